@@ -1,0 +1,263 @@
+"""From turns to a proposal: which notes to add, which to reinforce, what was left out and why.
+
+Pure planning: nothing is written here, and a note that exists is only ever reinforced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
+
+from mdmemory import note as notes_format
+from mdmemory.capture.duplicates import canonical, identity
+from mdmemory.capture.privacy import has_secret, redact, strip_private
+from mdmemory.capture.transcript import Turn, without_memory
+from mdmemory.capture.triggers import FLOOR, Trigger, find, weight
+from mdmemory.errors import BadNote
+from mdmemory.note import MAX_DESCRIPTION, MAX_NAME_BYTES, Note
+
+if TYPE_CHECKING:  # only a shape here: the store's own imports are not needed to plan
+    from mdmemory.store.store import StoredNote
+
+REINFORCE_EVERY = 7  # days, rolling
+REINFORCE_MAX = 6
+NAME_WORDS = 6
+
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    r"\U000e0000-\U000e007f]"
+)
+_REDACTED = re.compile(r"\[redacted:\w+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What one reading of a transcript would change.
+
+    `added` are files with their whole text, `reinforced` a stored note with its edited form,
+    `dropped` objects {"text", "reasons"} (redacted), `watermark` the id of the last turn read, ""
+    when there was none.
+    """
+
+    added: list[tuple[str, str]] = field(default_factory=list)
+    reinforced: list[tuple[StoredNote, Note]] = field(default_factory=list)
+    dropped: list[dict[str, object]] = field(default_factory=list)
+    watermark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """What a trigger asked for, after redaction; `reason` as in Trigger, or private, secret."""
+
+    text: str
+    trigger: Trigger
+    reason: str
+
+
+def propose(
+    turns: Sequence[Turn], existing: Sequence[StoredNote], *, session: str, today: str
+) -> Proposal:
+    """Plan what the explicit requests in these turns change. `today` is `YYYY-MM-DD` (UTC)."""
+    proposal = Proposal(watermark=turns[-1].id if turns else "")
+    stored = {key: note for note in reversed(existing) for key in _keys(note.note)}
+    taken = _Taken(existing)
+    handled: set[str] = set()
+    for turn in turns:
+        for fact in _facts(turn):
+            key = canonical(fact.text)
+            if fact.reason:
+                _drop(proposal, fact.text or fact.trigger.phrase, fact.reason)
+            elif key in handled:
+                continue  # said twice in one reading
+            elif key in stored:
+                _reinforce(proposal, stored[key], (session, turn.id), today)
+            else:
+                _add(proposal, fact, taken, (session, turn.id), today)
+            if not fact.reason:
+                handled.add(key)
+    return proposal
+
+
+def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]:
+    """Why a message would, or would not, be remembered; `near` lists notes of the same fact."""
+    visible, blocks = strip_private(text)
+    shown, kinds = redact(visible)
+    facts = list(_facts(Turn("", "user", text)))
+    good = [fact for fact in facts if not fact.reason]
+    reasons = [fact.reason for fact in facts if fact.reason]
+    what = good[0].text if good else shown
+    key = canonical(what)
+    return {
+        "text": shown,
+        "private_removed": blocks,
+        "redacted": kinds,
+        "trigger": facts[0].trigger.phrase if facts else "",
+        "negated": any(fact.trigger.negated for fact in facts),
+        "facts": [
+            {"type": fact.trigger.type, "kind": fact.trigger.kind, "text": fact.text}
+            for fact in good
+        ],
+        "gate": {
+            "accepted": bool(good),
+            "reasons": list(dict.fromkeys(reasons if facts else ["no_trigger"])),
+        },
+        "key": key,
+        "identity": identity(what),
+        "near": [
+            {"file": note.file, "score": 1.0} for note in existing if key in _keys(note.note)
+        ],
+    }
+
+
+def _facts(turn: Turn) -> Iterator[_Fact]:
+    """The facts of a user's turn; whatever is private or secret is gone before it is looked at."""
+    if turn.role != "user":
+        return
+    visible, blocks = strip_private(turn.text)
+    said = without_memory(_UNSEEN.sub("", visible))
+    for trigger in find(redact(said)[0]):
+        reason = trigger.reason
+        if blocks and reason == "vague":
+            reason = "private"
+        if reason in ("", "too_short") and not _says_something(trigger.text):
+            reason = "secret"
+        yield _Fact(" ".join(trigger.text.split()), trigger, reason)
+
+
+def _says_something(text: str) -> bool:
+    """Whether a fact still says something without its secrets and the words that name them."""
+    if not _REDACTED.search(text):
+        return True
+    said = re.sub(
+        r"(?i)\b(?:my|our|your|the|a|is|was|for|and|api|access|auth|bearer|secret|private|key|token"
+        r"|pin|code|password|passphrase|passwd|credentials?|phrase|login|use|please)\b"
+        r"|我的?|的|是|密码|密碼|口令|令牌|密钥|密鑰",
+        " ",
+        _REDACTED.sub(" ", text),
+    )
+    return weight("".join(re.findall(r"\w+", said))) >= FLOOR
+
+
+def _drop(proposal: Proposal, text: str, reason: str) -> None:
+    proposal.dropped.append({"text": description_of(text), "reasons": [reason]})
+
+
+# --- a fact that is stored already -----------------------------------------------------------
+
+
+def _keys(note: Note) -> set[str]:
+    """The keys of the facts a note states; a description that was cut states none."""
+    hook = "" if note.head.description.endswith("…") else note.head.description
+    return {canonical(note.body), canonical(hook)} - {""}
+
+
+def _reinforce(
+    proposal: Proposal, stored: StoredNote, source: tuple[str, str], today: str
+) -> None:
+    """Count that the user said it again: once in 7 days and at most 6 times, then only the date.
+
+    A note that came from this very turn, and one that is held back, stay as they are.
+    """
+    head = stored.note.head
+    if head.secrets != "allowed" and has_secret(stored.note.text):
+        _drop(proposal, head.name, "held")
+        return
+    changes: dict[str, str | None] = {}
+    if head.status == "unconfirmed":
+        changes["metadata.status"] = None  # now the user has said it
+    if (head.session, head.turn) != source and _is_due(head.last_reinforced, today):
+        count = min(head.reinforced + 1, max(head.reinforced, REINFORCE_MAX))
+        changes |= {"metadata.reinforced": str(count), "metadata.last_reinforced": today}
+    if not changes:
+        _drop(proposal, head.name, "known")
+        return
+    try:
+        proposal.reinforced.append((stored, notes_format.edit(stored.note, set=changes)))
+    except BadNote:
+        _drop(proposal, head.name, "not_editable")
+
+
+def _is_due(last: str, today: str) -> bool:
+    """Whether 7 days have passed; a date that is none, or lies ahead, counts as long ago."""
+    try:
+        days = (date.fromisoformat(today) - date.fromisoformat(last)).days
+    except ValueError:
+        return True
+    return days < 0 or days >= REINFORCE_EVERY
+
+
+# --- a new one -------------------------------------------------------------------------------
+
+
+class _Taken:
+    """The names and files in use, by casefold; a name is unique across types."""
+
+    def __init__(self, existing: Sequence[StoredNote]) -> None:
+        self._names = {note.note.head.name.casefold() for note in existing}
+        self._files = {note.file.casefold() for note in existing}
+
+    def free(self, type_: str, wanted: str) -> str:
+        """The name itself, or with the first free number: `-2`, `-3`."""
+        name, number = wanted, 1
+        while name.casefold() in self._names or (
+            notes_format.file_name(type_, name).casefold() in self._files
+        ):
+            number += 1
+            room = wanted.encode()[: MAX_NAME_BYTES - len(f"-{number}")]
+            name = f"{room.decode(errors='ignore').rstrip('-')}-{number}"
+        self._names.add(name.casefold())
+        return name
+
+
+def _add(
+    proposal: Proposal, fact: _Fact, taken: _Taken, source: tuple[str, str], today: str
+) -> None:
+    trigger = fact.trigger
+    name = taken.free(trigger.type, name_of(fact.text))
+    session, turn = source
+    try:
+        text = notes_format.compose(
+            name=name,
+            type=trigger.type,
+            description=description_of(fact.text),
+            body=fact.text,
+            kind=trigger.kind,
+            metadata={
+                "source": "explicit",
+                "created": today,
+                "updated": today,
+                "session": session,
+                "turn": turn,
+            },
+        )
+    except BadNote:
+        # Over long, or markup that no body may begin with.
+        _drop(proposal, fact.text, "unfit")
+        return
+    proposal.added.append((notes_format.file_name(trigger.type, name), text))
+
+
+def name_of(fact: str) -> str:
+    """A name from the first words: six, a CJK character counting half a word."""
+    words = 0.0
+    end = 0
+    for word in re.finditer(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+", fact):
+        words += 0.5 if word[0] >= "\u3040" and len(word[0]) == 1 else 1.0
+        if words > NAME_WORDS:
+            break
+        end = word.end()
+    return notes_format.slug(fact[:end]) or "fact"
+
+
+def description_of(fact: str) -> str:
+    """The fact as one line of at most 220 characters, cut after a word where there is one."""
+    line = " ".join(fact.split())
+    if len(line) <= MAX_DESCRIPTION:
+        return line
+    room = line[: MAX_DESCRIPTION - 1]
+    word = room.rfind(" ") if line[MAX_DESCRIPTION - 1] != " " else len(room)
+    # Text without spaces, as Chinese or a long link, is cut where the room ends.
+    return room[: word if word > MAX_DESCRIPTION // 2 else len(room)].rstrip() + "…"

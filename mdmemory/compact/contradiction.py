@@ -1,0 +1,178 @@
+"""Whether two notes say different things about the same matter: a question of form, no model.
+
+Similar wording plus a differing value (a number, date, identifier or proper noun on each side that
+the other lacks), a differing negation, or an antonym pair. Similarity alone ranks contradictions
+above duplicates, so it may propose a pair and never settles anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mdmemory.compact.statement import Statement, word_set
+from mdmemory.note import Note
+
+SIMILAR = 70.0  # token_sort_ratio; with a differing value: precision .93-.96, recall .87-.97
+MAX_COMPARED = 2_000  # characters of a whole note; a longer one is compared by its description
+
+_WHY = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：].*$")
+
+_ANTONYMS = tuple(
+    tuple(frozenset(side.split()) for side in pair.split("/"))
+    for pair in (
+        "always/never",
+        "enable enables enabled/disable disables disabled",
+        "tab tabs/space spaces",
+        "on/off",
+        "true/false",
+        "allow allows allowed/forbid forbids forbidden deny denied disallow disallowed",
+        "required mandatory/optional",
+        "include includes included/exclude excludes excluded",
+        "before/after",
+        "light/dark",
+        "like likes love loves/dislike dislikes hate hates",
+        "prefer prefers/avoid avoids",
+        "sync synchronous/async asynchronous",
+        "single/double multiple",
+        "public/private",
+        "with/without",
+        "merge merges/rebase rebases",
+        "uppercase/lowercase",
+        "morning mornings/evening evenings",
+        "short brief concise terse/long detailed verbose",
+        "formal/informal casual",
+        "open/closed",
+        "internal/external",
+        "manual manually/automatic automatically",
+        "local/remote",
+        "ascending/descending",
+        "first/last",
+        "early/late",
+        "add adds/remove removes",
+        "keep keeps/delete deletes drop drops",
+        "accept accepts/reject rejects",
+    )
+)
+_ANTONYMS_CJK = tuple(
+    tuple(pair.split("/"))
+    for pair in (
+        "总是/从不",
+        "启用/禁用",
+        "喜欢/讨厌",
+        "允许/禁止",
+        "早上/晚上",
+        "制表符/空格",
+        "公开/私有",
+        "开启/关闭",
+        "自动/手动",
+        "简短/详细",
+    )
+)
+# Two notes that differ in one of these and in a value besides speak of different things.
+_SCOPES = word_set(
+    "staging production prod dev development test testing ci frontend backend client server "
+    "mobile web android ios linux macos windows primary secondary read write"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A note as it is compared: by its description, and whole unless it is long."""
+
+    type: str
+    hook: Statement
+    whole: Statement | None
+
+
+def profile(note: Note) -> Profile:
+    """The profile of a note; make it once when the note meets many others."""
+    return profile_of(note.head.type, note.head.description, note.body)
+
+
+def profile_of(type: str, description: str, body: str) -> Profile:
+    """The profile of a note that would have this type, description and body."""
+    whole = f"{description}\n{_WHY.sub('', body)}"
+    comparable = len(whole) <= MAX_COMPARED
+    return Profile(type, Statement(description), Statement(whole) if comparable else None)
+
+
+def contradiction(one: Profile, other: Profile) -> str | None:
+    """In half a sentence, what two notes differ in; None when they do not contradict by form.
+
+    Notes of different types are never compared.
+    """
+    if one.type != other.type:
+        return None
+    found = _difference(one.hook, other.hook)
+    if found is None and one.whole and other.whole:
+        found = _difference(one.whole, other.whole)
+    return found
+
+
+def first_contradiction(one: Profile, others: Sequence[Profile]) -> tuple[int, str] | None:
+    """The first of many that contradicts `one`, as its position and the difference."""
+    from rapidfuzz import fuzz, process  # only when notes are compared: it costs start-up time
+
+    for side in ("hook", "whole"):
+        mine: Statement | None = getattr(one, side)
+        texts = [theirs.ordered if (theirs := getattr(other, side)) else None for other in others]
+        if mine and mine.ordered:
+            similar = process.extract(
+                mine.ordered, texts, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None
+            )
+            for _, _, at in sorted(similar, key=lambda hit: hit[2]):
+                if difference := contradiction(one, others[at]):
+                    return at, difference
+    return None
+
+
+def _difference(one: Statement, other: Statement) -> str | None:
+    from rapidfuzz import fuzz  # only when notes are compared: it costs start-up time
+
+    alike = one.ordered and fuzz.ratio(one.ordered, other.ordered, score_cutoff=SIMILAR)
+    if not alike:
+        return None
+    if _owners_differ(one, other):
+        return None
+    left, right = one.values - other.values, other.values - one.values
+    if left and right and not _scopes_differ(one, other, left | right):
+        return f"{', '.join(sorted(left))} against {', '.join(sorted(right))}"
+    if _denies(one, other):
+        return "one denies what the other says"
+    return _antonym(one, other)
+
+
+def _owners_differ(one: Statement, other: Statement) -> bool:
+    """Whether `alice's` phone meets `bob's` phone: two facts."""
+    mine, theirs = (
+        {word for word in side.words if word.endswith(("'s", "’s"))} for side in (one, other)
+    )
+    return bool(mine and theirs) and not mine & theirs
+
+
+def _scopes_differ(one: Statement, other: Statement, values: frozenset[str]) -> bool:
+    left, right = one.words & _SCOPES, other.words & _SCOPES
+    return bool(left - right and right - left and values - left - right)
+
+
+def _denies(one: Statement, other: Statement) -> bool:
+    if one.negated & other.negated:
+        return False  # both deny the same
+    return bool(one.negated & other.words or other.negated & one.words)
+
+
+def _antonym(one: Statement, other: Statement) -> str | None:
+    for left, right in _ANTONYMS:
+        for first, second in ((left, right), (right, left)):
+            mine, theirs = one.words & first, other.words & second
+            if mine and theirs and not one.words & second and not other.words & first:
+                return f"{min(mine)} against {min(theirs)}"
+    for first_word, second_word in _ANTONYMS_CJK:
+        has = [(first_word in side.text, second_word in side.text) for side in (one, other)]
+        if sorted(has) == [(False, True), (True, False)]:
+            return f"{first_word} / {second_word}"
+    return None
+
+

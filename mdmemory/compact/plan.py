@@ -1,0 +1,325 @@
+"""A plan: what a planner wants done to the notes, as data, and its strict parser.
+
+Whatever bytes come in, `parse` returns a Plan or raises PlanRefused: no guess, no repair. It knows
+the shape of a plan only; what the shape does to the notes is judged in `guards`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from mdmemory.errors import MdmemoryError
+
+MAX_ANSWER = 2_000_000  # bytes
+MAX_DEPTH = 8  # a plan needs 4
+MAX_FLAGGED = 20  # files of one flag; a ledger line per pair makes 190 lines of these
+MAX_REASON = 500  # characters
+MAX_REPORTED = 20  # refusals of one plan that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Several notes become one: `target` is one of `sources`, or a file that is not there yet."""
+
+    sources: tuple[str, ...]
+    target: str
+    name: str
+    type: str
+    description: str
+    body: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """A whole note goes, for a reason."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A note gets another body and, unless it is None, another description."""
+
+    file: str
+    body: str
+    description: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Notes that contradict each other: shown to a person, never changed."""
+
+    files: tuple[str, ...]
+    reason: str
+
+
+Op = Merge | Delete | Rewrite | Flag
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Ops in their order, and the digests (sha256) of the files as the planner saw them."""
+
+    ops: tuple[Op, ...]
+    digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+class PlanRefused(MdmemoryError):
+    """An answer that is no plan. `refusals` lists why: `{"code", "message"}`, never empty."""
+
+    code = "unparsable"
+
+    def __init__(self, refusals: Sequence[Mapping[str, str]]) -> None:
+        self.refusals = [dict(refusal) for refusal in refusals]
+        first = self.refusals[0]
+        hint = "Nothing was changed; ask the planner for a new plan."
+        super().__init__(first["message"], hint, first["code"])
+
+
+def named(op: Op) -> tuple[str, ...]:
+    """The files that an op names, in its order; one named twice stands here twice."""
+    match op:
+        case Merge():
+            return op.sources if op.target in op.sources else (*op.sources, op.target)
+        case Flag():
+            return op.files
+        case _:
+            return (op.file,)
+
+
+def as_json(op: Op) -> dict[str, Any]:
+    """The op as it stands in a plan; optional fields that are empty are absent."""
+    kind = _KINDS[type(op)]
+    values = {key: getattr(op, key) for key in kind.fields}
+    shown = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in values.items()
+        if key in kind.required or value not in (None, "")
+    }
+    return {"op": kind.word, **shown}
+
+
+def render(ops: Iterable[Op], digests: Mapping[str, str]) -> str:
+    """The JSON text of a plan; `parse` reads it back."""
+    plan = {"ops": [as_json(op) for op in ops], "digests": dict(digests)}
+    return json.dumps(plan, ensure_ascii=False)
+
+
+def parse(answer: str | bytes) -> Plan:
+    """The plan in an answer: one JSON object, in an optional code fence. Raises PlanRefused."""
+    value = _json(_unfenced(_text(answer)))
+    problems = list(islice(_problems(value), MAX_REPORTED))
+    if problems:
+        raise PlanRefused([_refusal("schema", message) for message in problems])
+    ops = tuple(_op(raw) for raw in value["ops"])
+    return Plan(ops, MappingProxyType(dict(value.get("digests", {}))))
+
+
+# --- from bytes to JSON values
+
+
+def _text(answer: str | bytes) -> str:
+    if len(answer) > MAX_ANSWER:
+        raise _unparsable(f"The answer is longer than {MAX_ANSWER} bytes.")
+    try:
+        # both ways: a str may hold lone surrogates, which no file can hold
+        data = answer.encode() if isinstance(answer, str) else answer
+        text = data.decode()
+    except UnicodeError:
+        raise _unparsable("The answer is not UTF-8 text.") from None
+    if len(data) > MAX_ANSWER:
+        raise _unparsable(f"The answer is longer than {MAX_ANSWER} bytes.")
+    return text
+
+
+def _unfenced(text: str) -> str:
+    text = text.strip(" \t\r\n")
+    head, _, rest = text.partition("\n")
+    if rest.endswith("\n```") and head.strip().lower() in ("```", "```json"):
+        return rest.removesuffix("```")
+    return text
+
+
+def _json(text: str) -> Any:
+    if _depth(text) > MAX_DEPTH:
+        raise _unparsable(f"The answer is nested more than {MAX_DEPTH} deep.")
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+            # No field is a number; int() would refuse 4,301 digits with an error of its own.
+            parse_int=float,
+        )
+    except ValueError as problem:
+        where = f" at line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
+        raise _unparsable(f"The answer is not one JSON object{where}.") from None
+    if not _sound(value):
+        raise _unparsable("The answer holds a lone surrogate, which no file can hold.")
+    return value
+
+
+# Possessive: an unclosed string must not make this quadratic.
+_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def _depth(text: str) -> int:
+    """How deep brackets nest, counted without recursion: json.loads has a stack to overflow."""
+    deepest = depth = 0
+    for token in _NESTING.finditer(text):
+        step = token.group()
+        if step in ("[", "{"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif step in ("]", "}"):
+            depth -= 1
+    return deepest
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            message = f"A JSON object has the key {_shown(key)} twice."
+            raise PlanRefused([_refusal("duplicate_key", message)])
+        found[key] = value
+    return found
+
+
+def _constant(word: str) -> float:
+    raise _unparsable(f"The answer holds {word}, which is not JSON.")
+
+
+def _sound(value: Any) -> bool:
+    if isinstance(value, str):
+        return not any("\ud800" <= char <= "\udfff" for char in value)
+    if isinstance(value, dict):
+        return all(_sound(key) and _sound(item) for key, item in value.items())
+    return not isinstance(value, list) or all(map(_sound, value))
+
+
+# --- from JSON values to ops
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    word: str
+    make: type[Op]
+    required: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return self.required + self.optional
+
+
+_TABLE = (
+    _Kind(
+        "merge", Merge, ("sources", "target", "name", "type", "description", "body"), ("reason",)
+    ),
+    _Kind("delete", Delete, ("file", "reason")),
+    _Kind("rewrite", Rewrite, ("file", "body"), ("description", "reason")),
+    _Kind("flag", Flag, ("files", "reason")),
+)
+_WORDS = {kind.word: kind for kind in _TABLE}
+_KINDS: dict[type[Op], _Kind] = {kind.make: kind for kind in _TABLE}
+_LISTS = {"sources": 1_000_000, "files": MAX_FLAGGED}  # each at least two
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def _problems(value: Any) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield "A plan is one JSON object."
+        return
+    for key in value:
+        if key not in ("ops", "digests"):
+            yield f"A plan has no field {_shown(key)}."
+    if not isinstance(value.get("ops"), list):
+        yield "A plan has a list `ops`."
+        return
+    for number, raw in enumerate(value["ops"], 1):
+        for problem in _op_problems(raw):
+            yield f"Op {number}: {problem}"
+    yield from _digest_problems(value.get("digests", {}))
+
+
+def _op_problems(raw: Any) -> Iterator[str]:
+    if not isinstance(raw, dict):
+        yield "an op is a JSON object."
+        return
+    word = raw.get("op")
+    kind = _WORDS.get(word) if isinstance(word, str) else None
+    if kind is None:
+        yield f"its `op` is none of {', '.join(_WORDS)}."
+        return
+    for key in raw:
+        if key not in ("op", *kind.fields):
+            yield f"a {kind.word} has no field {_shown(key)}."
+    for key in kind.required:
+        if key not in raw:
+            yield f"a {kind.word} needs the field `{key}`."
+    for key in kind.fields:
+        if key in raw:
+            yield from _value_problems(kind, key, raw[key])
+
+
+def _value_problems(kind: _Kind, key: str, value: Any) -> Iterator[str]:
+    if key in _LISTS:
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            yield f"`{key}` is a list of file names."
+        elif not 2 <= len(value) <= _LISTS[key]:
+            yield f"`{key}` names at least two files{' and at most 20' if key == 'files' else ''}."
+    elif not isinstance(value, str):
+        yield f"`{key}` is a string."
+    elif key == "reason" and key in kind.required and not value.strip():
+        yield f"a {kind.word} gives its reason."
+
+
+def _digest_problems(value: Any) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield "`digests` is an object from file names to sha256 digests."
+    elif not all(isinstance(item, str) and _DIGEST.fullmatch(item) for item in value.values()):
+        yield "A digest is 64 hex digits in lower case."
+
+
+def _op(raw: Mapping[str, Any]) -> Op:
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in raw.items()
+        if key != "op"
+    }
+    if "reason" in values:
+        values["reason"] = _one_line(values["reason"])
+    return _WORDS[raw["op"]].make(**values)
+
+
+def _one_line(reason: str) -> str:
+    """Folded, for it stands in commit messages, where a line could pass for a trailer."""
+    printable = "".join(char if char.isprintable() else " " for char in reason)
+    folded = " ".join(printable.split())
+    return folded if len(folded) <= MAX_REASON else folded[: MAX_REASON - 1] + "…"
+
+
+# --- words
+
+
+def _shown(key: str) -> str:
+    """A key of the answer, unless it looks unlike a field: then it may be a secret."""
+    return f"`{key}`" if re.fullmatch(r"[a-z_]{1,24}(?:\.md)?", key) else "of another name"
+
+
+def _refusal(code: str, message: str) -> dict[str, str]:
+    return {"code": code, "message": message}
+
+
+def _unparsable(message: str) -> PlanRefused:
+    return PlanRefused([_refusal("unparsable", message)])

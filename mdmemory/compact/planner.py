@@ -1,0 +1,56 @@
+"""What a planner is: notes in, the JSON text of a plan out.
+
+The text passes `plan.parse` and `guards.check` whoever wrote it, ourselves included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mdmemory.store.conflicts import Entry
+from mdmemory.store.store import StoredNote
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a proposal cost: tokens in and out, and model calls."""
+
+    input: int = 0
+    output: int = 0
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An answer as it came, a plan with its digests when all went well, and its cost."""
+
+    answer: str | bytes
+    tokens: Tokens = Tokens()
+
+
+class Planner(Protocol):
+    """Proposes; never writes."""
+
+    @property
+    def kind(self) -> str:
+        """The word for it in settings, status and the compact JSON."""
+
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+        """A plan for these notes. `conflicts` are all entries of the ledger, cleared ones too.
+
+        The caller leaves out what must not be read by a planner, such as held notes.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The planner of `compact --plan`: somebody else's answer, as it came."""
+
+    plan: str | bytes
+    kind: str = "given"
+
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+        """The plan that was given."""
+        return Proposal(self.plan)

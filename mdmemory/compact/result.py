@@ -1,0 +1,132 @@
+"""What an accepted op writes: file by file, the digest it replaces and the new bytes.
+
+Pure. Of a note that stays, only the lines that change are touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from mdmemory import note as notes_format
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite
+from mdmemory.note import Head, Note
+from mdmemory.store.store import StoredNote
+
+Change = tuple[str, str | None, bytes | None]  # file, digest before, bytes after; None: not there
+
+SOURCE_RANK = {"explicit": 2, "manual": 1}  # all others 0
+IMPORTANCE_RANK = {"high": 1, "low": -1}  # all others 0
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def changes(op: Op, notes: Mapping[str, StoredNote], today: str) -> list[Change]:
+    """The changes of one op; [] when it changes nothing. `today` is YYYY-MM-DD.
+
+    A merge names its target even where the target's bytes stay the same, because they must not
+    have changed meanwhile. A flag writes no note: see `pairs`. Raises BadNote where a head cannot
+    be edited.
+    """
+    match op:
+        case Merge():
+            return _merge(op, notes, today)
+        case Delete():
+            return [(op.file, notes[op.file].digest, None)]
+        case Rewrite():
+            return _rewrite(op, notes[op.file], today)
+        case Flag():
+            return []
+
+
+def pairs(op: Flag, notes: Mapping[str, StoredNote]) -> list[tuple[StoredNote, StoredNote, str]]:
+    """A flag as the conflict ledger takes it: every two of its files, with its reason."""
+    return [(notes[one], notes[other], op.reason) for one, other in combinations(op.files, 2)]
+
+
+def best(notes: Iterable[StoredNote]) -> StoredNote:
+    """The note that the others should join: confirmed, of the best source, the oldest."""
+    return min(notes, key=_standing)
+
+
+def _standing(note: StoredNote) -> tuple[bool, int, str, str]:
+    head = note.note.head
+    rank = SOURCE_RANK.get(head.source, 0)
+    return (head.status == "unconfirmed", -rank, _date(head.created) or "9999", note.file)
+
+
+def _merge(op: Merge, notes: Mapping[str, StoredNote], today: str) -> list[Change]:
+    sources = [notes[file] for file in op.sources]
+    kept = notes.get(op.target) if op.target in op.sources else None
+    # A new target starts from the best source, so that a person's own keys in it live on.
+    base = kept or best(sources)
+    text = _merged(op, base.note, [source.note.head for source in sources], today)
+    written: Change = (op.target, kept.digest if kept else None, text.encode("utf-8"))
+    gone = [source for source in sources if source is not kept]
+    return [written, *((source.file, source.digest, None) for source in gone)]
+
+
+def _merged(op: Merge, base: Note, heads: Sequence[Head], today: str) -> str:
+    wanted = {"name": op.name, "description": op.description}
+    settings: dict[str, str | None] = {
+        key: value for key, value in wanted.items() if getattr(base.head, key) != value
+    }
+    body = None if _same(op.body, base.body) else op.body
+    said_anew = body is not None or "description" in settings
+    settings |= _provenance(base.head, heads, today if said_anew else "")
+    return notes_format.edit(base, set=settings, body=body).text
+
+
+def _provenance(base: Head, heads: Sequence[Head], today: str) -> dict[str, str | None]:
+    """Oldest creation, newest update and reinforcement, most reinforcements, best standing."""
+    reinforced = max(head.reinforced for head in heads)
+    values = {
+        "source": max((head.source for head in heads), key=lambda word: SOURCE_RANK.get(word, 0)),
+        "importance": max(
+            (head.importance for head in heads), key=lambda word: IMPORTANCE_RANK.get(word, 0)
+        ),
+        "created": min(filter(None, (_date(head.created) for head in heads)), default=""),
+        "updated": max(today, *(_date(head.updated) for head in heads)),
+        "last_reinforced": max(_date(head.last_reinforced) for head in heads),
+        "reinforced": str(reinforced) if reinforced else "",
+    }
+    now = {key: str(getattr(base, key) or "") for key in values}
+    ranked = {"source": SOURCE_RANK, "importance": IMPORTANCE_RANK}
+    found: dict[str, str | None] = {
+        f"metadata.{key}": value
+        for key, value in values.items()
+        if value and value != now[key] and not _equal(ranked.get(key), value, now[key])
+    }
+    if base.status == "unconfirmed" and any(head.status != base.status for head in heads):
+        found["metadata.status"] = None
+    return found
+
+
+def _equal(ranks: Mapping[str, int] | None, one: str, other: str) -> bool:
+    return ranks is not None and ranks.get(one, 0) == ranks.get(other, 0)
+
+
+def _rewrite(op: Rewrite, stored: StoredNote, today: str) -> list[Change]:
+    note = stored.note
+    settings: dict[str, str | None] = {}
+    if op.description is not None and op.description != note.head.description:
+        settings["description"] = op.description
+    body = None if _same(op.body, note.body) else op.body
+    if not settings and body is None:
+        return []
+    settings["metadata.updated"] = today
+    text = notes_format.edit(note, set=settings, body=body).text
+    return [(op.file, stored.digest, text.encode("utf-8"))]
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two bodies are one, line ends and blank lines around them aside."""
+    return _lines(one) == _lines(other)
+
+
+def _lines(body: str) -> str:
+    return body.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+
+
+def _date(value: str) -> str:
+    return value if _DATE.fullmatch(value) else ""

@@ -1,0 +1,254 @@
+"""A compaction pass from end to end: due, plan, guards, checkpoint, one commit.
+
+The planner is asked while no lock is held; the notes are read again under the lock, and the
+guards judge the plan against what they are then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from mdmemory.compact import guards
+from mdmemory.compact.plan import (
+    Delete,
+    Flag,
+    Merge,
+    Op,
+    Plan,
+    PlanRefused,
+    Rewrite,
+    named,
+    parse,
+)
+from mdmemory.compact.planner import Planner, Proposal, Tokens
+from mdmemory.compact.result import changes as changes_of
+from mdmemory.compact.result import pairs
+from mdmemory.config import Settings
+from mdmemory.errors import Busy, NotFound
+from mdmemory.files import digest, read_regular, write_atomic
+from mdmemory.store import conflicts
+from mdmemory.store.state import Pass, State
+from mdmemory.store.store import LEDGER, StoredNote
+from mdmemory.store.transaction import Change
+from mdmemory.store.writer import Group, Writer
+
+KEPT_REFUSED = timedelta(days=7)  # how long a refused answer can be looked at
+
+
+@dataclass
+class Outcome:
+    """How a pass ended: `outcome` is applied, noop, refused, not_due, dry_run or busy.
+
+    `refused` and `skipped` are single ops that were left out, `refusals` why the whole plan was.
+    """
+
+    outcome: str
+    planner: str
+    tokens: Tokens = field(default_factory=Tokens)
+    planned: list[Op] = field(default_factory=list)
+    applied: list[Op] = field(default_factory=list)
+    skipped: list[tuple[Op, str]] = field(default_factory=list)
+    refused: list[tuple[Op, str, str]] = field(default_factory=list)
+    refusals: list[tuple[str, str]] = field(default_factory=list)
+    id: str | None = None
+    checkpoint: str | None = None
+    commit: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Compactor:
+    """What a pass needs. `redact` cleans a refused answer before it is kept; `now` is UTC."""
+
+    writer: Writer
+    planner: Planner
+    redact: Callable[[str], str]
+    now: datetime
+
+    def run(self, *, if_due: bool = False, dry_run: bool = False) -> Outcome:
+        """One pass. Raises MdmemoryError where nothing could be taken back (no git, a merge)."""
+        notes = self._readable()
+        if if_due:
+            reason = self.due(notes)
+            if reason is None:
+                return Outcome("not_due", self.planner.kind)
+        if not dry_run and (refusal := self.writer.refusal()):
+            raise refusal
+        proposal = self.planner.propose(notes, conflicts=conflicts.parse(self._ledger()))
+        try:
+            outcome = self._judge_and_apply(proposal, dry_run)
+        except Busy as problem:
+            if not if_due:
+                raise
+            return Outcome("busy", self.planner.kind, proposal.tokens, why=problem.message)
+        if not dry_run:
+            self._record(outcome, proposal.answer)
+        return outcome
+
+    def due(self, notes: Sequence[StoredNote]) -> str | None:
+        """Why a pass is due now, or None."""
+        with self._state() as state:
+            return due(state.last_pass(), _digests(notes), self.now, self.writer.project.settings)
+
+    def _judge_and_apply(self, proposal: Proposal, dry_run: bool) -> Outcome:
+        outcome = Outcome("noop", self.planner.kind, proposal.tokens)
+        try:
+            plan = parse(proposal.answer)
+        except PlanRefused as problem:
+            outcome.outcome = "refused"
+            outcome.refusals = [(r["code"], r["message"]) for r in problem.refusals]
+            return outcome
+        outcome.planned = list(plan.ops)
+        if dry_run:
+            self._apply(plan, outcome, dry_run)
+            return outcome
+        with self.writer.locked():
+            self._apply(plan, outcome, dry_run)
+        return outcome
+
+    def _apply(self, plan: Plan, outcome: Outcome, dry_run: bool) -> None:
+        notes = {note.file: note for note in self.writer.refresher.store.notes()}
+        verdict = self._check(plan, notes)
+        outcome.skipped, outcome.refused = list(verdict.skipped), list(verdict.refused)
+        outcome.refusals = list(verdict.refusals)
+        groups = [] if verdict.refusals else self._groups(verdict.accepted, notes)
+        outcome.applied = [op for ops, _ in groups for op in ops]
+        if verdict.refusals or (verdict.refused and not verdict.accepted):
+            outcome.outcome = "refused"
+        elif dry_run:
+            outcome.outcome = "dry_run"
+        elif groups:
+            self._write([group for _, group in groups], outcome)
+
+    def _check(self, plan: Plan, notes: Mapping[str, StoredNote]) -> guards.Verdict:
+        pairs_open = conflicts.open_entries(self._ledger())
+        return guards.check(
+            plan,
+            list(notes.values()),
+            open_conflicts=[frozenset(entry.files) for entry in pairs_open],
+            held=self.writer.refresher.catalog().held,
+            has_secret=self.writer.refresher.is_secret,
+        )
+
+    def _groups(
+        self, ops: Sequence[Op], notes: Mapping[str, StoredNote]
+    ) -> list[tuple[list[Op], Group]]:
+        """The ops that change something, each with its files; the flags share the ledger."""
+        groups: list[tuple[list[Op], Group]] = []
+        ledger = before = self._ledger()
+        flags: list[Op] = []
+        today = self.now.date().isoformat()
+        for op in ops:
+            if isinstance(op, Flag):
+                after = conflicts.add(ledger, pairs(op, notes), today)
+                flags += [op] if after != ledger else []
+                ledger = after
+            elif found := tuple(Change(*change) for change in changes_of(op, notes, today)):
+                groups.append(([op], Group(describe(op), found)))
+        if flags:
+            old = digest(_bytes(before)) if before else None
+            change = Change(LEDGER, old, _bytes(ledger))
+            groups.append((flags, Group("\n".join(map(describe, flags)), (change,))))
+        return groups
+
+    def _write(self, groups: Sequence[Group], outcome: Outcome) -> None:
+        touched = [change.file for group in groups for change in group.changes]
+        count = len(outcome.applied)
+        written = self.writer.write(
+            f"memory: compact, {count} op{'s' if count != 1 else ''}",
+            groups,
+            kind="compact",
+            destructive=True,
+            trailers=(("Memory-Planner", self.planner.kind),),
+            by_model=True,
+            checkpoint=self.writer.checkpoint_all(touched),
+        )
+        outcome.outcome = "applied" if written.commit else "noop"
+        outcome.id, outcome.commit = written.id, written.commit
+        outcome.checkpoint = written.checkpoint
+        late = dict(written.kept)
+        outcome.skipped += [
+            (op, late[file]) for op in outcome.applied for file in named(op) if file in late
+        ]
+
+    def _record(self, outcome: Outcome, answer: str | bytes) -> None:
+        with self._state() as state:
+            digests = _digests(self.writer.refresher.store.notes())
+            state.record_pass(self.now.isoformat(), outcome.outcome, digests)
+        if outcome.outcome == "refused":
+            self._keep_refused(answer)
+
+    def _keep_refused(self, answer: str | bytes) -> None:
+        folder = self.writer.project.prepare_private() / "refused"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for old in folder.glob("*.txt"):
+            if old.stat().st_mtime < (self.now - KEPT_REFUSED).timestamp():
+                old.unlink()
+        name = self.now.strftime("%Y-%m-%dT%H%M%S.txt")
+        text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+        write_atomic(folder / name, self.redact(text).encode("utf-8", "replace"), mode=0o600)
+
+    def _readable(self) -> list[StoredNote]:
+        """What a planner may see: not the held notes, and not what cannot be read."""
+        held = self.writer.refresher.catalog().held
+        notes = self.writer.refresher.store.notes()
+        return [note for note in notes if note.file not in held and note.note.text]
+
+    def _ledger(self) -> str:
+        try:
+            path = self.writer.project.store / LEDGER
+            return read_regular(path).decode("utf-8", "surrogateescape")
+        except NotFound:
+            return ""
+
+    def _state(self) -> State:
+        return State(self.writer.project.prepare_private() / "state.db")
+
+
+def due(
+    last: Pass | None, digests: Mapping[str, str], now: datetime, settings: Settings
+) -> str | None:
+    """Why a pass is due, in words, or None. Pure.
+
+    A pass is due when nothing recorded one, when `compact.churn` notes were added, changed or
+    removed since, or when any was and `compact.interval_ms` has gone by.
+    """
+    if not settings.switch("compact.enabled"):
+        return None
+    if len(digests) < settings.whole("compact.min_entries"):
+        return None
+    if last is None:
+        return "no pass is recorded"
+    changed = {file for file, _ in last.digests.items() ^ digests.items()}
+    if not changed:
+        return None
+    if len(changed) >= settings.whole("compact.churn"):
+        return f"{len(changed)} notes changed since the last pass"
+    interval = timedelta(milliseconds=settings.whole("compact.interval_ms"))
+    if now - datetime.fromisoformat(last.at) >= interval:
+        return f"the last pass was at {last.at[:16]}"
+    return None
+
+
+def describe(op: Op) -> str:
+    """One line on an op, as it stands in the commit message."""
+    match op:
+        case Merge():
+            text = f"merge {' + '.join(op.sources)} -> {op.target}"
+        case Delete():
+            text = f"delete {op.file}"
+        case Rewrite():
+            text = f"rewrite {op.file}"
+        case Flag():
+            text = f"flag {' × '.join(op.files)}"
+    return f"{text}: {op.reason}" if op.reason else text
+
+
+def _bytes(ledger: str) -> bytes:
+    return ledger.encode("utf-8", "surrogateescape")
+
+
+def _digests(notes: Sequence[StoredNote]) -> dict[str, str]:
+    return {note.file: note.digest for note in notes}

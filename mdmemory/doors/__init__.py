@@ -1,0 +1,1 @@
+"""The doors: everything that prints, exits, reads the environment or asks the clock."""

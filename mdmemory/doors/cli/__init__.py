@@ -1,0 +1,129 @@
+"""The command line: one table of commands, one place where failures become words.
+
+Only the module of the command that was asked for is loaded, and only its parser is built: the
+time to start is a promise (`make bench`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.version import VERSION
+
+# name, module of this package, what it does
+COMMANDS = (
+    ("init", "setup", "make a project remember: a store, and OpenCode reading it"),
+    ("add", "notes", "store a note"),
+    ("list", "notes", "the notes, strongest use first told by `listed`"),
+    ("show", "notes", "one note in full"),
+    ("edit", "notes", "change a note"),
+    ("remove", "notes", "remove a note; its text stays in history"),
+    ("confirm", "notes", "stand by a note that is unconfirmed"),
+    ("index", "upkeep", "bring MEMORY.md up to date, or check that it is"),
+    ("explain", "passes", "why a message would, or would not, be remembered"),
+    ("extract", "passes", "store what was asked to be remembered in a session"),
+    ("compact", "passes", "merge duplicates and flag contradictions, in one revertible commit"),
+    ("log", "past", "what was done to the notes"),
+    ("diff", "past", "what one of these changes did"),
+    ("undo", "past", "take a change back"),
+    ("status", "upkeep", "the store at a glance, and where text goes"),
+    ("doctor", "upkeep", "what may be wrong, and how to mend it"),
+    ("demo", "demo", "watch all of it happen in a temporary folder"),
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are errors like all others."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """Raise UsageError instead of printing the whole usage and leaving."""
+        raise UsageError(f"{message[:1].upper()}{message[1:]}.", f"`{self.prog} --help` shows how.")
+
+
+def run() -> None:
+    """The console script."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(words: Sequence[str]) -> int:
+    """Do what the words say; the exit code (0 ok, 1 refused or failed, 2 usage, 3 unexpected)."""
+    wants_json = "--json" in words
+    try:
+        return _dispatch(words)
+    except MdmemoryError as problem:
+        _complain(problem, wants_json)
+        return problem.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has left; Python would complain at exit
+        return 1
+    except KeyboardInterrupt:
+        print("mdmemory: interrupted; nothing is half done.", file=sys.stderr)
+        return 130
+    except Exception as problem:  # noqa: BLE001 - the last resort: a sentence and a log, no trace
+        return _unexpected(problem, words, wants_json)
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    top = _top()
+    asked = top.parse_args(words)
+    if asked.command is None:
+        top.print_help()
+        return 2
+    module = next((module for name, module, _ in COMMANDS if name == asked.command), None)
+    if module is None:
+        raise UsageError(f"There is no command {asked.command}.", _nearest(asked.command))
+    room = import_module(f"mdmemory.doors.cli.{module}")
+    parser = Parser(prog=f"mdmemory {asked.command}")
+    parser.add_argument("--store", help="the store, or a project root", default=asked.store)
+    parser.add_argument("--json", action="store_true", help="answer in JSON")
+    command = getattr(room, asked.command)
+    getattr(room, f"{asked.command}_options")(parser)
+    parser.description = command.__doc__
+    return int(command(parser.parse_intermixed_args(asked.rest)))
+
+
+def _top() -> Parser:
+    width = max(len(name) for name, _, _ in COMMANDS)
+    listing = "\n".join(f"  {name:<{width}}  {what}" for name, _, what in COMMANDS)
+    parser = Parser(
+        prog="mdmemory",
+        usage="mdmemory [--store PATH] COMMAND ...",
+        description="Long-term memory for coding assistants, as markdown notes in git.",
+        epilog=f"commands:\n{listing}\n\n`mdmemory COMMAND --help` shows the options of one.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
+    parser.add_argument("--store", metavar="PATH", help="the store, or a project root")
+    parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def _nearest(name: str) -> str:
+    import difflib  # only for this message
+
+    near = difflib.get_close_matches(name, [known for known, _, _ in COMMANDS], 1)
+    return f"Did you mean `mdmemory {near[0]}`?" if near else "`mdmemory --help` lists them."
+
+
+def _complain(problem: MdmemoryError, wants_json: bool) -> None:
+    if wants_json:
+        import json
+
+        error = {"code": problem.code, "message": problem.message, "hint": problem.hint}
+        print(json.dumps({"error": error}, ensure_ascii=False))
+    print(f"mdmemory: {problem.message} {problem.hint}".rstrip(), file=sys.stderr)
+
+
+def _unexpected(problem: Exception, words: Sequence[str], wants_json: bool) -> int:
+    from mdmemory.doors.cli.crash import record
+
+    path = record(problem, words)
+    sentence = f"Something unexpected happened ({type(problem).__name__})."
+    _complain(MdmemoryError(sentence, f"The details are in {path}.", "unexpected"), wants_json)
+    return 3

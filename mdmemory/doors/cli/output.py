@@ -1,0 +1,35 @@
+"""What the commands print: JSON for programs, lines for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from typing import Any
+
+from mdmemory.doors.memory import Memory
+
+
+def opened(asked: Namespace) -> Memory:
+    """The store that the command is about."""
+    return Memory.open(".", store=asked.store, holder=f"`mdmemory {asked.holder}`")
+
+
+def emit(value: Any) -> None:
+    """One JSON value on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def warn(sentence: str) -> None:
+    """One sentence on standard error, beside an answer that stands."""
+    print(f"mdmemory: {sentence}", file=sys.stderr)
+
+
+def is_terminal() -> bool:
+    """Whether a person sits at both ends."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 note`, `2 notes`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

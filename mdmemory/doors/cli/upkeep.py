@@ -1,0 +1,126 @@
+"""Commands on the store as a whole: index, status, doctor."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from typing import Any
+
+from mdmemory.doors.cli.output import emit, opened, plural
+from mdmemory.doors.memory import Memory
+from mdmemory.errors import NotFound
+from mdmemory.files import read_regular
+from mdmemory.store import conflicts
+from mdmemory.store.state import State
+from mdmemory.store.store import INDEX, LEDGER
+
+
+def index_options(parser: ArgumentParser) -> None:
+    """Options of `index`."""
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when stale")
+
+
+def index(asked: Namespace) -> int:
+    """Bring MEMORY.md up to date with the notes."""
+    asked.holder = "index"
+    memory = opened(asked)
+    state = memory.index(check=asked.check)
+    path = memory.project.store / INDEX
+    listed, total, changed = len(state.index.listed), state.index.total, bool(state.changed)
+    if asked.json:
+        emit({"path": str(path), "changed": changed, "listed": listed, "total": total})
+    elif asked.check:
+        print(f"{path} is stale: run `mdmemory index`." if changed else f"{path} is up to date.")
+    else:
+        verb = "Rewrote" if changed else "Left unchanged"
+        print(f"{verb} {path}: {listed} of {plural(total, 'note')}.")
+    return 1 if asked.check and changed else 0
+
+
+def status_options(parser: ArgumentParser) -> None:
+    """Options of `status`: none of its own."""
+
+
+def status(asked: Namespace) -> int:
+    """The store at a glance: what it holds, what is due, and where text is sent."""
+    asked.holder = "status"
+    memory = opened(asked)
+    report = _report(memory)
+    if asked.json:
+        emit(report)
+        return 0
+    print(f"store       {report['store']}")
+    print(f"git         {report['git']}")
+    print(f"notes       {report['notes']}, {report['listed']} in the index")
+    print(f"to look at  {plural(report['conflicts'], 'conflict')}, {report['held']} held, "
+          f"{report['unconfirmed']} unconfirmed")  # fmt: skip
+    print(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
+    print(f"planner     {report['planner']}: text is sent {report['sends_to'] or 'nowhere'}")
+    print("settings")
+    for name, value in memory.project.settings.values.items():
+        print(f"  {name} = {value}  ({memory.project.settings.origins[name]})")
+    return 0
+
+
+def _last(report: dict[str, Any]) -> str:
+    last = report["last"]
+    return f"{last['outcome']} at {last['at']}" if last else "none"
+
+
+def _report(memory: Memory) -> dict[str, Any]:
+    rows = memory.listing()
+    with State(memory.project.prepare_private() / "state.db") as state:
+        last = state.last_pass()
+    settings = memory.project.settings
+    return {
+        "store": str(memory.project.store),
+        "git": memory.git_state(),
+        "notes": len(rows),
+        "listed": sum(row.listed for row in rows),
+        "held": sum(row.status == "held" for row in rows),
+        "unconfirmed": sum(row.status == "unconfirmed" for row in rows),
+        "conflicts": _open_conflicts(memory),
+        "due": memory.due(),
+        "last": {"at": last.at, "outcome": last.outcome} if last else None,
+        "planner": settings.text("planner"),
+        "sends_to": None,  # the offline planner sends nothing
+        "tokens_today": {"input": 0, "output": 0, "calls": 0},
+    }
+
+
+def _open_conflicts(memory: Memory) -> int:
+    try:
+        text = read_regular(memory.project.store / LEDGER).decode("utf-8", "replace")
+    except NotFound:
+        return 0
+    return len(conflicts.open_entries(text))
+
+
+def doctor_options(parser: ArgumentParser) -> None:
+    """Options of `doctor`."""
+    parser.add_argument("--fix", action="store_true", help="mend first what is safe to mend")
+
+
+def doctor(asked: Namespace) -> int:
+    """What may be wrong with the store and its wiring, each with what to do."""
+    from mdmemory.doors import opencode
+
+    asked.holder = "doctor"
+    memory = opened(asked)
+    rows = [asdict(finding) for finding in memory.doctor(fix=asked.fix)]
+    rows += [
+        {"check": "opencode", "level": "warning", "path": "", "message": text, "fixable": False}
+        for text in opencode.check(memory.project.root, memory.project.store)
+    ]
+    failed = any(row["level"] == "error" for row in rows)
+    if asked.json:
+        emit({"ok": not failed, "findings": rows})
+    else:
+        for row in rows:
+            print(f"{row['level']}: {row['path'] + ': ' if row['path'] else ''}{row['message']}")
+        fixable = sum(row["fixable"] for row in rows)
+        if fixable and not asked.fix:
+            print(f"`mdmemory doctor --fix` mends {fixable} of these.")
+        if not rows:
+            print(f"{memory.project.store} is well.")
+    return 1 if failed else 0

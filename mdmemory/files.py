@@ -1,0 +1,136 @@
+"""Files on disk, read without following links and written so that no half file is ever seen.
+
+Ground floor: bytes and paths only, nothing about notes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError, NotFound, Unwritable
+
+MAX_FILE = 4 * 1024 * 1024  # bytes; larger is not a note but an accident
+
+
+def digest(data: bytes) -> str:
+    """The sha256 of a file's bytes, as 64 hex digits: how we know that a file is what we saw."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_regular(path: Path, limit: int = MAX_FILE) -> bytes:
+    """The bytes of a regular file. Never follows a link at the last step, never blocks on a FIFO.
+
+    Raises NotFound when nothing is there, MdmemoryError for links, folders, devices, and files
+    over `limit` bytes.
+    """
+    # O_NONBLOCK: opening a FIFO named x.md would otherwise wait for a writer for ever.
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as problem:
+        raise _read_problem(path, problem) from problem
+    with open(handle, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise MdmemoryError(f"{path.name} is not a regular file.", "Move it out of the store.")
+        if status.st_size > limit:
+            raise MdmemoryError(
+                f"{path.name} has {status.st_size} bytes; more than {limit} are not read.",
+                "Move it out of the store or shorten it.",
+            )
+        return file.read()
+
+
+def _read_problem(path: Path, problem: OSError) -> MdmemoryError:
+    if problem.errno == errno.ENOENT:
+        return NotFound(f"{path.name} is not there.", "`mdmemory list` shows what is.")
+    if problem.errno == errno.ELOOP:
+        return MdmemoryError(
+            f"{path.name} is a symbolic link, and links are not followed.",
+            "Replace it by the file itself.",
+        )
+    return MdmemoryError(
+        f"{path.name} cannot be read: {problem.strerror}.", "Check its permissions."
+    )
+
+
+def write_atomic(path: Path, data: bytes, *, replace: bool = True, mode: int = 0o644) -> None:
+    """Write the whole file or nothing: temporary name, fsync, then rename.
+
+    With `replace=False` the name must be free: FileExistsError otherwise. A link at `path` is
+    replaced, never written through. Raises Unwritable when the file system refuses.
+    """
+    with writing(path):
+        fresh = write_beside(path, data, mode)
+        try:
+            if replace:
+                os.replace(fresh, path)
+            else:
+                # link, not rename: fails when the name was taken meanwhile
+                os.link(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        sync_folder(path.parent)
+
+
+def write_beside(path: Path, data: bytes, mode: int = 0o644) -> Path:
+    """Write `data`, synced, under a fresh hidden name in the folder of `path`; returns that name."""
+    fresh = path.with_name(f".mdmemory-{secrets.token_hex(6)}.tmp")
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+            os.fchmod(file.fileno(), mode)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    return fresh
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in a folder durable; quietly nothing where a file system cannot."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
+
+
+class writing:
+    """Turns what the file system refuses into one sentence that names the path."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if isinstance(problem, OSError) and not isinstance(problem, FileExistsError):
+            raise unwritable(self.path, problem) from problem
+
+
+def unwritable(path: Path, problem: OSError) -> Unwritable:
+    """The sentence for an OSError at `path`, with the step that fits its cause."""
+    hints = {
+        errno.ENOSPC: "Free some space and run the command again; nothing was changed.",
+        errno.EROFS: "The file system is read-only; nothing was changed.",
+        errno.EACCES: "Check the permissions of that folder; nothing was changed.",
+        errno.EPERM: "Check the permissions of that folder; nothing was changed.",
+    }
+    hint = hints.get(problem.errno or 0, "Nothing was changed.")
+    return Unwritable(f"{path} cannot be written: {problem.strerror or problem}.", hint)
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether `path`, with every link resolved, lies in `folder` or is it."""
+    real, root = os.path.realpath(path), os.path.realpath(folder)
+    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)

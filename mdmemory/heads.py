@@ -1,0 +1,433 @@
+"""The head of a note: the YAML lines between its two `---` fences, read and changed as text.
+
+Law: strict about danger (size, anchors, tags, depth, duplicate keys), lenient about form: a scalar
+stays the string that was written, and a head that YAML refuses is read line by line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from mdmemory.errors import BadNote
+
+MAX_HEAD = 16 * 1024  # bytes; far over any head a person writes, small enough for any YAML parser
+MAX_DEPTH = 4
+TOP_KEYS = ("name", "description", "title")
+METADATA_KEYS = (
+    *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
+    *("last_reinforced", "session", "turn", "status", "secrets"),
+)
+KNOWN_KEYS = frozenset((*TOP_KEYS, "metadata", *METADATA_KEYS))
+# Prose, where ` #1` is a number sign and not the start of a YAML comment.
+LINE_KEYS = frozenset(("description", "title"))
+
+# What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
+_NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
+# Characters that can open a plain scalar without a meaning of their own in YAML.
+_FIRST = (
+    r"[0-9A-Za-z_(/.~$+\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_PLAIN_RUN = rf"[^{_NOT_PRINTABLE}:#]*+"
+_PLAIN = rf"{_FIRST}{_PLAIN_RUN}(?:(?::(?![ \n]|\Z)|(?<! )#){_PLAIN_RUN})*+(?<! )"
+_QUOTED_RUN = rf'[^{_NOT_PRINTABLE}"\\]*+'
+_QUOTED = rf'"{_QUOTED_RUN}(?:\\["\\]{_QUOTED_RUN})*+"'
+_KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
+
+_PAIR = re.compile(rf"^(  )?({_KEY}):(?: ({_PLAIN})| ({_QUOTED}))?\n", re.MULTILINE)
+_PLAIN_SCALAR = re.compile(_PLAIN)
+_FLOW_PLAIN = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
+_MUST_ESCAPE = re.compile(rf'[{_NOT_PRINTABLE}"\\]')
+_ESCAPED = re.compile(r"\\([\"\\])")
+# What YAML 1.1 readers take for a boolean, a null, a number or a date.
+_NOT_TEXT = re.compile(
+    r"(?i)~|y|n|yes|no|on|off|true|false|null|0x[\da-f_]+|[+-]?[.\d][\d_.:eotz +-]*"
+)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")
+_FIELD = re.compile(
+    r"""(?P<indent>[ \t]*)(?P<key>"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*"""
+    r"""|[^\s"'#\-\[\]{},&*!|>%@`?:][^:#\r\n]*):(?=[ \t\r\n]|\Z)[ \t]*"""
+)
+_BLOCK_SCALAR = re.compile(r"[|>][-+0-9]{0,2}(?=[ \t]*(?:[\r\n]|\Z)|[ \t]+#)")
+_AFTER_QUOTES = re.compile(
+    r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[|>][-+0-9]{0,2})([ \t]+#[^\r\n]*)""", re.DOTALL
+)
+_AFTER_PLAIN = re.compile(r"(?:\A|(?<![ \t])[ \t]+)#[^\r\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Keys as read (strings, or what YAML nests); `problem` says why YAML did not read them."""
+
+    fields: Mapping[str, object]
+    problem: str = ""
+
+
+class _RefusedError(Exception):
+    """The head must not, or cannot, be read as YAML; the text is a sentence for the reader."""
+
+
+def read(head: str) -> Reading:
+    """Read the text between the fences; never raises."""
+    if len(head) * 4 > MAX_HEAD and len(head.encode("utf-8", "surrogatepass")) > MAX_HEAD:
+        return Reading(_by_line(head[:MAX_HEAD]), "The head is larger than 16 KiB.")
+    fields = fast(head)
+    if fields is not None:
+        return Reading(fields)
+    try:
+        return Reading(_as_written(head, strict(head)))
+    except _RefusedError as refused:
+        return Reading(_by_line(head), str(refused))
+
+
+def fast(head: str) -> dict[str, object] | None:
+    """A flat, machine-written head without a YAML parser (which costs 30 times as much).
+
+    Takes only what YAML's base loader provably reads the same; None for anything else.
+    """
+    if "\r" in head:
+        head = head.replace("\r\n", "\n")
+    pairs = _PAIR.findall(head)
+    if len(pairs) != head.count("\n") or not pairs or head[-1] != "\n":
+        return None
+    top: dict[str, object] = {}
+    block: dict[str, object] | None = None
+    for indent, key, plain, quoted in pairs:
+        into = block if indent else top
+        if into is None or key in into:
+            return None
+        if plain or quoted:
+            into[key] = plain or _unquoted(quoted)
+            if not indent:
+                block = None
+        elif key == "metadata" and not indent:
+            block = top[key] = {}
+        else:
+            return None
+    # YAML reads an empty block as an empty string.
+    return None if top.get("metadata") == {} else top
+
+
+def _unquoted(quoted: str) -> str:
+    inner = quoted[1:-1]
+    return _ESCAPED.sub(r"\1", inner) if "\\" in inner else inner
+
+
+def strict(head: str) -> dict[str, object]:
+    """A head as YAML reads it, every scalar a string; raises _RefusedError."""
+    # Loaded here: most notes never need a YAML parser, and loading it costs start-up time.
+    import yaml
+    from frontmatter.default_handlers import YAMLHandler
+
+    loader = _loader()
+    try:
+        _refuse_danger(yaml.parse(head, Loader=loader))
+        fields = YAMLHandler().load(head, Loader=loader)
+    except yaml.MarkedYAMLError as error:
+        raise _RefusedError(_sentence(error)) from error
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise _RefusedError("The head holds characters that YAML does not allow.") from error
+    if fields is None:
+        return {}
+    if not isinstance(fields, dict):
+        raise _RefusedError("The head is not made of `key: value` lines.")
+    return fields
+
+
+def _loader() -> Any:
+    import yaml
+
+    return getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+def _sentence(error: Any) -> str:
+    mark = error.problem_mark or error.context_mark
+    # Marks count from 0, and the opening fence is the first line of the file.
+    where = f", line {mark.line + 2} of the file" if mark else ""
+    return f"The head is not valid YAML ({error.problem or error.context}{where})."
+
+
+def _refuse_danger(events: Iterator[Any]) -> None:
+    """Stop at anchors, aliases, tags, deep nesting and duplicate keys, before anything is built."""
+    import yaml
+
+    open_keys: list[set[str] | None] = []  # one per open collection; None for a sequence
+    at_key: list[bool] = []
+    for event in events:
+        if isinstance(event, yaml.CollectionEndEvent):
+            open_keys.pop()
+            at_key.pop()
+        elif isinstance(event, yaml.NodeEvent):
+            _refuse_node(event)
+            if open_keys and (keys := open_keys[-1]) is not None:
+                if at_key[-1] and isinstance(event, yaml.ScalarEvent):
+                    if event.value in keys:
+                        twice = event.value[:40]
+                        raise _RefusedError(f"The key `{twice}` stands twice in the head.")
+                    keys.add(event.value)
+                at_key[-1] = not at_key[-1]
+            if isinstance(event, yaml.CollectionStartEvent):
+                open_keys.append(set() if isinstance(event, yaml.MappingStartEvent) else None)
+                at_key.append(True)
+        if len(open_keys) > MAX_DEPTH:
+            raise _RefusedError(f"The head is nested deeper than {MAX_DEPTH} levels.")
+
+
+def _refuse_node(event: Any) -> None:
+    if event.anchor is not None:
+        raise _RefusedError("The head uses YAML anchors or aliases.")
+    if event.tag is not None:
+        raise _RefusedError("The head uses YAML tags.")
+
+
+class Field(NamedTuple):
+    """One key of a head as lines: `lead` runs up to the value, `value` to the end of its lines."""
+
+    key: str
+    start: int
+    end: int  # without the blank and comment lines that follow
+    stop: int  # where the next key begins
+    lead: str
+    value: str
+
+    @property
+    def first(self) -> str:
+        """The first line of the value."""
+        return _strip(re.split(r"[\r\n]", self.value, maxsplit=1)[0])
+
+
+def _lines(head: str) -> list[str]:
+    return _LINE.findall(head)
+
+
+def _strip(text: str) -> str:
+    return text.strip(" \t\r\n")
+
+
+def _scan(lines: list[str], indent: str = "", first: int = 0, stop: int = -1) -> list[Field]:
+    """The keys that stand at exactly this indent; what is deeper belongs to the key above it."""
+    stop = len(lines) if stop < 0 else stop
+    starts = [
+        (number, match)
+        for number in range(first, stop)
+        if (match := _FIELD.match(lines[number])) and match["indent"] == indent
+    ]
+    ends = iter([*(number for number, _ in starts[1:]), stop])
+    return [_field(lines, number, next(ends), match) for number, match in starts]
+
+
+def _field(lines: list[str], start: int, stop: int, match: re.Match[str]) -> Field:
+    first = lines[start][match.end() :]
+    end = stop
+    is_block = bool(_BLOCK_SCALAR.match(first))
+    while end > start + 1 and _is_gap(lines[end - 1], len(match["indent"]) if is_block else -1):
+        end -= 1
+    value = "".join([first, *lines[start + 1 : end]]).rstrip("\r\n")
+    return Field(match["key"].strip(" \t\"'"), start, end, stop, lines[start][: match.end()], value)
+
+
+def _is_gap(line: str, block_indent: int) -> bool:
+    """A blank or comment line; inside a block scalar a deeper `#` line is text."""
+    text = line.lstrip(" \t")
+    if not _strip(text):
+        return True
+    return text.startswith("#") and (block_indent < 0 or len(line) - len(text) <= block_indent)
+
+
+def _children(lines: list[str], block: Field) -> tuple[str, list[Field]]:
+    """The indent and the keys of a block mapping; two spaces and none when it is empty."""
+    for number in range(block.start + 1, block.stop):
+        if not _is_gap(lines[number], -1):
+            indent = lines[number][: len(lines[number]) - len(lines[number].lstrip(" \t"))]
+            if indent:
+                return indent, _scan(lines, indent, block.start + 1, block.stop)
+            break
+    return "  ", []
+
+
+def _by_line(head: str) -> dict[str, object]:
+    """What a person meant by a head that YAML refuses; the first of two equal keys counts."""
+    lines = _lines(head)
+    fields: dict[str, object] = {}
+    for field in _scan(lines):
+        if field.key == "metadata" and not field.first:
+            children = _children(lines, field)[1]
+            meta = {child.key: _loose(child) for child in reversed(children)}
+            fields.setdefault("metadata", meta or _loose(field))
+        elif field.key == "metadata" and field.first.startswith("{"):
+            fields.setdefault("metadata", _loose_flow(field.value))
+        else:
+            fields.setdefault(field.key, _loose(field))
+    return fields
+
+
+def _loose_flow(flow: str) -> object:
+    try:
+        return strict(flow)
+    except _RefusedError:
+        return flow
+
+
+def _loose(field: Field) -> str:
+    """A value read without YAML: quotes taken off, lines folded into one, comment cut."""
+    text = _strip(field.value)
+    if block := _BLOCK_SCALAR.match(text):
+        text = re.split(r"[\r\n]", text[block.end() :], maxsplit=1)[-1] if "\n" in text else ""
+        return " ".join(text.split())
+    if comment := _comment(field):
+        text = _strip(text[: len(text) - len(comment)])
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(json.loads(text, strict=False))
+        except ValueError:
+            return text[1:-1]
+    return " ".join(re.split(r"[ \t]*[\r\n]+[ \t]*", text))
+
+
+def _as_written(head: str, fields: dict[str, object]) -> dict[str, object]:
+    """Give prose keys their whole line back where YAML saw a comment (`C# is #1`) or a list."""
+    if not any(key in fields for key in LINE_KEYS):
+        return fields
+    for field in _scan(_lines(head)):
+        value, line = fields.get(field.key), field.first
+        if field.key not in LINE_KEYS or field.end > field.start + 1:
+            continue
+        if isinstance(value, str):
+            is_cut = line[:1] not in ('"', "'", "|", ">") and line.startswith(value)
+            if is_cut and line[len(value) :].lstrip(" \t").startswith("#"):
+                fields[field.key] = line
+        elif line[:1] in ("[", "{"):
+            fields[field.key] = line
+    return fields
+
+
+def _comment(field: Field) -> str:
+    """The comment after a value, with the blanks before it; "" where it may be text."""
+    if field.value[:1] in ('"', "'", "|", ">"):
+        match = _AFTER_QUOTES.match(field.value)
+        return match[1] if match else ""
+    match = _AFTER_PLAIN.search(field.value)
+    if not match or match.end() < len(field.value) or field.value[:1] in ("[", "{"):
+        return ""
+    return "" if field.key in LINE_KEYS else match[0]
+
+
+def flat(fields: Mapping[str, object]) -> dict[str, object]:
+    """Keys under `metadata` by their dotted place, such as `metadata.type`."""
+    found = {key: value for key, value in fields.items() if key != "metadata"}
+    block = fields.get("metadata", "")
+    if isinstance(block, dict):
+        found.update({f"metadata.{key}": value for key, value in block.items()})
+    elif block != "":
+        found["metadata"] = block
+    return found
+
+
+def scalar(key: str, value: str, *, quoted: bool = False) -> str:
+    """A value as YAML that reads back the same: plain where that is safe, else double-quoted."""
+    is_plain = not quoted and _PLAIN_SCALAR.fullmatch(value)
+    if is_plain and not (key in TOP_KEYS and _NOT_TEXT.fullmatch(value)):
+        return value
+    return f'"{_MUST_ESCAPE.sub(_escape, value)}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    return f"\\{char}" if char in '"\\' else f"\\u{ord(char):04X}"
+
+
+def put(head: str, place: str, value: str | None, eol: str) -> str:
+    """Set (None: remove) one key, such as `name` or `metadata.type`, and touch no other line.
+
+    The caller reads the result back; raises BadNote where metadata is not a mapping.
+    """
+    lines = _lines(head)
+    fields = _scan(lines)
+    key = place.removeprefix("metadata.")
+    number = next((n for n, field in enumerate(fields) if field.key == "metadata"), None)
+    if key == place:
+        # New top-level keys go before the block, where a person looks for them.
+        at = len(lines) if number is None else fields[number - 1].end if number else 0
+        return _put_line(lines, fields, "", at, key, value, eol)
+    if number is None:
+        return head if value is None else f"{head}metadata:{eol}  {key}: {scalar(key, value)}{eol}"
+    block = fields[number]
+    if block.first.startswith("{"):
+        return _put_flow(lines, block, key, value)
+    if _strip(block.first.partition("#")[0]):
+        raise BadNote(
+            "The note's `metadata` is not a list of keys.",
+            f"Write it as a `metadata:` line and an indented `{key}:` line, then try again.",
+        )
+    indent, children = _children(lines, block)
+    at = children[-1].end if children else block.start + 1
+    return _put_line(lines, children, indent, at, key, value, eol)
+
+
+def _put_line(
+    lines: list[str],
+    fields: list[Field],
+    indent: str,
+    at: int,
+    key: str,
+    value: str | None,
+    eol: str,
+) -> str:
+    field = next((field for field in fields if field.key == key), None)
+    if field is None:
+        lines[at:at] = [] if value is None else [f"{indent}{key}: {scalar(key, value)}{eol}"]
+    elif value is None:
+        del lines[field.start : field.end]
+    else:
+        comment = _comment(field)
+        if comment.startswith("#"):
+            comment = f" {comment}"
+        lead = field.lead if field.lead[-1] in " \t" else f"{field.lead} "
+        # After a plain description a comment would be read as a part of it.
+        text = scalar(key, value, quoted=bool(comment) and key in LINE_KEYS)
+        lines[field.start : field.end] = [f"{lead}{text}{comment}{_eol(lines[field.start])}"]
+    return "".join(lines)
+
+
+def _eol(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _put_flow(lines: list[str], block: Field, key: str, value: str | None) -> str:
+    """The same inside `metadata: {type: user}`, by the places YAML gives for each key and value."""
+    import yaml
+
+    flow = block.value
+    try:
+        node: Any = yaml.compose(flow, Loader=_loader())
+    except yaml.YAMLError as error:
+        raise BadNote(
+            "The note's `metadata` is not valid YAML.", "Correct it by hand, then try again."
+        ) from error
+    spans = [
+        (k.value, k.start_mark.index, v.start_mark.index, v.end_mark.index) for k, v in node.value
+    ]
+    number = next((n for n, span in enumerate(spans) if span[0] == key), None)
+    text = value
+    if value is not None and not _FLOW_PLAIN.fullmatch(value):
+        text = scalar(key, value, quoted=True)
+    if number is None:
+        start = stop = spans[-1][3] if spans else flow.index("{") + 1
+        text = text and f"{', ' if spans else ''}{key}: {text}"
+    else:
+        _, start, value_start, stop = spans[number]
+        if text is not None:
+            start = value_start
+        elif number + 1 < len(spans):
+            stop = spans[number + 1][1]
+        elif number:
+            start = spans[number - 1][3]
+    lines[block.start : block.end] = [
+        f"{block.lead}{flow[:start]}{text or ''}{flow[stop:]}{_eol(lines[block.end - 1])}"
+    ]
+    return "".join(lines)

@@ -1,0 +1,190 @@
+"""One note at a time, on a person's or an assistant's word: add, edit, remove.
+
+Each is one commit where git is ready. What is written by hand is never rewritten here; what comes
+with a secret in it is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mdmemory import note as notes_format
+from mdmemory.errors import BadNote, MdmemoryError
+from mdmemory.files import digest
+from mdmemory.store.store import Store, StoredNote
+from mdmemory.store.transaction import Change
+from mdmemory.store.writer import Group, Writer, Written
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A note that was written (or already said the same: `written.commit` None, `same` True)."""
+
+    file: str
+    name: str
+    digest: str
+    written: Written
+    same: bool = False
+
+
+def free_name(name: str, type: str, taken: set[str]) -> str:
+    """`name`, or `name-2`, `name-3`..., so that neither it nor its file is taken (casefold)."""
+    candidate, number = name, 1
+    while taken & {candidate.casefold(), notes_format.file_name(type, candidate).casefold()}:
+        number += 1
+        candidate = _numbered(name, number)
+    return candidate
+
+
+def _numbered(name: str, number: int) -> str:
+    suffix = f"-{number}"
+    room = notes_format.MAX_NAME_BYTES - len(suffix)
+    stem = name.encode("utf-8")[:room].decode("utf-8", "ignore").rstrip("-")
+    return stem + suffix
+
+
+def taken_names(store: Store, heads: list[notes_format.Head]) -> set[str]:
+    """Every name and file that a new note must not have, casefolded."""
+    names = {head.name.casefold() for head in heads} | {head.file.casefold() for head in heads}
+    # any file of the folder, too: one that is no note (a link, a FIFO) still has its name
+    return names | {entry.name.casefold() for entry in store.folder.iterdir()}
+
+
+def add(
+    writer: Writer, *, name: str, type: str, description: str, body: str,
+    kind: str = "", source: str = "manual", today: str,
+) -> Edited:  # fmt: skip
+    """Store a new note; a name that is taken gets a number. The same text again names the old one.
+
+    Raises BadNote for a name, description or body that is none, or that holds a secret.
+    """
+    notes_format.check_name(name)
+    if type not in notes_format.TYPES:
+        raise BadNote(
+            f"{type} is no type of note.", f"Use one of: {', '.join(notes_format.TYPES)}."
+        )
+    _refuse_secret(writer, f"{description}\n{body}")
+    with writer.locked():
+        store = writer.refresher.store
+        heads = writer.refresher.catalog().heads()
+        for head in heads:
+            if head.description == description and head.type == type:
+                stored = store.read(head.file)
+                if stored.note.body.strip() == body.strip():
+                    return Edited(stored.file, head.name, stored.digest, Written(), same=True)
+        free = free_name(name, type, taken_names(store, heads))
+        metadata = {"source": source, "created": today, "updated": today}
+        text = notes_format.compose(
+            name=free, type=type, description=description, body=body, kind=kind, metadata=metadata
+        )
+        file = notes_format.file_name(type, free)
+        data = text.encode("utf-8")
+        group = Group(f"add {file}: {description}", (Change(file, None, data),))
+        written = writer.write(f"memory: add {free}", [group], kind="add")
+    return Edited(file, free, digest(data), written)
+
+
+def edit(
+    writer: Writer, name: str, *, description: str | None = None, body: str | None = None,
+    replaces: str | None = None, today: str,
+) -> Edited:  # fmt: skip
+    """Change a note's description or body; everything else in the file stays byte for byte.
+
+    `replaces` is the digest the caller saw, when it showed the note to a person first.
+    """
+    with writer.locked():
+        stored = _readable(writer.refresher.store.find(name))
+        if replaces is not None and stored.digest != replaces:
+            raise MdmemoryError(
+                f"{stored.file} was changed meanwhile.",
+                "Look at it and edit again.",
+                "note_changed",
+            )
+        wanted: dict[str, str | None] = {}
+        if description is not None and description != stored.note.head.description:
+            wanted["description"] = description
+        changed = body if body is not None and body.strip() != stored.note.body.strip() else None
+        if not wanted and changed is None:
+            return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
+        wanted["metadata.updated"] = today
+        fresh = notes_format.edit(stored.note, set=wanted, body=changed)
+        return _replace(writer, stored, fresh.text, "edit")
+
+
+def replace_text(writer: Writer, name: str, text: str, replaces: str) -> Edited:
+    """Put the whole text of a note, as a person left it in an editor; their bytes, unchanged."""
+    with writer.locked():
+        stored = writer.refresher.store.find(name)
+        if stored.digest != replaces:
+            raise MdmemoryError(
+                f"{stored.file} was changed meanwhile.",
+                "Look at it and edit again.",
+                "note_changed",
+            )
+        if stored.note.text == text:
+            return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
+        return _replace(writer, stored, text, "edit")
+
+
+def remove(writer: Writer, name: str) -> Edited:
+    """Remove a note; its text stays in history. Refused where that could not be taken back."""
+    with writer.locked():
+        stored = _readable(writer.refresher.store.find(name))
+        _refuse_held(writer, stored)
+        group = Group(
+            f"remove {stored.file}: {stored.note.head.description}",
+            (Change(stored.file, stored.digest, None),),
+        )
+        written = writer.write(
+            f"memory: remove {stored.note.head.name}", [group], kind="remove", destructive=True
+        )
+    return Edited(stored.file, stored.note.head.name, stored.digest, written)
+
+
+def confirm(writer: Writer, name: str, *, today: str) -> Edited:
+    """Take a note's `status: unconfirmed` away: a person stands by it."""
+    with writer.locked():
+        stored = _readable(writer.refresher.store.find(name))
+        if not stored.note.head.status:
+            return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
+        key = "metadata.status"
+        fresh = notes_format.edit(stored.note, set={key: None, "metadata.updated": today})
+        return _replace(writer, stored, fresh.text, "confirm")
+
+
+def _replace(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+    _refuse_held(writer, stored)
+    data = text.encode("utf-8")
+    fresh = notes_format.parse(text, stored.file).head
+    if fresh.secrets != "allowed":
+        _refuse_secret(writer, text)
+    line = f"{verb} {stored.file}: {fresh.description}"
+    group = Group(line, (Change(stored.file, stored.digest, data),))
+    written = writer.write(f"memory: {verb} {fresh.name}", [group], kind=verb)
+    return Edited(stored.file, fresh.name, digest(data), written)
+
+
+def _readable(stored: StoredNote) -> StoredNote:
+    if not stored.digest or not stored.note.text:
+        problem = "; ".join(stored.note.head.problems) or "it is empty"
+        raise BadNote(f"{stored.file} is left alone: {problem}", "Repair it in an editor first.")
+    return stored
+
+
+def _refuse_held(writer: Writer, stored: StoredNote) -> None:
+    if stored.note.head.secrets != "allowed" and writer.refresher.is_secret(stored.note.text):
+        raise BadNote(
+            f"{stored.file} is held back: it holds what looks like a secret, and a commit of it "
+            "could not be taken back.",
+            "Take the secret out, or put `secrets: allowed` under metadata, in an editor.",
+            code="held",
+        )
+
+
+def _refuse_secret(writer: Writer, text: str) -> None:
+    if writer.refresher.is_secret(text):
+        raise BadNote(
+            "The text holds what looks like a secret, and notes go into git.",
+            "Leave the secret out and say where it is kept instead.",
+            code="secret",
+        )

@@ -1,0 +1,52 @@
+"""One writer at a time: an advisory lock that dies with its process and names its holder."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mdmemory.errors import Busy
+from mdmemory.files import writing
+
+PATIENCE = 5.0  # seconds: longer than any transaction, shorter than a person's patience
+_PAUSE = 0.02  # seconds between two tries
+
+
+@contextmanager
+def locked(path: Path, holder: str, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold the lock file `path` for the block; `holder` says to others who has it.
+
+    Raises Busy, naming the holder, when it is not free within `patience` seconds. flock, so that
+    a process that dies leaves nothing behind.
+    """
+    with writing(path):
+        # O_NOFOLLOW: a repository could plant a link here
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        _take(handle, path, patience)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"process {os.getpid()}: {holder}\n".encode(), 0)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int, path: Path, patience: float) -> None:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError as problem:
+            if time.monotonic() >= deadline:
+                holder = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
+                raise Busy(
+                    f"The store is locked by {holder or 'another process'} since "
+                    f"{patience:.0f} s ago or longer.",
+                    "Wait for it to end and run the command again.",
+                ) from problem
+        time.sleep(_PAUSE)

@@ -1,0 +1,151 @@
+"""Keeps MEMORY.md and _MORE.md equal to what the notes say, and knows how little has to be read.
+
+Writes only those two files and the catalog, and only when their bytes change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError, NotFound, RepositoryState, Unwritable
+from mdmemory.files import read_regular, write_atomic
+from mdmemory.note import Note
+from mdmemory.store import catalog as catalogs
+from mdmemory.store import conflicts, index
+from mdmemory.store.catalog import Catalog
+from mdmemory.store.project import Project
+from mdmemory.store.store import (
+    GENERATED,
+    INDEX,
+    LEDGER,
+    OVERFLOW,
+    Store,
+    decode,
+    is_note_name,
+)
+from mdmemory.store.transaction import Change
+from mdmemory.version import VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The index as it now is; `changed` names the generated files whose bytes were (or would be)
+    different."""
+
+    index: index.Index
+    catalog: Catalog
+    changed: tuple[str, ...]
+
+
+class Refresher:
+    """Reads the heads of one store through its catalog and derives the index from them."""
+
+    def __init__(self, project: Project, is_secret: Callable[[str], bool]) -> None:
+        self.project = project
+        self.store = Store(project.store)
+        self.is_secret = is_secret
+
+    def catalog(self) -> Catalog:
+        """The heads of all notes, reading only the files that changed since the last time."""
+        folder, settings = self.store.folder, self.project.settings
+        budget = [settings.text(name) for name in ("index.max_chars", "index.max_entries")]
+        stamp = "|".join((VERSION, *budget))
+        return catalogs.load(folder, self._cache(), self._read, self.is_secret, stamp)
+
+    def refresh(self, *, write: bool = True) -> Refreshed:
+        """Bring both files up to date with the notes, or (write=False) only tell what differs.
+
+        Raises MdmemoryError when MEMORY.md is somebody's own, Unwritable when the folder is
+        read-only and something had to change.
+        """
+        catalog = self.catalog()
+        built = self._arrange(catalog.columns(), self._ledger())
+        stale = [name for name, data in _texts(built) if self._differs(name, data)]
+        if write and stale:
+            self.require_ours()
+            for name, data in _texts(built):
+                if name in stale:
+                    self._put(name, data)
+        if write:
+            catalogs.save(catalog)
+        return Refreshed(built, catalog, tuple(stale))
+
+    def keep_fresh(self) -> None:
+        """The same for a command that only reads: nothing where nothing changed, and no failure."""
+        if self.catalog().changed:
+            with contextlib.suppress(Unwritable):
+                self.refresh()
+
+    def after(self, changes: Sequence[Change]) -> list[Change]:
+        """The changes to the generated files that belong to these changes to notes."""
+        ledger = self._ledger()
+        replaced: dict[str, Note | None] = {}
+        for change in changes:
+            if change.file == LEDGER:
+                ledger = (change.new or b"").decode("utf-8", "replace")
+            elif is_note_name(change.file):
+                data = change.new
+                replaced[change.file] = None if data is None else decode(data, change.file)
+        built = self._arrange(self.catalog().columns(replaced), ledger)
+        return [
+            Change(name, None, data, derived=True)
+            for name, data in _texts(built)
+            if data is not None or (self.store.folder / name).exists()
+        ]
+
+    def _arrange(self, columns: index.Columns, ledger: str) -> index.Index:
+        return index.arrange(
+            columns,
+            conflicts=len(conflicts.open_entries(ledger)) if ledger else 0,
+            max_chars=self.project.settings.whole("index.max_chars"),
+            max_entries=self.project.settings.whole("index.max_entries"),
+        )
+
+    def _cache(self) -> Path | None:
+        try:
+            return self.project.prepare_private() / "catalog"
+        except (Unwritable, RepositoryState):
+            return None  # a read-only project still has readers
+
+    def _read(self, file: str) -> Note:
+        return self.store.read(file).note
+
+    def _ledger(self) -> str:
+        try:
+            return read_regular(self.store.folder / LEDGER).decode("utf-8", "replace")
+        except NotFound:
+            return ""
+
+    def _differs(self, name: str, data: bytes | None) -> bool:
+        try:
+            return read_regular(self.store.folder / name) != data
+        except NotFound:
+            return data is not None
+
+    def _put(self, name: str, data: bytes | None) -> None:
+        if data is None:
+            (self.store.folder / name).unlink(missing_ok=True)
+        else:
+            write_atomic(self.store.folder / name, data)
+
+    def require_ours(self) -> None:
+        """Raise MdmemoryError when a person's own file stands under one of our names."""
+        for name in GENERATED:
+            try:
+                text = read_regular(self.store.folder / name).decode("utf-8", "replace")
+            except NotFound:
+                continue
+            if text and not index.is_generated(text):
+                raise MdmemoryError(
+                    f"{self.store.folder / name} was not generated by mdmemory, so it is left alone.",
+                    f"Run `mdmemory init {self.project.root}`: it keeps the text as a note.",
+                    code="foreign_index",
+                )
+
+
+def _texts(built: index.Index) -> list[tuple[str, bytes | None]]:
+    more = None if built.more is None else built.more.encode("utf-8", "surrogateescape")
+    return [(INDEX, built.memory.encode("utf-8", "surrogateescape")), (OVERFLOW, more)]

@@ -1,0 +1,162 @@
+"""`.mdmemory/state.db`: what mdmemory remembers of its own work. Never knowledge.
+
+It may be deleted at any moment: then work is done again, and no fact is lost. A file that is
+corrupt or written by a newer version is moved aside, and `warnings` says so.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.files import writing
+
+# Each entry takes the schema one version up; entries are added, never changed.
+MIGRATIONS = (
+    """
+    CREATE TABLE watermark (session TEXT PRIMARY KEY, turn TEXT NOT NULL);
+    CREATE TABLE uncommitted (file TEXT PRIMARY KEY, digest TEXT NOT NULL);
+    CREATE TABLE pass (
+        id INTEGER PRIMARY KEY, at TEXT NOT NULL, outcome TEXT NOT NULL, digests TEXT NOT NULL
+    );
+    """,
+)
+_KEPT_PASSES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One compaction pass: when (ISO 8601, UTC), how it ended, and the digests it left."""
+
+    at: str
+    outcome: str
+    digests: Mapping[str, str]
+
+
+class State:
+    """The database, opened; use it as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.warnings: list[str] = []
+        with writing(path):
+            self._open()
+
+    def __enter__(self) -> State:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._database.close()
+
+    def _open(self) -> None:
+        for _ in range(2):
+            trouble = self._try_open()
+            if trouble is None:
+                return
+            aside = self._move_aside()
+            self.warnings.append(f"{self.path.name} {trouble}; it was moved to {aside.name}.")
+        raise OSError(f"{self.path.name} cannot be opened")
+
+    def _try_open(self) -> str | None:
+        """Open and bring up to date; the trouble in words when that cannot be."""
+        self._database = sqlite3.connect(self.path, timeout=5, isolation_level=None)
+        try:
+            if self._database.execute("PRAGMA quick_check").fetchone() != ("ok",):
+                trouble: str | None = "is corrupt"
+            else:
+                trouble = self._migrate()
+        except sqlite3.OperationalError as problem:
+            self._database.close()
+            raise OSError(f"{problem}") from problem
+        except sqlite3.DatabaseError:
+            trouble = "is corrupt"
+        if trouble:
+            self._database.close()
+        return trouble
+
+    def _migrate(self) -> str | None:
+        self._database.execute("PRAGMA journal_mode = WAL")
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(MIGRATIONS):
+            return "was written by a newer mdmemory"
+        if version == len(MIGRATIONS):
+            return None
+        with self._writing() as database:
+            version = database.execute("PRAGMA user_version").fetchone()[0]
+            for at, script in enumerate(MIGRATIONS[version:], version + 1):
+                for statement in filter(str.strip, script.split(";")):
+                    database.execute(statement)
+                database.execute(f"PRAGMA user_version = {at}")
+        return None
+
+    def _move_aside(self) -> Path:
+        number = 1
+        while (aside := self.path.with_name(f"{self.path.name}.aside-{number}")).exists():
+            number += 1
+        self.path.rename(aside)
+        for suffix in ("-wal", "-shm"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        return aside
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        # IMMEDIATE: a deferred transaction that reads first fails as soon as two processes write
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._database
+        except BaseException:
+            self._database.execute("ROLLBACK")
+            raise
+        self._database.execute("COMMIT")
+
+    # how far a session has been read
+
+    def watermark(self, session: str) -> str | None:
+        """The id of the last turn of a session that was read, or None."""
+        query = "SELECT turn FROM watermark WHERE session = ?"
+        row = self._database.execute(query, (session,)).fetchone()
+        return row[0] if row else None
+
+    def set_watermark(self, session: str, turn: str) -> None:
+        """Remember the last turn that was read."""
+        with self._writing() as database:
+            database.execute("INSERT OR REPLACE INTO watermark VALUES (?, ?)", (session, turn))
+
+    # notes that were written while nothing could be committed
+
+    def uncommitted(self) -> dict[str, str]:
+        """File to digest of notes that we wrote and that wait for a commit."""
+        return dict(self._database.execute("SELECT file, digest FROM uncommitted"))
+
+    def add_uncommitted(self, digests: Mapping[str, str]) -> None:
+        """Remember notes that wait for a commit."""
+        with self._writing() as database:
+            database.executemany(
+                "INSERT OR REPLACE INTO uncommitted VALUES (?, ?)", digests.items()
+            )
+
+    def clear_uncommitted(self) -> None:
+        """All that waited is committed, or was changed by a person since."""
+        with self._writing() as database:
+            database.execute("DELETE FROM uncommitted")
+
+    # compaction passes
+
+    def last_pass(self) -> Pass | None:
+        """The newest compaction pass, or None."""
+        query = "SELECT at, outcome, digests FROM pass ORDER BY id DESC LIMIT 1"
+        row = self._database.execute(query).fetchone()
+        return Pass(row[0], row[1], json.loads(row[2])) if row else None
+
+    def record_pass(self, at: str, outcome: str, digests: Mapping[str, str]) -> None:
+        """Remember that a pass ended, and what the notes were after it."""
+        with self._writing() as database:
+            row = (at, outcome, json.dumps(dict(digests)))
+            database.execute("INSERT INTO pass (at, outcome, digests) VALUES (?, ?, ?)", row)
+            database.execute(
+                "DELETE FROM pass WHERE id <= (SELECT max(id) FROM pass) - ?", (_KEPT_PASSES,)
+            )

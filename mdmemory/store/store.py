@@ -1,0 +1,109 @@
+"""The notes as they lie on disk: which files are notes, and reading them.
+
+Only the `*.md` directly in the store's folder; folders, links and other files are the person's.
+Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory import note as notes_format
+from mdmemory.errors import BadNote, MdmemoryError, NotFound
+from mdmemory.files import digest, read_regular
+from mdmemory.note import Note
+
+INDEX = "MEMORY.md"
+OVERFLOW = "_MORE.md"
+LEDGER = "_CONFLICTS.md"
+GENERATED = (INDEX, OVERFLOW)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNote:
+    """A note together with the file it was read from; `digest` is the sha256 of its bytes."""
+
+    file: str
+    digest: str
+    note: Note
+
+
+def is_note_name(file: str) -> bool:
+    """Whether a file of this name in the store is a note (or would be one)."""
+    return file.endswith(".md") and file[0] not in "._" and file not in ("README.md", INDEX)
+
+
+class Store:
+    """A folder of notes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def files(self) -> list[str]:
+        """The names of all notes, sorted by code point. Links, folders and FIFOs are none."""
+        with os.scandir(self.folder) as entries:
+            return sorted(
+                entry.name
+                for entry in entries
+                if is_note_name(entry.name) and entry.is_file(follow_symlinks=False)
+            )
+
+    def read(self, file: str) -> StoredNote:
+        """One note. A file that is no readable text still gives a note, with the problem named.
+
+        Raises NotFound when there is none of that name.
+        """
+        try:
+            data = read_regular(self.folder / file)
+        except NotFound:
+            raise
+        except MdmemoryError as problem:
+            return StoredNote(file, "", notes_format.unreadable(file, problem.message))
+        return StoredNote(file, digest(data), decode(data, file))
+
+    def notes(self) -> list[StoredNote]:
+        """All notes, sorted by file."""
+        found = []
+        for file in self.files():
+            try:
+                found.append(self.read(file))
+            except NotFound:
+                continue  # removed between the listing and the reading
+        return found
+
+    def find(self, name: str) -> StoredNote:
+        """The note that NAME on the command line means: its file, its stem, or its name.
+
+        Raises NotFound, with the nearest names as the hint.
+        """
+        files = self.files()
+        for file in (name, f"{name}.md"):
+            if file in files:
+                return self.read(file)
+        matches = [
+            note for note in self.notes() if note.note.head.name.casefold() == name.casefold()
+        ]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            names = ", ".join(note.file for note in matches)
+            raise NotFound(f"{name} names {len(matches)} notes: {names}.", "Name the file.")
+        raise NotFound(f"There is no note {name}.", _nearest(name, files))
+
+
+def decode(data: bytes, file: str) -> Note:
+    """The note in these bytes; bytes that are not text give a note that names the problem."""
+    try:
+        return notes_format.parse(notes_format.decode(data), file)
+    except BadNote as problem:
+        return notes_format.unreadable(file, problem.message)
+
+
+def _nearest(name: str, files: Iterable[str]) -> str:
+    import difflib  # only for this message
+
+    near = difflib.get_close_matches(name, [file.removesuffix(".md") for file in files], 3, 0.5)
+    return f"Near it: {', '.join(near)}." if near else "`mdmemory list` shows all."

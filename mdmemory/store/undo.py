@@ -1,0 +1,112 @@
+"""Taking back one commit of ours, op by op, without touching what was written since.
+
+An op whose files still have the bytes it left goes back whole; any other stays and is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mdmemory.errors import NoGit, NotFound
+from mdmemory.files import digest, read_regular
+from mdmemory.store.history import ID_TRAILER, History, Logged
+from mdmemory.store.transaction import Change
+from mdmemory.store.writer import Group, Writer, Written
+
+UNDOES = "Memory-Undoes"  # the commit that an undo took back
+BY_DEFAULT = ("compact", "extract", "edit", "remove", "confirm")
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """`restored` files have their former bytes again; `kept` ones were changed since."""
+
+    undone: str
+    written: Written
+    restored: tuple[str, ...]
+    kept: tuple[tuple[str, str], ...]
+
+
+def undone_commits(log: Sequence[Logged], reverted: set[str]) -> set[str]:
+    """The commits of the log that an undo or a `git revert` took back and nothing restored."""
+    gone = set(reverted)
+    for entry in log:  # newest first: an undo that was itself undone counts for nothing
+        if entry.commit not in gone and (target := entry.get(UNDOES)):
+            gone.add(target)
+    return gone
+
+
+def undo(writer: Writer, id: str | None = None) -> Undone:
+    """Take back the commit `id` names (a Memory-Id or a commit; default: the newest that destroys).
+
+    Raises NotFound when there is nothing to undo.
+    """
+    with writer.locked():
+        refusal = writer.refusal()
+        if refusal or writer.history is None:
+            raise refusal or NoGit("There is no git repository.")
+        entry = _chosen(writer.history, id)
+        groups, kept = [], []
+        for files in entry.groups():
+            changes = _back(writer.history, entry.commit, files)
+            if isinstance(changes, str):
+                kept += [(file, changes) for file in files]
+            elif changes:
+                groups.append(Group(f"undo {' '.join(files)}", tuple(changes)))
+        if not groups:
+            return Undone(entry.commit, Written(), (), tuple(kept))
+        written = writer.write(
+            f"memory: undo {entry.get(ID_TRAILER)}", groups, kind="undo", destructive=True,
+            trailers=((UNDOES, entry.commit),),
+        )  # fmt: skip
+    late = {file for file, _ in written.kept}
+    restored = [c.file for group in groups for c in group.changes if c.file not in late]
+    return Undone(entry.commit, written, tuple(restored), (*kept, *written.kept))
+
+
+def _chosen(history: History, id: str | None) -> Logged:
+    log = history.log()
+    gone = undone_commits(log, history.reverted())
+    if id is None:
+        for entry in log:
+            if entry.commit not in gone and entry.get("Memory-Op") in BY_DEFAULT:
+                return entry
+        raise NotFound("There is nothing to undo.", "`mdmemory log` shows what was done.")
+    entry = find(history, log, id)
+    if entry.commit in gone:
+        raise NotFound(f"{id} is undone already.", "`mdmemory log` shows what was done.")
+    return entry
+
+
+def find(history: History, log: Sequence[Logged], id: str) -> Logged:
+    """The commit of ours that a Memory-Id or a commit name means."""
+    for entry in log:
+        if entry.get(ID_TRAILER) == id:
+            return entry
+    commit = history.resolve(id)
+    for entry in log:
+        if entry.commit == commit:
+            return entry
+    raise NotFound(
+        f"The commit {id} is not one of mdmemory's.", f"Take it back with `git revert {id}`."
+    )
+
+
+def _back(history: History, commit: str, files: Sequence[str]) -> list[Change] | str:
+    """The changes that give these files the bytes they had before, or why that cannot be."""
+    parent = history.parent(commit)
+    changes = []
+    for file in files:
+        left, before = history.read(commit, file), None
+        if parent is not None:
+            before = history.read(parent, file)
+        try:
+            now: bytes | None = read_regular(history.folder / file)
+        except NotFound:
+            now = None
+        if now != left:
+            return "it was changed since"
+        if now != before:
+            changes.append(Change(file, None if now is None else digest(now), before))
+    return changes

@@ -1,0 +1,209 @@
+"""What a write does where git is ready, where there is none, and where it must wait.
+
+Ready: one commit, behind a checkpoint. No git, or a repository in the middle of something: what
+only adds is written all the same, and what destroys is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError, NoGit, NoteChanged, NotFound, RepositoryState
+from mdmemory.files import digest, is_inside, read_regular, write_atomic, writing
+from mdmemory.store import git
+from mdmemory.store.history import KEEP, History, Message, memory_trailers, new_id
+from mdmemory.store.lock import locked
+from mdmemory.store.project import Project
+from mdmemory.store.refresh import Refresher
+from mdmemory.store.state import State
+from mdmemory.store.store import LEDGER, is_note_name
+from mdmemory.store.transaction import Change, Checkpoint, Transactions
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One op of a write: the files it changes together, and its line in the commit message."""
+
+    line: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a write. Without git `commit` is None; `kept` names what was left as it is."""
+
+    id: str | None = None
+    commit: str | None = None
+    checkpoint: str | None = None
+    kept: tuple[tuple[str, str], ...] = ()
+
+
+class Writer:
+    """Writes into one store. `is_secret` tells which text is never committed."""
+
+    def __init__(self, project: Project, is_secret: Callable[[str], bool], holder: str) -> None:
+        self.project = project
+        self.refresher = Refresher(project, is_secret)
+        self.holder = holder
+        self.repository = git.find(project.store)
+        self.history = History(self.repository, project.store) if self.repository else None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the store for the block, after finishing what a killed process left.
+
+        Raises Busy after 5 seconds, naming the holder.
+        """
+        if self.is_private_tracked():
+            raise RepositoryState(
+                f"git tracks {self.project.private}, which is state of one machine.",
+                f"Take it out: `git rm -r --cached {self.project.private}`, and commit that.",
+            )
+        private = self.project.prepare_private()
+        common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
+        with locked(common or private / "lock", self.holder):
+            if self.history:
+                Transactions(self.history).recover()
+            yield
+
+    def refusal(self) -> MdmemoryError | None:
+        """Why nothing destructive can be done now (no git, a merge under way...), or None."""
+        if self.repository is None:
+            if not git.is_installed():
+                return NoGit("git is not installed, and without it this could not be taken back.",
+                             "Install git, then run `mdmemory init`.")  # fmt: skip
+            return NoGit(
+                f"{self.project.store} is in no git repository, so this could not be taken back.",
+                f"Make it one: `mdmemory init {self.project.root}`.",
+            )
+        return git.refusal(self.repository)
+
+    def is_private_tracked(self) -> bool:
+        """Whether the repository tracks `.mdmemory/`, which is state of one machine."""
+        if self.repository is None or not is_inside(self.project.root, self.repository.top):
+            return False
+        return History(self.repository, self.project.root).holds(self.project.private.name)
+
+    def write(
+        self, subject: str, groups: Sequence[Group], *, kind: str, destructive: bool = False,
+        trailers: Sequence[tuple[str, str]] = (), by_model: bool = False,
+        checkpoint: Checkpoint | None = None,
+    ) -> Written:  # fmt: skip
+        """Write all groups, in one commit where that can be. The caller holds the lock.
+
+        Raises what `refusal` says when `destructive` and not ready; NoteChanged when a file is not
+        what its change says, before anything is written.
+        """
+        changes = [change for group in groups for change in group.changes]
+        refusal = self.refusal()
+        if refusal and destructive:
+            raise refusal
+        if refusal or self.history is None:
+            self._write_plainly(changes)
+            return Written()
+        transactions = Transactions(self.history)
+        self._refuse_unseen(transactions, changes)
+        checkpoint = checkpoint or self._checkpoint(transactions, changes)
+        id, more = new_id(), list(trailers)
+        if checkpoint.made:
+            more.append(("Memory-Checkpoint", str(checkpoint.commit)))
+        files = [[change.file for change in group.changes] for group in groups]
+        about = memory_trailers(kind, more, groups=files, id=id)
+        message = Message(subject, [group.line for group in groups], about, by_model)
+        done = transactions.apply([*changes, *self._index(changes)], checkpoint, message)
+        self.refresher.refresh()
+        return Written(
+            id if done.commit else None, done.commit,
+            checkpoint.commit if checkpoint.made else None, done.kept,
+        )  # fmt: skip
+
+    def checkpoint_all(self, touched: Sequence[str]) -> Checkpoint:
+        """A checkpoint of the whole store as it is: before a compaction that touches `touched`.
+
+        Held notes, and notes that git is told not to see, are left out unless they are touched.
+        """
+        refusal = self.refusal()
+        if refusal or self.history is None:
+            raise refusal or NoGit("There is no git repository.")
+        transactions = Transactions(self.history)
+        heads = self.refresher.catalog()
+        files = [file for file in heads.rows if file not in heads.held]
+        files += [LEDGER] if (self.project.store / LEDGER).exists() else []
+        unseen = transactions.unseen(files)
+        files = [file for file in files if file not in unseen or file in touched]
+        return transactions.checkpoint(files, KEEP, gone=self._gone(self.history))
+
+    def _gone(self, history: History) -> list[str]:
+        """Notes that a person removed by hand: in HEAD and not on disk, sparse ones excepted."""
+        files = [file for file in history.tree(history.head()) if is_note_name(file)]
+        missing = [file for file in files if not os.path.lexists(self.project.store / file)]
+        staged = history.staged(missing)
+        return [file for file in missing if file not in staged or staged[file].trusted]
+
+    def _checkpoint(self, transactions: Transactions, changes: Sequence[Change]) -> Checkpoint:
+        """The old bytes of what changes, and what was written while nothing could be committed."""
+        with State(self.project.prepare_private() / "state.db") as state:
+            waiting = state.uncommitted()
+            touched = {change.file for change in changes}
+            files = [change.file for change in changes if change.old is not None]
+            files += [f for f, seen in waiting.items() if f not in touched and self._is(f, seen)]
+            checkpoint = transactions.checkpoint(files, KEEP)
+            if waiting:
+                state.clear_uncommitted()
+        return checkpoint
+
+    def _is(self, file: str, seen: str) -> bool:
+        try:
+            return digest(read_regular(self.project.store / file)) == seen
+        except MdmemoryError:
+            return False
+
+    def _refuse_unseen(self, transactions: Transactions, changes: Sequence[Change]) -> None:
+        new = [change.file for change in changes if change.old is None]
+        for file, why in transactions.unseen(new).items():
+            raise RepositoryState(
+                f"{self.project.store / file} {why}, so it would be in no commit.",
+                "Take the rule out of .gitignore; `git check-ignore -v` names it.",
+            )
+
+    def _index(self, changes: Sequence[Change]) -> list[Change]:
+        self.refresher.require_ours()
+        if not self.project.settings.switch("index.tracked"):
+            return []
+        return self.refresher.after(changes)
+
+    def _write_plainly(self, changes: Sequence[Change]) -> None:
+        """Without a commit: what is replaced is kept beside, under `.mdmemory/aside/`."""
+        store, private = self.project.store, self.project.prepare_private()
+        for change in changes:
+            self._keep_aside(store / change.file, change, private / "aside")
+        waiting: dict[str, str] = {}
+        for change in changes:
+            assert change.new is not None  # removal is destructive, and refused above
+            try:
+                write_atomic(store / change.file, change.new, replace=change.old is not None)
+            except FileExistsError as problem:
+                raise NoteChanged(
+                    f"{change.file} exists already.", "Choose another name."
+                ) from problem
+            waiting[change.file] = digest(change.new)
+        if self.repository:
+            with State(private / "state.db") as state:
+                state.add_uncommitted(waiting)
+        self.refresher.refresh()
+
+    def _keep_aside(self, path: Path, change: Change, aside: Path) -> None:
+        try:
+            data = read_regular(path)
+        except NotFound:
+            data = None
+        if (None if data is None else digest(data)) != change.old:
+            raise NoteChanged(f"{change.file} has changed since it was read.", "Run it again.")
+        if data is not None:
+            with writing(aside):
+                aside.mkdir(mode=0o700, exist_ok=True)
+            write_atomic(aside / f"{change.file}.{change.old[:12] if change.old else ''}", data)

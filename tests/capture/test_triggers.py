@@ -1,0 +1,207 @@
+"""A request to remember is found where a person makes one, and refused where it is none."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mdmemory.capture.triggers import Trigger, find, type_of, weight
+
+
+def facts(text: str) -> list[str]:
+    return [trigger.text for trigger in find(text) if not trigger.reason]
+
+
+def reasons(text: str) -> list[str]:
+    return [trigger.reason for trigger in find(text)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "remember: use tabs everywhere",
+        "Remember that use tabs everywhere",
+        "REMEMBER THIS: use tabs everywhere",
+        "please remember this - use tabs everywhere",
+        "- **Remember:** use tabs everywhere",
+        "2. ok, remember use tabs everywhere, please",
+        "Also, don’t forget that use tabs everywhere",
+        "never forget: use tabs everywhere",
+        "add to memory: use tabs everywhere",
+        "commit this to your memory: use tabs everywhere",
+        "add that use tabs everywhere to memory.",
+        "from now on use tabs everywhere",
+        "记住：use tabs everywhere",
+        "請記住，use tabs everywhere",
+        "帮我记一下：use tabs everywhere",
+        "存一下 use tabs everywhere，谢谢！",
+        "從現在開始，use tabs everywhere",
+    ],
+)
+def test_every_wording_gives_the_fact_alone(line: str) -> None:
+    assert facts(f"Hello.\n{line}\nBye.") == ["use tabs everywhere"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I do remember that we use tabs everywhere",
+        "Remember when we used tabs everywhere?",
+        "remembering that we use tabs everywhere helps",
+        "never commit to main without a review",
+        "don't write to the database directly",
+        "Do you remember what my name is?",
+        "I'd prefer tabs for this one file",
+        "不要保存密码到文件里",
+        "",
+    ],
+)
+def test_lines_that_only_look_alike_are_no_trigger(text: str) -> None:
+    assert find(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nremember: use tabs everywhere\n```",
+        "````md\n```\nremember: use tabs everywhere\n```\n````",
+        "~~~\nremember: use tabs everywhere",
+        "`remember: use tabs everywhere`",
+        "    remember: use tabs everywhere",
+        "\tremember: use tabs everywhere",
+        "> remember: use tabs everywhere",
+    ],
+)
+def test_code_and_quotations_trigger_nothing(text: str) -> None:
+    assert find(text) == []
+
+
+def test_code_in_a_fact_is_kept() -> None:
+    assert facts("remember: run `make check` before `git push`") == [
+        "run `make check` before `git push`"
+    ]
+
+
+def test_what_follows_a_code_block_still_triggers() -> None:
+    assert facts("```\nremember: not this\n```\nremember: but use this") == ["but use this"]
+
+
+def test_the_lines_below_are_the_fact_when_the_line_ends() -> None:
+    assert facts("remember:\nuse tabs\nin Makefiles\n\nand fix the test") == ["use tabs in Makefiles"]
+    assert facts("Remember the following:\n- use tabs always\n- answer briefly\n\n- x y z a b c") == [
+        "use tabs always", "answer briefly"
+    ]  # fmt: skip
+    assert facts("记住以下：\n1. 用制表符缩进\n2. 回答要简短") == ["用制表符缩进", "回答要简短"]
+    assert facts("remember this:\n\nuse tabs everywhere") == []
+    assert facts("remember:\n```\nuse tabs everywhere\n```") == []
+    assert facts("remember:\nremember: use tabs everywhere") == ["use tabs everywhere"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't remember this: the demo is on Friday",
+        "Please do not remember that the demo is on Friday",
+        "never ever remember the demo is on Friday",
+        "don't save the demo date to memory",
+        "no need to remember the demo is on Friday",
+        "不要记住：演示在星期五",
+        "不要記住演示在星期五",
+        "别记下演示在星期五",
+        "不用记住演示在星期五",
+        "请勿记录演示在星期五",
+    ],
+)
+def test_what_is_not_to_be_remembered_is_not_even_repeated(text: str) -> None:
+    (trigger,) = find(text)
+    assert trigger.negated
+    assert trigger.text == ""
+    assert "Friday" not in trigger.phrase
+    assert "星期五" not in trigger.phrase
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["remember: never use npm", "记住，不要用 npm 安装", "remember not to use npm", "别忘了不用 npm 安装"],
+)
+def test_a_negation_inside_the_fact_is_the_fact(text: str) -> None:
+    assert reasons(text) == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("remember this later: the rule", "deferred"),
+        ("remember it for next time.", "deferred"),
+        ("记住，这个以后再说吧", "deferred"),
+        ("remember that please", "vague"),
+        ("save this", "vague"),
+        ("Remember what I said", "vague"),
+        ("记住我说的", "vague"),
+        ("I prefer option B", "vague"),
+        ("remember the meeting notes?", "question"),
+        ("remember to buy milk", "task"),
+        ("remember: abc", "too_short"),
+        ("记住：好吗", "question"),
+    ],
+)
+def test_what_holds_no_lasting_fact_is_told_apart(text: str, reason: str) -> None:
+    assert reasons(text) == [reason]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remember: later versions of the API need a header",
+        "remember that the next time field is in UTC",
+        "remember to always rebase before a merge",
+    ],
+)
+def test_guards_do_not_eat_facts(text: str) -> None:
+    assert reasons(text) == [""]
+
+
+def test_a_chinese_character_says_as_much_as_three_letters() -> None:
+    assert weight("用中文") == 9
+    assert facts("记住：用中文") == ["用中文"]
+    assert reasons("记住：中文") == ["too_short"]
+
+
+@pytest.mark.parametrize(
+    ("fact", "type_", "kind"),
+    [
+        ("the board is https://example.org/b", "reference", ""),
+        ("bugs are filed in Linear", "reference", ""),
+        ("use linear interpolation", "feedback", ""),
+        ("my name is on the door", "user", ""),
+        ("I am a data engineer on the billing project", "user", ""),
+        ("I am working on the tests", "feedback", ""),
+        ("we decided to use SQLite in this project", "project", "decision"),
+        ("the repo has two owners", "project", ""),
+        ("我们决定用 SQLite", "project", "decision"),
+        ("use pnpm", "feedback", ""),
+    ],
+)
+def test_the_first_type_that_fits_is_taken(fact: str, type_: str, kind: str) -> None:
+    assert type_of(fact) == (type_, kind)
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_searched(text: str) -> None:
+    for trigger in find(f"remember: {text}\n{text}"):
+        assert isinstance(trigger, Trigger)
+        assert "\n" not in trigger.text
+
+
+@pytest.mark.parametrize(
+    "piece", ["remember: ", "`", "```\n", "    ", "- ", "please ", "add x to ", "don't ", "这个", "(",
+              "remember:\n", "remember:\n- a\n", "\n"],
+)  # fmt: skip
+def test_no_text_makes_it_slow(piece: str) -> None:
+    text = piece * (24_000 // len(piece))
+    begun = time.perf_counter()
+    find(text)
+    find(f"remember: {text}?")
+    assert time.perf_counter() - begun < 2

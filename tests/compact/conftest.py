@@ -1,0 +1,41 @@
+"""Notes in memory: no disk, no git; what these rooms see of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from mdmemory import note as notes_format
+from mdmemory.files import digest
+from mdmemory.store.store import StoredNote
+
+
+def stored(file: str, text: str) -> StoredNote:
+    return StoredNote(file, digest(text.encode()), notes_format.parse(text, file))
+
+
+@pytest.fixture(scope="session")
+def make() -> Callable[..., StoredNote]:
+    """A stored note of a type and name, with a description and a body."""
+
+    def build(
+        name: str, description: str = "", body: str = "", type: str = "user", **metadata: str
+    ) -> StoredNote:
+        text = notes_format.compose(
+            name=name,
+            type=type,
+            description=description or f"About {name.replace('-', ' ')}",
+            body=body or f"What there is to know about {name.replace('-', ' ')}.",
+            kind=metadata.pop("kind", ""),
+            metadata=metadata,
+        )
+        return stored(notes_format.file_name(type, name), text)
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def from_text() -> Callable[[str, str], StoredNote]:
+    """A stored note from a file name and its text."""
+    return stored

@@ -1,0 +1,246 @@
+"""Wiring a store into OpenCode's configuration, which belongs to a person."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mdmemory.doors import jsonc, opencode
+from mdmemory.errors import MdmemoryError
+
+PROTOCOL = "# Memory\n\nKeep what is true.\n"
+BOTH = [".opencode/memory/PROTOCOL.md", "notes/memory/MEMORY.md"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "notes/memory").mkdir(parents=True)
+    (folder / "notes/memory/MEMORY.md").write_text("# Memory index\n", encoding="utf-8")
+    return folder
+
+
+def wire(project: Path, **more: object) -> list[str]:
+    return opencode.install(project, project / "notes/memory", PROTOCOL, **more)  # type: ignore
+
+
+def instructions(file: Path) -> object:
+    root = jsonc.parse(file.read_text(encoding="utf-8-sig")).data
+    assert isinstance(root, dict)
+    return root["instructions"]
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_project_without_configuration_gets_one_that_names_the_schema(project: Path) -> None:
+    said = wire(project)
+    assert said == [
+        "Installed .opencode/memory/PROTOCOL.md.",
+        f"Wrote opencode.json, which lists {' and '.join(BOTH)}.",
+    ]
+    written = json.loads((project / "opencode.json").read_text(encoding="utf-8"))
+    assert written == {"$schema": "https://opencode.ai/config.json", "instructions": BOTH}
+    first, _, rest = (project / BOTH[0]).read_text(encoding="utf-8").partition("\n")
+    assert first.startswith("<!-- mdmemory: ")
+    assert rest == PROTOCOL
+    assert opencode.check(project, project / "notes/memory") == []
+
+
+def test_running_twice_changes_nothing_and_says_nothing(project: Path) -> None:
+    wire(project)
+    before = snapshot(project)
+    assert wire(project) == []
+    assert snapshot(project) == before
+
+
+def test_a_dry_run_tells_and_writes_nothing(project: Path) -> None:
+    before = snapshot(project)
+    assert "Installed .opencode/memory/PROTOCOL.md." in wire(project, dry_run=True)
+    assert snapshot(project) == before
+
+
+def test_comments_and_layout_of_a_configuration_stay(project: Path) -> None:
+    config = project / "opencode.jsonc"
+    before = '{\n  // ours\n  "model": "a/b", // fast\n  "instructions": ["AGENTS-extra.md"],\n}\n'
+    config.write_text(before, encoding="utf-8")
+    wire(project)
+    added = "".join(f', "{name}"' for name in BOTH)
+    after = before.replace('extra.md"]', f'extra.md"{added}]')
+    assert config.read_text(encoding="utf-8") == after
+    assert not (project / "opencode.json").exists()
+
+
+def test_only_what_is_missing_is_added_however_it_is_written(project: Path) -> None:
+    config = project / "opencode.json"
+    config.write_text('{"instructions": ["./notes/../notes/memory/MEMORY.md"]}', encoding="utf-8")
+    wire(project)
+    assert instructions(config) == ["./notes/../notes/memory/MEMORY.md", BOTH[0]]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xef\xbb\xbf"])
+def test_an_empty_configuration_is_filled(project: Path, content: bytes) -> None:
+    (project / "opencode.json").write_bytes(content)
+    wire(project)
+    assert instructions(project / "opencode.json") == BOTH
+
+
+def test_of_two_configurations_the_one_that_opencode_prefers_grows(project: Path) -> None:
+    for name in ("opencode.json", "opencode.jsonc"):
+        (project / name).write_text("{}\n", encoding="utf-8")
+    said = wire(project)
+    assert said[-1].endswith("OpenCode merges it with opencode.json, left as found.")
+    assert instructions(project / "opencode.jsonc") == BOTH
+    assert (project / "opencode.json").read_text(encoding="utf-8") == "{}\n"
+
+
+def test_a_list_that_is_already_there_is_preferred_to_starting_another(project: Path) -> None:
+    (project / ".opencode").mkdir()
+    (project / ".opencode/opencode.json").write_text("{}", encoding="utf-8")
+    (project / "opencode.json").write_text('{"instructions": ["x.md"]}', encoding="utf-8")
+    wire(project)
+    assert instructions(project / "opencode.json") == ["x.md", *BOTH]
+
+
+def test_a_configuration_in_the_folder_of_opencode_is_used(project: Path) -> None:
+    (project / ".opencode").mkdir()
+    (project / ".opencode/opencode.jsonc").write_text("{}", encoding="utf-8")
+    wire(project)
+    assert instructions(project / ".opencode/opencode.jsonc") == BOTH
+    assert not (project / "opencode.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'{\n  "a": 1,,\n}', "at line 2, column 10"),
+        (b"[]", "An object was expected"),
+        (b'{"instructions": "x.md"}', "not a list of strings"),
+        (b'{"instructions": [1]}', "not a list of strings"),
+        (b"\xff\xfe{}", "not UTF-8"),
+    ],
+)
+def test_an_unsound_configuration_is_refused_before_anything_is_written(
+    project: Path, content: bytes, words: str
+) -> None:
+    (project / "opencode.json").write_bytes(content)
+    before = snapshot(project)
+    with pytest.raises(MdmemoryError) as caught:
+        wire(project)
+    assert words in caught.value.message
+    assert "opencode.json" in caught.value.message
+    assert caught.value.hint
+    assert snapshot(project) == before
+    assert opencode.check(project, project / "notes/memory") == [caught.value.message]
+
+
+def test_a_linked_configuration_is_not_written_through(project: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "shared.json"
+    shared.write_text("{}", encoding="utf-8")
+    (project / "opencode.json").symlink_to(shared)
+    with pytest.raises(MdmemoryError, match="symbolic link"):
+        wire(project)
+    assert shared.read_text(encoding="utf-8") == "{}"
+    assert not (project / ".opencode").exists()
+
+
+def test_a_linked_folder_does_not_lead_out_of_the_project(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".opencode").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(MdmemoryError, match="outside the project"):
+        wire(project)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_an_edited_protocol_is_left_alone_and_named(project: Path) -> None:
+    wire(project)
+    file = project / BOTH[0]
+    file.write_text(file.read_text(encoding="utf-8") + "Our own rule.\n", encoding="utf-8")
+    before = snapshot(project)
+    assert "it was edited" in wire(project)[0]
+    assert snapshot(project) == before
+
+
+def test_a_protocol_that_somebody_else_put_there_is_left_alone(project: Path) -> None:
+    (project / BOTH[0]).parent.mkdir(parents=True)
+    (project / BOTH[0]).write_text("mine\n", encoding="utf-8")
+    wire(project)
+    assert (project / BOTH[0]).read_text(encoding="utf-8") == "mine\n"
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+def test_an_unedited_older_protocol_is_updated(project: Path, line_end: bytes) -> None:
+    wire(project)
+    file = project / BOTH[0]
+    file.write_bytes(opencode.stamped("# Older\n", "0.0.1").replace(b"\n", line_end))
+    assert wire(project) == ["Updated .opencode/memory/PROTOCOL.md."]
+    assert file.read_text(encoding="utf-8").endswith(PROTOCOL)
+
+
+def test_permissions_of_a_configuration_stay_private(project: Path) -> None:
+    config = project / "opencode.json"
+    config.write_text("{}", encoding="utf-8")
+    config.chmod(0o600)
+    wire(project)
+    assert config.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_store_outside_the_project_is_named_from_the_home(
+    project: Path, empty_home: Path
+) -> None:
+    store = empty_home / ".local/share/mdmemory"
+    opencode.install(project, store, PROTOCOL)
+    assert instructions(project / "opencode.json") == [
+        BOTH[0], "~/.local/share/mdmemory/MEMORY.md",
+    ]
+
+
+def test_a_store_outside_project_and_home_is_named_absolutely(
+    project: Path, tmp_path: Path
+) -> None:
+    opencode.install(project, tmp_path / "store", PROTOCOL)
+    assert instructions(project / "opencode.json") == [BOTH[0], f"{tmp_path}/store/MEMORY.md"]
+    assert wire(project, dry_run=True)  # another store: its index is still missing
+
+
+def test_a_folder_whose_name_is_a_pattern_is_named_absolutely(project: Path) -> None:
+    store = project / "notes [old]"
+    opencode.install(project, store, PROTOCOL)
+    assert instructions(project / "opencode.json") == [BOTH[0], f"{store}/MEMORY.md"]
+
+
+def test_the_users_configuration_is_wired_without_touching_the_project(
+    project: Path, empty_home: Path
+) -> None:
+    folder = empty_home / ".config/opencode"
+    folder.mkdir(parents=True)
+    (folder / "opencode.jsonc").write_text("{}", encoding="utf-8")
+    store = empty_home / ".local/share/mdmemory"
+    before = snapshot(project)
+    said = opencode.install(project, store, PROTOCOL, config_folder=folder)
+    assert said[0] == "Installed memory/PROTOCOL.md."
+    assert instructions(folder / "opencode.jsonc") == [
+        "~/.config/opencode/memory/PROTOCOL.md", "~/.local/share/mdmemory/MEMORY.md",
+    ]
+    assert snapshot(project) == before
+    assert opencode.install(project, store, PROTOCOL, config_folder=folder) == []
+    (store).mkdir(parents=True)
+    (store / "MEMORY.md").write_text("", encoding="utf-8")
+    assert opencode.check(project, store, config_folder=folder) == []
+
+
+def test_check_names_what_is_not_wired_what_is_gone_and_what_is_anothers(project: Path) -> None:
+    store = project / "notes/memory"
+    assert len(opencode.check(project, store)) == 2
+    wire(project)
+    (store / "MEMORY.md").unlink()
+    config = project / "opencode.json"
+    text = config.read_text(encoding="utf-8").replace('"notes/', '"old/MEMORY.md", "notes/')
+    config.write_text(text, encoding="utf-8")
+    assert opencode.check(project, store) == [
+        "OpenCode is told to read notes/memory/MEMORY.md, which is not there.",
+        "OpenCode also reads old/MEMORY.md, which is not this store's index.",
+    ]

@@ -1,0 +1,150 @@
+"""The real OpenCode client, run offline against the fake server, with a home of its own.
+
+One `opencode serve` spoken to over HTTP; it and its children end with the `with` block.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from fake_server import MODEL
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / ".opencode-client" / "node_modules" / ".bin" / "opencode"
+MISSING = "The OpenCode client is not installed; run: sh tests/e2e/client/install"
+READY = 90.0  # seconds; a first start takes 6 on an idle machine
+STEP = 60.0  # seconds for a turn or a command
+PROVIDER = "fake"
+
+
+def environment(project: Path, home: Path, url: str) -> dict[str, str]:
+    """What the client is told: our provider and nothing of this machine's.
+
+    PWD counts: the client takes a session's folder from it, not from the real one.
+    """
+    config = {
+        "provider": {
+            PROVIDER: {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": "Fake",
+                "options": {"baseURL": url, "apiKey": "none"},
+                "models": {MODEL: {"limit": {"context": 200_000, "output": 8_000}}},
+            }
+        },
+        "model": f"{PROVIDER}/{MODEL}",
+        "small_model": f"{PROVIDER}/{MODEL}",
+        "share": "disabled",
+    }
+    return {
+        "HOME": str(home),
+        "PWD": str(project),
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "OPENCODE_CONFIG_CONTENT": json.dumps(config),
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        # An address that refuses at once, should anything still try to leave the machine.
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+
+
+class OpenCode:
+    """A client at work: `with OpenCode(project, home, server.url) as client:`.
+
+    `home` must be a folder of the test's own. Raises AssertionError when the client is missing,
+    does not start in READY seconds, or does not answer in STEP.
+    """
+
+    def __init__(self, project: Path, home: Path, url: str) -> None:
+        assert PROGRAM.exists(), MISSING
+        self.project = project
+        self.log = home / "serve.log"
+        self._environment = environment(project, home, url)
+        self._url = ""
+
+    def __enter__(self) -> OpenCode:
+        with self.log.open("wb") as log:
+            # A session of its own, so that its children can be ended with it.
+            self._process = subprocess.Popen(
+                [PROGRAM, "serve", "--hostname", "127.0.0.1", "--port", "0"],
+                cwd=self.project, env=self._environment, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            )
+        try:
+            self._url = self._wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the client and whatever it started."""
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self._process.pid, sign)
+            except ProcessLookupError:
+                break
+            try:
+                self._process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                continue
+
+    def new_session(self, title: str = "test") -> str:
+        """The id of a new session; with a title, so that the client asks no model for one."""
+        return str(self._post("/session", {"title": title})["id"])
+
+    def send(self, session: str, text: str) -> str:
+        """Say `text` as the user and wait for the end of the turn; what the assistant answered."""
+        said = {"parts": [{"type": "text", "text": text}]}
+        answer = self._post(f"/session/{session}/message", said)
+        assert not answer["info"].get("error"), answer["info"]
+        return "".join(part["text"] for part in answer["parts"] if part["type"] == "text")
+
+    def export(self, session: str) -> str:
+        """What `opencode export` prints for a session: JSON."""
+        return self.run("export", session)
+
+    def run(self, *words: str) -> str:
+        """What another command of the client prints, in the same project and home."""
+        done = subprocess.run(
+            [PROGRAM, *words], cwd=self.project, env=self._environment, timeout=STEP,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def _wait_until_ready(self) -> str:
+        end = time.monotonic() + READY
+        while time.monotonic() < end:
+            said = self.log.read_text(encoding="utf-8", errors="replace")
+            found = re.search(r"listening on (http://\S+)", said)
+            if found:
+                return found.group(1)
+            assert self._process.poll() is None, f"the client ended: {said}"
+            time.sleep(0.1)
+        raise AssertionError(f"the client did not start in {READY:.0f} s: {said}")
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        asked = urllib.request.Request(
+            self._url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(asked, timeout=STEP) as answer:
+            return json.load(answer)

@@ -1,0 +1,220 @@
+"""A server that speaks OpenAI's chat protocol on this machine: it says what a test scripted.
+
+`with FakeServer() as server: server.say("hello")`; every request's body is kept. From the command
+line, `python tests/e2e/fake_server.py [PORT]` serves the default answer until interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+Body = dict[str, Any]
+MODEL = "scripted"
+USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model says next: text, or calls of tools as (name, arguments)."""
+
+    text: str = ""
+    calls: tuple[tuple[str, Body], ...] = ()
+    status: int = 200
+
+
+@dataclass
+class Script:
+    """The answers to come, and the requests that came. One per server; handlers share it."""
+
+    default: Answer = field(default_factory=lambda: Answer("Done."))
+    answers: deque[Answer] = field(default_factory=deque)
+    requests: list[Body] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self, body: Body) -> Answer:
+        """Keep a request; the answer for it.
+
+        A stream without tools is an aside of the client, such as a session's title: it gets the
+        default answer and leaves the queue to the conversation.
+        """
+        aside = body.get("stream") and not body.get("tools")
+        with self.lock:
+            self.requests.append(body)
+            return self.answers.popleft() if self.answers and not aside else self.default
+
+
+class FakeServer:
+    """The server on 127.0.0.1, at a port the system picks (or `port`), from `with` to its end."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.script = Script()
+        self._http = _Http(("127.0.0.1", port), _Handler)
+        self._http.script = self.script
+        # A short poll: shutting down waits for one.
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The address for `baseURL`, with /v1."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    @property
+    def requests(self) -> list[Body]:
+        """The bodies of the requests so far, oldest first."""
+        with self.script.lock:
+            return list(self.script.requests)
+
+    @property
+    def turns(self) -> list[Body]:
+        """The requests that offered tools: those of the conversation itself."""
+        return [body for body in self.requests if body.get("tools")]
+
+    def say(self, text: str) -> None:
+        """Queue an answer in words."""
+        self.script.answers.append(Answer(text))
+
+    def call(self, tool: str, **arguments: object) -> None:
+        """Queue an answer that calls a tool."""
+        self.script.answers.append(Answer(calls=((tool, arguments),)))
+
+    def fail(self, status: int = 500) -> None:
+        """Queue a refusal."""
+        self.script.answers.append(Answer(status=status))
+
+    def __enter__(self) -> FakeServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join(timeout=5)
+
+
+def system_text(body: Body) -> str:
+    """All that a request says as the system."""
+    said = [message for message in body["messages"] if message["role"] == "system"]
+    return "\n".join(_text(message["content"]) for message in said)
+
+
+def user_texts(body: Body) -> list[str]:
+    """What each user message of a request says."""
+    return [_text(m["content"]) for m in body["messages"] if m["role"] == "user"]
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        return "\n".join(part.get("text", "") for part in content)
+    return str(content or "")
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    script: Script
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is no news; anything else is a mistake of ours."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Http
+
+    def do_GET(self) -> None:
+        models = [{"id": MODEL, "object": "model", "created": 0, "owned_by": "mdmemory"}]
+        self._json({"object": "list", "data": models})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if not self.path.endswith("/chat/completions"):
+            return self._json({"error": {"message": f"{self.path} is not served"}}, 404)
+        answer = self.server.script.take(body)
+        if answer.status != 200:
+            return self._json({"error": {"message": "scripted failure"}}, answer.status)
+        if body.get("stream"):
+            return self._stream(answer)
+        return self._json(_completion(answer))
+
+    def _json(self, value: object, status: int = 200) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, answer: Answer) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for chunk in _chunks(answer):
+            self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence: a test's output is the test's."""
+
+
+def _tool_calls(answer: Answer) -> list[Body]:
+    return [
+        {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        for number, (name, arguments) in enumerate(answer.calls, 1)
+    ]
+
+
+def _completion(answer: Answer) -> Body:
+    message: Body = {"role": "assistant", "content": answer.text}
+    if answer.calls:
+        message["tool_calls"] = _tool_calls(answer)
+    choice = {"index": 0, "message": message, "finish_reason": _finish(answer)}
+    return {**_envelope("chat.completion"), "choices": [choice], "usage": USAGE}
+
+
+def _chunks(answer: Answer) -> Iterator[Body]:
+    deltas: list[Body] = [{"role": "assistant", "content": ""}]
+    if answer.text:
+        deltas.append({"content": answer.text})
+    if answer.calls:
+        calls = [{"index": n, **call} for n, call in enumerate(_tool_calls(answer))]
+        deltas.append({"tool_calls": calls})
+    for delta in deltas:
+        yield _chunk([{"index": 0, "delta": delta, "finish_reason": None}])
+    yield _chunk([{"index": 0, "delta": {}, "finish_reason": _finish(answer)}])
+    yield {**_chunk([]), "usage": USAGE}
+
+
+def _chunk(choices: list[Body]) -> Body:
+    return {**_envelope("chat.completion.chunk"), "choices": choices}
+
+
+def _envelope(kind: str) -> Body:
+    return {"id": "chatcmpl-scripted", "object": kind, "created": 0, "model": MODEL}
+
+
+def _finish(answer: Answer) -> str:
+    return "tool_calls" if answer.calls else "stop"
+
+
+if __name__ == "__main__":
+    with FakeServer(int(sys.argv[1]) if sys.argv[1:] else 0) as running:
+        print(running.url, flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            pass

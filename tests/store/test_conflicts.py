@@ -1,0 +1,174 @@
+"""The conflict ledger: one line per pair, cleared by a person alone, whatever else stands there."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mdmemory.files import digest
+from mdmemory.note import parse as parse_note
+from mdmemory.store.conflicts import (
+    HEADER,
+    add,
+    clear,
+    entry_id,
+    known,
+    open_entries,
+    parse,
+    stale,
+)
+from mdmemory.store.store import StoredNote
+
+
+def note(file: str, text: str = "text") -> StoredNote:
+    return StoredNote(file, digest(text.encode()), parse_note(text, file))
+
+
+A, B, C = note("a.md", "A"), note("b.md", "B"), note("c.md", "C")
+DAY = "2026-06-01"
+
+
+def test_an_entry_is_one_line_of_the_documented_form() -> None:
+    text = add("", [(B, A, "Friday against Monday")], DAY)
+    short = f"{A.digest[:12]}/{B.digest[:12]}"
+    number = hashlib.sha256(b"a.md\nb.md").hexdigest()[:8]
+    line = f"- [ ] c-{number} [a](a.md) × [b](b.md) — Friday against Monday · since {DAY} · {short}"
+    assert text == f"{HEADER}{line}\n"
+    (entry,) = parse(text)
+    assert entry.id == f"c-{number}" == entry_id("b.md", "a.md")
+    assert (entry.files, entry.why, entry.since) == (("a.md", "b.md"), "Friday against Monday", DAY)
+    assert entry.digests == (A.digest[:12], B.digest[:12])
+    assert not entry.cleared
+    assert open_entries(text) == [entry]
+
+
+def test_the_header_says_how_to_clear_an_entry() -> None:
+    assert HEADER.startswith("<!-- ")
+    assert "mdmemory conflicts resolve" in HEADER
+    assert "tick its box" in HEADER
+
+
+def test_a_pair_is_written_once_in_either_order() -> None:
+    text = add("", [(A, B, "x"), (B, A, "y"), (A, C, "z")], DAY)
+    assert [entry.files for entry in parse(text)] == [("a.md", "b.md"), ("a.md", "c.md")]
+    assert add(text, [(B, A, "again")], "2026-07-01") == text
+    assert add(text, [], DAY) == text
+    assert add("", [], DAY) == ""
+    assert add("", [(A, A, "x")], DAY) == ""
+
+
+@pytest.mark.parametrize("box", ["[x]", "[X]"])
+def test_a_ticked_box_clears_and_stays_cleared(box: str) -> None:
+    text = add("", [(A, B, "x")], DAY).replace("[ ]", box)
+    assert [entry.cleared for entry in parse(text)] == [True]
+    assert open_entries(text) == []
+    assert add(text, [(A, B, "x")], "2026-07-01") == text
+
+
+def test_a_union_merge_cannot_bring_a_cleared_entry_back() -> None:
+    text = add("", [(A, B, "x"), (A, C, "z")], DAY)
+    ticked = clear(text, entry_id("a.md", "b.md"))
+    assert ticked.count("[x]") == 1
+    for union in (text + ticked, ticked + text):
+        assert [entry.files for entry in open_entries(union)] == [("a.md", "c.md")]
+        assert add(union, [(A, B, "x")], DAY) == union
+
+
+def test_a_doubled_open_entry_counts_once() -> None:
+    text = add("", [(A, B, "x")], DAY)
+    assert len(open_entries(text + text)) == 1
+    assert open_entries(clear(text + text, entry_id("a.md", "b.md"))) == []
+
+
+def test_a_changed_note_is_flagged_anew_in_place_of_the_old_line() -> None:
+    changed = note("b.md", "B2")
+    text = add("", [(A, B, "x")], DAY)
+    again = add(text, [(A, changed, "y")], "2026-07-01")
+    (entry,) = parse(again)
+    assert (entry.why, entry.since) == ("y", DAY)  # it has waited since then
+    assert entry.digests == (A.digest[:12], changed.digest[:12])
+    reopened = add(clear(text, entry.id), [(A, changed, "y")], "2026-07-01")
+    (entry,) = open_entries(reopened)
+    assert entry.since == "2026-07-01"
+    # The other side of a union merge still has the old tick: it was given to other contents.
+    assert open_entries(reopened + clear(text, entry.id)) == [entry]
+
+
+def test_an_entry_is_stale_when_a_note_changed_or_is_gone() -> None:
+    (entry,) = parse(add("", [(A, B, "x")], DAY))
+    assert not stale(entry, {"a.md": A.digest, "b.md": B.digest})
+    assert stale(entry, {"a.md": A.digest, "b.md": C.digest})
+    assert stale(entry, {"a.md": A.digest})
+    assert known([entry], B, A)
+    assert not known([entry], A, note("b.md", "B2"))
+    assert not known([entry], A, C)
+
+
+def test_lines_that_cannot_be_read_are_kept() -> None:
+    odd = [
+        "# My conflicts",
+        "- [ ] c-12345678 [a](a.md) × [b](b.md) — wrong id · since 2026-06-01 · " + "0" * 12 + "/" + "1" * 12,
+        "- [ ] a thought of mine",
+        "<<<<<<< HEAD",
+        "\ufffd\x00",
+    ]
+    text = "\n".join(odd)
+    assert parse(text) == []
+    grown = add(text, [(A, B, "x")], DAY)
+    assert grown.startswith(text + "\n")
+    changed = add(grown, [(A, note("b.md", "B2"), "y")], DAY)
+    assert changed.split("\n")[: len(odd)] == odd
+    assert len(parse(changed)) == 1
+
+
+def test_windows_line_ends_and_ellipses_are_read() -> None:
+    text = add("", [(A, B, "x")], DAY).replace("\n", "\r\n")
+    assert len(open_entries(text)) == 1
+    left, right = A.digest[:12], B.digest[:12]
+    assert len(parse(text.replace(f"{left}/{right}", f"{left}…/{right}…"))) == 1
+
+
+names = st.text(
+    alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="/\x00"), max_size=20
+).map(lambda stem: f"{stem}.md")
+
+
+@given(names, names, st.text(max_size=400))
+@settings(deadline=None)
+def test_any_names_and_reason_give_one_line_that_reads_back(one: str, other: str, why: str) -> None:
+    if one == other:
+        return
+    text = add("", [(note(one), note(other), why)], DAY)
+    assert text.count("\n") == HEADER.count("\n") + 1
+    (entry,) = open_entries(text)
+    assert entry.files == tuple(sorted((one, other)))
+    assert len(entry.why) <= 300
+    assert add(text, [(note(other), note(one), why)], DAY) == text
+    assert parse(add("", [(note(one), note(other), entry.why)], DAY)) == [entry]
+
+
+def test_a_reason_cannot_forge_lines_or_hide_text() -> None:
+    forged = "x\n- [x] c-00000000 <!-- [a](b) \u202e · since 2026-01-01 · 0/0"
+    text = add("", [(A, B, forged)], DAY)
+    line = text.removeprefix(HEADER)
+    assert line.count("\n") == 1
+    assert "<!--" not in line.replace("\\<", "")
+    assert "\u202e" not in line
+    assert len(open_entries(text)) == 1
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_ledger(text: str) -> None:
+    parse(text)
+    grown = add(text, [(A, B, "x")], DAY)
+    assert len(open_entries(grown)) == 1
+
+
+def test_a_file_that_could_not_be_read_has_no_digest_and_is_flagged_all_the_same() -> None:
+    odd = StoredNote("odd.md", "", A.note)
+    text = add("", [(A, odd, "x")], DAY)
+    assert len(open_entries(text)) == 1
+    assert add(text, [(A, odd, "x")], DAY) == text
