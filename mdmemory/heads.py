@@ -198,6 +198,11 @@ class Field(NamedTuple):
         """The first line of the value."""
         return _strip(re.split(r"[\r\n]", self.value, maxsplit=1)[0])
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing but a comment stands behind the key on its own line."""
+        return self.first[:1] in ("", "#")
+
 
 def _lines(head: str) -> list[str]:
     return _LINE.findall(head)
@@ -221,12 +226,23 @@ def _scan(lines: list[str], indent: str = "", first: int = 0, stop: int = -1) ->
 
 def _field(lines: list[str], start: int, stop: int, match: re.Match[str]) -> Field:
     first = lines[start][match.end() :]
-    end = stop
+    depth = len(match["indent"])
+    end = start + 1
+    while end < stop and _continues(lines[end], depth, _strip(first)[:1] in ("", "#")):
+        end += 1
     is_block = bool(_BLOCK_SCALAR.match(first))
-    while end > start + 1 and _is_gap(lines[end - 1], len(match["indent"]) if is_block else -1):
+    while end > start + 1 and _is_gap(lines[end - 1], depth if is_block else -1):
         end -= 1
     value = "".join([first, *lines[start + 1 : end]]).rstrip("\r\n")
     return Field(match["key"].strip(" \t\"'"), start, end, stop, lines[start][: match.end()], value)
+
+
+def _continues(line: str, depth: int, is_empty: bool) -> bool:
+    """Whether a line belongs to the value above it; a list may stand as deep as its key."""
+    text = line.lstrip(" \t")
+    deep = len(line) - len(text)
+    is_item = is_empty and deep == depth and text.startswith("-")
+    return deep > depth or is_item or _is_gap(line, -1)
 
 
 def _is_gap(line: str, block_indent: int) -> bool:
@@ -253,7 +269,7 @@ def _by_line(head: str) -> dict[str, object]:
     lines = _lines(head)
     fields: dict[str, object] = {}
     for field in _scan(lines):
-        if field.key == "metadata" and not field.first:
+        if field.key == "metadata" and field.is_empty:
             children = _children(lines, field)[1]
             meta = {child.key: _loose(child) for child in reversed(children)}
             fields.setdefault("metadata", meta or _loose(field))
@@ -283,7 +299,9 @@ def _loose(field: Field) -> str:
         return text[1:-1].replace("''", "'")
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:
-            return str(json.loads(text, strict=False))
+            inner = str(json.loads(text, strict=False))
+            inner.encode()  # half a surrogate pair could never be written anywhere
+            return inner
         except ValueError:
             return text[1:-1]
     return " ".join(re.split(r"[ \t]*[\r\n]+[ \t]*", text))
@@ -359,7 +377,7 @@ def put(head: str, place: str, value: str | None, eol: str) -> str:
     block = fields[number]
     if block.first.startswith("{"):
         return _put_flow(lines, block, key, value)
-    if _strip(block.first.partition("#")[0]):
+    if not block.is_empty:
         raise BadNote(
             "The note's `metadata` is not a list of keys.",
             f"Write it as a `metadata:` line and an indented `{key}:` line, then try again.",

@@ -366,7 +366,7 @@ def _description(written: str, body: str, problems: list[str]) -> str:
     if not written:
         problems.append("There is no description: the first line of the body is used.")
         return _first_line(body)
-    if "\n" in written:
+    if len(written.splitlines()) > 1:
         written = " ".join(written.split())
     if len(written) > MAX_DESCRIPTION:
         problems.append(

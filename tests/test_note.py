@@ -70,7 +70,7 @@ metadata:   # ours\r
 Body begins at once.\r
 \r
 And ends without a line end."""
-TEMPLATE = Path(__file__).parents[1] / "templates" / "note.md"
+ROOT = Path(__file__).parents[1]
 
 pieces = st.sampled_from(
     (
@@ -116,9 +116,28 @@ def test_the_sample_is_read() -> None:
 
 
 def test_the_template_is_well_formed() -> None:
-    head = parse(TEMPLATE.read_text(encoding="utf-8"), "feedback-prefers-pnpm.md").head
+    text = (ROOT / "templates" / "note.md").read_text(encoding="utf-8")
+    head = parse(text, "feedback-prefers-pnpm.md").head
     assert head.problems == ()
     assert file_name(head.type, head.name) == head.file
+
+
+def test_the_example_of_the_format_page_is_what_we_write() -> None:
+    page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    text = page.partition("```markdown\n")[2].partition("```")[0]
+    note = parse(text, "project-release-branch.md")
+    head = note.head
+    keys = ("source", "created", "updated", "last_reinforced")
+    metadata = {**{key: getattr(head, key) for key in keys}, "reinforced": str(head.reinforced)}
+    assert head.problems == ()
+    assert text == compose(
+        name=head.name,
+        type=head.type,
+        description=head.description,
+        kind=head.kind,
+        body=note.body,
+        metadata=metadata,
+    )
 
 
 def test_a_note_by_hand_is_read_with_bom_crlf_comments_and_quotes() -> None:
@@ -452,6 +471,12 @@ def test_a_head_that_yaml_refuses_is_still_edited_by_line() -> None:
     assert mended.head.updated == "2026-01-01"
 
 
+def test_a_line_that_nobody_understands_is_kept() -> None:
+    text = "---\nmetadata:\n  turn: t\nodd\nname: n\nodd too\n---\n"
+    edited = edit(parse(text, "x.md"), set={"metadata.turn": "u", "name": "m"})
+    assert edited.text == text.replace(": t\n", ": u\n").replace("name: n", "name: m")
+
+
 @pytest.mark.parametrize(
     ("text", "key"),
     [
@@ -551,7 +576,7 @@ def test_an_edit_taken_back_restores_the_bytes(text: str, key: str, old: str, ne
 def test_a_new_body_leaves_the_head_alone(text: str, body: str) -> None:
     note = parse(text, "x.md")
     edited = edit(note, body=body)
-    head = text[: len(text) - len(note.body) - 2] if note.body else text
+    head = text[: text.rindex(note.body)] if note.body else text.rstrip("\r\n")
     assert edited.text.startswith(head)
     assert edited.body.replace("\r\n", "\n") == body.lstrip("\n")
 

@@ -6,26 +6,33 @@ import re
 import unicodedata
 
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}，。；、）】]+")
-# Letters, digits and combining marks stay; everything else separates words.
-_SEPARATORS = re.compile(r"[\W_]+")
+_MARK = re.compile(r"[\W_]")
 
 
 def canonical(text: str) -> str:
     """The key under which a fact is known: NFKC, lower case, and each run of punctuation or space
     one space. Texts with equal keys are the same fact. "" for text without letters or digits.
 
-    A minus before a digit and a decimal point stay, so that -1 is not 1 and 1.5 is not 1 5.
+    What tells facts apart stays: accents and vowel signs, pictures and currencies, the point and
+    the minus of a number, and the end of a name such as C++ or C#.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    kept = re.sub(r"(?<=\d)\.(?=\d)", "\ue000", folded)
-    kept = re.sub(r"(?<!\S)-(?=\d)", "\ue001", kept)
-    words = _SEPARATORS.sub(_space_or_keep, kept)
-    return words.replace("\ue000", ".").replace("\ue001", "-").strip()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(_MARK.sub(_kept, folded).split())
 
 
-def _space_or_keep(run: re.Match[str]) -> str:
-    """A space for a run of separators, with the marks of numbers kept in their places."""
-    return re.sub(r"[^\ue000\ue001]+", " ", run[0])
+def _kept(mark: re.Match[str]) -> str:
+    """The character, where it tells facts apart; else a space."""
+    char, text = mark[0], mark.string
+    before, after = text[max(0, mark.start() - 1) : mark.start()], text[mark.end() : mark.end() + 1]
+    if char == ".":
+        telling = before.isdigit() and after.isdigit()
+    elif char == "-":
+        telling = after.isdigit() and not before.strip()
+    elif char in "+#":
+        telling = text[max(0, mark.start() - 4) : mark.start()].rstrip("+#")[-1:].isalnum()
+    else:
+        telling = unicodedata.category(char) in ("Mn", "Mc", "Me", "So", "Sc")
+    return char if telling else " "
 
 
 def identity(text: str) -> str:

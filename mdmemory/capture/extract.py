@@ -241,7 +241,9 @@ def _add(
 
 
 def name_of(fact: str) -> str:
-    """A name from the first words: six, a CJK character counting half a word."""
+    """A name from the first words: six, a CJK character counting half a word, a URL none unless
+    there is nothing else."""
+    fact = re.sub(r"https?://\S+", " ", fact).strip() or fact
     words = 0.0
     end = 0
     for word in re.finditer(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+", fact):

@@ -42,13 +42,17 @@ def redact(text: str) -> tuple[str, list[str]]:
 
     Redacting twice changes nothing more.
     """
-    spans = _merged(sorted(_spans(text), key=lambda span: span[:2]))
-    kept: list[str] = []
-    end = 0
-    for start, stop, kind in spans:
-        kept += text[end:start], f"[redacted:{kind}]"
-        end = stop
-    return "".join((*kept, text[end:])), list(dict.fromkeys(kind for _, _, kind in spans))
+    kinds: list[str] = []
+    # What is left can be told only now: a label may have stood against the secret before it.
+    while spans := _merged(sorted(_spans(text), key=lambda span: span[:2])):
+        kept: list[str] = []
+        end = 0
+        for start, stop, kind in spans:
+            kept += text[end:start], f"[redacted:{kind}]"
+            end = stop
+        text = "".join((*kept, text[end:]))
+        kinds += [kind for _, _, kind in spans]
+    return text, list(dict.fromkeys(kinds))
 
 
 def has_secret(text: str) -> bool:
@@ -70,13 +74,13 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 
 def _spans(text: str) -> Iterator[Span]:
-    yield from _private_keys(text)
-    yield from _tokens(text)
-    yield from _url_passwords(text)
-    yield from _headers(text)
-    yield from _labelled(text)
-    yield from _cards(text)
-    yield from _high_entropy(text)
+    """The secrets between what is redacted already, rule by rule."""
+    start = 0
+    for mark in (*_pattern(r"\[redacted:\w+\]").finditer(text), None):
+        piece = text[start : mark.start()] if mark else text[start:]
+        for rule in _RULES:
+            yield from ((start + a, start + b, kind) for a, b, kind in rule(piece))
+        start = mark.end() if mark else start
 
 
 @cache
@@ -120,14 +124,15 @@ def _url_passwords(text: str) -> Iterator[Span]:
 
 
 def _headers(text: str) -> Iterator[Span]:
-    header = r"\b(?i:authorization)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?i:(\w{3,12})\s{1,3})?"
-    for found in _pattern(header + r"([A-Za-z0-9._~+/=-]{8,})").finditer(text):
-        if not _placeholder(found[2]):
-            yield (*found.span(2), "authorization")
-    bare = r"\b(?i:bearer|basic)\s{1,3}([A-Za-z0-9._~+/-]{12,}={0,2})"
-    for found in _pattern(bare).finditer(text):
-        if any(c.isdigit() for c in found[1]) or _mixed(found[1][1:]):
-            yield (*found.span(1), "authorization")
+    header = r"\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:\w{3,12}\s{1,3})?"
+    scheme = r"\b(?:bearer|basic)\s{1,3}"
+    for before, length in ((header, 8), (scheme, 12)):
+        expression = rf"{before}([a-z0-9._~+/-]{{{length},}}={{0,2}})"
+        for found in _pattern(expression, re.IGNORECASE).finditer(text):
+            value = found[1]
+            # A capital alone begins a sentence: "Basic Authentication".
+            if not _code(value) and (any(c.isdigit() for c in value) or _mixed(value[1:])):
+                yield (*found.span(1), "authorization")
 
 
 # --- labels: "password: ...", "my PIN is ..." --------------------------------------------------
@@ -154,7 +159,7 @@ def _value(kind: str, found: re.Match[str], text: str) -> Iterator[Span]:
     if kind == "passphrase":
         line_end = text.find("\n", start)
         stop = len(text) if line_end < 0 else line_end
-        if len(text[start:stop].split()) >= 3 and "[redacted:" not in text[start:stop]:
+        if len(text[start:stop].split()) >= 3:
             yield start, stop, kind
         return
     value = found[group]
@@ -174,9 +179,8 @@ def _secret_value(kind: str, value: str, quoted: bool, mark: str, last: bool) ->
         return False
     digits = sum(c.isdigit() for c in value)
     if kind == "secret":
-        return len(value) >= 8 and (
-            (digits >= 2 and not re.fullmatch(r"[0-9.,:/-]+", value)) or _changes(value) >= 0.3
-        )
+        numbered = digits >= 2 and not re.fullmatch(r"[0-9.,:/-]+", value)
+        return len(value) >= 8 and (numbered or (" " not in value and _changes(value) >= 0.3))
     if len(value) < 4 or re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         return False
     # Words alone are a password only where a password would stand: last, or in quotes.
@@ -192,7 +196,7 @@ def _placeholder(value: str) -> bool:
     plain = value.lower().strip("\"'`*.,;:!?")
     return (
         plain in NOT_A_SECRET
-        or value.startswith(("[redacted:", "$", "{", "<", "%", "...", "your", "YOUR"))
+        or value.startswith(("$", "{", "<", "%", "...", "your", "YOUR"))
         or len(set(plain)) < 2
     )
 
@@ -251,3 +255,14 @@ def _changes(text: str) -> float:
     names made of words."""
     classes = [(c.isupper(), c.isdigit()) for c in text if c.isalnum()]
     return sum(a != b for a, b in pairwise(classes)) / max(1, len(classes))
+
+
+_RULES = (
+    _private_keys,
+    _tokens,
+    _url_passwords,
+    _headers,
+    _labelled,
+    _cards,
+    _high_entropy,
+)

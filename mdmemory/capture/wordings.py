@@ -17,18 +17,23 @@ LEAD = (
     r"[，,：: ]*){0,3}"
 )
 
+# Then a pointer to the fact ends: "remember this: x", but "remember this branch is frozen".
+_ENDS = r"(?=[ \t]*(?:[:：,，—–-]|[.!。！]?[ \t]*$|(?:for me|please|for later)\b))"
+# "store it in memory, not on disk" speaks of a program.
+_ENDS_MEMORY = r"(?=[ \t]*(?:[:：—–-]|[.!]?[ \t]*$|that\b))"
+
 # The rest of the line is the fact.
 SAVE = "|".join(
     (
-        r"remember(?![ \t]+(?:when|how|what|why|who|where|which|if|whether|me)\b)"
-        rf"(?:{_S}(?:this|that|it))?(?:{_S}(?:for me|please))?\b",
-        rf"(?:save|add|commit|put|store|write)(?:{_S}(?:this|that|it))?(?:{_S}down)?{_S}{_MEMORY}",
-        rf"save{_S}this\b|(?:note|write){_S}(?:this|that){_S}down\b",
-        rf"(?:don['’]?t|do not|never){_S}forget(?:{_S}(?:this|that|it))?\b",
+        r"remember\b(?![ \t]+(?:when|how|what|why|who|where|which|if|whether|me)\b)"
+        rf"(?:{_S}(?:this|that|it){_ENDS})?(?:{_S}(?:for me|please)\b)?",
+        rf"(?:save|add|commit|put|store|write)(?:{_S}(?:this|that|it))?{_S}{_MEMORY}{_ENDS_MEMORY}",
+        rf"save{_S}this{_ENDS}|(?:note|write){_S}(?:this|that){_S}down\b",
+        rf"(?:don['’]?t|do not|never){_S}forget\b(?:{_S}(?:this|that|it){_ENDS})?",
         rf"from{_S}now{_S}on\b|going{_S}forward\b",
         "(?:记住|記住|记得|記得|记下来|記下來|记一下|記一下|记下|記下|存一下"
         "|别忘了?|別忘了?|不要忘记|不要忘了)"
-        "(?:这一?点|這一?點|这个|這個|这件事|這件事)?",
+        f"(?:(?:这一?点|這一?點|这个|這個|这件事|這件事){_ENDS})?",
         "从现在开始|從現在開始|从今以后|從今以後|以后请|以後請|今后请|今後請",
     )
 )
@@ -36,7 +41,7 @@ SAVE = "|".join(
 STATES = rf"my{_S}preference{_S}is\b|i{_S}prefer\b|我偏好|我更喜欢|我更喜歡"
 # The fact stands inside: "add that I use zsh to memory".
 AROUND = (
-    rf"(?:save|add|commit|put|store){_S}(?:that{_S}|the fact that{_S})?"
+    rf"(?:save|add|commit|put|store){_S}(?:the fact{_S})?that{_S}"
     rf"(?P<between>.{{4,400}}?){_S}{_MEMORY}[.!]?[ \t]*$"
 )
 # "Can you remember that I use zsh?" asks for it: the question mark is not the fact's.
@@ -68,12 +73,15 @@ THANKS = r"[ \t]*[,，]?[ \t]*(?:please|thanks|thank you|谢谢|謝謝)[.!。！
 CHOICE = r"[ \t]*(?:the |that |this |these |your |option|it\b|one\b|what you)"
 _LATER = "(?:later|next time|another time|some other time|tomorrow)"
 LATER = (
-    rf"(?:it{_S})?(?:for{_S})?{_LATER}\b(?=[ \t]*(?:[,.:;!]|$)).*"
+    rf"(?:(?:it|this|that){_S})?(?:for{_S})?{_LATER}\b(?=[ \t]*(?:[,.:;!]|$)).*"
     rf"|.{{0,30}}\b{_LATER}[.!… ]*|.{{0,15}}再(?:说|說|讲|講)[吧。！ ]*"
 )
 QUESTION = r".*[?？][ \t]*|.{0,40}吗[。 ]*"
 # "remember to ..." is a task, unless it speaks of every time.
-TASK = r"to[ \t]+(?!.*\b(?:always|never|not|every|each|whenever|when|before|after|only)\b).*"
+TASK = (
+    r"to[ \t]+(?!.*\b(?:always|never|not|every|each|whenever|when|before|after|only)\b).*"
+    "|去(?!.*(?:每|总|總|一律|都)).*"
+)
 
 # (type, kind, expression), the first that is found.
 TYPES = (

@@ -96,6 +96,11 @@ def named(op: Op) -> tuple[str, ...]:
             return (op.file,)
 
 
+def shown(file: str) -> str:
+    """A file name as it may stand in a message, whatever it is."""
+    return file if file.isprintable() and 0 < len(file) <= 120 else ascii(file[:60])
+
+
 def as_json(op: Op) -> dict[str, Any]:
     """The op as it stands in a plan; optional fields that are empty are absent."""
     kind = _KINDS[type(op)]

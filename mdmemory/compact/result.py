@@ -52,7 +52,9 @@ def best(notes: Iterable[StoredNote]) -> StoredNote:
 def _standing(note: StoredNote) -> tuple[bool, int, str, str]:
     head = note.note.head
     rank = SOURCE_RANK.get(head.source, 0)
-    return (head.status == "unconfirmed", -rank, _date(head.created) or "9999", note.file)
+    born = _date(head.created) or "9999"
+    # by stem: "tea" comes before "tea-2", "tea.md" after "tea-2.md"
+    return (head.status == "unconfirmed", -rank, born, note.file.removesuffix(".md"))
 
 
 def _merge(op: Merge, notes: Mapping[str, StoredNote], today: str) -> list[Change]:

@@ -117,7 +117,7 @@ class Memory:
         gone = undone_commits(log, history.reverted())
         return [(entry, entry.commit in gone) for entry in log[:limit]]
 
-    def diff(self, id: str | None = None) -> tuple[Logged | None, str]:
+    def diff(self, id: str | None = None, *, colour: bool = False) -> tuple[Logged | None, str]:
         """What a commit of ours changed (default: the newest), as a unified diff."""
         from mdmemory.store.undo import find as find_entry
 
@@ -126,7 +126,7 @@ class Memory:
         if id is None and not log:
             return None, ""
         entry = find_entry(history, log, id) if id else log[0]
-        return entry, history.diff(entry.commit)
+        return entry, history.diff(entry.commit, colour)
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """What may be wrong with the store; `fix` repairs first what can be repaired safely."""
@@ -136,6 +136,14 @@ class Memory:
         if fix:
             doctor.fix(writer)
         return doctor.examine(writer)
+
+    def git_state(self) -> str:
+        """ready, none, or why no commit can be made now."""
+        writer = self._writer()
+        refusal = writer.refusal()
+        if refusal is None:
+            return "ready"
+        return "none" if writer.repository is None else refusal.message
 
     # writing
 
@@ -149,9 +157,7 @@ class Memory:
             source=source, today=self._today(),
         )  # fmt: skip
 
-    def edit(
-        self, name: str, *, description: str | None = None, body: str | None = None
-    ) -> Edited:
+    def edit(self, name: str, *, description: str | None = None, body: str | None = None) -> Edited:
         """Change a note's description or body, and only the lines of these."""
         return editing.edit(
             self._writer(), name, description=description, body=body, today=self._today()

@@ -15,6 +15,7 @@ from pathlib import Path
 from mdmemory.doors import jsonc
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, is_inside, read_regular, unwritable, write_atomic
+from mdmemory.version import VERSION
 
 PROTOCOL_FILE = "PROTOCOL.md"
 INDEX_FILE = "MEMORY.md"
@@ -122,6 +123,12 @@ def check(project: Path, store: Path, *, config_folder: Path | None = None) -> l
     return findings + _strangers(place, listed)
 
 
+def findings(project: Path, store: Path) -> list[str]:
+    """What `check` finds, for a project in which OpenCode is used at all."""
+    used = (project / name for name in (".opencode", *IN_PROJECT))
+    return check(project, store) if any(path.exists() for path in used) else []
+
+
 def _strangers(place: _Place, listed: Iterable[str]) -> list[str]:
     """Indexes of other stores that are listed too."""
     own = os.path.realpath(place.store / INDEX_FILE)
@@ -153,7 +160,7 @@ def _protocol_step(
 ) -> list[str]:
     path, name = place.protocol, place.name(place.protocol)
     _refuse_links(place, path)
-    fresh = stamped(protocol, _version())
+    fresh = stamped(protocol, VERSION)
     if not path.exists():
         writes.append((path, fresh))
         return [f"Installed {name}."]
@@ -257,12 +264,6 @@ def _new(entries: list[str]) -> str:
 
 def _and(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-
-
-def _version() -> str:
-    from importlib.metadata import version  # costs 20 ms, and only this needs it
-
-    return version("mdmemory")
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from stat import S_ISREG
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from mdmemory.errors import MdmemoryError, NoStore, NotFound, Unwritable
 from mdmemory.files import read_regular, write_atomic
@@ -121,8 +122,10 @@ class Catalog:
         """What the function of this name does."""
         if self._cache is None:
             return False
-        limit = self._clock - RACY
         others, changed = _others(self._folder)
+        if not self.changed and _is_sealed(self._cache, self._stamp, _seal(self._sight, others)):
+            return True
+        limit = self._clock - RACY
         times = zip(self._sight.files, self._sight.times, strict=True)
         young = {file for file, time in times if time >= limit}
         seal = "-" if young or changed >= limit else _seal(self._sight, others)
@@ -225,11 +228,12 @@ def _look(folder: Path) -> tuple[_Sight, str]:
         message = f"The store {folder} cannot be listed: {problem.strerror}."
         raise NoStore(message, "Check the folder, or make one: `mdmemory init`.") from problem
     try:
-        for file in sorted(_utf8([name for name in os.listdir(handle) if is_note_name(name)])):
+        names = os.listdir(handle)
+        for file in sorted(_utf8([name for name in names if is_note_name(name)])):
             try:
                 status = os.stat(file, dir_fd=handle, follow_symlinks=False)
             except FileNotFoundError:
-                continue
+                continue  # removed since the listing
             if S_ISREG(status.st_mode):
                 sight.files.append(file)
                 sight.prints.append(_print(status))
@@ -306,7 +310,7 @@ def _written(known: _Columns, stamp: str, seal: str) -> bytes:
         keep = [at for at, file in enumerate(known.files) if "\n" not in file]
         known = _Columns(*([column[at] for at in keep] for column in known))
     body = b"\0".join([_encoded("\n".join(column)) for column in known])
-    size, check = len(known.files), hashlib.sha256(body).hexdigest()
+    size, check = len(known.files), crc32(body)
     return f"mdmemory catalog {LAYOUT} {stamp} {seal} {size} {check}\n".encode() + body
 
 
@@ -346,7 +350,7 @@ def _remembered(cache: Path | None, stamp: str) -> _Columns:
     except MdmemoryError:
         return nothing
     first, body = _first_line(data, stamp), data.partition(b"\n")[2]
-    if first is None or not first[1] or hashlib.sha256(body).hexdigest() != first[2]:
+    if first is None or not first[1] or str(crc32(body)) != first[2]:
         return nothing
     columns = [column.decode("utf-8", "surrogatepass").split("\n") for column in body.split(b"\0")]
     if len(columns) != len(nothing) or any(len(column) != first[1] for column in columns):

@@ -58,15 +58,16 @@ class Repository:
         data: bytes = b"",
         folder: Path | None = None,
         extra: Mapping[str, str] | None = None,
+        fine: Sequence[int] = (0,),
     ) -> bytes:
-        """What `git words...` prints. Raises GitFailed with git's own last line."""
+        """What `git words...` prints. Raises GitFailed, with git's words, unless its exit is fine."""
         done = run(folder or self.top, words, data=data, extra=extra)
-        if done.returncode != 0:
+        if done.returncode not in fine:
             raise GitFailed(f"git {words[0]} failed: {_last_line(done.stderr)}")
         return done.stdout
 
     def ask(self, *words: str, data: bytes = b"", folder: Path | None = None) -> bytes | None:
-        """What `git words...` prints, or None where it ends with an error (a question, answered no)."""
+        """What `git words...` prints, or None where it ends with an error: a no to a question."""
         done = run(folder or self.top, words, data=data)
         return done.stdout if done.returncode == 0 else None
 

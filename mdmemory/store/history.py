@@ -162,8 +162,11 @@ class History:
         if not paths:
             return set()
         data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-        out = self.repository.ask("check-ignore", "--no-index", "-z", "--stdin", data=data)
-        return {paths[path] for path in _text(out or b"").split("\0")[:-1]}
+        # exit 1: none is; the paths come by stdin, and git refuses literal pathspecs here
+        words = ("check-ignore", "--no-index", "-z", "--stdin")
+        plain = {"GIT_LITERAL_PATHSPECS": "0"}
+        out = self.repository.run(*words, data=data, extra=plain, fine=(0, 1))
+        return {paths[path] for path in _text(out).split("\0")[:-1]}
 
     def read(self, commit: str, file: str) -> bytes | None:
         """The bytes of a file at a commit, or None when it was not there."""

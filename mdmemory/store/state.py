@@ -63,7 +63,10 @@ class State:
 
     def _try_open(self) -> str | None:
         """Open and bring up to date; the trouble in words when that cannot be."""
-        self._database = sqlite3.connect(self.path, timeout=5, isolation_level=None)
+        try:
+            self._database = sqlite3.connect(self.path, timeout=5, isolation_level=None)
+        except sqlite3.Error as problem:
+            raise OSError(str(problem)) from problem
         try:
             if self._database.execute("PRAGMA quick_check").fetchone() != ("ok",):
                 trouble: str | None = "is corrupt"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mdmemory.capture.duplicates import canonical, identity
 
 
@@ -25,7 +26,15 @@ def test_case_punctuation_and_width_do_not_matter(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("version 1.5", "version 1 5"), ("offset -1", "offset 1"), ("use tabs", "use tab"), ("C", "D")],
+    [
+        ("version 1.5", "version 1 5"),
+        ("offset -1", "offset 1"),
+        ("use tabs", "use tab"),
+        ("I write C++", "I write C"),
+        ("I write C#", "I write C++"),
+        ("done is ✅", "done is ❌"),
+        ("किताब", "कतब"),
+    ],
 )
 def test_different_facts_stay_different(one: str, other: str) -> None:
     assert canonical(one) != canonical(other)

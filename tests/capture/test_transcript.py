@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mdmemory.capture.transcript import Transcript, Turn, read_export, since, without_memory
 from mdmemory.capture.triggers import find
 from mdmemory.errors import BadTranscript

@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mdmemory.capture.triggers import Trigger, find, type_of, weight
 
 
@@ -54,6 +55,10 @@ def test_every_wording_gives_the_fact_alone(line: str) -> None:
         "don't write to the database directly",
         "Do you remember what my name is?",
         "I'd prefer tabs for this one file",
+        "Save this function in src/tabs.py",
+        "store the session cache in memory",
+        "Store it in memory, not on disk",
+        "add 4 GB to memory",
         "不要保存密码到文件里",
         "",
     ],
@@ -78,6 +83,12 @@ def test_code_and_quotations_trigger_nothing(text: str) -> None:
     assert find(text) == []
 
 
+def test_a_word_that_belongs_to_the_fact_stays_in_it() -> None:
+    assert facts("remember this branch is frozen") == ["this branch is frozen"]
+    assert facts("remember it runs on port 8080") == ["it runs on port 8080"]
+    assert facts("记住这个项目用 pnpm") == ["这个项目用 pnpm"]
+
+
 def test_code_in_a_fact_is_kept() -> None:
     assert facts("remember: run `make check` before `git push`") == [
         "run `make check` before `git push`"
@@ -89,10 +100,9 @@ def test_what_follows_a_code_block_still_triggers() -> None:
 
 
 def test_the_lines_below_are_the_fact_when_the_line_ends() -> None:
-    assert facts("remember:\nuse tabs\nin Makefiles\n\nand fix the test") == ["use tabs in Makefiles"]
-    assert facts("Remember the following:\n- use tabs always\n- answer briefly\n\n- x y z a b c") == [
-        "use tabs always", "answer briefly"
-    ]  # fmt: skip
+    assert facts("remember:\nuse tabs\nin Makefiles\n\nand fix it") == ["use tabs in Makefiles"]
+    bullets = "Remember the following:\n- use tabs always\n- answer briefly\n\n- fix the test now"
+    assert facts(bullets) == ["use tabs always", "answer briefly"]
     assert facts("记住以下：\n1. 用制表符缩进\n2. 回答要简短") == ["用制表符缩进", "回答要简短"]
     assert facts("remember this:\n\nuse tabs everywhere") == []
     assert facts("remember:\n```\nuse tabs everywhere\n```") == []
@@ -124,7 +134,12 @@ def test_what_is_not_to_be_remembered_is_not_even_repeated(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["remember: never use npm", "记住，不要用 npm 安装", "remember not to use npm", "别忘了不用 npm 安装"],
+    [
+        "remember: never use npm",
+        "记住，不要用 npm 安装",
+        "remember not to use npm",
+        "别忘了不用 npm 安装",
+    ],
 )
 def test_a_negation_inside_the_fact_is_the_fact(text: str) -> None:
     assert reasons(text) == [""]
@@ -138,11 +153,12 @@ def test_a_negation_inside_the_fact_is_the_fact(text: str) -> None:
         ("记住，这个以后再说吧", "deferred"),
         ("remember that please", "vague"),
         ("save this", "vague"),
-        ("Remember what I said", "vague"),
         ("记住我说的", "vague"),
         ("I prefer option B", "vague"),
         ("remember the meeting notes?", "question"),
         ("remember to buy milk", "task"),
+        ("记得去买牛奶", "task"),
+        ("Save this to memory.", "vague"),
         ("remember: abc", "too_short"),
         ("记住：好吗", "question"),
     ],
@@ -196,8 +212,9 @@ def test_any_text_can_be_searched(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["remember: ", "`", "```\n", "    ", "- ", "please ", "add x to ", "don't ", "这个", "(",
-              "remember:\n", "remember:\n- a\n", "\n"],
+    "piece",
+    ["remember: ", "`", "```\n", "    ", "- ", "please ", "add x to ", "don't ", "这个", "(", "\n",
+     "remember:\n", "remember:\n- a\n"],
 )  # fmt: skip
 def test_no_text_makes_it_slow(piece: str) -> None:
     text = piece * (24_000 // len(piece))

@@ -7,7 +7,7 @@ import pytest
 from mdmemory.compact.contradiction import contradiction, first_contradiction, profile_of
 
 PAIRS = [
-    ("The API rate limit is 100 requests per minute", "The API rate limit is 500 requests a minute"),
+    ("The API limit is 100 requests per minute", "The API limit is 500 requests a minute"),
     ("Deploys go out on Friday", "Deploys go out on Monday"),
     ("Use tabs for indentation in Go", "Use spaces for indentation in Go"),
     ("Always squash commits before merging", "Never squash commits before merging"),

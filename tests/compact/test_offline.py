@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 
@@ -49,6 +51,12 @@ def test_exact_duplicates_are_merged_into_the_better_note(make: Make) -> None:
     assert op.target == "user-c.md"
     assert op.sources == ("user-c.md", "user-a.md", "user-b.md")
     assert propose(list(reversed(notes))).ops[0].target == op.target  # type: ignore[union-attr]
+
+
+def test_the_plain_name_outlives_the_numbered_one(make: Make) -> None:
+    (op,) = propose([fact(make, "tea-2", "Drinks tea"), fact(make, "tea", "Drinks tea")]).ops
+    assert isinstance(op, Merge)
+    assert op.target == "user-tea.md"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +125,10 @@ def test_files_are_named_once_though_a_note_contradicts_many(make: Make) -> None
 
 
 def test_a_known_pair_is_not_flagged_again_until_a_note_changes(make: Make) -> None:
-    notes = [fact(make, "a", "Always deploys on Friday"), fact(make, "b", "Always deploys on Monday")]
+    notes = [
+        fact(make, "a", "Always deploys on Friday"),
+        fact(make, "b", "Always deploys on Monday"),
+    ]
     (flag,) = propose(notes).ops
     assert isinstance(flag, Flag)
     found = pairs(flag, {note.file: note for note in notes})
@@ -147,7 +158,8 @@ def test_notes_that_may_hold_secrets_are_left_alone(make: Make) -> None:
 
 def test_an_odd_store_gives_an_empty_plan(from_text: Callable[[str, str], StoredNote]) -> None:
     assert propose([]).ops == ()
-    assert propose([from_text("a.md", ""), from_text("b.md", ""), from_text("c.md", "\n")]).ops == ()
+    texts = ["", "", "\n", "---\nname: x\n---\n", "---\nname: x\n---\n"]
+    assert propose([from_text(f"n{at}.md", text) for at, text in enumerate(texts)]).ops == ()
 
 
 def test_the_plan_does_not_depend_on_the_order_of_files(make: Make) -> None:
@@ -188,5 +200,16 @@ def test_candidates_are_few_and_of_one_type(make: Make) -> None:
     notes += [make(f"x{at}", type="project").note for at in range(40)]
     found = list(candidates(notes))
     assert len(found) == len(set(found)) <= 10 * len(notes)
-    assert all(one < other and notes[one].head.type == notes[other].head.type for one, other in found)
+    assert all(one < other for one, other in found)
+    assert all(notes[one].head.type == notes[other].head.type for one, other in found)
     assert {(at - 1, at) for at in range(9, 300, 10)} <= set(found)
+
+
+def test_importing_these_rooms_loads_nothing_heavy() -> None:
+    heavy = ("rapidfuzz", "yaml", "frontmatter", "git", "openai", "rich", "numpy", "sqlite3")
+    code = (
+        "import sys, mdmemory.compact.offline, mdmemory.compact.guards, mdmemory.store.conflicts;"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

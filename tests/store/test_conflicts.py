@@ -110,7 +110,7 @@ def test_an_entry_is_stale_when_a_note_changed_or_is_gone() -> None:
 def test_lines_that_cannot_be_read_are_kept() -> None:
     odd = [
         "# My conflicts",
-        "- [ ] c-12345678 [a](a.md) × [b](b.md) — wrong id · since 2026-06-01 · " + "0" * 12 + "/" + "1" * 12,
+        f"- [ ] c-12345678 [a](a.md) × [b](b.md) — wrong id · since {DAY} · {'0' * 12}/{'1' * 12}",
         "- [ ] a thought of mine",
         "<<<<<<< HEAD",
         "\ufffd\x00",

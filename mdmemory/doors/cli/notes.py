@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from typing import Any
 
 from mdmemory.doors.cli.output import emit, is_terminal, opened, plural, warn
@@ -74,7 +75,7 @@ def show(asked: Namespace) -> int:
         sys.stdout.write(stored.note.text)
         return 0
     row = next(row for row in memory.listing() if row.head.file == stored.file)
-    emit({**_json(row), "body": stored.note.body, "head": stored.note.fields()})
+    emit({**_json(row), "body": stored.note.body, "head": asdict(stored.note.head)})
     return 0
 
 

@@ -86,7 +86,7 @@ def compact_options(parser: ArgumentParser) -> None:
     """Options of `compact`."""
     parser.add_argument("--if-due", action="store_true", help="do nothing when it is not due")
     parser.add_argument("--dry-run", action="store_true", help="tell, and change nothing")
-    parser.add_argument("--offline", action="store_true", help="plan without a model (the default)")
+    parser.add_argument("--offline", action="store_true", help="plan without a model (default)")
     parser.add_argument("--plan", metavar="FILE", help="apply this plan (JSON), or - to read it")
 
 
@@ -156,7 +156,7 @@ def _tell(outcome: Outcome) -> None:
     if outcome.outcome == "applied":
         print(
             f"{plural(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "
-            f"Take it back: `mdmemory undo {outcome.id}`, or `git revert {str(outcome.commit)[:10]}`."
+            f"Take it back: `mdmemory undo {outcome.id}` or `git revert {str(outcome.commit)[:10]}`."
         )
     else:
         print(_WORDS[outcome.outcome])

@@ -77,5 +77,7 @@ def undo(asked: Namespace) -> int:
         for file, why in done.kept:
             print(f"kept: {file}: {why}")
         if done.written.commit:
-            print(f"Commit {done.written.commit[:10]}. To undo this: `mdmemory undo {done.written.id}`.")
+            print(
+                f"Commit {done.written.commit[:10]}. To undo this: `mdmemory undo {done.written.id}`."
+            )
     return 1 if done.kept else 0

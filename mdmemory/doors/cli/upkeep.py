@@ -110,7 +110,7 @@ def doctor(asked: Namespace) -> int:
     rows = [asdict(finding) for finding in memory.doctor(fix=asked.fix)]
     rows += [
         {"check": "opencode", "level": "warning", "path": "", "message": text, "fixable": False}
-        for text in opencode.check(memory.project.root, memory.project.store)
+        for text in opencode.findings(memory.project.root, memory.project.store)
     ]
     failed = any(row["level"] == "error" for row in rows)
     if asked.json:

@@ -1,0 +1,36 @@
+# Every target sets up what it needs; nothing outside this folder is touched.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test quick check bench clean
+
+demo: $(BIN)/mdmemory
+	$(BIN)/mdmemory demo
+
+test: $(BIN)/mdmemory client
+	$(BIN)/python -m pytest
+
+quick: $(BIN)/mdmemory
+	$(BIN)/python -m pytest -m "not slow"
+
+check: $(BIN)/mdmemory client
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: $(BIN)/mdmemory
+	$(BIN)/python tests/bench/run.py
+
+# uv, inside the .venv, installs several times faster than pip and leaves nothing elsewhere
+$(BIN)/mdmemory: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[dev]'
+	touch $@
+
+.PHONY: client
+client:
+	sh tests/e2e/client/install
+
+clean:
+	rm -rf .venv .opencode-client .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,95 @@
+"""What docs/capture.md and the protocol promise is what happens."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mdmemory import assets
+from mdmemory.capture.transcript import without_memory
+from mdmemory.capture.triggers import find
+from mdmemory.note import TYPES, parse
+
+PAGE = (Path(__file__).parents[2] / "docs" / "capture.md").read_text(encoding="utf-8")
+
+DATA = Path(__file__).parent / "data"
+RUN = "from mdmemory.doors.cli import run; raise SystemExit(run())"
+
+
+def table(heading: str) -> list[list[str]]:
+    """The rows of the first table under a heading, without its head."""
+    section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line for line in section.split("\n") if line.startswith("|")][2:]
+    assert rows
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+
+
+def example(cell: str) -> str:
+    found = re.fullmatch(r"(`+) ?(.+?) ?\1", cell.strip())
+    assert found
+    return found[2]
+
+
+@pytest.mark.parametrize(("line", "stored", "fact"), table("What triggers"))
+def test_each_trigger_of_the_page_is_stored_as_it_says(line: str, stored: str, fact: str) -> None:
+    (trigger,) = find(example(line))
+    assert trigger.reason == ""
+    assert trigger.text == fact
+    assert ", ".join(filter(None, (trigger.type, trigger.kind))) == stored
+
+
+@pytest.mark.parametrize(("line", "reason"), table("What is left out, and told"))
+def test_each_refusal_of_the_page_has_its_reason(line: str, reason: str) -> None:
+    assert [trigger.reason for trigger in find(example(line))] == [reason]
+
+
+@pytest.mark.parametrize(("_", "line"), table("What never triggers"))
+def test_nothing_of_the_page_triggers_that_should_not(_: str, line: str) -> None:
+    assert find(without_memory(example(line))) == []
+
+
+# --- the protocol ----------------------------------------------------------------------------
+
+PROTOCOL = assets.read("protocol/PROTOCOL.md")
+HEADINGS = ["Reading", "Types", "The bar", "Format", "Writing", "Updating", "Limits"]
+
+
+def test_the_protocol_costs_less_than_1200_tokens() -> None:
+    assert len(PROTOCOL) / 4 < 1200
+
+
+def test_the_protocol_keeps_the_headings_that_prompts_are_cut_from() -> None:
+    assert re.findall(r"^## (.+)$", PROTOCOL, re.MULTILINE) == HEADINGS
+
+
+def test_the_protocol_names_every_type() -> None:
+    section = PROTOCOL.split("\n## Types\n")[1].split("\n## ")[0]
+    assert re.findall(r"^- `(\w+)`", section, re.MULTILINE) == list(TYPES)
+
+
+def test_the_sample_note_of_the_protocol_is_well_formed() -> None:
+    sample = re.findall(r"```markdown\n(.*?)```", PROTOCOL, re.DOTALL)[0]
+    note = parse(sample, "feedback-prefers-pnpm.md")
+    assert note.head.problems == ()
+    assert (note.head.name, note.head.type) == ("prefers-pnpm", "feedback")
+    assert "Why:" in note.body
+
+
+def test_the_protocol_itself_asks_for_nothing_to_be_remembered() -> None:
+    assert find(PROTOCOL) == []
+
+
+def test_the_commands_of_the_page_store_what_was_asked(tmp_path: Path) -> None:
+    block = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)[0]
+    export, extract = block.splitlines()
+    assert export == "opencode export ses_1a2b3c > session.json"
+    shutil.copy(DATA / "work.json", tmp_path / "session.json")
+    for command in ("mdmemory init", extract):
+        words = [sys.executable, "-P", "-c", RUN, *command.split()[1:]]
+        subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    assert len(list((tmp_path / "notes" / "memory").glob("[!M_]*.md"))) == 3

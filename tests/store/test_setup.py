@@ -1,0 +1,224 @@
+"""`init`: one commit of exactly its own files, and nothing of the person's is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Memory
+from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState, UsageError
+from mdmemory.store.index import MARKER
+
+Git = Callable[..., str]
+OWN_FILES = ["mdmemory.toml", "notes/memory/.gitattributes", "notes/memory/MEMORY.md"]
+
+
+def committed(git: Git, folder: Path, commit: str = "HEAD") -> list[str]:
+    names = git(folder, "show", "--format=", "--name-only", "-z", commit)
+    return [name for name in names.split("\0") if name]
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and ".git" not in path.parts and ".mdmemory" not in path.parts
+    }
+
+
+def test_init_commits_exactly_its_files_and_leaves_what_is_staged(
+    repository: Path, git: Git
+) -> None:
+    (repository / "staged.txt").write_text("mine\n", encoding="utf-8")
+    git(repository, "add", "staged.txt")
+    (repository / "README").write_text("changed\n", encoding="utf-8")
+    Memory.init(repository)
+    assert committed(git, repository) == OWN_FILES
+    assert git(repository, "status", "--porcelain") == " M README\nA  staged.txt\n"
+
+
+def test_init_again_changes_nothing(repository: Path, git: Git) -> None:
+    Memory.init(repository)
+    before, head = everything(repository), git(repository, "rev-parse", "HEAD")
+    _, setup = Memory.init(repository)
+    assert (everything(repository), git(repository, "rev-parse", "HEAD")) == (before, head)
+    assert setup.commit is None
+    assert setup.said == []
+
+
+def test_init_makes_a_repository_where_there_is_none(tmp_path: Path, git: Git) -> None:
+    Memory.init(tmp_path / "fresh" / "deep")
+    assert committed(git, tmp_path / "fresh" / "deep") == OWN_FILES
+
+
+def test_somebody_s_own_memory_file_becomes_a_note_in_the_same_commit(
+    repository: Path, git: Git
+) -> None:
+    store = repository / "notes" / "memory"
+    store.mkdir(parents=True)
+    own = b"\xef\xbb\xbf# What I know\r\n\r\n- by hand\r\n"
+    (store / "MEMORY.md").write_bytes(own)
+    git(repository, "add", "notes")
+    git(repository, "commit", "-qm", "mine")
+    _, setup = Memory.init(repository)
+    assert (store / "memory-before-mdmemory.md").read_bytes() == own
+    text = (store / "MEMORY.md").read_text(encoding="utf-8")
+    assert text.startswith(MARKER)
+    assert "(memory-before-mdmemory.md)" in text
+    assert "notes/memory/memory-before-mdmemory.md" in committed(git, repository)
+    assert any("memory-before-mdmemory.md" in sentence for sentence in setup.said)
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_an_untracked_memory_file_of_a_person_is_safe_in_git_before_it_is_replaced(
+    repository: Path, git: Git
+) -> None:
+    store = repository / "notes" / "memory"
+    store.mkdir(parents=True)
+    (store / "MEMORY.md").write_bytes(b"mine\n")
+    (store / "memory-before-mdmemory.md").write_bytes(b"taken\n")
+    Memory.init(repository)
+    assert (store / "memory-before-mdmemory.md").read_bytes() == b"taken\n"
+    assert (store / "memory-before-mdmemory-2.md").read_bytes() == b"mine\n"
+
+
+def test_notes_that_were_there_are_indexed_and_stay_the_person_s_to_commit(
+    repository: Path, git: Git
+) -> None:
+    store = repository / "notes" / "memory"
+    store.mkdir(parents=True)
+    (store / "by-hand.md").write_bytes(b"Something by hand.\n")
+    Memory.init(repository)
+    assert "(by-hand.md)" in (store / "MEMORY.md").read_text(encoding="utf-8")
+    assert git(repository, "status", "--porcelain") == "?? notes/memory/by-hand.md\n"
+
+
+def test_a_person_s_gitattributes_keep_their_lines(repository: Path) -> None:
+    store = repository / "notes" / "memory"
+    store.mkdir(parents=True)
+    (store / ".gitattributes").write_bytes(b"*.png binary")
+    Memory.init(repository)
+    lines = (store / ".gitattributes").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "*.png binary"
+    assert set(lines) >= {"*.md -text", "MEMORY.md merge=union", "_CONFLICTS.md merge=union"}
+
+
+def test_converted_line_ends_are_not_turned_into_changes(repository: Path, git: Git) -> None:
+    store = repository / "notes" / "memory"
+    store.mkdir(parents=True)
+    (store / "one.md").write_bytes(b"one\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "notes")
+    git(repository, "config", "core.autocrlf", "true")
+    (store / "one.md").unlink()
+    git(repository, "checkout", "--", "notes")
+    assert (store / "one.md").read_bytes() == b"one\r\n"
+    _, setup = Memory.init(repository)
+    assert "-text" not in (store / ".gitattributes").read_text(encoding="utf-8")
+    assert any("doctor" in sentence for sentence in setup.said)
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_an_untracked_index_is_ignored_and_written(repository: Path, git: Git) -> None:
+    (repository / "mdmemory.toml").write_text(
+        'store = "notes/memory"\n[index]\ntracked = false\n', encoding="utf-8"
+    )
+    memory, _ = Memory.init(repository)
+    assert committed(git, repository) == [
+        "notes/memory/.gitattributes", "notes/memory/.gitignore",
+    ]  # fmt: skip
+    memory.add("a-note", type="user", description="A note.", body="A note.")
+    assert committed(git, repository) == ["notes/memory/user-a-note.md"]
+    assert "(user-a-note.md)" in (memory.project.store / "MEMORY.md").read_text(encoding="utf-8")
+
+
+def test_a_store_of_its_own_is_shared_by_worktrees_and_unseen_by_the_outer_repository(
+    tmp_path: Path, repository: Path, git: Git
+) -> None:
+    memory, setup = Memory.init(repository, own_repo=True)
+    store = memory.project.store
+    assert git(repository, "status", "--porcelain") == ""
+    assert git(repository, "log", "--format=%s") == "first\n"
+    assert committed(git, store) == [".gitattributes", "MEMORY.md"]
+    memory.add("a-note", type="user", description="A note.", body="A note.")
+    assert "user-a-note.md" in committed(git, store)
+    linked = tmp_path / "linked"
+    git(repository, "worktree", "add", "-q", str(linked))
+    assert Memory.open(linked).project.store == store
+    _, again = Memory.init(repository, own_repo=True)
+    assert again.commit is None
+    assert any("of its own" in sentence for sentence in setup.said)
+
+
+def test_a_store_of_its_own_needs_an_outer_repository(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        Memory.init(tmp_path / "plain", own_repo=True)
+    assert not (tmp_path / "plain" / "mdmemory.toml").exists()
+
+
+def test_a_shared_repository_is_named_as_what_others_read(repository: Path, git: Git) -> None:
+    git(repository, "remote", "add", "origin", "nowhere")
+    git(repository, "-c", "user.email=other@example.com", "commit", "-q", "--allow-empty", "-m", "x")
+    _, setup = Memory.init(repository)
+    assert any("--own-repo" in sentence for sentence in setup.said)
+
+
+@pytest.mark.parametrize("store", ["../out", "/tmp/out", "~/x", 'a"b'])
+def test_a_store_outside_the_project_is_refused(repository: Path, store: str) -> None:
+    with pytest.raises(BadSetting):
+        Memory.init(repository, store=store)
+    assert sorted(everything(repository)) == ["README"]
+
+
+def test_the_file_s_word_on_the_store_wins_over_another_option(repository: Path) -> None:
+    Memory.init(repository, store="memory")
+    with pytest.raises(BadSetting, match="says that the store is memory"):
+        Memory.init(repository, store="elsewhere")
+    assert Memory.open(repository).project.store == repository / "memory"
+
+
+def refused(repository: Path, kind: type[MdmemoryError], match: str) -> None:
+    before = everything(repository)
+    with pytest.raises(kind, match=match) as problem:
+        Memory.init(repository)
+    assert problem.value.hint
+    assert everything(repository) == before
+
+
+def test_init_is_refused_where_git_ignores_the_store(repository: Path) -> None:
+    (repository / ".gitignore").write_text("notes/\n", encoding="utf-8")
+    refused(repository, RepositoryState, "git ignores")
+
+
+def test_init_is_refused_where_a_filter_rewrites_notes(repository: Path) -> None:
+    (repository / ".gitattributes").write_text("*.md filter=crypt\n", encoding="utf-8")
+    refused(repository, RepositoryState, "content filter")
+
+
+def test_init_is_refused_on_a_detached_head(repository: Path, git: Git) -> None:
+    git(repository, "checkout", "-q", "--detach")
+    refused(repository, RepositoryState, "detached")
+
+
+def test_init_is_refused_behind_a_link_or_a_file(repository: Path, tmp_path: Path) -> None:
+    (repository / "notes").symlink_to(tmp_path)
+    refused(repository, NoStore, "symbolic link")
+    (repository / "notes").unlink()
+    (repository / "notes").write_text("a file", encoding="utf-8")
+    refused(repository, NoStore, "is a file")
+
+
+def test_without_git_a_store_is_made_and_says_what_it_cannot_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    store = tmp_path / "p" / "notes" / "memory"
+    store.mkdir(parents=True)
+    (store / "MEMORY.md").write_bytes(b"mine\n")
+    memory, setup = Memory.init(tmp_path / "p")
+    assert (store / "memory-before-mdmemory.md").read_bytes() == b"mine\n"
+    assert "git is not installed" in setup.said[0]
+    memory.add("a-note", type="user", description="A note.", body="A note.")
+    assert "(user-a-note.md)" in (store / "MEMORY.md").read_text(encoding="utf-8")

@@ -1,0 +1,142 @@
+"""The drawing of the rooms in docs/architecture.md, held to: imports go one way, down."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "mdmemory"
+
+# From the ground up. A name that ends in a dot stands for a whole room.
+FLOORS = (
+    ("errors", "version"),
+    ("files", "assets"),
+    ("config", "heads"),
+    ("note",),
+    ("store.",),
+    ("capture.", "compact."),
+    ("doors.",),
+    ("doors.cli.",),
+    ("", "__main__"),  # the roof: mdmemory itself
+)
+HEAVY = ("yaml", "frontmatter", "rapidfuzz", "git", "openai", "rich", "numpy", "sqlite3", "tomllib")
+
+
+def module_name(path: Path) -> str:
+    """`store.git` for mdmemory/store/git.py, `store` for its `__init__`, "" for the package."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_bytes()) for name, path in SOURCES.items()}
+BELOW_DOORS = [name for name in SOURCES if name and not name.startswith(("doors", "__main__"))]
+
+
+def place(module: str) -> tuple[int, str]:
+    """The floor of a module and its room there; the longest name that fits is the one."""
+    found = [
+        (len(room), floor, room)
+        for floor, rooms in enumerate(FLOORS)
+        for room in rooms
+        if module == room.removesuffix(".") or (room.endswith(".") and module.startswith(room))
+    ]
+    assert found, f"mdmemory.{module} has no floor: give it one in tests/test_floors.py"
+    _, floor, room = max(found)
+    return floor, room if room.endswith(".") else "the ground"
+
+
+def imports(module: str) -> Iterator[tuple[str, int]]:
+    """Every module of ours that this one imports, in functions and type checks too, and where."""
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"mdmemory.{module}: imports are written in full"
+            found = [
+                name if name.removeprefix("mdmemory.") in SOURCES else str(node.module)
+                for name in (f"{node.module}.{alias.name}" for alias in node.names)
+            ]
+        else:
+            continue
+        for name in found:
+            if name == "mdmemory" or name.startswith("mdmemory."):
+                yield name.removeprefix("mdmemory").removeprefix("."), node.lineno
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_a_module_imports_from_its_own_room_or_further_down(module: str) -> None:
+    floor, room = place(module)
+    for target, line in imports(module):
+        below, other = place(target)
+        assert below < floor or (below, other) == (floor, room), (
+            f"mdmemory/{SOURCES[module].relative_to(PACKAGE)}:{line} imports mdmemory.{target}, "
+            "which is not below it"
+        )
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    # the package itself is left out: it loads its one name when it is asked for
+    graph = {name: {target for target, _ in imports(name)} - {""} for name in SOURCES if name}
+    list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+# A room below the doors gets these handed in, or does not need them.
+FORBIDDEN_CALLS = {"print", "input", "exit", "quit", "breakpoint"}
+FORBIDDEN = {
+    "os.environ", "os.environb", "os.getenv", "sys.exit", "os._exit", "sys.stdout", "sys.stderr",
+    "sys.stdin", "sys.argv", "datetime.now", "datetime.utcnow", "datetime.today", "date.today",
+    "time.time", "time.time_ns", "time.localtime", "time.gmtime", "time.strftime", "Path.home",
+}  # fmt: skip
+# store/git.py copies the environment to take the caller's GIT_* variables out of it.
+EXCEPTIONS = {"store.git": {"os.environ"}}
+
+
+def reaches(tree: ast.Module) -> set[str]:
+    """What of the machine a module uses, as far as its text shows."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            owner = ast.unparse(node.value).rpartition(".")[2]
+            found |= {f"{owner}.{node.attr}"} & FORBIDDEN
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} & FORBIDDEN
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            found |= {node.func.id} & FORBIDDEN_CALLS
+        elif isinstance(node, ast.Name):
+            found |= {node.id} & {"SystemExit"}
+    return found
+
+
+@pytest.mark.parametrize("module", BELOW_DOORS)
+def test_below_the_doors_nothing_prints_leaves_or_asks_the_machine(module: str) -> None:
+    assert reaches(TREES[module]) <= EXCEPTIONS.get(module, set())
+
+
+def test_the_exceptions_are_still_needed() -> None:
+    assert all(reaches(TREES[module]) >= named for module, named in EXCEPTIONS.items())
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_every_module_opens_with_its_place_in_one_to_five_lines(module: str) -> None:
+    text = ast.get_docstring(TREES[module]) or ""
+    assert text, f"mdmemory.{module or 'the package'} has no docstring"
+    if module:  # the package's own holds the drawing
+        assert len(text.splitlines()) <= 5
+
+
+@pytest.mark.parametrize(
+    "words", ["import mdmemory.doors.cli.notes", "import mdmemory.note", "import mdmemory"]
+)
+def test_reading_a_note_loads_nothing_heavy(words: str) -> None:
+    code = f"{words}; import sys; print(*sorted({set(HEAVY)!r} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "\n"
