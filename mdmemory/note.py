@@ -17,6 +17,7 @@ from mdmemory.errors import BadNote
 from mdmemory.heads import Reading
 
 TYPES = ("user", "feedback", "project", "reference")
+UNREADABLE = "unreadable"  # the status of a file that is no text
 MAX_DESCRIPTION = 220  # characters
 MAX_BODY = 20_000  # characters
 MAX_NAME_BYTES = 80  # of UTF-8; type, hyphen and `.md` keep the file name far under 255
@@ -102,12 +103,18 @@ def parse(text: str, file: str) -> Note:
 
 def unreadable(file: str, problem: str) -> Note:
     """Stand-in for a file that is not text; `edit` refuses it."""
-    return Note("", Head(file, *_from_stem(file), problems=(problem,)), "")
+    head = Head(file, *_from_stem(file), status=UNREADABLE, problems=(problem,))
+    return Note("", head, "")
 
 
 def render(note: Note) -> str:
     """The text to write; what was read, to the last character."""
     return note.text
+
+
+def fields(note: Note) -> Mapping[str, object]:
+    """All that the head says, keys as written: strings, and what YAML nests."""
+    return _opened(note.text)[1].fields
 
 
 def decode(data: bytes) -> str:

@@ -5,6 +5,7 @@ A run that fails leaves the watermark where it was, so that the same turns are r
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -39,7 +40,8 @@ def extract(writer: Writer, transcript: bytes, *, today: str, dry_run: bool = Fa
     read = read_export(transcript)
     with writer.locked(), State(writer.project.prepare_private() / "state.db") as state:
         before = state.watermark(read.session) or ""
-        turns = since(read, before)
+        # all of them: a request is found without a model, so no number of turns is too many
+        turns = since(read, before, len(read.turns), sys.maxsize)
         existing = writer.refresher.store.notes()
         proposal = propose(turns, existing, session=read.session, today=today)
         held = writer.refresher.catalog().held

@@ -245,8 +245,4 @@ def _digest(store: Store, file: str) -> str:
 
 
 def _status(head: Head, held: frozenset[str]) -> str:
-    if head.file in held:
-        return "held"
-    if head.status:
-        return head.status
-    return "unreadable" if any("read" in problem for problem in head.problems) else ""
+    return "held" if head.file in held else head.status

@@ -145,7 +145,7 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
     """Take a note's `status: unconfirmed` away: a person stands by it."""
     with writer.locked():
         stored = _readable(writer.refresher.store.find(name))
-        if not stored.note.head.status:
+        if stored.note.head.status != "unconfirmed":
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
         key = "metadata.status"
         fresh = notes_format.edit(stored.note, set={key: None, "metadata.updated": today})

@@ -6,12 +6,12 @@ No clock, no locale, no order of the folder. Whatever a head says, a note is one
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
+from unicodedata import east_asian_width
 
 from mdmemory.note import TYPES, Head
 from mdmemory.store.retention import CAPS, CAPS_MADE_FOR, pool, trace, weigh
@@ -45,7 +45,6 @@ _SPECIAL = re.compile(r"[\\`*\[\]~<]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 _ODD = re.compile(r"[^ !-%'-)+-;=-Z^a-z{-}]|  ")
 _PLAIN_NAME = re.compile("[A-Za-z0-9._~+=,@-]+")
 _NOT_IN_TARGET = re.compile(rf"(?![A-Za-z0-9._~+=,@-])[\x00-\x7f]|[\s{_HIDDEN}]")
-_MAYBE_WIDE = re.compile("[\u1100-\u115f\u231a-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +197,8 @@ def _width(text: str) -> int:
     """What a text counts against max_chars: its code points, a wide one three times."""
     if text.isascii():
         return len(text)
-    wide = sum(
-        unicodedata.east_asian_width(character) in "WF" for character in _MAYBE_WIDE.findall(text)
-    )
+    # nothing below U+1100 is wide
+    wide = sum(east_asian_width(character) in "WF" for character in text if character > "\u10ff")
     return len(text) + (WIDE - 1) * wide
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
 from operator import attrgetter
-from typing import Protocol
+
+from mdmemory.note import Head
 
 TYPE_WEIGHTS = {"decision": 2.5, "feedback": 2.25, "user": 2.25, "project": 1.25, "reference": 1.0}
 SOURCE_WEIGHTS = {"explicit": 2.0, "manual": 1.4}
@@ -30,30 +31,7 @@ _WORDS = attrgetter("type", "kind", "source", "importance", "reinforced")
 _DATES = attrgetter("created", "updated", "last_reinforced")
 
 
-class Aged(Protocol):
-    """What retention needs to know of a note; a `Head` has it all."""
-
-    @property
-    def file(self) -> str: ...
-    @property
-    def type(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def importance(self) -> str: ...
-    @property
-    def created(self) -> str: ...
-    @property
-    def updated(self) -> str: ...
-    @property
-    def last_reinforced(self) -> str: ...
-    @property
-    def reinforced(self) -> int: ...
-
-
-def strengths(heads: Iterable[Aged]) -> dict[str, float]:
+def strengths(heads: Iterable[Head]) -> dict[str, float]:
     """The strength of each note by file, 0.0 to 7.5, rounded to 6 digits.
 
     The heads must be those of the whole store: its dates say what "now" is and when it slept.
@@ -63,7 +41,7 @@ def strengths(heads: Iterable[Aged]) -> dict[str, float]:
     return dict(zip(traces, map(known.__getitem__, traces.values()), strict=True))
 
 
-def trace(head: Aged) -> str:
+def trace(head: Head) -> str:
     """All that the strength of a note depends on, as one word-separated line without newline:
     pool, initial weight, reinforcements, and its dates, newest first. Many notes share one.
     """

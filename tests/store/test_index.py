@@ -136,9 +136,12 @@ NASTY = st.lists(
         st.text(max_size=8),
         st.text("[]()<>`*_~\\!&;#|\"' \n\r\t-", max_size=8),
         st.sampled_from(
-            ["](", "[x](y)", "<script>", "</a>", "<http://a.b>", "<a@b.c>", "\n\n# h\n", "![i](j)"]
-            + ["[ref]", "[ref]: /u", "```\n", "\u202e", "\U000e0041", "&lt;", "\r\n- [a](b)", "\\"]
-            + ["\u2028", "\x85", "\v", "\0", "\ud800", "—", "日本", "x" * 149, "> q", "<!--", "$x$"]
+            (
+                *("](", "[x](y)", "<script>", "</a>", "<http://a.b>", "<a@b.c>", "\n\n# h\n"),
+                *("![i](j)", "[ref]", "[ref]: /u", "```\n", "\u202e", "\U000e0041", "&lt;", "\\"),
+                *("\r\n- [a](b)", "\u2028", "\x85", "\v", "\0", "\ud800", "—", "日本", "x" * 149),
+                *("> q", "<!--", "$x$", "a@b.c", "https://a.b/c"),
+            )
         ),
     ),
     max_size=8,
@@ -169,7 +172,8 @@ def test_a_note_is_one_line_with_one_link_whatever_it_says(
 @given(st.lists(st.tuples(NAMES, NASTY, NASTY), max_size=6, unique_by=lambda note: note[0]))
 def test_an_index_has_as_many_links_as_notes(notes: list[tuple[str, str, str]]) -> None:
     found = build([Head(file, "n", hook, type) for file, hook, type in notes])
-    assert len(links(found.memory.removeprefix(MARKER))) == len(notes) == len(lines(found.memory)) == found.total
+    assert len(links(found.memory.removeprefix(MARKER))) == len(notes)
+    assert len(lines(found.memory)) == found.total == len(notes)
     found.memory.encode()
 
 
@@ -292,7 +296,7 @@ def test_28_places_hold_the_strongest_by_hand_counted_strengths() -> None:
     }
     ranking = []
     for places in range(6):
-        listed = build([*store, *many(28, "x", status="unconfirmed")], max_entries=places).listed
+        listed = build(store, max_entries=places).listed
         ranking += [file for file in listed if file not in ranking]
     assert ranking == [
         "reference-old.md", "project-today.md", "user-old.md", "reference-today.md",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
 from typing import Any
 
 from mdmemory.doors.cli.output import emit, is_terminal, opened, plural, warn
 from mdmemory.doors.memory import Listed, Memory
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.note import TYPES
+from mdmemory.note import TYPES, fields
 from mdmemory.store.editing import Edited
 
 
@@ -75,7 +74,7 @@ def show(asked: Namespace) -> int:
         sys.stdout.write(stored.note.text)
         return 0
     row = next(row for row in memory.listing() if row.head.file == stored.file)
-    emit({**_json(row), "body": stored.note.body, "head": asdict(stored.note.head)})
+    emit({**_json(row), "body": stored.note.body, "head": fields(stored.note)})
     return 0
 
 

@@ -1,0 +1,429 @@
+"""The catalog spares reading and is never wrong: not when raced, forged, cut or missing."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmemory.errors import NoStore, NotFound
+from mdmemory.note import Head, Note, parse
+from mdmemory.store import catalog, index
+from mdmemory.store.store import Store
+
+Load = Callable[..., catalog.Catalog]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    store = tmp_path / "store"
+    store.mkdir()
+    return store
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    private = tmp_path / "private"
+    private.mkdir()
+    return private / "catalog"
+
+
+@pytest.fixture
+def seen() -> list[str]:
+    """The files that were read, in order."""
+    return []
+
+
+@pytest.fixture
+def load(folder: Path, cache: Path, seen: list[str]) -> Load:
+    store = Store(folder)
+
+    def read(file: str) -> Note:
+        seen.append(file)
+        return store.read(file).note
+
+    def run(stamp: str = "", cache: Path | None = cache) -> catalog.Catalog:
+        seen.clear()
+        return catalog.load(folder, cache, read, lambda text: "sk-" in text, stamp)
+
+    return run
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Instead of waiting two seconds, after which a file can no longer change unseen."""
+    monkeypatch.setattr(catalog, "RACY", 0)
+    return lambda: time.sleep(0.03)  # a few ticks of the file system's clock
+
+
+def put(folder: Path, file: str, hook: str = "a hook", body: str = "text", extra: str = "") -> Path:
+    path = folder / file
+    kind = file.partition("-")[0]
+    head = f"name: n\ndescription: {hook}\nmetadata:\n  type: {kind}\n{extra}"
+    path.write_text(f"---\n{head}---\n\n{body}\n", encoding="utf-8")
+    return path
+
+
+def hooks(found: catalog.Catalog) -> dict[str, str]:
+    return {head.file: head.description for head in found.heads()}
+
+
+def test_a_note_that_did_not_change_is_not_read_again(
+    folder: Path, load: Load, seen: list[str], settled: Callable[[], None]
+) -> None:
+    put(folder, "user-a.md", "one")
+    put(folder, "user-b.md", "two")
+    settled()
+    first = load()
+    assert first.changed
+    assert hooks(first) == {"user-a.md": "one", "user-b.md": "two"}
+    assert catalog.save(first)
+    put(folder, "user-b.md", "three")
+    second = load()
+    assert second.changed
+    assert hooks(second) == {"user-a.md": "one", "user-b.md": "three"}
+    assert seen == ["user-b.md"]
+
+
+def test_nothing_changed_is_known_without_reading(
+    folder: Path, cache: Path, load: Load, seen: list[str], settled: Callable[[], None]
+) -> None:
+    put(folder, "user-a.md")
+    settled()
+    assert not catalog.unchanged(folder, cache)
+    catalog.save(load())
+    assert catalog.unchanged(folder, cache)
+    found = load()
+    assert not found.changed
+    assert [head.name for head in found.heads()] == ["n"]
+    assert seen == []
+
+
+def test_asking_whether_anything_changed_writes_nothing(folder: Path, cache: Path) -> None:
+    assert not catalog.unchanged(folder, cache)
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize("name", ["MEMORY.md", "_MORE.md", "_CONFLICTS.md", "user-new.md"])
+def test_a_file_that_comes_changes_or_goes_is_a_change(
+    folder: Path, cache: Path, load: Load, settled: Callable[[], None], name: str
+) -> None:
+    put(folder, "user-a.md")
+    for change in (
+        lambda: (folder / name).write_text("1"),
+        lambda: (folder / name).write_text("2"),
+        lambda: (folder / name).unlink(),
+    ):
+        settled()
+        catalog.save(load())
+        assert catalog.unchanged(folder, cache)
+        change()
+        assert not catalog.unchanged(folder, cache)
+
+
+@pytest.mark.parametrize("name", ["README.md", "notes.txt", ".hidden.md", "_other.md"])
+def test_other_files_are_nobodys_business(
+    folder: Path, cache: Path, load: Load, settled: Callable[[], None], name: str
+) -> None:
+    settled()
+    catalog.save(load())
+    (folder / name).write_text("x")
+    assert catalog.unchanged(folder, cache)
+
+
+def test_another_stamp_forgets_everything(
+    folder: Path, cache: Path, load: Load, seen: list[str], settled: Callable[[], None]
+) -> None:
+    put(folder, "user-a.md")
+    settled()
+    catalog.save(load("0.1.0 8000 80"))
+    assert catalog.unchanged(folder, cache, "0.1.0 8000 80")
+    assert not catalog.unchanged(folder, cache, "0.1.0 4000 80")
+    load("0.1.0 4000 80").heads()
+    assert seen == ["user-a.md"]
+
+
+def test_the_catalog_after_writing_the_index_is_settled_by_the_next_command(
+    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
+) -> None:
+    put(folder, "user-a.md")
+    settled()
+    first = load()
+    settled()
+    (folder / "MEMORY.md").write_text("generated after the catalog was loaded")
+    catalog.save(first)
+    assert not catalog.unchanged(folder, cache)  # nobody can know that it was not edited since
+    catalog.save(load())
+    assert catalog.unchanged(folder, cache)
+
+
+def test_a_note_just_written_is_read_again_until_it_has_settled(
+    folder: Path, cache: Path, load: Load, seen: list[str]
+) -> None:
+    put(folder, "user-a.md")
+    for _ in range(2):
+        found = load()
+        found.heads()
+        assert seen == ["user-a.md"]
+        catalog.save(found)
+        assert not catalog.unchanged(folder, cache)
+    time.sleep(2.1)
+    catalog.save(load())
+    assert catalog.unchanged(folder, cache)
+
+
+def test_an_edit_of_the_same_size_and_time_is_seen(
+    folder: Path, load: Load, settled: Callable[[], None]
+) -> None:
+    path = put(folder, "user-a.md", "one")
+    settled()
+    catalog.save(load())
+    before = path.stat()
+    with path.open("r+", encoding="utf-8") as file:
+        file.write(path.read_text(encoding="utf-8").replace("one", "two"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    same = ("st_size", "st_mtime_ns", "st_ino")
+    assert [getattr(before, name) for name in same] == [getattr(after, name) for name in same]
+    assert hooks(load()) == {"user-a.md": "two"}
+
+
+def test_a_note_edited_while_it_is_read_is_read_again_next_time(
+    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
+) -> None:
+    put(folder, "user-a.md", "one")
+    settled()
+    found = load()
+    put(folder, "user-a.md", "two!")  # after the look, before the reading
+    assert hooks(found) == {"user-a.md": "two!"}
+    put(folder, "user-a.md", "three")
+    catalog.save(found)
+    assert not catalog.unchanged(folder, cache)
+    assert hooks(load()) == {"user-a.md": "three"}
+
+
+def test_a_note_removed_while_reading_is_not_there(folder: Path, cache: Path, load: Load) -> None:
+    put(folder, "user-a.md")
+    put(folder, "user-b.md")
+    found = load()
+    (folder / "user-a.md").unlink()
+    assert list(found.rows) == ["user-b.md"]
+    assert found.columns().files == ["user-b.md"]
+    assert catalog.save(found)
+    assert not catalog.unchanged(folder, cache)
+
+
+def test_a_secret_holds_a_note_back_unless_it_is_allowed(folder: Path, load: Load) -> None:
+    put(folder, "user-a.md", body="sk-123")
+    put(folder, "user-b.md", body="sk-123", extra="  secrets: allowed\n")
+    for _ in range(2):
+        found = load()
+        assert found.held == {"user-a.md"}
+        assert [row.held for row in found.rows.values()] == [True, False]
+        assert index.arrange(found.columns()).listed == ("user-b.md",)
+        catalog.save(found)
+
+
+def test_links_folders_and_pipes_are_no_notes(folder: Path, tmp_path: Path, load: Load) -> None:
+    put(folder, "user-a.md")
+    outside = put(tmp_path, "user-outside.md", "secret of another folder")
+    (folder / "user-link.md").symlink_to(outside)
+    (folder / "user-folder.md").mkdir()
+    os.mkfifo(folder / "user-pipe.md")
+    assert list(load().rows) == ["user-a.md"]
+
+
+def test_a_name_that_is_no_utf8_disturbs_nobody(
+    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
+) -> None:
+    put(folder, "user-é.md")
+    try:
+        (Path(os.fsdecode(os.fsencode(folder) + b"/user-\xff.md"))).write_text("x")
+    except OSError:
+        pytest.skip("this file system has UTF-8 names only")
+    settled()
+    found = load()
+    assert list(found.rows) == ["user-é.md"]
+    catalog.save(found)
+    assert catalog.unchanged(folder, cache)
+
+
+def test_a_name_with_a_line_break_is_a_note_like_any_other(
+    folder: Path, cache: Path, load: Load, seen: list[str], settled: Callable[[], None]
+) -> None:
+    put(folder, "user-a\nb.md", "one")
+    put(folder, "user-c.md", "two")
+    settled()
+    catalog.save(load())
+    assert catalog.unchanged(folder, cache)
+    assert hooks(load()) == {"user-a\nb.md": "one", "user-c.md": "two"}
+    assert seen == ["user-a\nb.md"]
+
+
+def test_a_missing_store_is_an_error_with_a_next_step(cache: Path, tmp_path: Path) -> None:
+    with pytest.raises(NoStore, match="cannot be listed") as problem:
+        catalog.unchanged(tmp_path / "nowhere", cache)
+    assert "mdmemory init" in problem.value.hint
+
+
+def test_without_a_cache_everything_is_read(folder: Path, load: Load, seen: list[str]) -> None:
+    put(folder, "user-a.md")
+    for _ in range(2):
+        found = load(cache=None)
+        assert found.changed
+        assert list(found.rows) == ["user-a.md"]
+        assert not catalog.save(found)
+        assert seen == ["user-a.md"]
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(
+    folder: Path, tmp_path: Path, load: Load
+) -> None:
+    put(folder, "user-a.md")
+    found = load(cache=tmp_path / "no" / "such" / "folder" / "catalog")
+    assert list(found.rows) == ["user-a.md"]
+    assert not catalog.save(found)
+
+
+def test_no_link_is_followed_to_or_from_the_cache(
+    folder: Path, cache: Path, tmp_path: Path, load: Load
+) -> None:
+    target = tmp_path / "precious"
+    target.write_text("not ours")
+    cache.symlink_to(target)
+    put(folder, "user-a.md")
+    found = load()
+    assert list(found.rows) == ["user-a.md"]
+    catalog.save(found)
+    assert target.read_text() == "not ours"
+    assert not cache.is_symlink()
+
+
+def test_a_pipe_in_place_of_the_cache_blocks_nobody(
+    folder: Path, cache: Path, load: Load
+) -> None:
+    os.mkfifo(cache)
+    put(folder, "user-a.md")
+    assert not catalog.unchanged(folder, cache)
+    assert list(load().rows) == ["user-a.md"]
+
+
+def test_a_damaged_cache_is_ignored_whatever_the_damage(
+    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
+) -> None:
+    for number in range(5):
+        put(folder, f"user-{number}.md", f"hook {number} \U0001f600")
+    settled()
+    expected = load()
+    catalog.save(expected)
+    whole = cache.read_bytes()
+    first = whole.index(b"\n")
+    dice = random.Random(1)
+    damaged = [b"", b"\n", b"mdmemory catalog", whole[:first], whole[:-1], whole + b"\n", whole * 2]
+    damaged += [b"mdmemory catalog 1 " + b"\xff" * 99 + b"\n", whole.replace(b" 5 ", b" 6 ", 1)]
+    damaged += [whole.replace(b" 5 ", b" 000000000000005 ", 1), whole.replace(b"\0", b"\n", 1)]
+    for _ in range(300):
+        at = dice.randrange(first + 1, len(whole))
+        damaged.append(whole[:at] + bytes([whole[at] ^ 1 << dice.randrange(8)]) + whole[at + 1 :])
+    for data in damaged:
+        cache.write_bytes(data)
+        assert load().rows == expected.rows
+
+
+def test_a_cache_that_came_with_the_repository_is_not_believed(
+    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
+) -> None:
+    """Even one made from the very same files elsewhere: a change time cannot be forged."""
+    path = put(folder, "user-a.md", "lies")
+    settled()
+    catalog.save(load())
+    forged, status = cache.read_bytes(), path.stat()
+    put(folder, "user-a.md", "true")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    cache.write_bytes(forged)
+    assert hooks(load()) == {"user-a.md": "true"}
+
+
+def test_the_index_from_the_catalog_is_the_index_from_the_heads(
+    folder: Path, load: Load, settled: Callable[[], None]
+) -> None:
+    """Whatever was added, edited or removed since the catalog was saved."""
+    dice = random.Random(5)
+    names = [f"{type}-{n}.md" for type in ("user", "project", "other") for n in range(12)]
+    for step in range(40):
+        for name in dice.sample(names, dice.randrange(4)):
+            body = dice.choice(["text", "sk-1"])
+            if (folder / name).exists() and dice.random() < 0.4:
+                (folder / name).unlink()
+            else:
+                created = f"  created: 2026-0{dice.randint(1, 9)}-01\n"
+                put(folder, name, f"hook {step}", body, created)
+        found = load()
+        heads = [Store(folder).read(name).note.head for name in names if (folder / name).exists()]
+        anew = index.build(heads, held=found.held, max_entries=6)
+        assert index.arrange(found.columns(), max_entries=6) == anew
+        assert [row.head for row in found.rows.values()] == sorted(heads, key=lambda h: h.file)
+        if dice.random() < 0.7:
+            settled()
+            catalog.save(found)
+
+
+def test_columns_tell_what_would_be(folder: Path, load: Load) -> None:
+    for file in ("user-b.md", "user-d.md"):
+        put(folder, file)
+    found = load()
+    note = {file: parse(f"{file} sk-1", file) for file in ("user-a.md", "user-c.md", "user-d.md")}
+    news = {**note, "user-b.md": None, "user-nowhere.md": None}
+    assert list(found.columns(news).files) == ["user-a.md", "user-c.md", "user-d.md"]
+    assert found.columns(news).held == 3
+    assert list(found.columns().files) == ["user-b.md", "user-d.md"]
+
+
+def test_a_row_can_be_made_for_a_note_that_is_no_file() -> None:
+    row = catalog.row(parse("Likes tea", "user-tea.md"), lambda text: "tea" in text)
+    assert (row.head.name, row.held) == ("tea", True)
+    assert row.line == "- [Tea](user-tea.md) — Likes tea"
+
+
+odd = st.text(st.one_of(st.characters(), st.sampled_from("\\\n\0\x1e\x1f|f0n\ud800")), max_size=12)
+
+
+@given(odd, odd, st.lists(odd, max_size=3), st.integers())
+def test_any_head_can_be_remembered(
+    name: str, hook: str, problems: list[str], reinforced: int
+) -> None:
+    plain = tuple(text.replace("\x1e", " ") for text in problems if text)
+    head = Head("a.md", name, hook, "user", reinforced=reinforced, problems=plain)
+    packed = catalog._packed(head)
+    assert not {"\n", "\0"} & set(packed)
+    assert catalog._unpacked(packed) == head
+
+
+def test_odd_heads_survive_the_file(
+    folder: Path, cache: Path, settled: Callable[[], None]
+) -> None:
+    path = put(folder, "user-a.md")
+    head = Head(path.name, "a\nb", "\x1f \\n \0 \ud800 \u2028", "us\ner", problems=("one", "two"))
+
+    def read(file: str) -> Note:
+        if not path.exists():
+            raise NotFound(file)
+        return Note("", head, "")
+
+    settled()
+    first = catalog.load(folder, cache, read, lambda text: False)
+    catalog.save(first)
+    path.rename(folder / "user-elsewhere.txt")
+    (folder / "user-elsewhere.txt").rename(path)  # another change time: the note is read again
+    settled()
+    for _ in range(2):
+        found = catalog.load(folder, cache, read, lambda text: False)
+        assert found.heads() == [head]
+        catalog.save(found)
+    assert not catalog.load(folder, cache, read, lambda text: False).changed
