@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading
     from mdmemory.store.doctor import Finding
     from mdmemory.store.editing import Edited
     from mdmemory.store.history import History, Logged
+    from mdmemory.store.resolve import Conflict, Resolved
     from mdmemory.store.setup import Setup
     from mdmemory.store.undo import Undone
     from mdmemory.store.writer import Writer
@@ -108,6 +109,12 @@ class Memory:
         with writer.locked():
             return writer.refresher.refresh()
 
+    def conflicts(self) -> list[Conflict]:
+        """The contradictions that wait for a person."""
+        from mdmemory.store.resolve import waiting
+
+        return waiting(self._store())
+
     def log(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
         """What was done to the store, newest first, each with whether it was undone since."""
         from mdmemory.store.undo import undone_commits
@@ -170,6 +177,12 @@ class Memory:
     def remove(self, name: str) -> Edited:
         """Remove a note; its text stays in history."""
         return editing.remove(self._writer(), name)
+
+    def resolve(self, id: str, *, keep: str | None = None) -> Resolved:
+        """Settle a conflict, on a person's word: keep one note and remove the other, or (None) both."""
+        from mdmemory.store.resolve import resolve
+
+        return resolve(self._writer(), id, keep=keep)
 
     def confirm(self, name: str) -> Edited:
         """Stand by a note that was unconfirmed."""

@@ -62,7 +62,7 @@ class Refresher:
         read-only and something had to change.
         """
         catalog = self.catalog()
-        built = self._arrange(catalog.columns(), self._ledger())
+        built = self._arrange(catalog.columns(), self.store.ledger())
         stale = [name for name, data in _texts(built) if self._differs(name, data)]
         if write and stale:
             self.require_ours()
@@ -81,7 +81,7 @@ class Refresher:
 
     def after(self, changes: Sequence[Change]) -> list[Change]:
         """The changes to the generated files that belong to these changes to notes."""
-        ledger = self._ledger()
+        ledger = self.store.ledger()
         replaced: dict[str, Note | None] = {}
         for change in changes:
             if change.file == LEDGER:
@@ -112,12 +112,6 @@ class Refresher:
 
     def _read(self, file: str) -> Note:
         return self.store.read(file).note
-
-    def _ledger(self) -> str:
-        try:
-            return read_regular(self.store.folder / LEDGER).decode("utf-8", "replace")
-        except NotFound:
-            return ""
 
     def _differs(self, name: str, data: bytes | None) -> bool:
         try:

@@ -20,7 +20,7 @@ CAPS = {"decision": 10, "feedback": 10, "user": 10, "project": 8, "reference": 6
 CAPS_MADE_FOR = 28
 
 HALF_LIFE = 45.0  # days
-SLOWING = 0.85  # each reinforcement divides the rate of forgetting by this ...
+SLOWING = 0.85  # each reinforcement multiplies the rate of forgetting by this ...
 MAX_REINFORCED = 6  # ... up to so many
 AWAKE = 14  # days between two dates that count in full
 DORMANT_RATE = 0.25  # what a day beyond them counts

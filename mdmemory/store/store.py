@@ -74,6 +74,13 @@ class Store:
                 continue  # removed between the listing and the reading
         return found
 
+    def ledger(self) -> str:
+        """The text of the conflict ledger, "" when there is none; encodes back to its bytes."""
+        try:
+            return read_regular(self.folder / LEDGER).decode("utf-8", "surrogateescape")
+        except NotFound:
+            return ""
+
     def find(self, name: str) -> StoredNote:
         """The note that NAME on the command line means: its file, its stem, or its name.
 

@@ -27,6 +27,7 @@ COMMANDS = (
     ("explain", "passes", "why a message would, or would not, be remembered"),
     ("extract", "passes", "store what was asked to be remembered in a session"),
     ("compact", "passes", "merge duplicates and flag contradictions, in one revertible commit"),
+    ("conflicts", "conflicts", "contradictions that wait for you, and settling them"),
     ("log", "past", "what was done to the notes"),
     ("diff", "past", "what one of these changes did"),
     ("undo", "past", "take a change back"),

@@ -8,11 +8,8 @@ from typing import Any
 
 from mdmemory.doors.cli.output import emit, opened, plural
 from mdmemory.doors.memory import Memory
-from mdmemory.errors import NotFound
-from mdmemory.files import read_regular
-from mdmemory.store import conflicts
 from mdmemory.store.state import State
-from mdmemory.store.store import INDEX, LEDGER
+from mdmemory.store.store import INDEX
 
 
 def index_options(parser: ArgumentParser) -> None:
@@ -79,21 +76,13 @@ def _report(memory: Memory) -> dict[str, Any]:
         "listed": sum(row.listed for row in rows),
         "held": sum(row.status == "held" for row in rows),
         "unconfirmed": sum(row.status == "unconfirmed" for row in rows),
-        "conflicts": _open_conflicts(memory),
+        "conflicts": len(memory.conflicts()),
         "due": memory.due(),
         "last": {"at": last.at, "outcome": last.outcome} if last else None,
         "planner": settings.text("planner"),
         "sends_to": None,  # the offline planner sends nothing
         "tokens_today": {"input": 0, "output": 0, "calls": 0},
     }
-
-
-def _open_conflicts(memory: Memory) -> int:
-    try:
-        text = read_regular(memory.project.store / LEDGER).decode("utf-8", "replace")
-    except NotFound:
-        return 0
-    return len(conflicts.open_entries(text))
 
 
 def doctor_options(parser: ArgumentParser) -> None:

@@ -1,0 +1,220 @@
+"""What mdmemory costs, as ratios to floors measured in the same run: `python tests/bench/run.py`.
+
+CPU (user + system, children included), the best of several runs, floor and subject in turn.
+Exits 1 when a target is missed by more than 25 %, which is what a shared machine may add.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from generate import write_store
+
+from mdmemory import Memory
+from mdmemory.capture.privacy import has_secret
+from mdmemory.store import catalog, index
+from mdmemory.store.refresh import Refresher
+
+MARGIN = 1.25
+RUNS = 7
+SETTLE = 2.2  # seconds; younger files are read again, and that is not what is measured here
+STORE = "notes/memory"
+
+Step = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table; seconds of CPU."""
+
+    what: str
+    notes: int
+    floor: float
+    cost: float
+    target: float
+
+    @property
+    def ratio(self) -> float:
+        return self.cost / self.floor
+
+    @property
+    def verdict(self) -> str:
+        if self.ratio <= self.target:
+            return "ok"
+        return "over, within 25 %" if self.ratio <= self.target * MARGIN else "OVER"
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--sizes", default="1000,10000", help="numbers of notes, by commas")
+    options.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mdmemory-bench-") as name, clean_environment(name):
+        results = list(start_up(Path(name)))
+        show(results, heading=True)
+        for size in map(int, chosen.sizes.split(",")):
+            for measure in (catalogs, adding):
+                new = list(measure(Path(name) / f"{measure.__name__}-{size}", size))
+                show(new)
+                results += new
+    if chosen.json:
+        table = [{**asdict(r), "ratio": r.ratio, "verdict": r.verdict} for r in results]
+        chosen.json.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
+    missed = [result for result in results if result.verdict == "OVER"]
+    print(f"{len(missed)} of {len(results)} targets missed by more than 25 %.")
+    return 1 if missed else 0
+
+
+def show(results: list[Result], heading: bool = False) -> None:
+    if heading:
+        print(f"{'notes':>6}  {'what':34} {'floor ms':>9} {'cost ms':>9} {'ratio':>6} {'target':>6}")
+    for r in results:
+        times = f"{r.floor * 1000:9.1f} {r.cost * 1000:9.1f}"
+        print(f"{r.notes:6}  {r.what:34} {times} {r.ratio:6.2f} {r.target:6.2f}  {r.verdict}")
+    sys.stdout.flush()
+
+
+def start_up(root: Path) -> Iterator[Result]:
+    """Processes from nothing to their end."""
+    project = new_project(root / "start", 20)
+    bare = [sys.executable, "-c", "pass"]
+    script = Path(sys.executable).with_name("mdmemory")
+    ours = [str(script)] if script.exists() else [sys.executable, "-P", "-m", "mdmemory"]
+    for what, words, target in (("--help", ["--help"], 3.5), ("list", ["list"], 6.0)):
+        pair = compare(lambda: run(project, *bare), lambda w=words: run(project, *ours, *w))  # type: ignore[misc]
+        yield Result(f"mdmemory {what} / python -c pass", 20, *pair, target)
+
+
+def catalogs(root: Path, size: int) -> Iterator[Result]:
+    """The index after nothing, one, and everything changed, against scandir + stat."""
+    project = new_project(root, size)
+    folder, cache = project / STORE, project / ".mdmemory" / "catalog"
+    refresher = Refresher(Memory.open(project).project, has_secret)
+    note = max(folder.glob("*-*.md"))
+
+    def floor() -> None:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                entry.stat(follow_symlinks=False)
+
+    def bring_up_to_date() -> None:
+        found = refresher.catalog()
+        if found.changed:
+            index.arrange(found.columns())
+            catalog.save(found)
+
+    def edit() -> None:
+        note.write_text(note.read_text(encoding="utf-8") + "More.\n", encoding="utf-8")
+
+    def settle() -> None:
+        refresher.refresh()
+        time.sleep(SETTLE)
+        bring_up_to_date()
+
+    against = "/ scandir + stat"
+    settle()
+    full = compare(floor, bring_up_to_date, lambda: cache.unlink(missing_ok=True))
+    settle()
+    assert not refresher.catalog().changed
+    yield Result(f"nothing changed {against}", size, *compare(floor, bring_up_to_date), 1.5)
+    yield Result(f"one note changed {against}", size, *compare(floor, bring_up_to_date, edit), 2.0)
+    yield Result(f"full rebuild {against}", size, *full, 8.0)
+
+
+def adding(root: Path, size: int) -> Iterator[Result]:
+    """One note added and committed, index and all, against git with the same files."""
+    project, twin = new_project(root / "ours", size), root / "twin"
+    shutil.copytree(project, twin, symlinks=True)
+    run(twin, "git", "status", "--short")  # so that git knows the copied files
+    memory = Memory.open(project)
+    count = iter(range(1000))
+
+    def ours() -> None:
+        memory.add(f"added-{next(count)}", type="user", description="Likes tea", body="Green tea.")
+
+    def theirs() -> None:
+        run(twin, "git", "add", "--", *changed(twin))
+        run(twin, "git", "commit", "-q", "-m", "add")
+
+    def changed(folder: Path) -> list[str]:
+        names = ("MEMORY.md", "_MORE.md", f"user-twin-{turn[0]}.md")
+        return [f"{STORE}/{name}" for name in names if (folder / STORE / name).exists()]
+
+    def prepare() -> None:
+        turn[0] += 1
+        shutil.copy(next((project / STORE).glob("user-*.md")), twin / STORE / "new.md")
+        (twin / STORE / "new.md").rename(twin / STORE / f"user-twin-{turn[0]}.md")
+        for name in ("MEMORY.md", "_MORE.md"):
+            if (twin / STORE / name).exists():
+                with (twin / STORE / name).open("a", encoding="utf-8") as file:
+                    file.write(f"- {turn[0]}\n")
+
+    turn = [0]
+    time.sleep(SETTLE)
+    yield Result("add / git add + commit", size, *compare(theirs, ours, before_floor=prepare), 1.3)
+
+
+def new_project(root: Path, size: int) -> Path:
+    """A project with a store of `size` notes, all committed."""
+    root.mkdir(parents=True)
+    Memory.init(root)
+    write_store(root / STORE, size)
+    Memory.open(root).index()
+    run(root, "git", "add", "-A")
+    run(root, "git", "commit", "-q", "-m", "notes")
+    return root
+
+
+def compare(
+    floor: Step, subject: Step, before: Step = lambda: None, before_floor: Step = lambda: None
+) -> tuple[float, float]:
+    """The best CPU seconds of both, measured in turn; what goes before is not counted."""
+    best = [float("inf"), float("inf")]
+    for _ in range(RUNS):
+        for at, (prepare, step) in enumerate(((before_floor, floor), (before, subject))):
+            prepare()
+            gc.collect()
+            start = cpu()
+            step()
+            best[at] = min(best[at], cpu() - start)
+    return best[0], best[1]
+
+
+def cpu() -> float:
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def run(folder: Path, *command: str) -> None:
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def clean_environment(home: str) -> Iterator[None]:
+    """Nothing of the person's: no settings, no git configuration, an identity of our own."""
+    for name in list(os.environ):
+        if name.startswith(("GIT_", "MDMEMORY_", "MEMORY_", "OPENAI_", "XDG_")):
+            del os.environ[name]
+    os.environ |= {"HOME": home, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+    for who in ("AUTHOR", "COMMITTER"):
+        os.environ |= {f"GIT_{who}_NAME": "Bench", f"GIT_{who}_EMAIL": "bench@example.com"}
+    yield
+
+
+if __name__ == "__main__":
+    sys.exit(main())

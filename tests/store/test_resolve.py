@@ -1,0 +1,94 @@
+"""A contradiction is shown until a person settles it, and settling can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Memory
+from mdmemory.errors import NotFound, RepositoryState
+
+Git = Callable[..., str]
+TABS, SPACES = "feedback-indent-with-tabs.md", "feedback-indent-with-spaces.md"
+
+
+@pytest.fixture
+def memory(repository: Path) -> Memory:
+    opened, _ = Memory.init(repository)
+    for what in ("tabs", "spaces"):
+        text = f"Indent Python with {what}, width 4."
+        opened.add(f"indent-with-{what}", type="feedback", description=text, body=text)
+    assert opened.compact().outcome == "applied"
+    return opened
+
+
+def index(memory: Memory) -> str:
+    return (memory.project.store / "MEMORY.md").read_text(encoding="utf-8")
+
+
+def test_both_notes_stay_as_they_are_until_a_person_decides(memory: Memory, git: Git) -> None:
+    (conflict,) = memory.conflicts()
+    assert conflict.entry.files == (SPACES, TABS)
+    assert not conflict.stale
+    assert "1 conflict needs a person" in index(memory)
+    before = git(memory.project.root, "rev-parse", "HEAD")
+    assert memory.compact().outcome == "noop"
+    assert git(memory.project.root, "rev-parse", "HEAD") == before
+    assert {note.file for note in memory.notes()} == {TABS, SPACES}
+
+
+def test_keeping_one_removes_the_other_in_one_commit_that_can_be_undone(memory: Memory) -> None:
+    (conflict,) = memory.conflicts()
+    done = memory.resolve(conflict.entry.id, keep="indent-with-tabs")
+    assert done.removed == (SPACES,)
+    assert [note.file for note in memory.notes()] == [TABS]
+    assert memory.conflicts() == []
+    assert "conflict" not in index(memory)
+    memory.undo(done.written.id)
+    assert {note.file for note in memory.notes()} == {TABS, SPACES}
+    assert len(memory.conflicts()) == 1
+
+
+def test_keeping_both_is_not_flagged_again(memory: Memory) -> None:
+    (conflict,) = memory.conflicts()
+    memory.resolve(conflict.entry.id)
+    assert memory.conflicts() == []
+    assert memory.compact().outcome == "noop"
+    assert {note.file for note in memory.notes()} == {TABS, SPACES}
+
+
+def test_a_tick_by_hand_clears_an_entry(memory: Memory) -> None:
+    ledger = memory.project.store / "_CONFLICTS.md"
+    ledger.write_text(
+        ledger.read_text(encoding="utf-8").replace("- [ ]", "- [x]"), encoding="utf-8"
+    )
+    assert memory.conflicts() == []
+    memory.index()
+    assert "conflict" not in index(memory)
+    assert memory.compact().outcome == "noop"
+
+
+def test_a_changed_note_makes_its_entry_stale(memory: Memory) -> None:
+    memory.edit("indent-with-tabs", body="Something else entirely.")
+    (conflict,) = memory.conflicts()
+    assert conflict.stale
+
+
+@pytest.mark.parametrize(("id", "keep"), [("c-00000000", None), ("", "user-elsewhere")])
+def test_what_is_not_in_the_ledger_is_not_settled(
+    memory: Memory, git: Git, id: str, keep: str | None
+) -> None:
+    memory.add("elsewhere", type="user", description="Elsewhere.", body="Elsewhere.")
+    before = git(memory.project.root, "rev-parse", "HEAD")
+    with pytest.raises(NotFound):
+        memory.resolve(id or memory.conflicts()[0].entry.id, keep=keep)
+    assert git(memory.project.root, "rev-parse", "HEAD") == before
+
+
+def test_nothing_is_settled_where_it_could_not_be_taken_back(memory: Memory, git: Git) -> None:
+    git(memory.project.root, "checkout", "-q", "--detach")
+    with pytest.raises(RepositoryState):
+        memory.resolve(memory.conflicts()[0].entry.id)
+    assert len(memory.conflicts()) == 1
