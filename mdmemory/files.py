@@ -78,7 +78,7 @@ def write_atomic(path: Path, data: bytes, *, replace: bool = True, mode: int = 0
 
 
 def write_beside(path: Path, data: bytes, mode: int = 0o644) -> Path:
-    """Write `data`, synced, under a fresh hidden name in the folder of `path`; returns that name."""
+    """Write `data`, synced, under a fresh hidden name beside `path`; that name."""
     fresh = path.with_name(f".mdmemory-{secrets.token_hex(6)}.tmp")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

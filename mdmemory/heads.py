@@ -1,4 +1,4 @@
-"""The head of a note: the YAML lines between its two `---` fences, read and changed as text.
+"""The head of a note: the YAML lines between its two `---` fences, read without trusting it.
 
 Law: strict about danger (size, anchors, tags, depth, duplicate keys), lenient about form: a scalar
 stays the string that was written, and a head that YAML refuses is read line by line.
@@ -10,52 +10,30 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from mdmemory.errors import BadNote
+from mdmemory.head_lines import (
+    BLOCK_SCALAR,
+    LINE_KEYS,
+    NOT_PRINTABLE,
+    PLAIN,
+    Field,
+    children_of,
+    comment_of,
+    lines_of,
+    scan,
+    strip,
+)
 
 MAX_HEAD = 16 * 1024  # bytes; far over any head a person writes, small enough for any YAML parser
 MAX_DEPTH = 4
-TOP_KEYS = ("name", "description", "title")
-METADATA_KEYS = (
-    *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
-    *("last_reinforced", "session", "turn", "status", "secrets"),
-)
-KNOWN_KEYS = frozenset((*TOP_KEYS, "metadata", *METADATA_KEYS))
-# Prose, where ` #1` is a number sign and not the start of a YAML comment.
-LINE_KEYS = frozenset(("description", "title"))
 
-# What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
-_NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
-# Characters that can open a plain scalar without a meaning of their own in YAML.
-_FIRST = (
-    r"[0-9A-Za-z_(/.~$+\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
-_PLAIN_RUN = rf"[^{_NOT_PRINTABLE}:#]*+"
-_PLAIN = rf"{_FIRST}{_PLAIN_RUN}(?:(?::(?![ \n]|\Z)|(?<! )#){_PLAIN_RUN})*+(?<! )"
-_QUOTED_RUN = rf'[^{_NOT_PRINTABLE}"\\]*+'
+_QUOTED_RUN = rf'[^{NOT_PRINTABLE}"\\]*+'
 _QUOTED = rf'"{_QUOTED_RUN}(?:\\["\\]{_QUOTED_RUN})*+"'
 _KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 
-_PAIR = re.compile(rf"^(  )?({_KEY}):(?: ({_PLAIN})| ({_QUOTED}))?\n", re.MULTILINE)
-_PLAIN_SCALAR = re.compile(_PLAIN)
-_FLOW_PLAIN = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
-_MUST_ESCAPE = re.compile(rf'[{_NOT_PRINTABLE}"\\]')
+_PAIR = re.compile(rf"^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED}))?\n", re.MULTILINE)
 _ESCAPED = re.compile(r"\\([\"\\])")
-# What YAML 1.1 readers take for a boolean, a null, a number or a date.
-_NOT_TEXT = re.compile(
-    r"(?i)~|y|n|yes|no|on|off|true|false|null|0x[\da-f_]+|[+-]?[.\d][\d_.:eotz +-]*"
-)
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")
-_FIELD = re.compile(
-    r"""(?P<indent>[ \t]*)(?P<key>"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*"""
-    r"""|[^\s"'#\-\[\]{},&*!|>%@`?:][^:#\r\n]*):(?=[ \t\r\n]|\Z)[ \t]*"""
-)
-_BLOCK_SCALAR = re.compile(r"[|>][-+0-9]{0,2}(?=[ \t]*(?:[\r\n]|\Z)|[ \t]+#)")
-_AFTER_QUOTES = re.compile(
-    r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[|>][-+0-9]{0,2})([ \t]+#[^\r\n]*)""", re.DOTALL
-)
-_AFTER_PLAIN = re.compile(r"(?:\A|(?<![ \t])[ \t]+)#[^\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +100,10 @@ def strict(head: str) -> dict[str, object]:
     import yaml
     from frontmatter.default_handlers import YAMLHandler
 
-    loader = _loader()
+    ours = loader()
     try:
-        _refuse_danger(yaml.parse(head, Loader=loader))
-        fields = YAMLHandler().load(head, Loader=loader)
+        _refuse_danger(yaml.parse(head, Loader=ours))
+        fields = YAMLHandler().load(head, Loader=ours)
     except yaml.MarkedYAMLError as error:
         raise _RefusedError(_sentence(error)) from error
     except (yaml.YAMLError, UnicodeError) as error:
@@ -137,7 +115,8 @@ def strict(head: str) -> dict[str, object]:
     return fields
 
 
-def _loader() -> Any:
+def loader() -> Any:
+    """YAML's base loader, in C where there is one: every scalar stays a string."""
     import yaml
 
     return getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -183,94 +162,13 @@ def _refuse_node(event: Any) -> None:
         raise _RefusedError("The head uses YAML tags.")
 
 
-class Field(NamedTuple):
-    """One key of a head as lines: `lead` runs up to the value, `value` to the end of its lines."""
-
-    key: str
-    start: int
-    end: int  # without the blank and comment lines that follow
-    stop: int  # where the next key begins
-    lead: str
-    value: str
-
-    @property
-    def first(self) -> str:
-        """The first line of the value."""
-        return _strip(re.split(r"[\r\n]", self.value, maxsplit=1)[0])
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing but a comment stands behind the key on its own line."""
-        return self.first[:1] in ("", "#")
-
-
-def _lines(head: str) -> list[str]:
-    return _LINE.findall(head)
-
-
-def _strip(text: str) -> str:
-    return text.strip(" \t\r\n")
-
-
-def _scan(lines: list[str], indent: str = "", first: int = 0, stop: int = -1) -> list[Field]:
-    """The keys that stand at exactly this indent; what is deeper belongs to the key above it."""
-    stop = len(lines) if stop < 0 else stop
-    starts = [
-        (number, match)
-        for number in range(first, stop)
-        if (match := _FIELD.match(lines[number])) and match["indent"] == indent
-    ]
-    ends = iter([*(number for number, _ in starts[1:]), stop])
-    return [_field(lines, number, next(ends), match) for number, match in starts]
-
-
-def _field(lines: list[str], start: int, stop: int, match: re.Match[str]) -> Field:
-    first = lines[start][match.end() :]
-    depth = len(match["indent"])
-    end = start + 1
-    while end < stop and _continues(lines[end], depth, _strip(first)[:1] in ("", "#")):
-        end += 1
-    is_block = bool(_BLOCK_SCALAR.match(first))
-    while end > start + 1 and _is_gap(lines[end - 1], depth if is_block else -1):
-        end -= 1
-    value = "".join([first, *lines[start + 1 : end]]).rstrip("\r\n")
-    return Field(match["key"].strip(" \t\"'"), start, end, stop, lines[start][: match.end()], value)
-
-
-def _continues(line: str, depth: int, is_empty: bool) -> bool:
-    """Whether a line belongs to the value above it; a list may stand as deep as its key."""
-    text = line.lstrip(" \t")
-    deep = len(line) - len(text)
-    is_item = is_empty and deep == depth and text.startswith("-")
-    return deep > depth or is_item or _is_gap(line, -1)
-
-
-def _is_gap(line: str, block_indent: int) -> bool:
-    """A blank or comment line; inside a block scalar a deeper `#` line is text."""
-    text = line.lstrip(" \t")
-    if not _strip(text):
-        return True
-    return text.startswith("#") and (block_indent < 0 or len(line) - len(text) <= block_indent)
-
-
-def _children(lines: list[str], block: Field) -> tuple[str, list[Field]]:
-    """The indent and the keys of a block mapping; two spaces and none when it is empty."""
-    for number in range(block.start + 1, block.stop):
-        if not _is_gap(lines[number], -1):
-            indent = lines[number][: len(lines[number]) - len(lines[number].lstrip(" \t"))]
-            if indent:
-                return indent, _scan(lines, indent, block.start + 1, block.stop)
-            break
-    return "  ", []
-
-
 def _by_line(head: str) -> dict[str, object]:
     """What a person meant by a head that YAML refuses; the first of two equal keys counts."""
-    lines = _lines(head)
+    lines = lines_of(head)
     fields: dict[str, object] = {}
-    for field in _scan(lines):
+    for field in scan(lines):
         if field.key == "metadata" and field.is_empty:
-            children = _children(lines, field)[1]
+            children = children_of(lines, field)[1]
             meta = {child.key: _loose(child) for child in reversed(children)}
             fields.setdefault("metadata", meta or _loose(field))
         elif field.key == "metadata" and field.first.startswith("{"):
@@ -289,12 +187,12 @@ def _loose_flow(flow: str) -> object:
 
 def _loose(field: Field) -> str:
     """A value read without YAML: quotes taken off, lines folded into one, comment cut."""
-    text = _strip(field.value)
-    if block := _BLOCK_SCALAR.match(text):
+    text = strip(field.value)
+    if block := BLOCK_SCALAR.match(text):
         text = re.split(r"[\r\n]", text[block.end() :], maxsplit=1)[-1] if "\n" in text else ""
         return " ".join(text.split())
-    if comment := _comment(field):
-        text = _strip(text[: len(text) - len(comment)])
+    if comment := comment_of(field):
+        text = strip(text[: len(text) - len(comment)])
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     if len(text) > 1 and text[0] == text[-1] == '"':
@@ -311,7 +209,7 @@ def _as_written(head: str, fields: dict[str, object]) -> dict[str, object]:
     """Give prose keys their whole line back where YAML saw a comment (`C# is #1`) or a list."""
     if not any(key in fields for key in LINE_KEYS):
         return fields
-    for field in _scan(_lines(head)):
+    for field in scan(lines_of(head)):
         value, line = fields.get(field.key), field.first
         if field.key not in LINE_KEYS or field.end > field.start + 1:
             continue
@@ -324,17 +222,6 @@ def _as_written(head: str, fields: dict[str, object]) -> dict[str, object]:
     return fields
 
 
-def _comment(field: Field) -> str:
-    """The comment after a value, with the blanks before it; "" where it may be text."""
-    if field.value[:1] in ('"', "'", "|", ">"):
-        match = _AFTER_QUOTES.match(field.value)
-        return match[1] if match else ""
-    match = _AFTER_PLAIN.search(field.value)
-    if not match or match.end() < len(field.value) or field.value[:1] in ("[", "{"):
-        return ""
-    return "" if field.key in LINE_KEYS else match[0]
-
-
 def flat(fields: Mapping[str, object]) -> dict[str, object]:
     """Keys under `metadata` by their dotted place, such as `metadata.type`."""
     found = {key: value for key, value in fields.items() if key != "metadata"}
@@ -344,108 +231,3 @@ def flat(fields: Mapping[str, object]) -> dict[str, object]:
     elif block != "":
         found["metadata"] = block
     return found
-
-
-def scalar(key: str, value: str, *, quoted: bool = False) -> str:
-    """A value as YAML that reads back the same: plain where that is safe, else double-quoted."""
-    is_plain = not quoted and _PLAIN_SCALAR.fullmatch(value)
-    if is_plain and not (key in TOP_KEYS and _NOT_TEXT.fullmatch(value)):
-        return value
-    return f'"{_MUST_ESCAPE.sub(_escape, value)}"'
-
-
-def _escape(match: re.Match[str]) -> str:
-    char = match[0]
-    return f"\\{char}" if char in '"\\' else f"\\u{ord(char):04X}"
-
-
-def put(head: str, place: str, value: str | None, eol: str) -> str:
-    """Set (None: remove) one key, such as `name` or `metadata.type`, and touch no other line.
-
-    The caller reads the result back; raises BadNote where metadata is not a mapping.
-    """
-    lines = _lines(head)
-    fields = _scan(lines)
-    key = place.removeprefix("metadata.")
-    number = next((n for n, field in enumerate(fields) if field.key == "metadata"), None)
-    if key == place:
-        # New top-level keys go before the block, where a person looks for them.
-        at = len(lines) if number is None else fields[number - 1].end if number else 0
-        return _put_line(lines, fields, "", at, key, value, eol)
-    if number is None:
-        return head if value is None else f"{head}metadata:{eol}  {key}: {scalar(key, value)}{eol}"
-    block = fields[number]
-    if block.first.startswith("{"):
-        return _put_flow(lines, block, key, value)
-    if not block.is_empty:
-        raise BadNote(
-            "The note's `metadata` is not a list of keys.",
-            f"Write it as a `metadata:` line and an indented `{key}:` line, then try again.",
-        )
-    indent, children = _children(lines, block)
-    at = children[-1].end if children else block.start + 1
-    return _put_line(lines, children, indent, at, key, value, eol)
-
-
-def _put_line(
-    lines: list[str],
-    fields: list[Field],
-    indent: str,
-    at: int,
-    key: str,
-    value: str | None,
-    eol: str,
-) -> str:
-    field = next((field for field in fields if field.key == key), None)
-    if field is None:
-        lines[at:at] = [] if value is None else [f"{indent}{key}: {scalar(key, value)}{eol}"]
-    elif value is None:
-        del lines[field.start : field.end]
-    else:
-        comment = _comment(field)
-        if comment.startswith("#"):
-            comment = f" {comment}"
-        lead = field.lead if field.lead[-1] in " \t" else f"{field.lead} "
-        # After a plain description a comment would be read as a part of it.
-        text = scalar(key, value, quoted=bool(comment) and key in LINE_KEYS)
-        lines[field.start : field.end] = [f"{lead}{text}{comment}{_eol(lines[field.start])}"]
-    return "".join(lines)
-
-
-def _eol(line: str) -> str:
-    return line[len(line.rstrip("\r\n")) :]
-
-
-def _put_flow(lines: list[str], block: Field, key: str, value: str | None) -> str:
-    """The same inside `metadata: {type: user}`, by the places YAML gives for each key and value."""
-    import yaml
-
-    flow = block.value
-    try:
-        node: Any = yaml.compose(flow, Loader=_loader())
-    except yaml.YAMLError as error:
-        raise BadNote(
-            "The note's `metadata` is not valid YAML.", "Correct it by hand, then try again."
-        ) from error
-    spans = [
-        (k.value, k.start_mark.index, v.start_mark.index, v.end_mark.index) for k, v in node.value
-    ]
-    number = next((n for n, span in enumerate(spans) if span[0] == key), None)
-    text = value
-    if value is not None and not _FLOW_PLAIN.fullmatch(value):
-        text = scalar(key, value, quoted=True)
-    if number is None:
-        start = stop = spans[-1][3] if spans else flow.index("{") + 1
-        text = text and f"{', ' if spans else ''}{key}: {text}"
-    else:
-        _, start, value_start, stop = spans[number]
-        if text is not None:
-            start = value_start
-        elif number + 1 < len(spans):
-            stop = spans[number + 1][1]
-        elif number:
-            start = spans[number - 1][3]
-    lines[block.start : block.end] = [
-        f"{block.lead}{flow[:start]}{text or ''}{flow[stop:]}{_eol(lines[block.end - 1])}"
-    ]
-    return "".join(lines)

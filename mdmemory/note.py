@@ -7,28 +7,41 @@ it was asked to change. Nothing here knows about paths, git or the clock.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from mdmemory import heads
+from mdmemory import head_edits, head_lines, heads
 from mdmemory.errors import BadNote
 from mdmemory.heads import Reading
+from mdmemory.limits import (
+    MAX_BODY,
+    MAX_DESCRIPTION,
+    MAX_NAME_BYTES,
+    TYPES,
+    check_body,
+    check_description,
+    check_line,
+    check_name,
+    file_name,
+    slug,
+)
 
-TYPES = ("user", "feedback", "project", "reference")
+__all__ = [
+    "MAX_BODY", "MAX_DESCRIPTION", "MAX_NAME_BYTES", "TYPES", "UNREADABLE", "Head", "Note",
+    "check_body", "check_description", "check_name", "compose", "decode", "edit", "fields",
+    "file_name", "parse", "render", "slug", "unreadable",
+]  # fmt: skip
+
 UNREADABLE = "unreadable"  # the status of a file that is no text
-MAX_DESCRIPTION = 220  # characters
-MAX_BODY = 20_000  # characters
-MAX_NAME_BYTES = 80  # of UTF-8; type, hyphen and `.md` keep the file name far under 255
 
 # The order of keys in a machine-written metadata block.
 _ORDER = (
     *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
     *("last_reinforced", "session", "turn", "status"),
 )
-_IN_METADATA = frozenset(heads.METADATA_KEYS)
-_AT_TOP = _IN_METADATA.union(heads.TOP_KEYS)
+_IN_METADATA = frozenset(head_lines.METADATA_KEYS)
+_AT_TOP = _IN_METADATA.union(head_lines.TOP_KEYS)
 
 _EOL = r"(?:\r\n|[\r\n])"
 _OPENING = re.compile(rf"\ufeff?---[ \t]*{_EOL}")
@@ -41,15 +54,6 @@ _ANY_EOL = re.compile(_EOL)
 _TEXT_LINE = re.compile(r"\S[^\r\n]*")
 _HEADING_MARKS = re.compile(r"#{1,6}[ \t]+")
 _PLACE = re.compile(r"(?:metadata\.)?[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-_LINE_BREAK = re.compile(r"[\t\n\r\u2028\u2029]")
-# Unicode's Bidi_Control characters and its tag characters: both can hide text from a reader.
-_HIDDEN = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-# Letters and marks that show nothing: fillers, joiners and variation selectors.
-_INVISIBLE = re.compile(
-    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-_CONFLICT_MARKER = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +131,6 @@ def decode(data: bytes) -> str:
         ) from error
 
 
-def file_name(type: str, name: str) -> str:
-    """The name of the file that a note of this type and name is written to."""
-    return f"{type}-{name}.md"
-
-
 def compose(
     *,
     name: str,
@@ -153,10 +152,10 @@ def compose(
     keys = [*_ORDER, *(key for key in block if key not in _ORDER)]
     lines = [
         "---",
-        f"name: {heads.scalar('name', name)}",
-        f"description: {heads.scalar('description', description)}",
+        f"name: {head_lines.scalar('name', name)}",
+        f"description: {head_lines.scalar('description', description)}",
         "metadata:",
-        *(f"  {key}: {heads.scalar(key, block[key])}" for key in keys if block.get(key)),
+        *(f"  {key}: {head_lines.scalar(key, block[key])}" for key in keys if block.get(key)),
         "---",
         "",
         _with_eol(body, "\n"),
@@ -203,78 +202,10 @@ def edit(
     return edited
 
 
-def slug(text: str) -> str:
-    """A name made of any text: letters and digits of every script, the rest single hyphens.
-
-    Returns "" when nothing is left. A slug's slug is itself.
-    """
-    text = "".join(c for c in text if unicodedata.category(c) != "Cf")
-    text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
-    text = unicodedata.normalize("NFC", text.lower())
-    kept = ""
-    for char in text:
-        category = unicodedata.category(char)[0]
-        # A mark alone has nothing to stand on: its base was left out.
-        if category in "LN" or (category == "M" and kept and kept[-1] != "-"):
-            kept += char
-        elif kept and kept[-1] != "-":
-            kept += "-"
-        if len(kept) > MAX_NAME_BYTES:
-            break
-    return kept.encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip("-")
-
-
-def check_name(name: str) -> None:
-    """Raise BadNote unless `slug` would return the name unchanged."""
-    better = slug(name)
-    if not name or better != name:
-        hint = f"Use {better}." if better else "Use words with hyphens, such as prefers-pnpm."
-        raise BadNote(f"{name[:MAX_NAME_BYTES]!r} is not a note's name.", hint)
-
-
-def check_description(text: str) -> None:
-    """Raise BadNote unless this is one line of 1 to MAX_DESCRIPTION visible characters."""
-    _check_line("The description", text)
-    if not text.strip():
-        raise BadNote("The description is empty.", "Say in one line when this note is useful.")
-    if len(text) > MAX_DESCRIPTION:
-        raise BadNote(
-            f"The description has {len(text)} characters; at most {MAX_DESCRIPTION} are allowed.",
-            "Shorten it, and keep the details in the body.",
-        )
-
-
-def check_body(text: str) -> None:
-    """Raise BadNote for a body that is empty, too long, or could not be read back as a body."""
-    if not text.strip():
-        raise BadNote("The body is empty.", "Write the fact down in a sentence or two.")
-    if len(text) > MAX_BODY:
-        raise BadNote(
-            f"The body has {len(text)} characters; at most {MAX_BODY} are allowed.",
-            "Split it into several notes.",
-        )
-    if _CONTROL.search(text):
-        raise BadNote("The body holds control characters.", "Write it as plain text.")
-    first = _TEXT_LINE.search(text)
-    if first and first[0].rstrip() == "---":
-        raise BadNote("The body begins with a `---` line.", "Begin it with a sentence.")
-    if _CONFLICT_MARKER.search(text):
-        raise BadNote("The body holds git conflict markers.", "Settle the conflict first.")
-
-
-def _check_line(what: str, text: str) -> None:
-    if _LINE_BREAK.search(text):
-        raise BadNote(f"{what} is more than one line.", "Write it as one line, without tabs.")
-    if _CONTROL.search(text):
-        raise BadNote(f"{what} holds control characters.", "Write it as plain text.")
-    if _HIDDEN.search(text):
-        raise BadNote(f"{what} holds invisible direction or tag characters.", "Take them out.")
-
-
 def _check_value(place: str, value: str) -> None:
     if not _PLACE.fullmatch(place) or place == "metadata":
         raise BadNote(f"{place[:40]!r} is not a key of a note.", "Use letters, digits, - and _.")
-    _check_line(f"The value of `{place}`", value)
+    check_line(f"The value of `{place}`", value)
 
 
 def _check_changes(changes: Mapping[str, str | None], body: str | None) -> None:
@@ -300,7 +231,7 @@ def _opened(text: str) -> tuple[_Fences | None, Reading]:
         return None, Reading({}, "The head is opened by `---` and never closed.")
     head = (opening.end(), closing.start() + 1)
     reading = heads.read(text[slice(*head)])
-    if reading.problem and not heads.KNOWN_KEYS & reading.fields.keys():
+    if reading.problem and not head_lines.KNOWN_KEYS & reading.fields.keys():
         return None, Reading({}, "The lines between the `---` fences are not a head.")
     return _Fences(*head, closing.end()), reading
 
@@ -417,7 +348,7 @@ def _with_eol(body: str, eol: str) -> str:
 def _places(fields: Mapping[str, object], key: str, value: str | None) -> list[str]:
     """Where a key stands: other tools write metadata keys at the top level, and there they stay."""
     bare = key.removeprefix("metadata.")
-    places = [key, bare] if bare != key and bare in heads.METADATA_KEYS else [key]
+    places = [key, bare] if bare != key and bare in head_lines.METADATA_KEYS else [key]
     found = [place for place in places if place in fields]
     return found if value is None else found[:1] or [key]
 
@@ -426,10 +357,10 @@ def _with_key(text: str, place: str, value: str | None) -> str:
     fences, _ = _opened(text)
     eol = _line_end(text)
     if fences:
-        head = heads.put(text[fences.head : fences.closing], place, value, eol)
+        head = head_edits.put(text[fences.head : fences.closing], place, value, eol)
         return text[: fences.head] + head + text[fences.closing :]
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    head = heads.put("", place, value, eol)
+    head = head_edits.put("", place, value, eol)
     return f"{mark}---{eol}{head}---{eol}{eol}{text[len(mark) :]}"
 
 
@@ -453,5 +384,9 @@ def _reads_as(after: Reading, wanted: Mapping[str, object], before: Reading) -> 
     found = heads.flat(after.fields)
     if not before.problem:
         return found == wanted
-    known = [*heads.TOP_KEYS, *heads.METADATA_KEYS, *(f"metadata.{k}" for k in heads.METADATA_KEYS)]
+    known = [
+        *head_lines.TOP_KEYS,
+        *head_lines.METADATA_KEYS,
+        *(f"metadata.{k}" for k in head_lines.METADATA_KEYS),
+    ]
     return all(found.get(key) == wanted.get(key) for key in known)

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mdmemory import heads
+from mdmemory import head_edits, head_lines, heads
 from mdmemory.errors import BadNote
 
 FLAT = """\
@@ -85,14 +85,14 @@ def test_the_fast_parser_reads_nasty_values_as_yaml_or_not_at_all(saying: str, f
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | value)
 def test_a_written_value_reads_back_the_same(text: str) -> None:
     for name in ("description", "session"):
-        written = heads.scalar(name, text)
+        written = head_lines.scalar(name, text)
         assert by_yaml(f"{name}: {written}\n") == {name: text}
         assert heads.read(f"{name}: {written}\n").fields == {name: text}
 
 
 @pytest.mark.parametrize("text", ["yes", "2024-01-01", "1:30", "010", "~", "null", "0xff", "1e3"])
 def test_other_yaml_readers_see_text_where_a_description_looks_like_a_number(text: str) -> None:
-    assert yaml.safe_load(f"a: {heads.scalar('description', text)}") == {"a": text}
+    assert yaml.safe_load(f"a: {head_lines.scalar('description', text)}") == {"a": text}
 
 
 def test_scalars_stay_the_strings_that_were_written() -> None:
@@ -186,7 +186,7 @@ def test_a_head_indented_with_tabs_is_read_and_edited() -> None:
     reading = heads.read(head)
     assert reading.problem
     assert reading.fields == {"name": "n", "metadata": {"type": "user"}}
-    assert heads.put(head, "metadata.turn", "t", "\n") == f"{head}\tturn: t\n"
+    assert head_edits.put(head, "metadata.turn", "t", "\n") == f"{head}\tturn: t\n"
 
 
 def test_a_broken_head_still_gives_metadata_in_one_line() -> None:
@@ -207,21 +207,21 @@ def test_reading_never_raises(head: str) -> None:
 def test_a_new_key_goes_to_the_end_of_its_block_in_the_blocks_own_indent() -> None:
     head = "metadata:\n    type: user\n    # kept\n\nother: x\n"
     wanted = "metadata:\n    type: user\n    turn: t\n    # kept\n\nother: x\n"
-    assert heads.put(head, "metadata.turn", "t", "\n") == wanted
+    assert head_edits.put(head, "metadata.turn", "t", "\n") == wanted
 
 
 def test_a_missing_block_is_made() -> None:
     wanted = "name: n\nmetadata:\n  turn: t\n"
-    assert heads.put("name: n\n", "metadata.turn", "t", "\n") == wanted
-    assert heads.put("name: n\nmetadata:\n", "metadata.turn", "t", "\n") == wanted
-    assert heads.put("name: n\n", "metadata.turn", None, "\n") == "name: n\n"
+    assert head_edits.put("name: n\n", "metadata.turn", "t", "\n") == wanted
+    assert head_edits.put("name: n\nmetadata:\n", "metadata.turn", "t", "\n") == wanted
+    assert head_edits.put("name: n\n", "metadata.turn", None, "\n") == "name: n\n"
 
 
 def test_a_value_over_several_lines_is_replaced_whole() -> None:
     for old in ("|\n  a\n\n  # b", ">-\n  a\n  b", '"a\n  b"', "a\n  b", "\n  a"):
         head = f"name: n\ndescription: {old}\n\n# kept\nmetadata:\n  type: user\n"
         wanted = "name: n\ndescription: new\n\n# kept\nmetadata:\n  type: user\n"
-        assert heads.put(head, "description", "new", "\n") == wanted
+        assert head_edits.put(head, "description", "new", "\n") == wanted
 
 
 @pytest.mark.parametrize(
@@ -239,11 +239,11 @@ def test_a_value_over_several_lines_is_replaced_whole() -> None:
 def test_a_comment_behind_a_changed_value_stays(old: str, new: str) -> None:
     head = f"metadata:\n  type: {old}\n  turn: t\n"
     wanted = f"metadata:\n  type: {new}\n  turn: t\n"
-    assert heads.put(head, "metadata.type", "project", "\n") == wanted
+    assert head_edits.put(head, "metadata.type", "project", "\n") == wanted
 
 
 def test_a_comment_behind_a_quoted_description_stays_a_comment() -> None:
-    head = heads.put('description: "old" # why\n', "description", "new", "\n")
+    head = head_edits.put('description: "old" # why\n', "description", "new", "\n")
     assert head == 'description: "new" # why\n'
     assert heads.read(head).fields == {"description": "new"}
 
@@ -266,15 +266,15 @@ def test_metadata_in_one_line_is_edited_inside(
 ) -> None:
     head = f"name: n\nmetadata: {flow}\nlast: x\n"
     for name, text in changes.items():
-        head = heads.put(head, f"metadata.{name}", text, "\n")
+        head = head_edits.put(head, f"metadata.{name}", text, "\n")
     assert head == f"name: n\nmetadata: {wanted}\nlast: x\n"
 
 
 def test_metadata_that_is_no_block_is_left_alone() -> None:
     with pytest.raises(BadNote):
-        heads.put("metadata: user\n", "metadata.type", "project", "\n")
+        head_edits.put("metadata: user\n", "metadata.type", "project", "\n")
     with pytest.raises(BadNote):
-        heads.put("metadata: {type\n", "metadata.type", "project", "\n")
+        head_edits.put("metadata: {type\n", "metadata.type", "project", "\n")
 
 
 def test_without_the_c_parser_the_same_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,6 @@ _WARNING = (
 )
 _TOP = f"{MARKER}\n# Memory index\n{_WARNING}\n"
 _TOP_OF_MORE = f"{MARKER}\n# Memory index, continued\n{_WARNING}\n"
-_SHORTEST = len("- [x](x.md)\n")
 
 # Never shown: control characters that are no white space, bidi marks and overrides, invisible
 # operators, byte order marks, halves of surrogate pairs, and tag characters.
@@ -212,11 +211,12 @@ def _choose(columns: Columns, best: Sequence[int], room: int, max_entries: int) 
     A line that would not fit is passed over and the next tried.
     """
     places = {name: cap * max_entries // CAPS_MADE_FOR for name, cap in CAPS.items()}
+    least = min(map(len, columns.lines), default=0)
     chosen: set[int] = set()
     opened: set[str] = set()
     for capped in (True, False):
         for place in best:
-            if len(chosen) >= max_entries or room < _SHORTEST:
+            if len(chosen) >= max_entries or room <= least:
                 break
             if place in chosen or len(columns.lines[place]) >= room:
                 continue

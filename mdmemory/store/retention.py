@@ -57,26 +57,20 @@ def weigh(traces: Iterable[str]) -> dict[str, float]:
     """The strength for each distinct trace of a whole store."""
     parts = [(trace, *trace.rsplit(" ", 1)) for trace in set(traces)]
     ages = _ages(set(",".join([dates for _, _, dates in parts]).split(",")) - {""})
-    fading = {day: _fading(age) for day, age in ages.items()} | {"": _fading(0.0)}
-    initial = {part: _initial(part) for part in {part for _, part, _ in parts}}
+    ages[""] = 0.0
+    manners = {beginning: _manner(beginning) for beginning in {part[1] for part in parts}}
     found = {}
-    for trace, part, dates in parts:
-        weight, reinforced = initial[part]
+    for trace, beginning, dates in parts:
+        initial, rate = manners[beginning]
         # not round(x, 6), which goes through decimal text and costs more than all the rest
-        found[trace] = round(weight * fading[dates[:10]][reinforced] * UNIT) / UNIT
+        found[trace] = round(initial * 2.0 ** (-ages[dates[:10]] * rate) * UNIT) / UNIT
     return found
 
 
-def _initial(beginning: str) -> tuple[float, int]:
-    """Weight and reinforcements, from the first three words of a trace."""
-    _, weight, reinforced = beginning.split(" ")
-    return float(weight), int(reinforced)
-
-
-def _fading(age: float) -> list[float]:
-    """What is left of 1.0 at this age, for 0 to 6 reinforcements."""
-    halvings = age / HALF_LIFE
-    return [2.0 ** (-halvings * SLOWING**count) for count in range(MAX_REINFORCED + 1)]
+def _manner(beginning: str) -> tuple[float, float]:
+    """Initial weight and halvings per day, from the words of a trace before the dates."""
+    _, initial, reinforced = beginning.split(" ")
+    return float(initial), SLOWING ** int(reinforced) / HALF_LIFE
 
 
 @lru_cache(maxsize=1024)

@@ -15,12 +15,16 @@ FIRST_DAY = date(2025, 1, 1)
 DAYS = 400
 TYPES = {"user": 2, "feedback": 3, "project": 4, "reference": 1}  # how often, relatively
 SOURCES = {"extraction": 7, "explicit": 2, "manual": 1}
-WORDS = """pnpm npm lockfile workspace monorepo release branch review squash commit tests fixture
-pytest ruff mypy postgres redis queue worker deploy staging grafana dashboard alert latency budget
-short answers plain English tables diagrams morning meeting Berlin laptop keyboard editor vim theme
-invoice customer contract migration schema index backup restore feature flag rollout cache header
-token session login password-less proxy timeout retry snapshot docs changelog license 简短 回答 数据库
-""".split()
+WORDS = (
+    *("pnpm", "npm", "lockfile", "workspace", "monorepo", "release", "branch", "review", "squash"),
+    *("commit", "tests", "fixture", "pytest", "ruff", "mypy", "postgres", "redis", "queue"),
+    *("worker", "deploy", "staging", "dashboard", "alert", "latency", "budget", "short", "answers"),
+    *("plain", "English", "tables", "diagrams", "morning", "meeting", "Berlin", "laptop", "vim"),
+    *("keyboard", "editor", "theme", "invoice", "customer", "contract", "migration", "schema"),
+    *("index", "backup", "restore", "rollout", "cache", "header", "token", "proxy", "timeout"),
+    *("retry", "snapshot", "docs", "changelog", "license", "the", "for", "is", "not", "and"),
+    *("简短", "回答", "数据库"),
+)
 
 
 def write_store(folder: Path, count: int, seed: int = 1) -> None:
@@ -63,8 +67,8 @@ def _by_hand(dice: random.Random, type: str, name: str) -> str:
     """Comments, quotes, folded lines, flow style, keys of the person's own."""
     day = _day(dice.randrange(DAYS))
     heads = [
-        f"# by hand\nname: '{name}'\ndescription: >-\n  {_sentence(dice, 5)}\n  {_sentence(dice, 4)}"
-        f"\ntags: [a, b]\nmetadata: {{type: {type}, created: {day}}}",
+        f"# by hand\nname: '{name}'\ndescription: >-\n  {_sentence(dice, 5)}\n"
+        f"  {_sentence(dice, 4)}\ntags: [a, b]\nmetadata: {{type: {type}, created: {day}}}",
         f'description: "{_sentence(dice, 7)}: \\u00e9"\nname: {name}\nmetadata:\n'
         f"    type: {type}   # four spaces\n    created: {day}",
     ]

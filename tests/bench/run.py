@@ -82,7 +82,7 @@ def main() -> int:
 
 def show(results: list[Result], heading: bool = False) -> None:
     if heading:
-        print(f"{'notes':>6}  {'what':34} {'floor ms':>9} {'cost ms':>9} {'ratio':>6} {'target':>6}")
+        print(" notes  what                                floor ms   cost ms  ratio target")
     for r in results:
         times = f"{r.floor * 1000:9.1f} {r.cost * 1000:9.1f}"
         print(f"{r.notes:6}  {r.what:34} {times} {r.ratio:6.2f} {r.target:6.2f}  {r.verdict}")
@@ -95,6 +95,9 @@ def start_up(root: Path) -> Iterator[Result]:
     bare = [sys.executable, "-c", "pass"]
     script = Path(sys.executable).with_name("mdmemory")
     ours = [str(script)] if script.exists() else [sys.executable, "-P", "-m", "mdmemory"]
+    run(project, *ours, "index")
+    time.sleep(SETTLE)
+    run(project, *ours, "list")
     for what, words, target in (("--help", ["--help"], 3.5), ("list", ["list"], 6.0)):
         pair = compare(lambda: run(project, *bare), lambda w=words: run(project, *ours, *w))  # type: ignore[misc]
         yield Result(f"mdmemory {what} / python -c pass", 20, *pair, target)
@@ -145,7 +148,8 @@ def adding(root: Path, size: int) -> Iterator[Result]:
     count = iter(range(1000))
 
     def ours() -> None:
-        memory.add(f"added-{next(count)}", type="user", description="Likes tea", body="Green tea.")
+        number = next(count)
+        memory.add(f"tea-{number}", type="user", description=f"Likes tea {number}", body="Green.")
 
     def theirs() -> None:
         run(twin, "git", "add", "--", *changed(twin))

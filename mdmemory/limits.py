@@ -1,0 +1,98 @@
+"""What a note may hold: names, lengths, and characters. Every check raises BadNote with advice."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from mdmemory.errors import BadNote
+
+TYPES = ("user", "feedback", "project", "reference")
+MAX_DESCRIPTION = 220  # characters
+MAX_BODY = 20_000  # characters
+MAX_NAME_BYTES = 80  # of UTF-8; type, hyphen and `.md` keep the file name far under 255
+
+_TEXT_LINE = re.compile(r"\S[^\r\n]*")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_LINE_BREAK = re.compile(r"[\t\n\r\u2028\u2029]")
+# Unicode's Bidi_Control characters and its tag characters: both can hide text from a reader.
+_HIDDEN = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+# Letters and marks that show nothing: fillers, joiners and variation selectors.
+_INVISIBLE = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_CONFLICT_MARKER = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+
+
+def file_name(type: str, name: str) -> str:
+    """The name of the file that a note of this type and name is written to."""
+    return f"{type}-{name}.md"
+
+
+def slug(text: str) -> str:
+    """A name made of any text: letters and digits of every script, the rest single hyphens.
+
+    Returns "" when nothing is left. A slug's slug is itself.
+    """
+    text = "".join(c for c in text if unicodedata.category(c) != "Cf")
+    text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+    text = unicodedata.normalize("NFC", text.lower())
+    kept = ""
+    for char in text:
+        category = unicodedata.category(char)[0]
+        # A mark alone has nothing to stand on: its base was left out.
+        if category in "LN" or (category == "M" and kept and kept[-1] != "-"):
+            kept += char
+        elif kept and kept[-1] != "-":
+            kept += "-"
+        if len(kept) > MAX_NAME_BYTES:
+            break
+    return kept.encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip("-")
+
+
+def check_name(name: str) -> None:
+    """Raise BadNote unless `slug` would return the name unchanged."""
+    better = slug(name)
+    if not name or better != name:
+        hint = f"Use {better}." if better else "Use words with hyphens, such as prefers-pnpm."
+        raise BadNote(f"{name[:MAX_NAME_BYTES]!r} is not a note's name.", hint)
+
+
+def check_description(text: str) -> None:
+    """Raise BadNote unless this is one line of 1 to MAX_DESCRIPTION visible characters."""
+    check_line("The description", text)
+    if not text.strip():
+        raise BadNote("The description is empty.", "Say in one line when this note is useful.")
+    if len(text) > MAX_DESCRIPTION:
+        raise BadNote(
+            f"The description has {len(text)} characters; at most {MAX_DESCRIPTION} are allowed.",
+            "Shorten it, and keep the details in the body.",
+        )
+
+
+def check_body(text: str) -> None:
+    """Raise BadNote for a body that is empty, too long, or could not be read back as a body."""
+    if not text.strip():
+        raise BadNote("The body is empty.", "Write the fact down in a sentence or two.")
+    if len(text) > MAX_BODY:
+        raise BadNote(
+            f"The body has {len(text)} characters; at most {MAX_BODY} are allowed.",
+            "Split it into several notes.",
+        )
+    if _CONTROL.search(text):
+        raise BadNote("The body holds control characters.", "Write it as plain text.")
+    first = _TEXT_LINE.search(text)
+    if first and first[0].rstrip() == "---":
+        raise BadNote("The body begins with a `---` line.", "Begin it with a sentence.")
+    if _CONFLICT_MARKER.search(text):
+        raise BadNote("The body holds git conflict markers.", "Settle the conflict first.")
+
+
+def check_line(what: str, text: str) -> None:
+    """Raise BadNote, naming `what`, unless this is one line of visible characters."""
+    if _LINE_BREAK.search(text):
+        raise BadNote(f"{what} is more than one line.", "Write it as one line, without tabs.")
+    if _CONTROL.search(text):
+        raise BadNote(f"{what} holds control characters.", "Write it as plain text.")
+    if _HIDDEN.search(text):
+        raise BadNote(f"{what} holds invisible direction or tag characters.", "Take them out.")
