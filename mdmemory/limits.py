@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 
 from mdmemory.errors import BadNote
 
@@ -48,6 +49,20 @@ def slug(text: str) -> str:
         if len(kept) > MAX_NAME_BYTES:
             break
     return kept.encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip("-")
+
+
+def free_name(name: str, type: str, taken: Collection[str]) -> str:
+    """`name`, or `name-2`, `name-3`..., so that neither it nor its file is taken.
+
+    `taken` are casefolded names and files.
+    """
+    candidate, number = name, 1
+    while {candidate.casefold(), file_name(type, candidate).casefold()} & set(taken):
+        number += 1
+        suffix = f"-{number}"
+        room = name.encode()[: MAX_NAME_BYTES - len(suffix)]
+        candidate = room.decode(errors="ignore").rstrip("-") + suffix
+    return candidate
 
 
 def check_name(name: str) -> None:

@@ -24,13 +24,14 @@ from mdmemory.limits import (
     check_line,
     check_name,
     file_name,
+    free_name,
     slug,
 )
 
 __all__ = [
     "MAX_BODY", "MAX_DESCRIPTION", "MAX_NAME_BYTES", "TYPES", "UNREADABLE", "Head", "Note",
     "check_body", "check_description", "check_name", "compose", "decode", "edit", "fields",
-    "file_name", "parse", "render", "slug", "unreadable",
+    "file_name", "free_name", "parse", "render", "slug", "unreadable",
 ]  # fmt: skip
 
 UNREADABLE = "unreadable"  # the status of a file that is no text

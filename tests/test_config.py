@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.config import TABLE, Settings, load
+from mdmemory.config import TABLE, Setting, Settings, load
 from mdmemory.errors import BadSetting
 
 # Where a test sets each of these, and what it reads back.
@@ -69,8 +69,8 @@ def test_names_and_variables_are_unique() -> None:
 
 
 @pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
-def test_every_setting_is_read_from_its_variables(setting: object) -> None:
-    name, variables = setting.name, setting.variables  # type: ignore[attr-defined]
+def test_every_setting_is_read_from_its_variables(setting: Setting) -> None:
+    name, variables = setting.name, setting.variables
     text, value = GOOD[name]
     for variable in variables:
         settings = load({variable: text})
@@ -79,8 +79,8 @@ def test_every_setting_is_read_from_its_variables(setting: object) -> None:
 
 
 @pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
-def test_every_setting_is_read_from_the_persons_file(setting: object, tmp_path: Path) -> None:
-    name = setting.name  # type: ignore[attr-defined]
+def test_every_setting_is_read_from_the_persons_file(setting: Setting, tmp_path: Path) -> None:
+    name = setting.name
     value = GOOD[name][1]
     path = written(tmp_path, toml(name, value))
     settings = load({}, personal=path)
@@ -89,8 +89,8 @@ def test_every_setting_is_read_from_the_persons_file(setting: object, tmp_path: 
 
 
 @pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
-def test_a_project_may_set_what_is_not_personal(setting: object, tmp_path: Path) -> None:
-    name, personal = setting.name, setting.personal  # type: ignore[attr-defined]
+def test_a_project_may_set_what_is_not_personal(setting: Setting, tmp_path: Path) -> None:
+    name, personal = setting.name, setting.personal
     path = written(tmp_path, toml(name, GOOD[name][1]))
     if personal:
         with pytest.raises(BadSetting) as refused:

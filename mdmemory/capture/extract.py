@@ -6,7 +6,7 @@ Pure planning: nothing is written here, and a note that exists is only ever rein
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
@@ -30,6 +30,15 @@ _UNSEEN = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     r"\U000e0000-\U000e007f]"
 )
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
+_CLAUSE_END = re.compile(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)")
+# Words that would only lengthen a name.
+_EMPTY_WORDS = frozenset((
+    "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "has", "have", "i", "in", "is",
+    "it", "its", "my", "of", "on", "or", "our", "so", "that", "the", "their", "this", "to", "was",
+    "we", "were", "with", "you", "your",
+))  # fmt: skip
 _REDACTED = re.compile(r"\[redacted:\w+\]")
 
 
@@ -58,12 +67,21 @@ class _Fact:
 
 
 def propose(
-    turns: Sequence[Turn], existing: Sequence[StoredNote], *, session: str, today: str
+    turns: Sequence[Turn],
+    existing: Sequence[StoredNote],
+    *,
+    session: str,
+    today: str,
+    reserved: Collection[str] = (),
 ) -> Proposal:
-    """Plan what the explicit requests in these turns change. `today` is `YYYY-MM-DD` (UTC)."""
+    """Plan what the explicit requests in these turns change. `today` is `YYYY-MM-DD` (UTC).
+
+    `reserved` are names of other files in the store's folder, which no new note may have.
+    """
     proposal = Proposal(watermark=turns[-1].id if turns else "")
     stored = {key: note for note in reversed(existing) for key in _keys(note.note)}
-    taken = _Taken(existing)
+    names = {name for note in existing for name in (note.file, note.note.head.name)}
+    taken = {name.casefold() for name in names} | {name.casefold() for name in reserved}
     handled: set[str] = set()
     for turn in turns:
         for fact in _facts(turn):
@@ -106,9 +124,7 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
         },
         "key": key,
         "identity": identity(what),
-        "near": [
-            {"file": note.file, "score": 1.0} for note in existing if key in _keys(note.note)
-        ],
+        "near": [{"file": note.file, "score": 1.0} for note in existing if key in _keys(note.note)],
     }
 
 
@@ -154,9 +170,7 @@ def _keys(note: Note) -> set[str]:
     return {canonical(note.body), canonical(hook)} - {""}
 
 
-def _reinforce(
-    proposal: Proposal, stored: StoredNote, source: tuple[str, str], today: str
-) -> None:
+def _reinforce(proposal: Proposal, stored: StoredNote, source: tuple[str, str], today: str) -> None:
     """Count that the user said it again: once in 7 days and at most 6 times, then only the date.
 
     A note that came from this very turn, and one that is held back, stay as they are.
@@ -192,31 +206,11 @@ def _is_due(last: str, today: str) -> bool:
 # --- a new one -------------------------------------------------------------------------------
 
 
-class _Taken:
-    """The names and files in use, by casefold; a name is unique across types."""
-
-    def __init__(self, existing: Sequence[StoredNote]) -> None:
-        self._names = {note.note.head.name.casefold() for note in existing}
-        self._files = {note.file.casefold() for note in existing}
-
-    def free(self, type_: str, wanted: str) -> str:
-        """The name itself, or with the first free number: `-2`, `-3`."""
-        name, number = wanted, 1
-        while name.casefold() in self._names or (
-            notes_format.file_name(type_, name).casefold() in self._files
-        ):
-            number += 1
-            room = wanted.encode()[: MAX_NAME_BYTES - len(f"-{number}")]
-            name = f"{room.decode(errors='ignore').rstrip('-')}-{number}"
-        self._names.add(name.casefold())
-        return name
-
-
 def _add(
-    proposal: Proposal, fact: _Fact, taken: _Taken, source: tuple[str, str], today: str
+    proposal: Proposal, fact: _Fact, taken: set[str], source: tuple[str, str], today: str
 ) -> None:
     trigger = fact.trigger
-    name = taken.free(trigger.type, name_of(fact.text))
+    name = notes_format.free_name(name_of(fact.text), trigger.type, taken)
     session, turn = source
     try:
         text = notes_format.compose(
@@ -237,21 +231,36 @@ def _add(
         # Over long, or markup that no body may begin with.
         _drop(proposal, fact.text, "unfit")
         return
-    proposal.added.append((notes_format.file_name(trigger.type, name), text))
+    file = notes_format.file_name(trigger.type, name)
+    taken |= {name.casefold(), file.casefold()}
+    proposal.added.append((file, text))
 
 
 def name_of(fact: str) -> str:
-    """A name from the first words: six, a CJK character counting half a word, a URL none unless
-    there is nothing else."""
+    """A name from the first clause: its six first words that carry meaning.
+
+    A CJK character counts half a word, a URL none unless there is nothing else.
+    """
     fact = re.sub(r"https?://\S+", " ", fact).strip() or fact
-    words = 0.0
-    end = 0
-    for word in re.finditer(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+", fact):
-        words += 0.5 if word[0] >= "\u3040" and len(word[0]) == 1 else 1.0
-        if words > NAME_WORDS:
+    fact = re.sub(r"['’](?:s\b|(?=\w))", "", fact)
+    words = list(_meaning(fact))
+    first = list(_meaning(_CLAUSE_END.split(fact, maxsplit=1)[0]))
+    chosen = first if len(first) > 1 else words
+    taken = 0.0
+    kept = ""
+    for word in chosen:
+        taken += 0.5 if _CJK.match(word) else 1.0
+        if taken > NAME_WORDS:
             break
-        end = word.end()
-    return notes_format.slug(fact[:end]) or "fact"
+        kept += word if _CJK.match(word) else f" {word} "
+    return notes_format.slug(kept) or notes_format.slug(fact)[:MAX_NAME_BYTES] or "fact"
+
+
+def _meaning(text: str) -> Iterator[str]:
+    """The words that tell notes apart, CJK characters one by one."""
+    for word in _WORD.findall(text):
+        if word.lower() not in _EMPTY_WORDS:
+            yield word
 
 
 def description_of(fact: str) -> str:

@@ -43,7 +43,8 @@ def extract(writer: Writer, transcript: bytes, *, today: str, dry_run: bool = Fa
         # all of them: a request is found without a model, so no number of turns is too many
         turns = since(read, before, len(read.turns), sys.maxsize)
         existing = writer.refresher.store.notes()
-        proposal = propose(turns, existing, session=read.session, today=today)
+        reserved = [path.name for path in writer.project.store.iterdir()]
+        proposal = propose(turns, existing, session=read.session, today=today, reserved=reserved)
         held = writer.refresher.catalog().held
         proposal.reinforced[:] = [pair for pair in proposal.reinforced if pair[0].file not in held]
         done = _told(read.session, proposal, before)

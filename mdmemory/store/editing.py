@@ -27,22 +27,6 @@ class Edited:
     same: bool = False
 
 
-def free_name(name: str, type: str, taken: set[str]) -> str:
-    """`name`, or `name-2`, `name-3`..., so that neither it nor its file is taken (casefold)."""
-    candidate, number = name, 1
-    while taken & {candidate.casefold(), notes_format.file_name(type, candidate).casefold()}:
-        number += 1
-        candidate = _numbered(name, number)
-    return candidate
-
-
-def _numbered(name: str, number: int) -> str:
-    suffix = f"-{number}"
-    room = notes_format.MAX_NAME_BYTES - len(suffix)
-    stem = name.encode("utf-8")[:room].decode("utf-8", "ignore").rstrip("-")
-    return stem + suffix
-
-
 def taken_names(store: Store, heads: list[notes_format.Head]) -> set[str]:
     """Every name and file that a new note must not have, casefolded."""
     names = {head.name.casefold() for head in heads} | {head.file.casefold() for head in heads}
@@ -72,7 +56,7 @@ def add(
                 stored = store.read(head.file)
                 if stored.note.body.strip() == body.strip():
                     return Edited(stored.file, head.name, stored.digest, Written(), same=True)
-        free = free_name(name, type, taken_names(store, heads))
+        free = notes_format.free_name(name, type, taken_names(store, heads))
         metadata = {"source": source, "created": today, "updated": today}
         text = notes_format.compose(
             name=free, type=type, description=description, body=body, kind=kind, metadata=metadata
