@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from mdmemory.store import attributes
 from mdmemory.store.index import is_generated
 from mdmemory.store.store import GENERATED, is_note_name
-from mdmemory.store.transaction import MARK, Transactions
-from mdmemory.store.writer import Writer
+from mdmemory.store.transaction import MARK, Change, Transactions
+from mdmemory.store.writer import Group, Writer
 
 _LINK = re.compile(r"\[\[([^\[\]|#\n]+)")
 
@@ -36,9 +36,21 @@ def examine(writer: Writer) -> list[Finding]:
 
 
 def fix(writer: Writer) -> None:
-    """Do what is safe: finish an open journal, and bring the index up to date."""
+    """Do what is safe: finish an open journal, refresh the index, add missing attributes."""
     with writer.locked():
         writer.refresher.refresh()
+        changes = _missing_attributes(writer)
+        if changes and writer.refusal() is None:
+            group = Group(f"mend {changes[0].file}", tuple(changes))
+            writer.write("memory: mend what git is told of the store", [group], kind="mend")
+
+
+def _missing_attributes(writer: Writer) -> list[Change]:
+    if writer.history is None:
+        return []
+    path = writer.project.store / ".gitattributes"
+    raw = attributes.same_bytes(writer.history, writer.refresher.store)
+    return attributes.lines_added(path, path.name, attributes.wanted(raw))
 
 
 def _git(writer: Writer) -> Iterator[Finding]:
@@ -122,21 +134,19 @@ def _index(writer: Writer) -> Iterator[Finding]:
 def _attributes(writer: Writer) -> Iterator[Finding]:
     if writer.history is None:
         return
-    path = writer.project.store / ".gitattributes"
-    raw = attributes.same_bytes(writer.history, writer.refresher.store)
-    if not raw:
+    if not attributes.same_bytes(writer.history, writer.refresher.store):
         yield Finding(
             "line-ends", "warning", ".gitattributes",
             "git converts line ends of notes at checkout, so a commit of ours would change every "
             "line. Set `git config core.autocrlf false`, check the notes out anew, and run "
             "`mdmemory init` again.",
         )  # fmt: skip
-    for _ in attributes.lines_added(path, path.name, attributes.wanted(raw)):
-        message = "Lines are missing that keep merges quiet: run `mdmemory init` again."
-        yield Finding("attributes", "warning", path.name, message)
+    for change in _missing_attributes(writer):
+        message = "Lines are missing that keep the bytes of notes and merges quiet."
+        yield Finding("attributes", "warning", change.file, message, fixable=True)
     if name := attributes.filtered(writer.history, ["reference-sample.md"]):
         message = f"A content filter ({name}) applies to notes: git does not hold their bytes."
-        yield Finding("filter", "error", path.name, message)
+        yield Finding("filter", "error", ".gitattributes", message)
 
 
 def _unseen(writer: Writer) -> Iterator[Finding]:

@@ -186,6 +186,8 @@ def new_project(root: Path, size: int) -> Path:
     Memory.init(root)
     write_store(root / STORE, size)
     Memory.open(root).index()
+    # no repacking behind our back while it is copied and measured
+    run(root, "git", "config", "gc.auto", "0")
     run(root, "git", "add", "-A")
     run(root, "git", "commit", "-q", "-m", "notes")
     return root

@@ -42,24 +42,19 @@ class Bench:
         return path
 
     def seen(self) -> dict[str, object]:
-        """All bytes of the project but our own state, the branch, and the person's index."""
+        """All bytes of the project but our own state; of git the branch, refs and index."""
         files: dict[str, object] = {}
         for folder, folders, names in os.walk(self.root):
-            folders[:] = [name for name in folders if name not in (".git", ".mdmemory")]
+            skipped = {".mdmemory", "objects", "logs", "mdmemory"}
+            folders[:] = [name for name in folders if name not in skipped]
             for path in (Path(folder, name) for name in (*folders, *names)):
                 if path.is_symlink():
                     files[str(path)] = os.readlink(path)
-                else:
+                elif path.name != "mdmemory.lock":
                     files[str(path)] = path.read_bytes() if path.is_file() else path.stat().st_mode
-        words = {**os.environ, "PATH": SAFE_PATH}
-        for asked in (("rev-parse", "HEAD"), ("ls-files", "-s", "-v"), ("for-each-ref",)):
-            files[" ".join(asked)] = subprocess.run(
-                ["git", "-C", str(self.root), *asked], env=words, capture_output=True, timeout=60
-            ).stdout
         return files
 
 
-SAFE_PATH = os.environ["PATH"]  # git is found for looking, also where a test takes it away
 TALK = {
     "info": {"id": "ses_1", "title": "Talk"},
     "messages": [
@@ -73,10 +68,10 @@ TALK = {
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("template") / "project"
     root.mkdir()
-    clean = {"PATH": SAFE_PATH, "HOME": str(root.parent), "GIT_CONFIG_GLOBAL": "/dev/null"}
+    clean = {"PATH": os.environ["PATH"], "HOME": str(root.parent), "GIT_CONFIG_GLOBAL": "/dev/null"}
     ours = (sys.executable, "-P", "-m", "mdmemory")
     for words in (
-        ("git", "init", "-q", "-b", "main"),
+        ("git", "init", "-q", "-b", "main", "--template="),
         ("git", "config", "user.name", "A Person"),
         ("git", "config", "user.email", "person@example.com"),
         (*ours, "init"),
@@ -161,7 +156,7 @@ def test_a_wrong_command_says_how_it_is_right(
     ("words", "says"),
     [
         (("show", "nothing"), "There is no note nothing."),
-        (("show", "tow"), "two"),
+        (("show", "user-tow"), "Near it: user-two"),
         (("show", "../../mdmemory.toml"), "There is no note"),
         (("remove", "MEMORY.md"), "There is no note"),
         (("undo", "m-00000000"), "`mdmemory log` lists them."),
@@ -186,7 +181,7 @@ def test_what_is_not_there_is_named(
     [
         ("Has Spaces", "user", "d", "b", "has-spaces"),
         ("../escape", "user", "d", "b", "not a note's name"),
-        ("a" * 81, "user", "d", "b", "80"),
+        ("a" * 81, "user", "d", "b", f"Use {'a' * 80}."),
         ("x", "fact", "d", "b", "user, feedback, project, reference"),
         ("x", "user", "two\nlines", "b", "one line"),
         ("x", "user", "d" * 221, "b", "220"),
@@ -214,29 +209,30 @@ UNREADABLE = {
     "binary": b"\xff\xfe\x00\x01binary",
     "huge": b"a" * (4 * 1024 * 1024 + 1),
 }
-# Each can be read in part, and nothing of it may get lost by a command about another note.
+# Each can be read, at least in part.
 ODD = {
     "empty": b"",
     "blank": b"\n\n",
-    "duplicate keys": b"---\nname: odd\nname: even\ndescription: x\n---\n\nText\n",
-    "BOM": b"\xef\xbb\xbf" + HEAD.encode() + b"Text\n",
-    "CRLF": (HEAD + "Text\n").replace("\n", "\r\n").encode(),
-    "no final newline": HEAD.encode() + b"Text",
-    "alias bomb": b"---\na: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nname: *c\n---\n\nText\n",
-    "deep": b"---\nname: " + b"[" * 500 + b"]" * 500 + b"\n---\n\nText\n",
-    "never closed": b"---\nname: odd\ndescription: x\nText\n",
-    "huge head": b"---\n" + b"key: value\n" * 2000 + b"---\n\nText\n",
-    "tag": b"---\nname: !!python/object/apply:os.system [id]\n---\n\nText\n",
-    "markers": HEAD.encode() + b"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n",
-    "bidi": "---\nname: odd\ndescription: a \u202e b\n---\n\nText\n".encode(),
-    "one long line": b"x" * 100_000,
+    "duplicate-keys": b"---\nname: odd\nname: even\ndescription: x\n---\n\nText\n",
+    "alias-bomb": b"---\na: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nname: *c\n---\n\nText\n",
+    "deep": b"---\nname: " + b"[" * 500 + b"]" * 500 + b"\n---\n\nDeep text\n",
+    "never-closed": b"---\nname: odd\ndescription: x\nText\n",
+    "huge-head": b"---\n" + b"key: value\n" * 2000 + b"---\n\nText under a huge head\n",
+    "tag": b"---\nname: !!python/object/apply:os.system [id]\n---\n\nText of a tag\n",
+    "bidi": "---\nname: hidden\ndescription: a \u202e b\n---\n\nHidden\n".encode(),
+    "one-long-line": b"x" * 100_000,
+}
+UNUSUAL = {  # and nothing is wrong with these
+    "bom": b"\xef\xbb\xbf" + HEAD.encode() + b"After a byte order mark\n",
+    "crlf": (HEAD + "With these line ends\n").replace("\n", "\r\n").encode(),
+    "no-final-newline": HEAD.encode() + b"Without an end",
 }
 
 
 @pytest.mark.parametrize("data", UNREADABLE.values(), ids=UNREADABLE)
 @pytest.mark.parametrize(
     "words",
-    [("show", "odd"), ("edit", "odd", "--description", "d"), ("remove", "odd"), ("confirm", "odd")],
+    [("edit", "odd", "--description", "d"), ("remove", "odd"), ("confirm", "odd")],
     ids=lambda words: words[0],
 )
 def test_an_unreadable_note_is_left_alone(
@@ -247,27 +243,38 @@ def test_an_unreadable_note_is_left_alone(
     refused(*words)
 
 
-@pytest.mark.parametrize("data", {**UNREADABLE, **ODD}.values(), ids=[*UNREADABLE, *ODD])
-def test_a_bad_note_stops_no_other_and_keeps_its_bytes(
+def test_bad_notes_stop_no_other_and_keep_their_bytes(
+    bench: Bench, told: Callable[..., Any]
+) -> None:
+    notes = {f"{stem}.md": data for stem, data in {**UNREADABLE, **ODD, **UNUSUAL}.items()}
+    for file, data in notes.items():
+        (bench.store / file).write_bytes(data)
+    assert {row["file"] for row in told("list")} >= set(notes)
+    for words in (ADD, EDIT, REMOVE, EXTRACT, ("compact",), ("undo",), ("index",)):
+        told(*words)
+        assert {file: (bench.store / file).read_bytes() for file in notes} == notes, words
+    named = {row["path"] for row in told("doctor")["findings"]}
+    assert named >= {f"{stem}.md" for stem in (*UNREADABLE, *ODD)}
+    index = (bench.store / "MEMORY.md").read_text(encoding="utf-8")
+    for file in notes:
+        assert index.count(f"]({file})") <= 1
+    assert "\u202e" not in index
+    assert len(index) <= 8000
+
+
+@pytest.mark.parametrize("data", UNUSUAL.values(), ids=UNUSUAL)
+def test_an_edit_of_an_unusual_note_keeps_its_form(
     bench: Bench, told: Callable[..., Any], data: bytes
 ) -> None:
     path = bench.store / "odd.md"
     path.write_bytes(data)
-    assert "odd.md" in [row["file"] for row in told("list")]
-    told(*ADD)
-    told(*EDIT)
-    told(*REMOVE)
-    told(*EXTRACT)
-    told("compact")
+    told("edit", "odd.md", "--description", "Edited")
+    edited = path.read_bytes()
+    assert edited.startswith(data[:3])
+    assert edited.endswith(data[-8:])
+    assert (b"\r\n" in edited) == (b"\r\n" in data) == (b"\r" in data)
     told("undo")
-    told("index")
-    report = told("doctor")
     assert path.read_bytes() == data
-    if data not in (ODD["BOM"], ODD["CRLF"], ODD["no final newline"], ODD["markers"]):
-        assert "odd.md" in [row["path"] for row in report["findings"]]
-    index = (bench.store / "MEMORY.md").read_text(encoding="utf-8")
-    assert index.count("](odd.md)") <= 1
-    assert "\u202e" not in index
 
 
 @pytest.mark.parametrize("data", UNREADABLE.values(), ids=UNREADABLE)
@@ -277,6 +284,17 @@ def test_an_unreadable_note_is_listed_as_such(
     (bench.store / "odd.md").write_bytes(data)
     row = next(row for row in told("list") if row["file"] == "odd.md")
     assert row["status"] == "unreadable"
+
+
+@pytest.mark.parametrize("data", UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_shown_says_why(
+    bench: Bench, capsys: pytest.CaptureFixture[str], data: bytes
+) -> None:
+    (bench.store / "odd.md").write_bytes(data)
+    assert main(["show", "odd"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith(" Look at the file itself.\n")
 
 
 def test_links_folders_and_pipes_are_no_notes(
@@ -650,7 +668,7 @@ def test_a_bad_plan_changes_nothing_and_is_kept_to_look_at(
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"not JSON", b"{}", b"[]", b"null", b'{"info": 3, "messages": 4}', b"\xff\xfe", b"{" * 9999],
+    [b"", b"not JSON", b"{}", b"[]", b'{"info": 3, "messages": 4}', b"\xff\xfe", b"{" * 9999],
     ids=lambda data: repr(data[:12]),
 )
 def test_a_bad_transcript_is_one_sentence(

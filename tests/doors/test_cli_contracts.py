@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(assets.path("templates/demo/notes"), root / "notes/memory")
     clean = {"PATH": os.environ["PATH"], "HOME": str(root.parent), "GIT_CONFIG_GLOBAL": "/dev/null"}
     for words in (
-        ("git", "init", "-q", "-b", "main"),
+        ("git", "init", "-q", "-b", "main", "--template="),
         ("git", "config", "user.name", "A Person"),
         ("git", "config", "user.email", "person@example.com"),
         (sys.executable, "-P", "-m", "mdmemory", "init"),
@@ -361,7 +362,7 @@ def test_an_op_on_a_note_that_changed_is_skipped_and_named(
 def test_compact_if_due_is_busy_while_another_process_writes(
     project: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mdmemory.store.writer.locked", lambda path, holder: locked(path, holder, 0))
+    monkeypatch.setattr("mdmemory.store.writer.locked", partial(locked, patience=0))
     with locked(project / ".git/mdmemory.lock", "a test"):
         code, done = ask("compact", "--if-due")
     assert code == 0
