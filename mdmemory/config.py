@@ -32,6 +32,7 @@ class Setting:
     default: Any
     help: str
     personal: bool = False  # not to be set by a project
+    secret: bool = False  # never repeated, neither by `status` nor in a message
 
 
 def _whole(least: int) -> Reader:
@@ -76,6 +77,44 @@ def _one_of(*choices: str) -> Reader:
     return read
 
 
+def _model(value: object) -> str:
+    text = _text(value)
+    if not re.fullmatch(r"\w[\w./:@+-]{0,199}", text):
+        raise ValueError
+    return text
+
+
+def _program(value: object) -> str:
+    text = _text(value)
+    # a relative path would be looked for in whatever folder mdmemory is called from
+    if "/" in text and not text.startswith(("/", "~/")):
+        raise ValueError
+    return text
+
+
+def _key(value: object) -> str:
+    text = _text(value)
+    if not re.fullmatch(r"[!-~]+", text):  # what an HTTP header can carry
+        raise ValueError
+    return text
+
+
+def _address(value: object) -> str:
+    from urllib.parse import urlsplit  # only where an address is set
+
+    text = _text(value)
+    parts = urlsplit(text)
+    whole = re.fullmatch(r"https?://[^\s/]\S*", text) and parts.hostname
+    if not whole or "@" in parts.netloc or parts.query or parts.fragment or parts.port == 0:
+        raise ValueError
+    return text.rstrip("/")
+
+
+def _or_empty(read: Reader) -> Reader:
+    """Also "", which stands for a setting that is not made."""
+    return lambda value: "" if value == "" else read(value)
+
+
 TABLE = (
     Setting("store", (), "a folder inside the project", _folder_inside, DEFAULT_STORE,
             "Where the notes lie, relative to this file."),
@@ -97,9 +136,40 @@ TABLE = (
     Setting("compact.interval_ms", ("MEMORY_COMPACT_INTERVAL_MS",),
             "a whole number of at least 0", _whole(0), 43_200_000,
             "Milliseconds after which a compaction is due if any note has changed (12 hours)."),
-    Setting("planner", ("MDMEMORY_PLANNER",), "offline", _one_of("offline"), "offline",
-            "Who plans a compaction. `offline` uses no model and sends nothing anywhere.",
+    Setting("planner", ("MDMEMORY_PLANNER",), "offline, openai or opencode",
+            _one_of("offline", "openai", "opencode"), "offline",
+            "Who plans a compaction and reads sessions. `offline` uses no model and sends nothing "
+            "anywhere; `openai` asks any OpenAI-compatible server; `opencode` asks the provider "
+            "that your OpenCode uses. To choose one of these is to agree that text is sent.",
             personal=True),
+    Setting("extract.enabled", ("MEMORY_EXTRACT_ENABLED",), "true or false", _switch, True,
+            "Whether a model, where a planner with one is chosen, reads sessions for facts. What "
+            "is asked for in so many words is stored either way.", personal=True),
+    Setting("extract.model", ("MEMORY_EXTRACT_MODEL",), "a model such as openai/gpt-5-mini",
+            _model, "openai/gpt-5-mini",
+            "The model that reads sessions. For `openai` one leading `openai/` is dropped (write "
+            "`openai/openai/...` where a server's own names begin so); `opencode` takes "
+            "provider/model, and OpenCode's default as long as this is not set.", personal=True),
+    Setting("compact.model", ("MEMORY_COMPACT_MODEL",), "a model such as openai/gpt-5-mini",
+            _or_empty(_model), "", "The model that plans compactions; the one of extract.model "
+            "when it is not set.", personal=True),
+    Setting("openai.base_url", ("OPENAI_BASE_URL",),
+            "an http(s) address without user, query or fragment", _address,
+            "https://api.openai.com/v1", "The server of the `openai` planner; mostly ends in /v1.",
+            personal=True),
+    Setting("openai.api_key", ("OPENAI_API_KEY",), "printable ASCII without spaces",
+            _or_empty(_key), "", "The key for that server. A key alone sends nothing: see planner.",
+            personal=True, secret=True),
+    Setting("opencode.command", ("MDMEMORY_OPENCODE",),
+            "an absolute path, or the name of a program", _or_empty(_program), "",
+            "The OpenCode client of the `opencode` planner; `opencode` on the PATH when it is not "
+            "set, parts of the PATH that are relative or inside the project left out.",
+            personal=True),
+    Setting("llm.daily_calls", ("MDMEMORY_DAILY_CALLS",), "a whole number of at least 0",
+            _whole(0), 200, "Calls of models that one project may make in a day (UTC).",
+            personal=True),
+    Setting("llm.timeout_s", ("MDMEMORY_TIMEOUT_S",), "a whole number of at least 1", _whole(1), 60,
+            "Seconds that a model may take to answer.", personal=True),
     Setting("editor", ("VISUAL", "EDITOR"), "a command", _text, "vi",
             "The program that `add` and `edit` open.", personal=True),
 )  # fmt: skip
@@ -130,6 +200,13 @@ class Settings:
     def text(self, name: str) -> str:
         """A setting that is text."""
         return str(self.values[name])
+
+    def shown(self, name: str) -> str:
+        """A setting as it may be printed: of a secret only whether it is set."""
+        value = self.values[name]
+        if _BY_NAME[name].secret or value == "":
+            return "set" if value else "not set"
+        return str(value)
 
 
 def load(
@@ -208,6 +285,11 @@ def _value(setting: Setting, value: object, place: str) -> Any:
         return setting.read(value)
     except (ValueError, KeyError) as problem:
         raise BadSetting(
-            f"{place} is {value!r}, but must be {setting.kind}.",
-            f"The default is {setting.default}.",
-        ) from problem
+            f"{place} is {_repeated(setting, value)}, but must be {setting.kind}.",
+            f"The default is {setting.default or 'not to set it'}.",
+        ) from (None if setting.secret else problem)
+
+
+def _repeated(setting: Setting, value: object) -> str:
+    """A bad value as a message may show it; an address may hold a password."""
+    return "unusable" if setting.secret else re.sub(r"//[^/\s]*@", "//…@", repr(value))

@@ -9,8 +9,9 @@ import re
 from typing import Any
 
 from mdmemory.errors import BadNote
-from mdmemory.head_lines import LINE_KEYS, Field, children_of, comment_of, lines_of, scalar, scan
+from mdmemory.head_lines import Field, children_of, comment_of, lines_of, scalar, scan
 from mdmemory.heads import loader
+from mdmemory.limits import LINE_KEYS
 
 _FLOW_PLAIN = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
 

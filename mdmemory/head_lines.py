@@ -8,14 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-TOP_KEYS = ("name", "description", "title")
-METADATA_KEYS = (
-    *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
-    *("last_reinforced", "session", "turn", "status", "secrets"),
-)
-KNOWN_KEYS = frozenset((*TOP_KEYS, "metadata", *METADATA_KEYS))
-# Prose, where ` #1` is a number sign and not the start of a YAML comment.
-LINE_KEYS = frozenset(("description", "title"))
+from mdmemory.limits import LINE_KEYS, TOP_KEYS
 
 # What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
 NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"

@@ -14,7 +14,6 @@ from typing import Any
 
 from mdmemory.head_lines import (
     BLOCK_SCALAR,
-    LINE_KEYS,
     NOT_PRINTABLE,
     PLAIN,
     Field,
@@ -24,6 +23,7 @@ from mdmemory.head_lines import (
     scan,
     strip,
 )
+from mdmemory.limits import LINE_KEYS
 
 MAX_HEAD = 16 * 1024  # bytes; far over any head a person writes, small enough for any YAML parser
 MAX_DEPTH = 4

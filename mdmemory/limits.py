@@ -1,4 +1,4 @@
-"""What a note may hold: names, lengths, and characters. Every check raises BadNote with advice."""
+"""What a note may hold: keys, names, lengths, characters. Every check raises BadNote with advice."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ import unicodedata
 from collections.abc import Collection
 
 from mdmemory.errors import BadNote
+
+TOP_KEYS = ("name", "description", "title")
+METADATA_KEYS = (
+    *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
+    *("last_reinforced", "session", "turn", "status", "secrets"),
+)
+KNOWN_KEYS = frozenset((*TOP_KEYS, "metadata", *METADATA_KEYS))
+# Prose, where ` #1` is a number sign and not the start of a YAML comment.
+LINE_KEYS = frozenset(("description", "title"))
 
 TYPES = ("user", "feedback", "project", "reference")
 MAX_DESCRIPTION = 220  # characters

@@ -12,22 +12,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from mdmemory import note as notes
+from mdmemory import limits
 from mdmemory.errors import BadNote
-from mdmemory.note import (
-    Head,
-    check_body,
-    check_description,
-    check_name,
-    compose,
-    decode,
-    edit,
-    file_name,
-    parse,
-    render,
-    slug,
-    unreadable,
-)
+from mdmemory.limits import check_body, check_description, check_name, file_name, slug
+from mdmemory.note import Head, decode, parse, render, unreadable
+from mdmemory.note_writing import compose, edit
 
 FILE = "feedback-prefers-pnpm.md"
 SAMPLE = """\
@@ -270,7 +259,7 @@ def test_huge_and_hostile_files_are_read_in_no_time(text: str) -> None:
     note = parse(text, "x.md")
     assert render(note) == text
     assert note.head.problems
-    assert len(note.head.description) <= notes.MAX_DESCRIPTION
+    assert len(note.head.description) <= limits.MAX_DESCRIPTION
     assert time.perf_counter() - started < 2
 
 
@@ -338,7 +327,7 @@ def test_kind_follows_type_and_unknown_keys_come_last() -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(name_text, st.sampled_from(notes.TYPES), one_line, body_text, one_line)
+@given(name_text, st.sampled_from(limits.TYPES), one_line, body_text, one_line)
 def test_what_is_composed_reads_back_without_problems(
     name: str, type: str, description: str, body: str, session: str
 ) -> None:
@@ -612,7 +601,7 @@ def test_a_name_is_made_of_any_script(text: str, name: str) -> None:
 def test_a_name_is_short_and_a_name_again(text: str) -> None:
     name = slug(text)
     assert slug(name) == name
-    assert len(name.encode()) <= notes.MAX_NAME_BYTES
+    assert len(name.encode()) <= limits.MAX_NAME_BYTES
     assert not name.startswith("-")
     assert not name.endswith("-")
     assert "--" not in name

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
 
-from mdmemory import note as notes_format
+from mdmemory import limits, note_writing
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.privacy import has_secret, redact, strip_private
 from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.capture.triggers import FLOOR, Trigger, find, weight
 from mdmemory.errors import BadNote
-from mdmemory.note import MAX_DESCRIPTION, MAX_NAME_BYTES, Note
+from mdmemory.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
+from mdmemory.note import Note
 
 if TYPE_CHECKING:  # only a shape here: the store's own imports are not needed to plan
     from mdmemory.store.store import StoredNote
@@ -189,7 +190,7 @@ def _reinforce(proposal: Proposal, stored: StoredNote, source: tuple[str, str], 
         _drop(proposal, head.name, "known")
         return
     try:
-        proposal.reinforced.append((stored, notes_format.edit(stored.note, set=changes)))
+        proposal.reinforced.append((stored, note_writing.edit(stored.note, set=changes)))
     except BadNote:
         _drop(proposal, head.name, "not_editable")
 
@@ -210,10 +211,10 @@ def _add(
     proposal: Proposal, fact: _Fact, taken: set[str], source: tuple[str, str], today: str
 ) -> None:
     trigger = fact.trigger
-    name = notes_format.free_name(name_of(fact.text), trigger.type, taken)
+    name = limits.free_name(name_of(fact.text), trigger.type, taken)
     session, turn = source
     try:
-        text = notes_format.compose(
+        text = note_writing.compose(
             name=name,
             type=trigger.type,
             description=description_of(fact.text),
@@ -231,7 +232,7 @@ def _add(
         # Over long, or markup that no body may begin with.
         _drop(proposal, fact.text, "unfit")
         return
-    file = notes_format.file_name(trigger.type, name)
+    file = limits.file_name(trigger.type, name)
     taken |= {name.casefold(), file.casefold()}
     proposal.added.append((file, text))
 
@@ -253,7 +254,7 @@ def name_of(fact: str) -> str:
         if taken > NAME_WORDS:
             break
         kept += word if _CJK.match(word) else f" {word} "
-    return notes_format.slug(kept) or notes_format.slug(fact)[:MAX_NAME_BYTES] or "fact"
+    return limits.slug(kept) or limits.slug(fact)[:MAX_NAME_BYTES] or "fact"
 
 
 def _meaning(text: str) -> Iterator[str]:

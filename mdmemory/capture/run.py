@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mdmemory.capture.extract import Proposal, propose
-from mdmemory.capture.transcript import read_export, since
+from mdmemory.capture.transcript import read, since
 from mdmemory.store.state import State
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
@@ -34,30 +34,30 @@ class Extracted:
 def extract(writer: Writer, transcript: bytes, *, today: str, dry_run: bool = False) -> Extracted:
     """Store what the user asked to remember since this session was last read.
 
-    `transcript` is the JSON of `opencode export`. Raises BadTranscript, and whatever a write
-    raises.
+    `transcript` is a session in any form that `transcript.read` knows. Raises BadTranscript, and
+    whatever a write raises.
     """
-    read = read_export(transcript)
+    told = read(transcript)
     with writer.locked(), State(writer.project.prepare_private() / "state.db") as state:
-        before = state.watermark(read.session) or ""
+        before = state.watermark(told.session) or ""
         # all of them: a request is found without a model, so no number of turns is too many
-        turns = since(read, before, len(read.turns), sys.maxsize)
+        turns = since(told, before, len(told.turns), sys.maxsize)
         existing = writer.refresher.store.notes()
         reserved = [path.name for path in writer.project.store.iterdir()]
-        proposal = propose(turns, existing, session=read.session, today=today, reserved=reserved)
+        proposal = propose(turns, existing, session=told.session, today=today, reserved=reserved)
         held = writer.refresher.catalog().held
         proposal.reinforced[:] = [pair for pair in proposal.reinforced if pair[0].file not in held]
-        done = _told(read.session, proposal, before)
+        done = _told(told.session, proposal, before)
         groups = _groups(proposal)
         if dry_run:
             return done
         if groups:
-            about = (("Memory-Session", read.session),)
-            subject = f"memory: keep what was asked in {read.session}"
+            about = (("Memory-Session", told.session),)
+            subject = f"memory: keep what was asked in {told.session}"
             written = writer.write(subject, groups, kind="extract", trailers=about)
             done.id, done.commit = written.id, written.commit
         if proposal.watermark:
-            state.set_watermark(read.session, proposal.watermark)
+            state.set_watermark(told.session, proposal.watermark)
     return done
 
 

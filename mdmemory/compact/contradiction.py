@@ -8,8 +8,7 @@ above duplicates, so it may propose a pair and never settles anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 from mdmemory.compact.statement import Statement, word_set
 from mdmemory.note import Note
@@ -77,25 +76,25 @@ _SCOPES = word_set(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Profile:
     """A note as it is compared: by its description, and whole unless it is long."""
 
-    type: str
-    hook: Statement
-    whole: Statement | None
+    def __init__(self, type: str, description: str, body: str) -> None:
+        self.type = type
+        self.hook = Statement(description)
+        self._whole = (description, body)
+
+    @cached_property
+    def whole(self) -> Statement | None:
+        description, body = self._whole
+        if len(description) + len(body) > MAX_COMPARED:
+            return None
+        return Statement(f"{description}\n\n{_WHY.sub('', body)}")
 
 
 def profile(note: Note) -> Profile:
     """The profile of a note; make it once when the note meets many others."""
-    return profile_of(note.head.type, note.head.description, note.body)
-
-
-def profile_of(type: str, description: str, body: str) -> Profile:
-    """The profile of a note that would have this type, description and body."""
-    whole = f"{description}\n{_WHY.sub('', body)}"
-    comparable = len(whole) <= MAX_COMPARED
-    return Profile(type, Statement(description), Statement(whole) if comparable else None)
+    return Profile(note.head.type, note.head.description, note.body)
 
 
 def contradiction(one: Profile, other: Profile) -> str | None:
@@ -109,23 +108,6 @@ def contradiction(one: Profile, other: Profile) -> str | None:
     if found is None and one.whole and other.whole:
         found = _difference(one.whole, other.whole)
     return found
-
-
-def first_contradiction(one: Profile, others: Sequence[Profile]) -> tuple[int, str] | None:
-    """The first of many that contradicts `one`, as its position and the difference."""
-    from rapidfuzz import fuzz, process  # only when notes are compared: it costs start-up time
-
-    for side in ("hook", "whole"):
-        mine: Statement | None = getattr(one, side)
-        texts = [theirs.ordered if (theirs := getattr(other, side)) else None for other in others]
-        if mine and mine.ordered:
-            similar = process.extract(
-                mine.ordered, texts, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None
-            )
-            for _, _, at in sorted(similar, key=lambda hit: hit[2]):
-                if difference := contradiction(one, others[at]):
-                    return at, difference
-    return None
 
 
 def _difference(one: Statement, other: Statement) -> str | None:

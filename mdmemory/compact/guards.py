@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mdmemory import note as notes_format
+from mdmemory import limits
 from mdmemory.compact import literals
 from mdmemory.compact.op_guards import World, judge
 from mdmemory.compact.plan import Delete, Merge, Op, Plan, Rewrite, named, shown
@@ -95,14 +95,14 @@ def _bad_target(op: Merge, store: Mapping[str, StoredNote]) -> Iterator[tuple[st
     if kept and kept.note.head.name == op.name:
         return
     try:
-        notes_format.check_name(op.name)
+        limits.check_name(op.name)
     except BadNote as problem:
         yield "bad_name", f"The merge into {shown(op.target)} has a bad name: {problem.message}"
         return
     if op.target in op.sources:
         return
-    fits = op.type in notes_format.TYPES
-    if not fits or op.target != notes_format.file_name(op.type, op.name):
+    fits = op.type in limits.TYPES
+    if not fits or op.target != limits.file_name(op.type, op.name):
         yield (
             "bad_name",
             f"The target {shown(op.target)} is no source and not the file of its type and name.",

@@ -1,29 +1,64 @@
 """The literals of a text: what a compaction must neither lose nor invent.
 
-Numbers (with dates and versions), URLs, mail addresses, paths, code spans, `Why:` lines and
-[[links]], compared as whole tokens. Pure text in, sets of tokens out.
+Numbers (with dates and versions), URLs, mail addresses, paths, identifiers, code spans, quoted
+strings, `Why:` lines, [[links]] and proper nouns, compared as whole tokens. Pure text in, sets of
+tokens out.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from mdmemory.compact.statement import CJK, is_cjk, is_german, pieces, proper_nouns
+
+LISTED = 20  # lost or invented literals that an audit lists
 
 _END = ".,;:!?…"  # punctuation that follows a literal, not part of it
-_URL = re.compile(r"https?://[^\s<>\"'`)\]，。；：！？、）」』】》]+", re.IGNORECASE)
-_MAIL = re.compile(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
-_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-# Rooted, or ending in a file name with an extension: "and/or" is prose.
-_PATH = re.compile(
-    r"(?<![\w/:.~])(?:(?:~|\.{1,2})?/[\w@+~-][\w.@+~-]*(?:/[\w.@+~-]+)*/?"
-    r"|[\w.@+-]+(?:/[\w.@+-]+)*/[\w@+-]+\.[A-Za-z]\w*)",
+_L = rf"[^\W{CJK}]"  # a letter, digit or underscore of a script that puts spaces between words
+# Lengths are bounded where a text of one letter would make a search quadratic.
+_URL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}+://[^\s<>\"'`)\]，。；：！？、）」』】》]+")
+_MAIL = re.compile(
+    r"(?<![A-Za-z0-9_])[A-Za-z0-9_.+-]{1,64}+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[\w.~/-]+)?",
     re.ASCII,
 )
-_NUMBER = re.compile(r"(?<![0-9])[0-9]+(?:[.,:/-][0-9]+)*(?![0-9])")
-_ORDINAL = re.compile(r"(?m)^[ \t]*[0-9]+[.)](?=[ \t])")  # the number of a list item: form
-_WHY = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(.+)$")
+# Rooted, or ending in a file name with an extension: "and/or" is prose.
+_PATH = re.compile(
+    r"(?<![\w/:.~@+-])(?:(?:~|\.{1,2})?/[\w@+~-][\w.@+~-]*(?:/[\w.@+~-]+)*/?"
+    r"|[\w.@+-]+(?:/[\w.@+-]+)*/[\w@+-]+\.[A-Za-z]\w*"
+    r"|[\w.@+-]+(?:/[\w.@+-]+){2,}/?"
+    r"|[\w.@+-]+(?:/[\w.@+-]+)*/(?![\w/])"
+    r"|[A-Za-z]:\\[^\s\"'<>|`，。]+)",
+    re.ASCII,
+)
+_NUMBER = re.compile(r"(?<!\d)\d+(?:[.,:/-]\d+)*(?!\d)")
+_SIGNED = re.compile(r"(?:[$€£¥]|(?<![\w)])[-−+])?(?<!\d)\d+(?:[.,:/-]\d+)*(?!\d)[%‰€£¥°]?")
+# 10ms, gpt-5-mini, snake_case, ENV_VAR, camelCase: told apart from words by `_is_identifier`.
+_IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)*", re.ASCII)
+_OTHER = re.compile(
+    r"(?<![\w/:.~@-])[A-Za-z0-9_-]+(?:\.[A-Za-z_][\w-]*)+(?![\w@])"  # dotted names, files
+    r"|(?<![\w.@/-])\.[A-Za-z][\w-]+(?:\.[A-Za-z]\w*)*"  # .env
+    r"|(?<![\w-])--[A-Za-z][\w-]*(?:=[^\s,;`'\"，。]+)?"  # --flag=value
+    r"|(?<![\w.@/])@[A-Za-z][\w-]*(?:/[\w.-]*\w)?"  # @handle, @scope/package
+    r"|(?<!\w)[A-Za-z]\w*(?:\+\+|#)(?!\w)",  # C++, C#
+    re.ASCII,
+)
+_ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")  # e.g, i.e: not a dotted name
+_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_FENCED = re.compile(r"(?ms)^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1")
+_QUOTED = re.compile(
+    rf"(?<!{_L})\"(?=\S)([^\"\n]{{1,300}})(?<=\S)\"(?!{_L})"
+    rf"|(?<!{_L})'(?=\S)([^'\n]{{2,300}})(?<=\S)'(?!{_L})"
+    r"|[“„«]\s?([^“”„«»\n]{1,300}?)\s?[”“»]"
+    rf"|‘(?=\S)([^‘’\n]{{2,300}})’(?!{_L})"
+    r"|「([^「」\n]{1,300})」|『([^『』\n]{1,300})』|《([^《》\n]{1,300})》"
+)
+_ORDINAL = re.compile(r"(?m)^[ \t]*[0-9]{1,2}[.)](?=[ \t])")  # the number of a list item: form
+_WHY = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$")
 _LINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
+_PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
+_WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
 
 def links(text: str) -> set[str]:
@@ -33,15 +68,14 @@ def links(text: str) -> set[str]:
 
 def fold(name: str) -> str:
     """A name as links compare it: composed, without case, without `.md`."""
-    return unicodedata.normalize("NFC", name).strip().casefold().removesuffix(".md")
+    plain = name if name.isascii() else unicodedata.normalize("NFC", name)
+    return plain.strip().casefold().removesuffix(".md")
 
 
 def tokens(text: str) -> set[str]:
-    """Every literal of a text but its `Why:` lines, each as it is compared."""
-    text = unicodedata.normalize("NFC", text)
-    marked = {match.rstrip(_END) for form in (_URL, _MAIL, _PATH) for match in form.findall(text)}
-    spans = {" ".join(span.split()) for span in _CODE.findall(text)}
-    return marked | spans | set(_NUMBER.findall(text)) | {f"[[{name}]]" for name in links(text)}
+    """Every literal of a text but its `Why:` lines and proper nouns, each as it is compared."""
+    text = _composed(text)
+    return set(_words(text)) | set(_spans(text)) | {f"[[{name}]]" for name in links(_flat(text))}
 
 
 def audit(
@@ -50,38 +84,143 @@ def audit(
     """What `result` lost of the source texts, and what it holds that none of them has.
 
     `merged` are the names of the sources: links among them may go, for they are one note now.
+    At most 20 of each are listed.
     """
-    loose_sources = set().union(*map(tokens, sources))
+    before, after = _Reading([_composed(text) for text in sources]), _Reading([_composed(result)])
     own = {f"[[{fold(name)}]]" for name in merged}
-    kept = tokens(result)
-    lost = set().union(*(tokens(_plain(text)) for text in sources)) - kept - own
-    invented = tokens(_plain(result)) - loose_sources
-    # A neighbour can change how a line is cut ("`" left open, words joined to a path).
-    lost = {token for token in lost if not _stands(token, result)}
-    invented = {token for token in invented if not any(_stands(token, text) for text in sources)}
-    return sorted(lost | _lost_reasons(sources, result)), sorted(invented)
+    lost = {token for token in before.lacking(after) if token not in own}
+    invented = set(after.lacking(before, strange=True))
+    return sorted(lost)[:LISTED], sorted(invented)[:LISTED]
 
 
-def _plain(text: str) -> str:
-    return _ORDINAL.sub("", text)
+class _Reading:
+    """One or several texts, read for the literals that are demanded of another reading."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        # One after the other, too: a quotation that two of them open and close is in neither.
+        self.whole = _flat("\n".join(texts))
+        self.tokens = {token for text in texts for token in _words(text)}
+        self.links = links(self.whole)
+        self.folded = _folded(self.whole)
+        self.vocabulary = {word for piece in pieces(self.whole) for word in _parts(piece)}
+
+    def lacking(self, other: _Reading, *, strange: bool = False) -> Iterator[str]:
+        """The literals of this one that the other does not have.
+
+        `strange`: this is the result, which is a stranger to the sources. Then a `Why:` line need
+        not be one there, only made of their words.
+        """
+        plain = {token for text in self.texts for token in _words(_ORDINAL.sub("", text))}
+        yield from (token for token in plain - other.tokens if not other.holds(token))
+        yield from (f"[[{name}]]" for name in self.links - other.links)
+        for span in {span for text in self.texts for span in _spans(text)}:
+            if span not in other.tokens and not stands(span, other.whole):
+                yield span
+        for reason in (reason for text in self.texts for reason in _WHY.findall(text)):
+            if not other.gives(reason, strange):
+                yield f"Why: {reason.strip()}"
+        for text in self.texts:
+            german = any(map(is_german, other.texts)) if strange else None
+            for folded, noun in proper_nouns(text, german=german).items():
+                if folded not in other.vocabulary and not stands(folded, other.folded):
+                    yield noun
+
+    def holds(self, token: str) -> bool:
+        """Whether a token stands here that a neighbour makes read otherwise ("`" left open)."""
+        return not _NUMBER.fullmatch(token) and stands(token, self.whole)
+
+    def gives(self, reason: str, strange: bool) -> bool:
+        if stands(_folded(reason), self.folded):
+            return True
+        return strange and {word for piece in pieces(reason) for word in _parts(piece)} <= (
+            self.vocabulary
+        )
 
 
-def _stands(token: str, text: str) -> bool:
-    """Whether the token stands in the text with no letter or digit touching it."""
-    if _NUMBER.fullmatch(token) or token.startswith("[["):
-        return False  # these are cut the same way everywhere
-    edged = rf"(?<![\w./-]){re.escape(token)}(?![\w/-]|\.\w)"
-    return re.search(edged, unicodedata.normalize("NFC", text)) is not None
+def stands(token: str, text: str) -> bool:
+    """Whether the token stands in the text with nothing touching it that could belong to it."""
+    at = text.find(token) if token else 0
+    while at >= 0:
+        if _is_free(token, text, at):
+            return True
+        at = text.find(token, at + 1)
+    return False
 
 
-def _lost_reasons(sources: Sequence[str], result: str) -> set[str]:
-    whole = _folded(result)
-    return {
-        f"Why: {reason.strip()}"
-        for text in sources
-        for reason in _WHY.findall(text)
-        if _folded(reason) not in whole
-    }
+def _is_free(token: str, text: str, at: int) -> bool:
+    end = at + len(token)
+    before, after = text[at - 1 : at] if at else "", text[end : end + 1]
+    if (_wordy(token[0]) or token[0] in "-./~@") and (_wordy(before) or before in _JOINS_BEFORE):
+        return False
+    if not _wordy(token[-1]):
+        return True
+    further = text[end + 1 : end + 2]
+    if _wordy(after) or after in _JOINS_AFTER:
+        return False
+    return not (after in ".:,'’" and after and _wordy(further)) or text[end : end + 3] in _OWNS
+
+
+_JOINS_BEFORE = frozenset("-./~@\\+")
+_JOINS_AFTER = frozenset("-/@+#=\\")
+_OWNS = frozenset(("'s ", "’s "))
+
+
+def _wordy(char: str) -> bool:
+    return bool(char) and (char.isalnum() or char == "_") and not is_cjk(char)
+
+
+def _composed(text: str) -> str:
+    if text.isascii():
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+    composed = unicodedata.normalize("NFC", text).translate(_WIDE_DIGITS)
+    return composed.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _flat(text: str) -> str:
+    """Each paragraph on one line: where a line breaks is form."""
+    return "\n".join(" ".join(part.split()) for part in _PARAGRAPHS.split(text))
+
+
+def _words(text: str) -> Iterator[str]:
+    """The literals that hold no white space: they are cut the same way wherever they stand."""
+    yield from _NUMBER.findall(text)
+    for token in _SIGNED.findall(text):
+        if not (token[0].isdigit() and token[-1].isdigit()):
+            yield token
+    for form in (_URL, _MAIL, _PATH):
+        yield from (token.rstrip(_END) for token in form.findall(text))
+    yield from (token for token in _OTHER.findall(text) if not _ABBREVIATION.fullmatch(token))
+    yield from filter(_is_identifier, _IDENTIFIER.findall(text))
+
+
+def _is_identifier(token: str) -> bool:
+    if token.isalpha():  # camelCase; a capital in front makes it a proper noun
+        return token[0].islower() and not token.islower()
+    digits = sum(map(str.isdigit, token))
+    if token[0] in "vV" and digits == len(token) - 1:
+        return False  # v2 is the number 2
+    return "_" in token or 0 < digits < len(token) - token.count("-")
+
+
+def _spans(text: str) -> Iterator[str]:
+    """The literals that may hold white space: code spans, lines of code blocks, quoted strings."""
+    flat = _flat(text)
+    yield from (" ".join(span.split()) for span in _CODE.findall(flat))
+    for groups in _QUOTED.findall(flat):
+        yield from filter(None, (span.strip().rstrip(_END) for span in groups))
+    if "```" in text or "~~~" in text:
+        for _, block in _FENCED.findall(text):
+            yield from filter(None, (" ".join(line.split()) for line in block.split("\n")))
+
+
+def _parts(piece: str) -> Iterable[str]:
+    """The forms in which a word may stand for a proper noun: whole, its parts, without 's."""
+    folded = piece.casefold()
+    yield folded
+    if not folded.isalnum():
+        yield from re.split(r"[^\w]", folded)
+        yield folded.removesuffix("'s").removesuffix("’s")
 
 
 def _folded(text: str) -> str:

@@ -1,93 +1,169 @@
 """Which notes lie near each other, without comparing all pairs.
 
-`same_key` names exact duplicates; `candidates` finds pairs that share rare words, by an inverted
-index. What a pair means is decided elsewhere.
+Notes of one type are found by the rare words and word pairs they share, through an inverted
+index; few notes are compared one with each other. What a pair means is decided elsewhere.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
-from itertools import pairwise
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain, combinations, islice, pairwise
 
-from mdmemory.compact import literals
-from mdmemory.compact.statement import STOP, words
+from mdmemory.compact.statement import CJK, STOP
 from mdmemory.note import Note
 
+ALL_PAIRS = 100  # this many notes of a type are compared one with each other
 MAX_SHARED = 50  # a word in more notes than this says nothing about any of them
 MIN_SHARED = 20  # unless the store is so small that 5 % of it is fewer
-MAX_KEYS = 12  # rarest words of a note that are looked up
+MAX_LOOKED = 100  # notes that are looked at for one, those that share its rarest words
 MAX_NEAR = 10  # candidates per note
-_MAX_WORDS = 60  # words of one note that are indexed, the description's first
+MAX_LOOSE = 2  # of them those that share a single rare word
+ALIKE = 0.4  # share of words below which no two texts are similar enough to matter
+SHORT = 6  # words of a short description
+MAX_PAIRED = 12  # words of a description whose neighbours are indexed with them
+MAX_INDEXED = 24  # words of one note that are indexed, the description's first
+MAX_WORDS = 40  # words of one note that are compared
+_MAX_BODY = 400  # characters of a body that are looked at
 
-_CLOSING = re.compile(r"[.,;:!…。，；：！、]+(?=\s|$)")
-
-
-def plain(text: str) -> str:
-    """A text without what does not matter: case, width, runs of space, closing punctuation.
-
-    A question mark matters, and so does punctuation inside words: C is not C++.
-    """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(_CLOSING.sub(" ", folded).split())
-
-
-def same_key(note: Note) -> Hashable:
-    """Equal for two notes that say exactly the same: type, kind, wording and literals."""
-    head = note.head
-    wording = (plain(head.description), plain(note.body))
-    return (head.type, head.kind, *wording, frozenset(literals.tokens(_text(note))))
+_TO_SPACE = str.maketrans(
+    dict.fromkeys('!"$%&()*,;<=>?[\\]^`{|}~…，。；：！？、“”„‘«»「」『』（）《》—–·\n\r\t', " ")
+    | {":": " ", ".": " "}
+)
+_RUNS = re.compile(rf"[{CJK}]+|[^{CJK}\s]+")
+_HAS_CJK = re.compile(rf"[{CJK}]")
 
 
 def candidates(notes: Sequence[Note]) -> Iterator[tuple[int, int]]:
-    """Pairs of positions, each once, of notes of one type that share rare words; sorted."""
-    pairs: set[tuple[int, int]] = set()
-    for positions in _by_type(notes):
-        for mine, near in enumerate(_index([_indexed(notes[at]) for at in positions])):
-            # positions of one type rise, so the smaller stands for the earlier note
-            pairs.update((positions[min(mine, at)], positions[max(mine, at)]) for at in near)
-    yield from sorted(pairs)
+    """Pairs of positions, each once, of notes of one type that share their words; sorted."""
+    return Neighbours(notes).pairs()
 
 
-def _text(note: Note) -> str:
-    return f"{note.head.description}\n{note.body}"
+class Neighbours:
+    """The notes of a store, ready to be asked which of them lie near each other."""
+
+    def __init__(self, notes: Sequence[Note]) -> None:
+        self._cuts = [_Cut(note) for note in notes]
+        types: dict[str, list[int]] = defaultdict(list)
+        for at, note in enumerate(notes):
+            types[note.head.type].append(at)
+        self._rooms = {kind: _Room(self._cuts, positions) for kind, positions in types.items()}
+        self._types = [note.head.type for note in notes]
+
+    def hook(self, at: int) -> tuple[str, ...]:
+        """The words of a description, stop words left out."""
+        return self._cuts[at].hook
+
+    def near(self, at: int) -> list[int]:
+        """The positions of the notes that may say the same as this one or the opposite, sorted."""
+        mine = self._cuts[at]
+        room = self._rooms[self._types[at]]
+        return sorted(other for other in room.near(at) if mine.is_like(self._cuts[other]))
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """All pairs, each once, sorted."""
+        found: set[tuple[int, int]] = set()
+        for room in self._rooms.values():
+            found.update(room.pairs())
+        cuts = self._cuts
+        yield from sorted(pair for pair in found if cuts[pair[0]].is_like(cuts[pair[1]]))
 
 
-def _by_type(notes: Sequence[Note]) -> list[list[int]]:
-    types: dict[str, list[int]] = defaultdict(list)
-    for at, note in enumerate(notes):
-        types[note.head.type].append(at)
-    return list(types.values())
+class _Cut:
+    """The words of one note, as they are indexed and compared."""
+
+    def __init__(self, note: Note) -> None:
+        self.hook = tuple(_content(note.head.description))
+        self._body = note.body[:_MAX_BODY]
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Of description and body, each once, and not too many."""
+        mine = self.hook[:MAX_WORDS]
+        return list(dict.fromkeys([*mine, *_content(self._body)[: MAX_WORDS - len(mine)]]))
+
+    def keys(self) -> list[str]:
+        """What it is found by: its words, and the pairs of neighbours in its description. In a
+        short one they may be one word apart, for any word may be the one that differs."""
+        hook = self.hook[:MAX_PAIRED]
+        pairs = [f"{one} {two}" for one, two in pairwise(hook)]
+        if len(hook) <= SHORT:
+            pairs += [f"{one} {two}" for one, two in zip(hook, hook[2:], strict=False)]
+        return [*self.words[:MAX_INDEXED], *dict.fromkeys(pairs)]
+
+    @cached_property
+    def _sets(self) -> tuple[frozenset[str], frozenset[str]]:
+        return frozenset(self.hook), frozenset(self.words)
+
+    def is_like(self, other: _Cut) -> bool:
+        """Whether either the descriptions or the whole notes share their words."""
+        (hook, words), (their_hook, their_words) = self._sets, other._sets
+        return 2 * len(hook & their_hook) >= ALIKE * (len(hook) + len(their_hook)) or (
+            2 * len(words & their_words) >= ALIKE * (len(words) + len(their_words))
+        )
 
 
-def _indexed(note: Note) -> list[str]:
-    """The words a note is found by, and the neighbour pairs of its description."""
-    hook = [word for word in words(note.head.description) if word not in STOP][:_MAX_WORDS]
-    body = [word for word in words(note.body[:1_000]) if word not in STOP]
-    pairs = [f"{left} {right}" for left, right in pairwise(hook)]
-    return list(dict.fromkeys([*hook, *pairs, *body[: _MAX_WORDS - len(hook)]]))
+class _Room:
+    """The notes of one type, and which of them hold a word."""
+
+    def __init__(self, cuts: Sequence[_Cut], positions: list[int]) -> None:
+        self.positions = positions
+        self.is_small = len(positions) <= ALL_PAIRS
+        self._cuts = cuts
+
+    @cached_property
+    def _holders(self) -> dict[int, list[list[int]]]:
+        """For each note the notes that hold one of its words, word by word, the rarest first."""
+        keys = [self._cuts[at].keys() for at in self.positions]
+        counts = Counter(chain.from_iterable(keys))
+        limit = max(MIN_SHARED, min(MAX_SHARED, len(keys) // 20))
+        holders: dict[str, list[int]] = defaultdict(list)
+        mine: dict[int, list[list[int]]] = {}
+        for at, words in zip(self.positions, keys, strict=True):
+            found = sorted((count, word) for word in words if 1 < (count := counts[word]) <= limit)
+            mine[at] = [holders[word] for _, word in found]
+            for same in mine[at]:
+                same.append(at)
+        return mine
+
+    def pairs(self) -> Iterable[tuple[int, int]]:
+        """Every two that may be near, the earlier note first."""
+        if self.is_small:
+            return combinations(self.positions, 2)
+        return ((min(at, near), max(at, near)) for at in self.positions for near in self.near(at))
+
+    def near(self, at: int) -> list[int]:
+        """The positions that share the most of the rarest words, few."""
+        if self.is_small:
+            return [other for other in self.positions if other != at]
+        shared: list[list[int]] = []
+        looked = 0
+        for holders in self._holders[at]:
+            shared.append(holders)
+            looked += len(holders)
+            if looked > MAX_LOOKED:
+                break
+        counts = Counter(chain.from_iterable(shared))
+        del counts[at]
+        close = [other for other, count in counts.items() if count > 1]
+        if len(close) > MAX_NEAR:
+            return sorted(close, key=lambda other: (-counts[other], other))[:MAX_NEAR]
+        loose = (other for other in chain.from_iterable(shared) if counts[other] == 1)
+        return [*close, *islice(loose, MAX_LOOSE)]
 
 
-def _index(keys: list[list[str]]) -> Iterator[list[int]]:
-    """For each note the positions of its nearest, best first."""
-    holders: dict[str, list[int]] = defaultdict(list)
-    for at, mine in enumerate(keys):
-        for key in mine:
-            holders[key].append(at)
-    limit = max(MIN_SHARED, min(MAX_SHARED, len(keys) // 20))
-    for at, mine in enumerate(keys):
-        shared = [key for key in mine if 1 < len(holders[key]) <= limit]
-        shared.sort(key=lambda key: len(holders[key]))
-        yield _nearest(at, [holders[key] for key in shared[:MAX_KEYS]])
-
-
-def _nearest(at: int, holders: list[list[int]]) -> list[int]:
-    scores: dict[int, float] = defaultdict(float)
-    for others in holders:
-        for other in others:
-            scores[other] += 1 / len(others)
-    scores.pop(at, None)
-    ranked = sorted(scores, key=lambda other: (-scores[other], other))
-    return ranked[:MAX_NEAR]
+def _content(text: str) -> list[str]:
+    """The words of a text in their order, folded, stop words left out; bigrams of CJK."""
+    if text.isascii():
+        return [word for word in text.lower().translate(_TO_SPACE).split() if word not in STOP]
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(_TO_SPACE)
+    found: list[str] = []
+    for word in _RUNS.findall(folded):
+        if len(word) > 1 and _HAS_CJK.match(word):
+            found += [word[at : at + 2] for at in range(len(word) - 1)]
+        elif word not in STOP:
+            found.append(word)
+    return found

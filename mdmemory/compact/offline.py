@@ -1,4 +1,4 @@
-"""The planner without a model: merges exact duplicates, flags contradictions by form.
+"""The planner without a model: merges what says the same, flags contradictions by form.
 
 It proposes only what the guards let pass, so it stays within the removal budget and names no file
 twice; what finds no room waits for the next pass.
@@ -7,18 +7,24 @@ twice; what finds no room waits for the next pass.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
-from mdmemory.compact.contradiction import contradiction, profile
+from mdmemory.compact.contradiction import Profile, contradiction, profile
 from mdmemory.compact.guards import check, removable
-from mdmemory.compact.near import candidates, plain, same_key
+from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import MAX_FLAGGED, Flag, Merge, Op, Plan, named, render
 from mdmemory.compact.planner import Proposal
-from mdmemory.compact.result import best
+from mdmemory.compact.result import best, standing
+from mdmemory.compact.same import Sentence, has_own_keys, same_key, sentences
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.store import StoredNote
 
 MAX_FLAGS = 50  # per pass; a person reads them
+
+_SAME = "the same, word for word"
+_COVERED = "every sentence of one stands in the other"
+
+Group = tuple[list[StoredNote], str]  # the note that stays comes first; why they are one
 
 
 class Offline:
@@ -28,51 +34,50 @@ class Offline:
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
         """A plan of merges and flags, the same for the same notes and ledger."""
-        # A note that may hold secrets is left alone: a plan that quotes one is refused whole.
         notes = sorted(notes, key=lambda note: note.file)
+        # A note that may hold secrets is left alone: a plan that quotes one is refused whole.
         free = [note for note in notes if note.note.text and not note.note.head.secrets]
         open_files = {file for entry in conflicts if not entry.cleared for file in entry.files}
-        movable = [note for note in free if note.file not in open_files]
-        merges = _sound(list(_merges(movable, removable(len(notes)))), notes)
+        neighbours = Neighbours([note.note for note in free])
+        near = [(free[one], free[other]) for one, other in neighbours.pairs()]
+        loose = [pair for pair in near if not open_files & {note.file for note in pair}]
+        groups = [*_exact(free, neighbours, open_files), *_covered(loose)]
+        merges, more = _within(groups, removable(len(notes)))
+        merges = _sound(merges, notes)
         busy = {file for op in merges for file in named(op)}
-        flags = list(_flags([note for note in free if note.file not in busy], conflicts))
+        differences = _differences(near, busy, conflicts)
+        flags = _flags(differences)
+        told = {pair for flag in flags for pair in differences if pair <= set(flag.files)}
         ops: list[Op] = [*merges, *flags]
         files = {file for op in ops for file in named(op)}
         digests = {note.file: note.digest for note in notes if note.file in files}
-        return Proposal(render(ops, digests))
+        return Proposal(render(ops, digests), more=more or len(told) < len(differences))
 
 
-def _sound(merges: Sequence[Merge], notes: Sequence[StoredNote]) -> tuple[Op, ...]:
+def _sound(merges: Sequence[Merge], notes: Sequence[StoredNote]) -> list[Merge]:
     """The merges that the guards let pass; the others would be refused in every pass."""
-    return check(Plan(tuple(merges)), notes, has_secret=lambda text: False).accepted
+    accepted = set(check(Plan(tuple(merges)), notes, has_secret=lambda text: False).accepted)
+    return [op for op in merges if op in accepted]
 
 
-def _merges(notes: Iterable[StoredNote], budget: int) -> Iterator[Merge]:
-    for group in _duplicates(notes):
-        group = group[: budget + 1]
-        if len(group) > 1:
-            budget -= len(group) - 1
-            yield _merge(group)
+def _within(groups: Sequence[Group], budget: int) -> tuple[list[Merge], bool]:
+    """A merge for each group that shares no note with another, and whether any had to wait."""
+    merges: list[Merge] = []
+    busy: set[str] = set()
+    for (first, *rest), why in groups:
+        going = [note for note in rest if note.file not in busy][:budget]
+        if going and first.file not in busy:
+            budget -= len(going)
+            busy.update(note.file for note in (first, *going))
+            merges.append(_merge([first, *going], why))
+    return merges, any(note.file not in busy for (_, *rest), _ in groups for note in rest)
 
 
-def _duplicates(notes: Iterable[StoredNote]) -> Iterator[list[StoredNote]]:
-    """Groups of notes that say exactly the same, each with the best note first."""
-    alike: dict[Hashable, list[StoredNote]] = defaultdict(list)
-    for note in notes:
-        head = note.note.head
-        alike[(head.type, plain(head.description), plain(note.note.body))].append(note)
-    for rough in alike.values():
-        exact: dict[Hashable, list[StoredNote]] = defaultdict(list)
-        for note in rough if len(rough) > 1 else ():
-            exact[same_key(note.note)].append(note)
-        for group in exact.values():
-            first = best(group)
-            yield [first, *(note for note in group if note is not first)]
-
-
-def _merge(group: Sequence[StoredNote]) -> Merge:
+def _merge(group: Sequence[StoredNote], why: str) -> Merge:
     head = group[0].note.head
-    fullest = max(group, key=lambda note: len(note.note.body.strip()))
+    # the fullest of bodies that are the same but for spaces and signs
+    alike = [note for note in group if why == _SAME or note is group[0]]
+    fullest = max(alike, key=lambda note: len(note.note.body.strip()))
     return Merge(
         sources=tuple(note.file for note in group),
         target=head.file,
@@ -80,45 +85,107 @@ def _merge(group: Sequence[StoredNote]) -> Merge:
         type=head.type,
         description=head.description,
         body=fullest.note.body.replace("\r\n", "\n"),
-        reason="the same, word for word",
+        reason=why,
     )
 
 
-def _flags(notes: Sequence[StoredNote], conflicts: Sequence[Entry]) -> Iterator[Flag]:
-    """Contradictions as groups that share no file, each file of a group against each other."""
-    differences = _differences(notes, conflicts)
-    taken: set[str] = set()
-    flagged = 0
-    for pair, why in differences.items():
-        if taken & pair or flagged == MAX_FLAGS:
-            continue
-        group = _grown(pair, differences, taken)
-        taken.update(group)
-        flagged += 1
-        yield Flag(tuple(group), why)
+# --- which notes are one
+
+
+def _exact(
+    notes: Sequence[StoredNote], neighbours: Neighbours, fixed: Collection[str]
+) -> Iterator[Group]:
+    """Groups of notes that say exactly the same, each with the best note first."""
+    alike: dict[Hashable, list[StoredNote]] = defaultdict(list)
+    for at, note in enumerate(notes):
+        if note.file not in fixed:
+            alike[(note.note.head.type, neighbours.hook(at))].append(note)
+    for rough in alike.values():
+        exact: dict[Hashable, list[StoredNote]] = defaultdict(list)
+        for note in rough if len(rough) > 1 else ():
+            exact[same_key(note.note)].append(note)
+        for group in exact.values():
+            if len(group) > 1:
+                first = best(group)
+                yield from _group([first, *(note for note in group if note is not first)], _SAME)
+
+
+def _covered(near: Iterable[tuple[StoredNote, StoredNote]]) -> Iterator[Group]:
+    """Groups of notes whose sentences all stand in the first one."""
+    said: dict[str, frozenset[Sentence]] = {}
+    found: dict[str, StoredNote] = {}
+    within: dict[str, list[StoredNote]] = defaultdict(list)
+    for one, other in near:
+        for note in (one, other):
+            if note.file not in said:
+                said[note.file], found[note.file] = sentences(note.note), note
+        for whole, part in ((one, other), (other, one)):
+            same_kind = whole.note.head.kind == part.note.head.kind
+            if same_kind and said[part.file] and said[part.file] <= said[whole.file]:
+                within[whole.file].append(part)
+    for file in sorted(within, key=lambda file: (-len(said[file]), standing(found[file]))):
+        yield from _group([found[file], *within[file]], _COVERED)
+
+
+def _group(notes: Sequence[StoredNote], why: str) -> Iterator[Group]:
+    """The group, if any note of it may go; of the same words a person's own note stays first."""
+    own = [note for note in notes if has_own_keys(note.note)]
+    first = own[0] if own and why == _SAME else notes[0]
+    rest = [note for note in notes if note is not first and note not in own]
+    if rest:
+        yield [first, *rest], why
+
+
+# --- which contradict each other
 
 
 def _differences(
-    notes: Sequence[StoredNote], conflicts: Sequence[Entry]
+    near: Iterable[tuple[StoredNote, StoredNote]],
+    busy: Collection[str],
+    conflicts: Sequence[Entry],
 ) -> dict[frozenset[str], str]:
-    profiles = [profile(note.note) for note in notes]
-    found: dict[frozenset[str], str] = {}
     entries = defaultdict(list)
     for entry in conflicts:
         entries[frozenset(entry.files)].append(entry)
-    for left, right in candidates([note.note for note in notes]):
-        pair = frozenset((notes[left].file, notes[right].file))
-        why = contradiction(profiles[left], profiles[right])
-        if why and not known(entries[pair], notes[left], notes[right]):
+    profiles: dict[str, Profile] = {}
+    found: dict[frozenset[str], str] = {}
+    for one, other in near:
+        if one.file in busy or other.file in busy:
+            continue
+        pair = frozenset((one.file, other.file))
+        for note in (one, other):
+            if note.file not in profiles:
+                profiles[note.file] = profile(note.note)
+        why = contradiction(profiles[one.file], profiles[other.file])
+        if why and not known(entries[pair], one, other):
             found[pair] = why
     return found
 
 
+def _flags(differences: Mapping[frozenset[str], str]) -> list[Flag]:
+    """Contradictions as groups that share no file, each file of a group against each other."""
+    by_file: dict[str, set[str]] = defaultdict(set)
+    for pair in differences:
+        for file in pair:
+            by_file[file] |= pair
+    taken: set[str] = set()
+    flags: list[Flag] = []
+    for pair, why in differences.items():
+        if not taken & pair and len(flags) < MAX_FLAGS:
+            group = _grown(pair, differences, by_file, taken)
+            taken.update(group)
+            flags.append(Flag(tuple(group), why))
+    return flags
+
+
 def _grown(
-    pair: frozenset[str], differences: Collection[frozenset[str]], taken: Collection[str]
+    pair: frozenset[str],
+    differences: Collection[frozenset[str]],
+    by_file: Mapping[str, set[str]],
+    taken: Collection[str],
 ) -> list[str]:
     group = sorted(pair)
-    for other in sorted({file for two in differences if two & pair for file in two} - pair):
+    for other in sorted({file for each in pair for file in by_file[each]} - pair):
         fits = all(frozenset((other, file)) in differences for file in group)
         if fits and other not in taken and len(group) < MAX_FLAGGED:
             group.append(other)

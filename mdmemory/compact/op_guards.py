@@ -6,20 +6,18 @@ Pure. An op is refused for the first thing found; the others of its plan go on.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from mdmemory import note as notes_format
-from mdmemory.compact import literals, near, result
-from mdmemory.compact.contradiction import (
-    Profile,
-    contradiction,
-    first_contradiction,
-    profile,
-    profile_of,
-)
+from mdmemory import limits
+from mdmemory.compact import literals, merged, result
+from mdmemory.compact.contradiction import Profile, contradiction, profile
+from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, shown
-from mdmemory.compact.statement import Statement
+from mdmemory.compact.same import same_key
+from mdmemory.compact.statement import turned
 from mdmemory.errors import BadNote
 from mdmemory.store.store import StoredNote
 
@@ -35,7 +33,7 @@ _INJECTION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class World:
     """What an op is judged against: all notes, files in an open conflict, and held files."""
 
@@ -49,6 +47,39 @@ class World:
             self.profiles[file] = profile(self.store[file].note)
         return self.profiles[file]
 
+    def contradicted(self, file: str) -> tuple[str, str] | None:
+        """A note that contradicts this one, and in what."""
+        near = (self._files[at] for at in self._neighbours.near(self._at[file]))
+        return self._first((file, other) for other in near)
+
+    def contradicting(self, files: Sequence[str]) -> tuple[str, str, str] | None:
+        """Two of these notes that contradict each other, and in what."""
+        near = Neighbours([self.store[file].note for file in files])
+        for one, other in near.pairs():
+            if found := self._first([(files[one], files[other])]):
+                return (files[one], *found)
+        return None
+
+    def _first(self, pairs: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
+        for one, other in pairs:
+            if why := contradiction(self.profile(one), self.profile(other)):
+                return other, why
+        return None
+
+    # Cutting all notes up is dear: only a plan that deletes needs it, and once.
+
+    @cached_property
+    def _files(self) -> list[str]:
+        return list(self.store)
+
+    @cached_property
+    def _at(self) -> dict[str, int]:
+        return {file: at for at, file in enumerate(self._files)}
+
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        return Neighbours([self.store[file].note for file in self._files])
+
 
 _Refusal = tuple[str, str]
 
@@ -59,9 +90,7 @@ def judge(ops: Sequence[Op], world: World) -> tuple[list[Op], list[tuple[Op, str
     for op in ops:
         if refusal := next(_refusals(op, world), None):
             refused[op] = refusal
-    # A delete that is refused keeps a note, whose links may keep others: until nothing moves.
-    while more := _dangling([op for op in ops if op not in refused], world.store):
-        refused |= more
+    refused |= _dangling([op for op in ops if op not in refused], world)
     accepted = [op for op in ops if op not in refused]
     return accepted, [(op, *refused[op]) for op in ops if op in refused]
 
@@ -95,59 +124,48 @@ def _merge_refusals(op: Merge, world: World) -> Iterator[_Refusal]:
     if {source.head.type for source in sources} != {op.type}:
         yield "cross_type", f"{files} and the merged note are not all of one type."
     if len({source.head.status == "unconfirmed" for source in sources}) > 1:
-        exact = len({near.same_key(source) for source in sources}) == 1
+        exact = len({same_key(source) for source in sources}) == 1
         if not exact:
             yield "held", f"{files}: an unconfirmed note is merged only with others like it."
     yield from _bad_text(op, op.target, op.description, op.body, world)
-    for at, one in enumerate(op.sources):
-        others = op.sources[at + 1 :]
-        profiles = [world.profile(file) for file in others]
-        if found := first_contradiction(world.profile(one), profiles):
-            other, why = found
-            yield "contradiction", f"{shown(one)} and {shown(others[other])} contradict: {why}."
-    merged = [name for source in sources for name in _names(source.head)]
-    texts = [f"{source.head.description}\n{source.body}" for source in sources]
-    yield from _loss(op.target, texts, f"{op.description}\n{op.body}", merged)
+    if found := world.contradicting(op.sources):
+        one, other, why = found
+        yield "contradiction", f"{shown(one)} and {shown(other)} contradict: {why}."
+    own = [name for source in sources for name in merged.names(source)]
+    texts = [_said(source.head.description, source.body) for source in sources]
+    yield from _loss(op.target, texts, _said(op.description, op.body), own)
 
 
 def _rewrite_refusals(op: Rewrite, world: World) -> Iterator[_Refusal]:
     note = world.store[op.file].note
     description = note.head.description if op.description is None else op.description
     yield from _bad_text(op, op.file, op.description, op.body, world)
-    before = f"{note.head.description}\n{note.body}"
-    yield from _loss(op.file, [before], f"{description}\n{op.body}", ())
-    after = profile_of(note.head.type, description, op.body)
+    before = _said(note.head.description, note.body)
+    yield from _loss(op.file, [before], _said(description, op.body), ())
+    after = Profile(note.head.type, description, op.body)
     if why := contradiction(world.profile(op.file), after):
         yield "negation", f"The new text of {shown(op.file)} contradicts the old one: {why}."
 
 
 def _delete_refusals(op: Delete, world: World) -> Iterator[_Refusal]:
-    mine = world.profile(op.file)
-    others = [
-        file
-        for file, note in world.store.items()
-        if file != op.file and note.note.head.type == mine.type
-    ]
-    if found := first_contradiction(mine, [world.profile(file) for file in others]):
+    if found := world.contradicted(op.file):
         other, why = found
-        yield (
-            "contradiction",
-            f"{shown(op.file)} and {shown(others[other])} contradict, so both stay: {why}.",
-        )
+        message = f"{shown(op.file)} and {shown(other)} contradict, so both stay: {why}."
+        yield "contradiction", message
 
 
 def _bad_text(
     op: Op, file: str, description: str | None, body: str, world: World
 ) -> Iterator[_Refusal]:
     try:
-        notes_format.check_body(body)
+        limits.check_body(body)
     except BadNote as problem:
         yield "body", f"The body for {shown(file)} is refused: {problem.message}"
     if _INJECTION.search(f"{description or ''}\n{body}"):
         yield "body", f"The text for {shown(file)} reads like instructions to an assistant."
     try:
         if description is not None:
-            notes_format.check_description(description)
+            limits.check_description(description)
     except BadNote as problem:
         yield "description", f"The description for {shown(file)} is refused: {problem.message}"
     try:
@@ -157,15 +175,15 @@ def _bad_text(
 
 
 def _loss(
-    file: str, before: Sequence[str], after: str, merged: Sequence[str]
+    file: str, before: Sequence[str], after: str, own: Sequence[str]
 ) -> Iterator[_Refusal]:
-    lost, invented = literals.audit(before, after, merged=merged)
+    lost, invented = literals.audit(before, after, merged=own)
     if lost:
         yield "literal_lost", f"{shown(file)} would lose {_some(lost)}."
     if invented:
         yield "literal_invented", f"{shown(file)} would gain {_some(invented)} from nowhere."
-    if any(Statement(text).negated for text in before) != bool(Statement(after).negated):
-        yield "negation", f"{shown(file)} would lose or gain a negation."
+    if flipped := turned(before, after):
+        yield "negation", f"{shown(file)} would turn around what is said of {_some(flipped)}."
 
 
 def _some(tokens: Sequence[str]) -> str:
@@ -173,26 +191,37 @@ def _some(tokens: Sequence[str]) -> str:
     return ", ".join(token[:80] for token in tokens[:_LISTED]) + more
 
 
+def _said(description: str, body: str) -> str:
+    return f"{description}\n\n{body}"
+
+
 # --- links
 
 
-def _dangling(ops: Sequence[Op], store: Mapping[str, StoredNote]) -> dict[Op, _Refusal]:
-    """The deletes among these ops that would leave a [[link]] without a target."""
+def _dangling(ops: Sequence[Op], world: World) -> dict[Op, _Refusal]:
+    """The deletes among these ops that would leave a [[link]] without a target.
+
+    One that is refused keeps its note, whose own links may keep others: until nothing moves.
+    """
     deletes = [op for op in ops if isinstance(op, Delete)]
     if not deletes:
         return {}
-    texts = _texts_after(ops, store)
-    removed = {op.file for op in deletes}
-    resolved = {
-        name for file in store if file not in removed for name in _names(store[file].note.head)
-    }
-    linked = {name: file for file, text in texts.items() for name in literals.links(text)}
-    found: dict[Op, _Refusal] = {}
+    owners: dict[str, list[Delete]] = defaultdict(list)
     for op in deletes:
-        for name in _names(store[op.file].note.head):
-            if name in linked and name not in resolved:
-                message = f"{shown(linked[name])} links to {shown(op.file)}."
-                found[op] = ("dangling_link", message)
+        for name in merged.names(world.store[op.file].note):
+            owners[name].append(op)
+    removed = {op.file for op in deletes}
+    stay = (note.note for file, note in world.store.items() if file not in removed)
+    found_anyway = owners.keys() & {name for note in stay for name in merged.names(note)}
+    found: dict[Op, _Refusal] = {}
+    texts = list(_texts_after(ops, world.store).items())
+    while texts:
+        file, text = texts.pop()
+        for name in literals.links(text) if "[[" in text else ():
+            for op in owners.get(name, ()) if name not in found_anyway else ():
+                if op not in found:
+                    found[op] = ("dangling_link", f"{shown(file)} links to {shown(op.file)}.")
+                    texts.append((op.file, world.store[op.file].note.text))
     return found
 
 
@@ -204,13 +233,10 @@ def _texts_after(ops: Sequence[Op], store: Mapping[str, StoredNote]) -> dict[str
                 del texts[op.file]
             case Rewrite():
                 kept = store[op.file].note.head.description
-                texts[op.file] = f"{kept if op.description is None else op.description}\n{op.body}"
+                description = kept if op.description is None else op.description
+                texts[op.file] = _said(description, op.body)
             case Merge():
                 for file in op.sources:
                     del texts[file]
-                texts[op.target] = f"{op.description}\n{op.body}"
+                texts[op.target] = _said(op.description, op.body)
     return texts
-
-
-def _names(head: notes_format.Head) -> set[str]:
-    return {literals.fold(head.name), literals.fold(head.file)}

@@ -24,10 +24,14 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An answer as it came, a plan with its digests when all went well, and its cost."""
+    """An answer as it came, a plan with its digests when all went well, and its cost.
+
+    `more`: a limit left work that another pass would find, with no note changed.
+    """
 
     answer: str | bytes
     tokens: Tokens = Tokens()
+    more: bool = False
 
 
 class Planner(Protocol):

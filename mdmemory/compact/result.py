@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from mdmemory import note as notes_format
+from mdmemory import note_writing
+from mdmemory.compact import merged
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite
 from mdmemory.note import Head, Note
 from mdmemory.store.store import StoredNote
@@ -46,10 +47,11 @@ def pairs(op: Flag, notes: Mapping[str, StoredNote]) -> list[tuple[StoredNote, S
 
 def best(notes: Iterable[StoredNote]) -> StoredNote:
     """The note that the others should join: confirmed, of the best source, the oldest."""
-    return min(notes, key=_standing)
+    return min(notes, key=standing)
 
 
-def _standing(note: StoredNote) -> tuple[bool, int, str, str]:
+def standing(note: StoredNote) -> tuple[bool, int, str, str]:
+    """What sorts the better note first."""
     head = note.note.head
     rank = SOURCE_RANK.get(head.source, 0)
     born = _date(head.created) or "9999"
@@ -62,21 +64,26 @@ def _merge(op: Merge, notes: Mapping[str, StoredNote], today: str) -> list[Chang
     kept = notes.get(op.target) if op.target in op.sources else None
     # A new target starts from the best source, so that a person's own keys in it live on.
     base = kept or best(sources)
-    text = _merged(op, base.note, [source.note.head for source in sources], today)
-    written: Change = (op.target, kept.digest if kept else None, text.encode("utf-8"))
     gone = [source for source in sources if source is not kept]
+    text = _merged(op, base.note, sources, gone, today)
+    written: Change = (op.target, kept.digest if kept else None, text.encode("utf-8"))
     return [written, *((source.file, source.digest, None) for source in gone)]
 
 
-def _merged(op: Merge, base: Note, heads: Sequence[Head], today: str) -> str:
+def _merged(
+    op: Merge, base: Note, sources: Sequence[StoredNote], gone: Sequence[StoredNote], today: str
+) -> str:
     wanted = {"name": op.name, "description": op.description}
     settings: dict[str, str | None] = {
         key: value for key, value in wanted.items() if getattr(base.head, key) != value
     }
     body = None if _same(op.body, base.body) else op.body
     said_anew = body is not None or "description" in settings
+    heads = [source.note.head for source in sources]
     settings |= _provenance(base.head, heads, today if said_anew else "")
-    return notes_format.edit(base, set=settings, body=body).text
+    if names := merged.joined(base, op.name, [source.note for source in gone]):
+        settings[f"metadata.{merged.KEY}"] = names
+    return note_writing.edit(base, set=settings, body=body).text
 
 
 def _provenance(base: Head, heads: Sequence[Head], today: str) -> dict[str, str | None]:
@@ -117,7 +124,7 @@ def _rewrite(op: Rewrite, stored: StoredNote, today: str) -> list[Change]:
     if not settings and body is None:
         return []
     settings["metadata.updated"] = today
-    text = notes_format.edit(note, set=settings, body=body).text
+    text = note_writing.edit(note, set=settings, body=body).text
     return [(op.file, stored.digest, text.encode("utf-8"))]
 
 

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_LETTER = rf"[^\W{_CJK}]"
+from mdmemory.compact import polarity
+
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+LETTER = rf"[^\W{CJK}]"
 _TOKEN = re.compile(
-    rf"[{_CJK}]+|{_LETTER}(?:{_LETTER}|[+#]|[.@/:'’-](?={_LETTER}))*|[.,;:!?，。；：！？、]"
+    rf"[{CJK}]+|{LETTER}(?:{LETTER}|[+#]|[.@/:'’-](?={LETTER}))*|[.,;:!?，。；：！？、]|\n\s*\n|\n"
 )
-_CLAUSE = frozenset(".,;:!?，。；：！？、")
 _MARKS = re.compile(r"(?<!\w)[*_#]+|[*_]+(?!\w)|[`>\[\]()\"“”]+")
+# A line that begins anew, whatever the one before it ends with: a bullet, a heading, a reason.
+_NEW_LINE = re.compile(r"\n(?=[ \t]*(?:[-*+•>#|]|\d{1,2}[.)][ \t]|[Ww]hy\b))")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -27,11 +32,6 @@ STOP = word_set(
     "a an and are as at be been by do does did for from had has have he her his i in is it its my "
     "of on or our she so that the their them they this to was we were will with you your"
 )
-_NEGATION = re.compile(
-    r"not|never|no|none|nothing|neither|nor|cannot|without|avoid|avoids|stop|stopped|refuses?|"
-    r"\w+n['’]t|nicht|kein\w*|nie|niemals|ne|pas|jamais"
-)
-_NEGATION_CJK = re.compile(r"不要|不用|不再|不会|不需要|从不|從不|禁止|没有|沒有|不|没|沒|别|別|勿")
 _TIMES = word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february april june july "
     "august september october november december two three four five six seven eight nine ten "
@@ -41,85 +41,149 @@ _TIMES_CJK = re.compile(
     r"(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十百千两]+(?=[点月号天个次年周时分])"
 )
 
+_GERMAN = 0.15  # share of capitals inside sentences beyond which a capital says nothing
+_ENOUGH = 20  # words inside sentences that such a share takes
+# A line break of hard-wrapped prose is inside a sentence.
+_WRAP = re.compile(r"(?<=[^\n]{40}[\w,])\n(?=[^\W\d_])")
+_INSIDE = re.compile(rf"(?<=[\w,;:)] )(?![{CJK}])[^\W\d_][\w'’.-]*")
+_SHAPED = re.compile(rf"(?<![\w'’])[^\W\d_{CJK}]{{2,}}+(?![\d_])")
+_NOT_NAMES = frozenset(("I", "Why", "I'm", "I’m", "I'd", "I’d", "I've", "I’ve", "I'll", "I’ll"))
+
 
 class Statement:
-    """One text, cut up for comparing; what only similar texts need is worked out on demand."""
+    """One text, cut up for comparing; every part is worked out when it is asked for."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.cut = _cut(text)
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """Words, runs of CJK, punctuation and line breaks in their order, not folded."""
+        return pieces(self.text)
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The words and runs alone, folded."""
+        return [piece.casefold() for piece in self.pieces if piece not in polarity.BREAKS]
 
     @cached_property
     def ordered(self) -> str:
         """Its words, sorted: what token_sort_ratio compares."""
-        return " ".join(sorted(token for token in self.cut if token not in _CLAUSE))
+        return " ".join(sorted(self.tokens))
 
     @cached_property
     def words(self) -> frozenset[str]:
-        plain = [token for token in self.cut if token not in _CLAUSE]
-        return frozenset(word for token in plain for word in (token, *_grams(token)))
+        return frozenset(word for token in self.tokens for word in (token, *grams(token)))
 
     @cached_property
     def negated(self) -> frozenset[str]:
-        return frozenset(_negated(self.cut))
+        return polarity.negated(self.pieces)
 
     @cached_property
     def values(self) -> frozenset[str]:
-        return frozenset(_values(self.text, self.cut))
+        return frozenset(_values(self.text, self.tokens))
 
 
-def words(text: str) -> list[str]:
-    """The words of a text in their order, folded."""
-    return [word for token in _cut(text) if token not in _CLAUSE for word in _grams(token)]
+def pieces(text: str) -> list[str]:
+    """A text cut into words, runs of CJK, punctuation, and line breaks.
+
+    A line break that begins something new (a paragraph, a bullet) is a piece of two breaks.
+    """
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    if "\n" in plain:
+        plain = _NEW_LINE.sub("\n\n", plain)
+    found = _TOKEN.findall(_MARKS.sub(" ", plain))
+    return [piece if piece.strip() else "\n" * min(2, piece.count("\n")) for piece in found]
 
 
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+def turned(sources: Sequence[str], result: str) -> list[str]:
+    """The words that the sources deny and the result says, or the reverse; sorted.
+
+    Of each source that denies something, and of the result, something must stay denied as well.
+    """
+    denied = [polarity.surely_negated(pieces(text)) for text in sources]
+    before, after = pieces("\n".join(sources)), pieces(result)
+    may, may_after = polarity.possibly_negated(before), polarity.possibly_negated(after)
+    said, said_after = _said(before), _said(after)
+    sure = polarity.surely_negated(after)
+    found = {
+        word
+        for word in frozenset().union(*denied) - may_after.keys()
+        if said_after[word] > said[word] - may[word]
+    }
+    found |= (sure & said.keys()) - may.keys()
+    for words, kept in (*((words, may_after) for words in denied), (sure, may)):
+        found |= frozenset() if words & kept.keys() else words
+    return sorted(found)
 
 
-def _cut(text: str) -> list[str]:
-    return _TOKEN.findall(_MARKS.sub(" ", _fold(text)))
+def _said(found: Iterable[str]) -> Counter[str]:
+    """How often each word stands there, denied or not."""
+    folded = [piece.casefold() for piece in found if piece not in polarity.BREAKS]
+    return Counter(
+        word for piece in folded for word in (dict.fromkeys((piece, *grams(piece))))
+    )
 
 
-def _grams(token: str) -> list[str]:
-    if not re.match(rf"[{_CJK}]", token) or len(token) == 1:
+def grams(token: str) -> list[str]:
+    """The bigrams of a run of CJK; any other word as it is."""
+    if len(token) == 1 or not is_cjk(token[0]):
         return [token]
     return [token[at : at + 2] for at in range(len(token) - 1)]
 
 
-def _negated(cut: list[str]) -> set[str]:
-    """The words that stand under a negation: up to three after it, within its clause."""
-    found: set[str] = set()
-    for at, token in enumerate(cut):
-        if _NEGATION.fullmatch(token):
-            found.update(_following(cut[at + 1 : at + 6]))
-        for match in _NEGATION_CJK.finditer(token):
-            rest = token[match.end() : match.end() + 5]
-            found.update(_grams(rest) if len(rest) > 1 else [])
-    return found
+def is_cjk(char: str) -> bool:
+    """Whether a character belongs to a script that puts no space between words."""
+    return (
+        "\u4e00" <= char <= "\u9fff"
+        or "\u3040" <= char <= "\u30ff"
+        or "\uac00" <= char <= "\ud7af"
+        or "\u3400" <= char <= "\u4dbf"
+    )
 
 
-def _following(after: list[str]) -> list[str]:
-    clause = after[: next((at for at, token in enumerate(after) if token in _CLAUSE), len(after))]
-    return [token for token in clause if token not in STOP][:3]
+def proper_nouns(text: str, *, german: bool | None = None) -> dict[str, str]:
+    """The proper nouns of a text, folded, each with one way it is written there.
+
+    A word with a capital inside a sentence, one of mixed case, or all capitals. Where more than
+    15 % of the words inside sentences begin with a capital, as in German, a capital there says
+    nothing; `german` settles that from outside.
+    """
+    text = _WRAP.sub(" ", text)
+    shaped = [word for word in _SHAPED.findall(text) if any(map(str.isupper, word[1:]))]
+    inside, capital = _capitals(text)
+    if german is None:
+        german = _is_german(inside, capital)
+    found = shaped if german else [*capital, *shaped]
+    bare = map(_bare, found)
+    return {unicodedata.normalize("NFKC", word).casefold(): word for word in bare}
 
 
-def _values(text: str, cut: list[str]) -> set[str]:
-    found = {token for token in cut if token in _TIMES or _is_identifier(token)}
-    found.update(token.removeprefix("v") for token in cut if any(map(str.isdigit, token)))
+def is_german(text: str) -> bool:
+    """Whether a text writes so many capitals inside sentences that they name nothing."""
+    return _is_german(*_capitals(_WRAP.sub(" ", text)))
+
+
+def _capitals(text: str) -> tuple[list[str], list[str]]:
+    inside = _INSIDE.findall(text)
+    capital = (word for word in inside if word[0].isupper() and word not in _NOT_NAMES)
+    return inside, [word for word in capital if word.casefold() not in STOP]
+
+
+def _is_german(inside: list[str], capital: list[str]) -> bool:
+    return len(inside) >= _ENOUGH and len(capital) > _GERMAN * len(inside)
+
+
+def _bare(word: str) -> str:
+    return word.rstrip(".'’-").removesuffix("'s").removesuffix("’s")
+
+
+def _values(text: str, tokens: list[str]) -> set[str]:
+    found = {token for token in tokens if token in _TIMES or _is_identifier(token)}
+    found.update(token.removeprefix("v") for token in tokens if any(map(str.isdigit, token)))
     found.update(match.group() for match in _TIMES_CJK.finditer(text))
-    return found | _proper_nouns(text)
+    return found | proper_nouns(text).keys()
 
 
 def _is_identifier(token: str) -> bool:
     return "_" in token or bool(re.search(r"\w[.@/]\w|[+#]$", token))
-
-
-def _proper_nouns(text: str) -> set[str]:
-    """Capitalised inside a sentence, of mixed case, or all capitals; nothing in German prose."""
-    inside = re.findall(r"(?<=[\w,;:)] )[^\W\d_][\w'’.-]*", text)
-    capital = [word for word in inside if word[0].isupper() and word not in ("I", "Why")]
-    shaped = re.findall(r"\b(?:[A-Z]{2,}|[A-Za-z]+[a-z][A-Z]\w*)\b", text)
-    if len(capital) > 0.15 * len(inside) and len(inside) >= 20:
-        capital = []  # a language that capitalises its nouns
-    return {word.casefold().rstrip(".'’-") for word in (*capital, *shaped)}

@@ -77,6 +77,39 @@ def grow(text: str, key: str, items: Sequence[str]) -> str:
     return _insert(text, listed, [_quoted(item) for item in items], _unit(text, root))
 
 
+def shrink(text: str, key: str, items: Sequence[str]) -> str:
+    """`text` without `items` in the list `key` of its root object: what takes back a `grow`.
+
+    Comments stay. Raises JsoncError for text that is no JSON with comments.
+    """
+    if text.startswith(BOM):
+        return BOM + shrink(text[1:], key, items)
+    listed = parse(text).member(key)
+    for at, part in enumerate(listed.parts if listed else ()):
+        if listed and part.data in items:
+            return shrink(_cut(text, listed, at), key, items)
+    return text
+
+
+def _cut(text: str, box: Value, at: int) -> str:
+    """`text` without the part `at` of a list, its comma, and the white space before it."""
+    part = box.parts[at]
+    head, rest = text[: part.start], text[part.end :]
+    following = _skip(text, part.end)
+    if text.startswith(",", following):
+        # the comma before it stays: a comment may stand between that and here
+        rest = text[part.end : following] + text[following + 1 :]
+    elif at:
+        comma = text.index(",", _skip(text, box.parts[at - 1].end))
+        head = head[:comma] + head[comma + 1 :]
+    head = re.sub(r"(?:\r\n|\n|\r)?[ \t]*\Z", "", head)
+    if head.endswith("["):
+        rest = rest.lstrip(" \t")
+        inside, bracket, _ = rest.partition("]")
+        rest = rest if inside.strip() or not bracket else rest[len(inside) :]
+    return head + rest
+
+
 def _skip(text: str, at: int) -> int:
     """Where the white space and the comments from `at` on end."""
     found = _BLANK.match(text, at)

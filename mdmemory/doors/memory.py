@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.doors import machine
-from mdmemory.errors import NoGit
+from mdmemory.errors import MdmemoryError, NoGit, NotFound
+from mdmemory.files import digest, read_regular
 from mdmemory.note import Head
-from mdmemory.store import editing
 from mdmemory.store.project import Project, find
 from mdmemory.store.refresh import Refreshed, Refresher
 from mdmemory.store.store import Store, StoredNote
@@ -26,8 +26,10 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading
     from mdmemory.store.doctor import Finding
     from mdmemory.store.editing import Edited
     from mdmemory.store.history import History, Logged
+    from mdmemory.store.life import Step
     from mdmemory.store.resolve import Conflict, Resolved
     from mdmemory.store.setup import Setup
+    from mdmemory.store.sync import Synced
     from mdmemory.store.undo import Undone
     from mdmemory.store.writer import Writer
 
@@ -63,6 +65,7 @@ class Memory:
         """The store for the folder `path`, or the one that `store` names. Raises NoStore."""
         places = machine.places(environment)
         named = store or places.environment.get("MDMEMORY_STORE")
+        named = os.path.expanduser(named) if named else None
         return cls(find(Path(path), named, places), holder=holder, clock=clock)
 
     @classmethod
@@ -90,8 +93,7 @@ class Memory:
     def listing(self) -> list[Listed]:
         """Every note with its strength, and whether the index lists it. Refreshes the index."""
         refresher = self._refresher()
-        refresher.keep_fresh()
-        state = refresher.refresh(write=False)
+        state = refresher.current()
         listed = set(state.index.listed)
         return [
             Listed(
@@ -124,16 +126,31 @@ class Memory:
         gone = undone_commits(log, history.reverted())
         return [(entry, entry.commit in gone) for entry in log[:limit]]
 
-    def diff(self, id: str | None = None, *, colour: bool = False) -> tuple[Logged | None, str]:
-        """What a commit of ours changed (default: the newest), as a unified diff."""
+    def diff(
+        self, id: str | None = None, *, generated: bool = False, words: bool = False
+    ) -> tuple[Logged | None, str]:
+        """What a commit changed (default: our newest), as a unified diff or (words) for worddiff.
+
+        `generated`: MEMORY.md and _MORE.md, too.
+        """
+        from mdmemory.store import life
         from mdmemory.store.undo import find as find_entry
 
         history = self._history()
         log = history.log()
         if id is None and not log:
             return None, ""
-        entry = find_entry(history, log, id) if id else log[0]
-        return entry, history.diff(entry.commit, colour)
+        try:
+            entry = find_entry(history, log, id) if id else log[0]
+        except NotFound:
+            entry = life.commit_named(history, id or "")  # by hand: as good to look at
+        return entry, life.difference(history, entry.commit, generated=generated, words=words)
+
+    def history(self, name: str) -> list[Step]:
+        """The life of a note, newest step first, across renames and merges; it may be gone."""
+        from mdmemory.store.life import life
+
+        return life(self._history(), self._store(), name)
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """What may be wrong with the store; `fix` repairs first what can be repaired safely."""
@@ -159,6 +176,8 @@ class Memory:
         source: str = "manual",
     ) -> Edited:  # fmt: skip
         """Store a note. The same text again names the note there is; a taken name gets `-2`."""
+        from mdmemory.store import editing
+
         return editing.add(
             self._writer(), name=name, type=type, description=description, body=body, kind=kind,
             source=source, today=self._today(),
@@ -166,16 +185,22 @@ class Memory:
 
     def edit(self, name: str, *, description: str | None = None, body: str | None = None) -> Edited:
         """Change a note's description or body, and only the lines of these."""
+        from mdmemory.store import editing
+
         return editing.edit(
             self._writer(), name, description=description, body=body, today=self._today()
         )
 
     def replace_text(self, name: str, text: str, *, replaces: str) -> Edited:
         """Put a note's whole text, which a person wrote after seeing the digest `replaces`."""
+        from mdmemory.store import editing
+
         return editing.replace_text(self._writer(), name, text, replaces)
 
     def remove(self, name: str) -> Edited:
         """Remove a note; its text stays in history."""
+        from mdmemory.store import editing
+
         return editing.remove(self._writer(), name)
 
     def resolve(self, id: str, *, keep: str | None = None) -> Resolved:
@@ -186,6 +211,8 @@ class Memory:
 
     def confirm(self, name: str) -> Edited:
         """Stand by a note that was unconfirmed."""
+        from mdmemory.store import editing
+
         return editing.confirm(self._writer(), name, today=self._today())
 
     def extract(self, transcript: bytes, *, dry_run: bool = False) -> Extracted:
@@ -210,6 +237,12 @@ class Memory:
         from mdmemory.store.undo import undo
 
         return undo(self._writer(), id)
+
+    def sync(self, *, rebase: bool = False) -> Synced:
+        """Commit, fetch, merge (or rebase) and push, with the person's own git configuration."""
+        from mdmemory.store.sync import sync
+
+        return sync(self._writer(), machine.places().environment, rebase=rebase)
 
     # the rooms below
 
@@ -254,7 +287,10 @@ def _is_secret(text: str) -> bool:
 
 
 def _digest(store: Store, file: str) -> str:
-    return store.read(file).digest if os.path.lexists(store.folder / file) else ""
+    try:
+        return digest(read_regular(store.folder / file))
+    except MdmemoryError:
+        return ""
 
 
 def _status(head: Head, held: frozenset[str]) -> str:

@@ -104,6 +104,73 @@ def install(
     return said
 
 
+def remove(project: Path, store: Path, *, config_folder: Path | None = None) -> list[str]:
+    """Take back what `install` did; sentences on it, [] when nothing of ours is there.
+
+    Only the entries as we write them go, and a PROTOCOL.md that nobody edited. Raises
+    MdmemoryError as `install` does, before anything is changed.
+    """
+    place = _Place(project, store, config_folder)
+    ours = [place.entry(file) for file in place.wanted]
+    changes = [change for file in place.configurations() if (change := _shrunk(place, file, ours))]
+    _refuse_links(place, place.protocol)
+    said = []
+    for file, data in changes:
+        if data is None:
+            file.unlink()
+            said.append(f"Removed {place.name(file)}, which held nothing else.")
+        else:
+            _write(file, data)
+            said.append(f"Took our entries out of the instructions in {place.name(file)}.")
+    return said + _unprotocol(place) + _still_listed(place)
+
+
+def _shrunk(place: _Place, file: Path, ours: list[str]) -> tuple[Path, bytes | None] | None:
+    """The configuration without our entries (None: it held nothing else), or None: no change."""
+    before = _listed(place, file)
+    mine = [entry for entry in before if entry in ours]
+    if not mine:
+        return None
+    text = _text(place, file)
+    if text == _new(mine):
+        return file, None
+    after = jsonc.shrink(text, "instructions", mine)
+    kept = jsonc.data_without(text, "instructions") == jsonc.data_without(after, "instructions")
+    root = jsonc.parse(after.removeprefix(jsonc.BOM)).data
+    rest = [entry for entry in before if entry not in mine]
+    if not kept or not isinstance(root, dict) or root["instructions"] != rest:
+        raise MdmemoryError(
+            f"{place.name(file)} could not be changed without touching other settings.",
+            f"Take these out of its `instructions` by hand: {_and(mine)}.",
+        )
+    return file, after.encode()
+
+
+def _unprotocol(place: _Place) -> list[str]:
+    path, name = place.protocol, place.name(place.protocol)
+    if not path.exists():
+        return []
+    if not is_unedited(read_regular(path)):
+        return [f"Left {name} where it is: it was edited."]
+    path.unlink()
+    for folder in (path.parent, path.parent.parent):
+        # only what is empty now goes, and never the folder of the configuration itself
+        if folder != place.root and not any(folder.iterdir()):
+            folder.rmdir()
+    return [f"Removed {name}."]
+
+
+def _still_listed(place: _Place) -> list[str]:
+    """Entries for the same files that somebody wrote in their own way."""
+    wanted = {os.path.realpath(file) for file in place.wanted}
+    return [
+        f"{place.name(file)} still lists {entry}, which is not how we write it."
+        for file in place.configurations()
+        for entry in _listed(place, file)
+        if place.resolve(entry) in wanted
+    ]
+
+
 def check(project: Path, store: Path, *, config_folder: Path | None = None) -> list[str]:
     """What keeps OpenCode from reading this store's memory, one sentence each; [] when wired."""
     place = _Place(project, store, config_folder)

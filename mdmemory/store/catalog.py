@@ -59,7 +59,15 @@ class _Columns(NamedTuple):
     lines: list[str]
     traces: list[str]
     held: list[str]
-    heads: list[str]
+
+
+class _Memory(NamedTuple):
+    """What the file holds. `heads` are packed lines, of which the last about a file counts: they
+    are many bytes that few commands need, so a change only adds to them.
+    """
+
+    columns: _Columns
+    heads: bytes
 
 
 class _Sight(NamedTuple):
@@ -86,6 +94,7 @@ class Catalog:
     ) -> None:
         self._folder, self._cache, self._stamp = folder, cache, _word(stamp)
         self._read, self._is_secret = read, is_secret
+        self._read_now: dict[str, Head] = {}
         # In this order: what changes after the clock was read is too young to be trusted, and
         # what changes after the look has another print the next time.
         self._clock = _clock(cache) if cache else 0
@@ -101,7 +110,10 @@ class Catalog:
 
     def heads(self) -> list[Head]:
         """The heads of all notes, sorted by file."""
-        return [_unpacked(head) for head in self._columns.heads]
+        files = self._columns.files
+        known = {head.file: head for head in _all_unpacked(self._memory.heads)}
+        known |= self._read_now
+        return [known[file] for file in files]
 
     @property
     def held(self) -> frozenset[str]:
@@ -111,8 +123,10 @@ class Catalog:
 
     def columns(self, replaced: Mapping[str, Note | None] = MappingProxyType({})) -> index.Columns:
         """What `index.arrange` needs, as it would be with these notes in place (None: gone)."""
-        news = {file: self._values(file, note) for file, note in replaced.items()}
-        known = _with(self._columns, news) if news else self._columns
+        known = self._columns
+        if replaced:
+            news = {file: self._values(note) if note else None for file, note in replaced.items()}
+            known = _with(known, news)
         return index.Columns(
             *(known.files, known.sections, known.names, known.lines, known.traces),
             held=len(known.held) - known.held.count(""),
@@ -134,16 +148,21 @@ class Catalog:
             # without its print a note is read again the next time
             pairs = zip(known.files, known.prints, strict=True)
             known = known._replace(prints=["" if f in young else p for f, p in pairs])
+        memory = _Memory(known, self._all_heads())
         try:
-            write_atomic(self._cache, _written(known, self._stamp, seal), mode=0o600)
+            write_atomic(self._cache, _written(memory, self._stamp, seal), mode=0o600)
         except Unwritable:
             return False
         return True
 
     @cached_property
+    def _memory(self) -> _Memory:
+        return _remembered(self._cache, self._stamp)
+
+    @cached_property
     def _columns(self) -> _Columns:
         """What is remembered of the files that look the same, and the others read anew."""
-        known, (files, prints, _) = _remembered(self._cache, self._stamp), self._sight
+        known, (files, prints, _) = self._memory.columns, self._sight
         lists = list(known)
         if known.files != files:
             # -1: a note that is not known, the empty value at the end of each list
@@ -152,31 +171,33 @@ class Catalog:
             lists = [[values[at] for at in order] for values in ([*part, ""] for part in known)]
         news = [at for at, seen in enumerate(prints) if lists[1][at] != seen]
         lists[:2] = files, prints
-        gone: dict[str, tuple[str, ...] | None] = {}
+        gone: dict[str, None] = {}
         for at in news:
-            values = self._found(files[at], prints[at])
-            if values is None:
-                gone[files[at]] = None
+            try:
+                note = self._read(files[at])
+            except NotFound:
+                gone[files[at]] = None  # removed between the look and the reading
                 continue
-            for column, value in zip(lists, values, strict=True):
+            self._read_now[files[at]] = note.head
+            for column, value in zip(lists[2:], self._values(note)[2:], strict=True):
                 column[at] = value
         return _with(_Columns(*lists), gone) if gone else _Columns(*lists)
 
-    def _found(self, file: str, seen: str) -> tuple[str, ...] | None:
-        try:
-            return self._values(file, self._read(file), seen)
-        except NotFound:
-            return None  # removed between the look and the reading
-
-    def _values(self, file: str, note: Note | None, seen: str = "") -> tuple[str, ...] | None:
-        """A note as one value for each of _Columns."""
-        if note is None:
-            return None
+    def _values(self, note: Note) -> tuple[str, ...]:
+        """A note as one value for each of _Columns; it has no print."""
         head, held = note.head, _is_held(note, self._is_secret)
         return (
-            *(file, seen, index.section(head, held), index.clean(head.name), index.line(head)),
-            *(trace(head), "held" if held else "", _packed(head)),
+            *(head.file, "", index.section(head, held), index.clean(head.name), index.line(head)),
+            *(trace(head), "held" if held else ""),
         )
+
+    def _all_heads(self) -> bytes:
+        """The lines of heads that were known, then those of the notes read since."""
+        lines = [_encoded(_packed(head)) for head in self._read_now.values()]
+        known = self._memory.heads
+        if known.count(b"\n") + len(lines) > 1.25 * len(self._columns.files) + 100:
+            return b"\n".join([_encoded(_packed(head)) for head in self.heads()])
+        return b"\n".join([known, *lines] if known else lines)
 
 
 def load(
@@ -301,15 +322,16 @@ def _clock(cache: Path) -> int:
         os.close(handle)
 
 
-def _written(known: _Columns, stamp: str, seal: str) -> bytes:
+def _written(memory: _Memory, stamp: str, seal: str) -> bytes:
     """The file: a line about the whole, then the columns with a NUL between, a line for a value.
 
     A column for itself is quick to decode and to split: most are ASCII, while the lines never are.
     """
+    known = memory.columns
     if any("\n" in file for file in known.files):
         keep = [at for at, file in enumerate(known.files) if "\n" not in file]
         known = _Columns(*([column[at] for at in keep] for column in known))
-    body = b"\0".join([_encoded("\n".join(column)) for column in known])
+    body = b"\0".join([*(_encoded("\n".join(column)) for column in known), memory.heads])
     size, check = len(known.files), crc32(body)
     return f"mdmemory catalog {LAYOUT} {stamp} {seal} {size} {check}\n".encode() + body
 
@@ -342,9 +364,9 @@ def _is_sealed(cache: Path | None, stamp: str, seal: str) -> bool:
     return first is not None and first[0] == seal
 
 
-def _remembered(cache: Path | None, stamp: str) -> _Columns:
+def _remembered(cache: Path | None, stamp: str) -> _Memory:
     """What the file says; nothing when it is missing or odd in any way."""
-    nothing = _Columns([], [], [], [], [], [], [], [])
+    nothing = _Memory(_Columns(*([] for _ in _Columns._fields)), b"")
     try:
         data = read_regular(cache, MAX_BYTES) if cache else b""
     except MdmemoryError:
@@ -352,10 +374,11 @@ def _remembered(cache: Path | None, stamp: str) -> _Columns:
     first, body = _first_line(data, stamp), data.partition(b"\n")[2]
     if first is None or not first[1] or str(crc32(body)) != first[2]:
         return nothing
-    columns = [column.decode("utf-8", "surrogatepass").split("\n") for column in body.split(b"\0")]
-    if len(columns) != len(nothing) or any(len(column) != first[1] for column in columns):
+    *parts, heads = body.split(b"\0")
+    columns = [part.decode("utf-8", "surrogatepass").split("\n") for part in parts]
+    if len(columns) != len(nothing.columns) or any(len(column) != first[1] for column in columns):
         return nothing
-    return _Columns(*columns)
+    return _Memory(_Columns(*columns), heads)
 
 
 def _with(known: _Columns, news: Mapping[str, Sequence[str] | None]) -> _Columns:
@@ -378,6 +401,11 @@ def _packed(head: Head) -> str:
     if "\n" in text or "\0" in text or "\\" in text or text.count(_BETWEEN) >= len(values):
         text = _BETWEEN.join(_SPECIAL.sub(lambda m: _ESCAPES[m[0]], value) for value in values)
     return text
+
+
+def _all_unpacked(lines: bytes) -> list[Head]:
+    text = lines.decode("utf-8", "surrogatepass")
+    return [_unpacked(line) for line in text.split("\n")] if text else []
 
 
 def _unpacked(text: str) -> Head:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mdmemory.store import attributes
 from mdmemory.store.index import is_generated
-from mdmemory.store.store import GENERATED, is_note_name
+from mdmemory.store.store import GENERATED, LEDGER, is_note_name
 from mdmemory.store.transaction import MARK, Change, Transactions
 from mdmemory.store.writer import Group, Writer
 
@@ -85,7 +85,7 @@ def _strangers(writer: Writer) -> Iterator[Finding]:
     with os.scandir(writer.project.store) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             shown = entry.name.encode("utf-8", "replace").decode()
-            if not is_note_name(entry.name):
+            if not is_note_name(entry.name) and entry.name not in (*GENERATED, LEDGER):
                 continue
             if entry.is_symlink():
                 yield Finding("files", "warning", shown, "It is a link, and is not followed.")

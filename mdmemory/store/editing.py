@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mdmemory import limits, note_writing
 from mdmemory import note as notes_format
-from mdmemory.errors import BadNote, MdmemoryError
+from mdmemory.errors import BadNote, NoteChanged
 from mdmemory.files import digest
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.transaction import Change
@@ -42,10 +43,10 @@ def add(
 
     Raises BadNote for a name, description or body that is none, or that holds a secret.
     """
-    notes_format.check_name(name)
-    if type not in notes_format.TYPES:
+    limits.check_name(name)
+    if type not in limits.TYPES:
         raise BadNote(
-            f"{type} is no type of note.", f"Use one of: {', '.join(notes_format.TYPES)}."
+            f"{type} is no type of note.", f"Use one of: {', '.join(limits.TYPES)}."
         )
     _refuse_secret(writer, f"{description}\n{body}")
     with writer.locked():
@@ -56,12 +57,12 @@ def add(
                 stored = store.read(head.file)
                 if stored.note.body.strip() == body.strip():
                     return Edited(stored.file, head.name, stored.digest, Written(), same=True)
-        free = notes_format.free_name(name, type, taken_names(store, heads))
+        free = limits.free_name(name, type, taken_names(store, heads))
         metadata = {"source": source, "created": today, "updated": today}
-        text = notes_format.compose(
+        text = note_writing.compose(
             name=free, type=type, description=description, body=body, kind=kind, metadata=metadata
         )
-        file = notes_format.file_name(type, free)
+        file = limits.file_name(type, free)
         data = text.encode("utf-8")
         group = Group(f"add {file}: {description}", (Change(file, None, data),))
         written = writer.write(f"memory: add {free}", [group], kind="add")
@@ -79,11 +80,7 @@ def edit(
     with writer.locked():
         stored = _readable(writer.refresher.store.find(name))
         if replaces is not None and stored.digest != replaces:
-            raise MdmemoryError(
-                f"{stored.file} was changed meanwhile.",
-                "Look at it and edit again.",
-                "note_changed",
-            )
+            raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
         wanted: dict[str, str | None] = {}
         if description is not None and description != stored.note.head.description:
             wanted["description"] = description
@@ -91,7 +88,7 @@ def edit(
         if not wanted and changed is None:
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
         wanted["metadata.updated"] = today
-        fresh = notes_format.edit(stored.note, set=wanted, body=changed)
+        fresh = note_writing.edit(stored.note, set=wanted, body=changed)
         return _replace(writer, stored, fresh.text, "edit")
 
 
@@ -100,11 +97,7 @@ def replace_text(writer: Writer, name: str, text: str, replaces: str) -> Edited:
     with writer.locked():
         stored = writer.refresher.store.find(name)
         if stored.digest != replaces:
-            raise MdmemoryError(
-                f"{stored.file} was changed meanwhile.",
-                "Look at it and edit again.",
-                "note_changed",
-            )
+            raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
         if stored.note.text == text:
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
         return _replace(writer, stored, text, "edit")
@@ -132,7 +125,7 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
         if stored.note.head.status != "unconfirmed":
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
         key = "metadata.status"
-        fresh = notes_format.edit(stored.note, set={key: None, "metadata.updated": today})
+        fresh = note_writing.edit(stored.note, set={key: None, "metadata.updated": today})
         return _replace(writer, stored, fresh.text, "confirm")
 
 
@@ -150,8 +143,8 @@ def _replace(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited
 
 def _readable(stored: StoredNote) -> StoredNote:
     if not stored.digest or not stored.note.text:
-        problem = "; ".join(stored.note.head.problems) or "it is empty"
-        raise BadNote(f"{stored.file} is left alone: {problem}", "Repair it in an editor first.")
+        problem = stored.note.head.problems[0] if stored.digest == "" else "It is empty."
+        raise BadNote(f"{stored.file} is left alone. {problem}", "Repair it in an editor first.")
     return stored
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,8 @@ from pathlib import Path
 from mdmemory.errors import GitFailed, RepositoryState
 
 # Each of these closes a door through which a repository's own configuration could run a program,
-# or makes what we write durable (git's default does not sync loose objects).
+# makes what we write durable (git's default does not sync loose objects), or keeps what we read
+# and write in the one form that we parse.
 SAFE = (
     "-c", "core.fsmonitor=false",
     "-c", "core.hooksPath=/dev/null",
@@ -24,8 +26,25 @@ SAFE = (
     "-c", "core.fsync=all",
     "-c", "core.quotePath=false",
     "-c", "core.splitIndex=false",
+    "-c", "log.showSignature=false",
+    "-c", "i18n.commitEncoding=UTF-8",
+    "-c", "i18n.logOutputEncoding=UTF-8",
 )  # fmt: skip
 TIMEOUT = 120.0  # seconds for one git command; they take milliseconds
+PATIENCE = 5.0  # seconds to wait for somebody else's index.lock, which is never ours to delete
+PAUSE = 0.02  # seconds between two looks at it
+
+_ENVIRONMENT = {
+    "LC_ALL": "C", "LANGUAGE": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    # a partial clone would fetch a missing object by itself, through a program that its
+    # configuration names
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}  # fmt: skip
 
 # What marks an operation of the person's that is not finished, and how they end it.
 _UNFINISHED = {
@@ -40,6 +59,10 @@ _UNFINISHED = {
         "a revert is under way",
         "`git revert --continue` or `git revert --abort`",
     ),
+    "sequencer": (
+        "a series of commits is picked or reverted",
+        "`git cherry-pick --continue` or `git cherry-pick --abort`",
+    ),
 }
 
 
@@ -51,6 +74,11 @@ class Repository:
     git_dir: Path
     common_dir: Path
     hash_name: str  # "sha1" or "sha256"
+
+    @property
+    def room(self) -> Path:
+        """Our own folder in the git directory: journal, private indexes, names of our locks."""
+        return self.git_dir / "mdmemory"
 
     def run(
         self,
@@ -81,9 +109,8 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """One git command in `folder`, with nothing of the caller's GIT_* variables in it."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    env |= {"LC_ALL": "C", "LANGUAGE": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
-    env |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_LITERAL_PATHSPECS": "1"}
-    env |= extra or {}
+    env["PATH"] = _absolute_only(env.get("PATH", os.defpath))
+    env |= _ENVIRONMENT | dict(extra or {})
     try:
         return subprocess.run(
             ["git", *SAFE, *words],
@@ -91,6 +118,11 @@ def run(
         )  # fmt: skip
     except subprocess.TimeoutExpired as problem:
         raise GitFailed(f"git {words[0]} did not end within {TIMEOUT:.0f} s.") from problem
+
+
+def _absolute_only(path: str) -> str:
+    # git starts in the repository, where a relative entry would find the repository's own "git"
+    return os.pathsep.join(part for part in path.split(os.pathsep) if os.path.isabs(part))
 
 
 def is_installed() -> bool:
@@ -105,23 +137,25 @@ def find(folder: Path) -> Repository | None:
 
     Raises RepositoryState for a bare repository and for one that git itself refuses to open.
     """
+    # "true" between the answers: a path may hold a line break
     words = (
-        "rev-parse", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir",
-        "--show-object-format", "--show-toplevel",
+        "rev-parse", "--is-bare-repository", "--absolute-git-dir", "--is-inside-work-tree",
+        "--git-common-dir", "--is-inside-work-tree", "--show-toplevel", "--is-inside-work-tree",
+        "--show-object-format",
     )  # fmt: skip
     try:
         done = run(folder, words)
     except FileNotFoundError:
         return None
-    lines = done.stdout.decode("utf-8", "surrogateescape").split("\n")
-    if lines[0] == "true":
+    out = done.stdout.decode("utf-8", "surrogateescape")
+    if out.startswith("true\n"):
         raise RepositoryState(
             f"{folder} lies in a bare git repository, which has no work tree for notes.",
             "Clone it and work in the clone.",
         )
     if done.returncode == 0:
-        git_dir, common, kind, top = lines[1:5]
-        return Repository(Path(top), Path(git_dir), _absolute(folder, common), kind)
+        git_dir, common, top, kind = out.removeprefix("false\n").split("\ntrue\n")
+        return Repository(Path(top), Path(git_dir), _absolute(folder, common), kind.strip())
     complaint = _last_line(done.stderr)
     if "not a git repository" in complaint:
         return None
@@ -133,8 +167,11 @@ def _absolute(folder: Path, path: str) -> Path:
     return Path(os.path.realpath(folder / path))
 
 
-def refusal(repository: Repository) -> RepositoryState | None:
-    """Why no commit is written in the repository's present state, or None when it is ready."""
+def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | None:
+    """Why no commit is written in the repository's present state, or None when it is ready.
+
+    A lock of another git process is waited for, up to `patience` seconds.
+    """
     for mark, (what, way_out) in _UNFINISHED.items():
         if (repository.git_dir / mark).exists():
             return RepositoryState(
@@ -146,12 +183,36 @@ def refusal(repository: Repository) -> RepositoryState | None:
             f"HEAD is detached in {repository.top}, and a commit there would belong to no branch.",
             "Switch to a branch first: `git switch <branch>`.",
         )
-    if (repository.git_dir / "index.lock").exists():
-        return RepositoryState(
-            f"Another git process holds {repository.git_dir / 'index.lock'}.",
-            "Wait for it; if none runs any more, remove that file.",
-        )
+    deadline = time.monotonic() + patience
+    while _is_locked_by_others(repository):
+        if time.monotonic() >= deadline:
+            return lock_refusal(repository)
+        time.sleep(PAUSE)
     return None
+
+
+def lock_refusal(repository: Repository) -> RepositoryState:
+    """The sentence on an index.lock that is not ours, and so not ours to delete."""
+    return RepositoryState(
+        f"Another git process holds {repository.git_dir / 'index.lock'}.",
+        "Wait for it; if none runs any more, remove that file.",
+    )
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether two names are one file (no link followed); False when either is missing."""
+    try:
+        return os.path.samestat(os.lstat(one), os.lstat(other))
+    except FileNotFoundError:
+        return False
+
+
+def _is_locked_by_others(repository: Repository) -> bool:
+    lock = repository.git_dir / "index.lock"
+    if not os.path.lexists(lock):
+        return False
+    # the lock of a killed process of ours is no foreign one: the next write takes it over
+    return not any(is_same_file(lock, ours) for ours in repository.room.glob("*.held"))
 
 
 def _last_line(text: bytes) -> str:

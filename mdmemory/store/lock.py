@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from mdmemory.errors import Busy
@@ -14,6 +15,9 @@ from mdmemory.files import writing
 
 PATIENCE = 5.0  # seconds: longer than any transaction, shorter than a person's patience
 _PAUSE = 0.02  # seconds between two tries
+# How many locks this line of work holds. Not one count for the process: another thread may rightly
+# wait for a model meanwhile. A thread started with this context (asyncio.to_thread) inherits it.
+_HELD: ContextVar[int] = ContextVar("locks held", default=0)
 
 
 @contextmanager
@@ -30,9 +34,18 @@ def locked(path: Path, holder: str, patience: float = PATIENCE) -> Iterator[None
         _take(handle, path, patience)
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"process {os.getpid()}: {holder}\n".encode(), 0)
-        yield
+        _HELD.set(_HELD.get() + 1)
+        try:
+            yield
+        finally:
+            _HELD.set(_HELD.get() - 1)
     finally:
         os.close(handle)
+
+
+def is_held() -> bool:
+    """Whether whoever asks holds a lock, and so must not wait for a network or a model."""
+    return _HELD.get() > 0
 
 
 def _take(handle: int, path: Path, patience: float) -> None:

@@ -73,8 +73,9 @@ def find(start: Path, named: str | None, places: Places) -> Project:
     mdmemory.toml upward, never above the repository root; the main worktree's, when `start` lies
     in a linked worktree without one; the person's own store.
     """
+    start = start.absolute()
     if named:
-        return _named(Path(named).expanduser(), start, places)
+        return _named(Path(named), start, places)
     for folder in _upward(start):
         if (folder / PROJECT_FILE).is_file():
             return open_project(folder, places)
@@ -88,6 +89,8 @@ def find(start: Path, named: str | None, places: Places) -> Project:
 
 def _named(path: Path, start: Path, places: Places) -> Project:
     folder = (start / path).absolute()
+    if folder.exists() and not folder.is_dir():
+        raise NoStore(f"The store {folder} is a file, not a folder.", "Name the folder.")
     if not folder.is_dir():
         raise NoStore(
             f"The store {folder} is not there.",
@@ -126,7 +129,6 @@ def _missing(project: Project) -> Project:
 
 def _upward(start: Path) -> Iterator[Path]:
     """`start` and the folders above it, to the repository root; without one, while ours."""
-    start = start.absolute()
     chain = [start, *start.parents]
     top = next((at for at, folder in enumerate(chain) if (folder / ".git").exists()), None)
     if top is not None:

@@ -14,7 +14,7 @@ from mdmemory.errors import MdmemoryError, NotFound, RepositoryState, Unwritable
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.note import Note
 from mdmemory.store import catalog as catalogs
-from mdmemory.store import conflicts, index
+from mdmemory.store import index
 from mdmemory.store.catalog import Catalog
 from mdmemory.store.project import Project
 from mdmemory.store.store import (
@@ -47,9 +47,20 @@ class Refresher:
         self.project = project
         self.store = Store(project.store)
         self.is_secret = is_secret
+        self._known: Catalog | None = None
 
     def catalog(self) -> Catalog:
-        """The heads of all notes, reading only the files that changed since the last time."""
+        """The heads of all notes, as this refresher first saw them or last refreshed them."""
+        if self._known is None:
+            self._known = self._look()
+        return self._known
+
+    def forget(self) -> None:
+        """See the folder anew at the next question."""
+        self._known = None
+
+    def _look(self) -> Catalog:
+        """Reads only the files that changed since the catalog was last saved."""
         folder, settings = self.store.folder, self.project.settings
         budget = [settings.text(name) for name in ("index.max_chars", "index.max_entries")]
         stamp = "|".join((VERSION, *budget))
@@ -61,7 +72,7 @@ class Refresher:
         Raises MdmemoryError when MEMORY.md is somebody's own, Unwritable when the folder is
         read-only and something had to change.
         """
-        catalog = self.catalog()
+        self._known = catalog = self._look()
         built = self._arrange(catalog.columns(), self.store.ledger())
         stale = [name for name, data in _texts(built) if self._differs(name, data)]
         if write and stale:
@@ -73,11 +84,21 @@ class Refresher:
             catalogs.save(catalog)
         return Refreshed(built, catalog, tuple(stale))
 
-    def keep_fresh(self) -> None:
-        """The same for a command that only reads: nothing where nothing changed, and no failure."""
+    def current(self) -> Refreshed:
+        """The same for a command that only reads: what keeps it from writing is no failure.
+
+        (A read-only folder, or somebody's own MEMORY.md: `index` and `doctor` tell of these.)
+        """
         if self.catalog().changed:
-            with contextlib.suppress(Unwritable):
-                self.refresh()
+            with contextlib.suppress(MdmemoryError):
+                return self.refresh()
+        built = self._arrange(self.catalog().columns(), self.store.ledger())
+        return Refreshed(built, self.catalog(), ())
+
+    def keep_fresh(self) -> None:
+        """`current` without the answer: nothing is done where nothing changed."""
+        if self.catalog().changed:
+            self.current()
 
     def after(self, changes: Sequence[Change]) -> list[Change]:
         """The changes to the generated files that belong to these changes to notes."""
@@ -99,7 +120,7 @@ class Refresher:
     def _arrange(self, columns: index.Columns, ledger: str) -> index.Index:
         return index.arrange(
             columns,
-            conflicts=len(conflicts.open_entries(ledger)) if ledger else 0,
+            conflicts=_count_open(ledger) if ledger else 0,
             max_chars=self.project.settings.whole("index.max_chars"),
             max_entries=self.project.settings.whole("index.max_entries"),
         )
@@ -138,6 +159,12 @@ class Refresher:
                     f"Run `mdmemory init {self.project.root}`: it keeps the text as a note.",
                     code="foreign_index",
                 )
+
+
+def _count_open(ledger: str) -> int:
+    from mdmemory.store.conflicts import open_entries  # most stores have no ledger
+
+    return len(open_entries(ledger))
 
 
 def _texts(built: index.Index) -> list[tuple[str, bytes | None]]:

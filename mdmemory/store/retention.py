@@ -55,12 +55,16 @@ def pool(trace: str) -> str:
 
 def weigh(traces: Iterable[str]) -> dict[str, float]:
     """The strength for each distinct trace of a whole store."""
-    parts = [(trace, *trace.rsplit(" ", 1)) for trace in set(traces)]
-    ages = _ages(set(",".join([dates for _, _, dates in parts]).split(",")) - {""})
+    distinct = set(traces)
+    words = set(" ".join(distinct).replace(",", " ").split(" "))
+    ages = _ages({word for word in words if _is_date(word)})
     ages[""] = 0.0
-    manners = {beginning: _manner(beginning) for beginning in {part[1] for part in parts}}
+    manners: dict[str, tuple[float, float]] = {}
     found = {}
-    for trace, beginning, dates in parts:
+    for trace in distinct:
+        beginning, _, dates = trace.rpartition(" ")
+        if beginning not in manners:
+            manners[beginning] = _manner(beginning)
         initial, rate = manners[beginning]
         # not round(x, 6), which goes through decimal text and costs more than all the rest
         found[trace] = round(initial * 2.0 ** (-ages[dates[:10]] * rate) * UNIT) / UNIT

@@ -45,6 +45,8 @@ def init(
     (detached HEAD, merge under way, ignored store, content filter), Unwritable.
     """
     root = root.absolute()
+    if root.exists() and not root.is_dir():
+        raise NoStore(f"{root} is a file, not a folder.", "Name the project's folder.")
     inside = _store_path(root, places, store)
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)

@@ -24,8 +24,17 @@ MIGRATIONS = (
         id INTEGER PRIMARY KEY, at TEXT NOT NULL, outcome TEXT NOT NULL, digests TEXT NOT NULL
     );
     """,
+    """
+    CREATE TABLE model_call (
+        day TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL,
+        calls INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
+        PRIMARY KEY (day, purpose, model)
+    );
+    CREATE TABLE answer_form (endpoint TEXT PRIMARY KEY, form TEXT NOT NULL);
+    """,
 )
 _KEPT_PASSES = 50
+_KEPT_DAYS = 90  # of model calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,15 @@ class Pass:
     at: str
     outcome: str
     digests: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What models were asked: calls begun, tokens in and tokens out."""
+
+    calls: int = 0
+    input: int = 0
+    output: int = 0
 
 
 class State:
@@ -163,3 +181,48 @@ class State:
             database.execute(
                 "DELETE FROM pass WHERE id <= (SELECT max(id) FROM pass) - ?", (_KEPT_PASSES,)
             )
+
+    # model calls; a day is `YYYY-MM-DD`
+
+    def begin_call(self, day: str, purpose: str, model: str, limit: int) -> bool:
+        """Count a call that is about to be made; False when `limit` were made on that day."""
+        with self._writing() as database:
+            database.execute(
+                "DELETE FROM model_call WHERE day < date(?, ?)", (day, f"-{_KEPT_DAYS} days")
+            )
+            if self.usage(day).calls >= limit:
+                return False
+            database.execute(
+                "INSERT INTO model_call VALUES (?, ?, ?, 1, 0, 0)"
+                " ON CONFLICT DO UPDATE SET calls = calls + 1",
+                (day, purpose, model),
+            )
+        return True
+
+    def add_tokens(self, day: str, purpose: str, model: str, input: int, output: int) -> None:
+        """Add what a call cost to the day it was begun on."""
+        with self._writing() as database:
+            database.execute(
+                "UPDATE model_call SET input = input + ?, output = output + ?"
+                " WHERE day = ? AND purpose = ? AND model = ?",
+                (input, output, day, purpose, model),
+            )
+
+    def usage(self, day: str) -> Usage:
+        """All calls of a day."""
+        query = "SELECT sum(calls), sum(input), sum(output) FROM model_call WHERE day = ?"
+        calls, input, output = self._database.execute(query, (day,)).fetchone()
+        return Usage(calls or 0, input or 0, output or 0)
+
+    # the form of an answer that an endpoint was found to understand
+
+    def answer_form(self, endpoint: str) -> str | None:
+        """The form that worked, or None. `endpoint` is a digest: an address may be private."""
+        query = "SELECT form FROM answer_form WHERE endpoint = ?"
+        row = self._database.execute(query, (endpoint,)).fetchone()
+        return row[0] if row else None
+
+    def set_answer_form(self, endpoint: str, form: str) -> None:
+        """Remember the form that worked."""
+        with self._writing() as database:
+            database.execute("INSERT OR REPLACE INTO answer_form VALUES (?, ?)", (endpoint, form))

@@ -78,8 +78,8 @@ class Store:
         """The text of the conflict ledger, "" when there is none; encodes back to its bytes."""
         try:
             return read_regular(self.folder / LEDGER).decode("utf-8", "surrogateescape")
-        except NotFound:
-            return ""
+        except MdmemoryError:
+            return ""  # none, or a link or folder in its place, which doctor tells of
 
     def find(self, name: str) -> StoredNote:
         """The note that NAME on the command line means: its file, its stem, or its name.
@@ -112,5 +112,9 @@ def decode(data: bytes, file: str) -> Note:
 def _nearest(name: str, files: Iterable[str]) -> str:
     import difflib  # only for this message
 
-    near = difflib.get_close_matches(name, [file.removesuffix(".md") for file in files], 3, 0.5)
+    stems = [file.removesuffix(".md") for file in files]
+    # what follows the type is what people type
+    short = {stem.partition("-")[2] or stem: stem for stem in stems}
+    near = difflib.get_close_matches(name, [*stems, *short], 3, 0.5)
+    near = list(dict.fromkeys(short.get(word, word) for word in near))
     return f"Near it: {', '.join(near)}." if near else "`mdmemory list` shows all."

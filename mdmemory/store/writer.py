@@ -66,6 +66,7 @@ class Writer:
         private = self.project.prepare_private()
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
         with locked(common or private / "lock", self.holder):
+            self.refresher.forget()  # what was seen before the lock may be of yesterday
             if self.history:
                 Transactions(self.history).recover()
             yield

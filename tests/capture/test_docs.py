@@ -13,7 +13,8 @@ import pytest
 from mdmemory import assets
 from mdmemory.capture.transcript import without_memory
 from mdmemory.capture.triggers import find
-from mdmemory.note import TYPES, parse
+from mdmemory.limits import TYPES
+from mdmemory.note import parse
 
 PAGE = (Path(__file__).parents[2] / "docs" / "capture.md").read_text(encoding="utf-8")
 

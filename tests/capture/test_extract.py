@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from mdmemory.capture.extract import Proposal, description_of, explain, name_of, propose
 from mdmemory.capture.transcript import Turn, read_export
 from mdmemory.files import digest
-from mdmemory.note import Note, check_description, check_name, compose, parse
+from mdmemory.limits import check_description, check_name
+from mdmemory.note import Note, parse
+from mdmemory.note_writing import compose
 from mdmemory.store.store import StoredNote
 
 DATA = Path(__file__).parent / "data"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from mdmemory import limits, note_writing
 from mdmemory import note as notes_format
 from mdmemory.files import digest
 from mdmemory.store.store import StoredNote
@@ -22,7 +23,7 @@ def make() -> Callable[..., StoredNote]:
     def build(
         name: str, description: str = "", body: str = "", type: str = "user", **metadata: str
     ) -> StoredNote:
-        text = notes_format.compose(
+        text = note_writing.compose(
             name=name,
             type=type,
             description=description or f"About {name.replace('-', ' ')}",
@@ -30,7 +31,7 @@ def make() -> Callable[..., StoredNote]:
             kind=metadata.pop("kind", ""),
             metadata=metadata,
         )
-        return stored(notes_format.file_name(type, name), text)
+        return stored(limits.file_name(type, name), text)
 
     return build
 

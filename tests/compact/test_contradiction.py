@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mdmemory.compact.contradiction import contradiction, first_contradiction, profile_of
+from mdmemory.compact.contradiction import Profile, contradiction
 
 PAIRS = [
     ("The API limit is 100 requests per minute", "The API limit is 500 requests a minute"),
@@ -42,7 +42,7 @@ APART = [
 
 
 def differ(one: str, other: str, *, types: tuple[str, str] = ("user", "user")) -> str | None:
-    return contradiction(profile_of(types[0], one, one), profile_of(types[1], other, other))
+    return contradiction(Profile(types[0], one, one), Profile(types[1], other, other))
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
@@ -64,17 +64,10 @@ def test_nothing_contradicts_itself_or_a_note_of_another_type() -> None:
 
 
 def test_the_reasons_of_two_notes_may_differ() -> None:
-    one = profile_of("user", "Uses pnpm", "Use pnpm.\n\nWhy: npm broke 2 times in May.")
-    other = profile_of("user", "Uses pnpm", "Use pnpm.\n\nWhy: npm broke 3 times in June.")
+    one = Profile("user", "Uses pnpm", "Use pnpm.\n\nWhy: npm broke 2 times in May.")
+    other = Profile("user", "Uses pnpm", "Use pnpm.\n\nWhy: npm broke 3 times in June.")
     assert contradiction(one, other) is None
 
 
 def test_the_difference_names_the_values() -> None:
     assert differ(*PAIRS[1]) == "friday against monday"
-
-
-def test_the_first_of_many_is_found() -> None:
-    many = [profile_of("user", text, text) for text in (APART[0][1], *PAIRS[1], PAIRS[1][1])]
-    assert first_contradiction(many[1], many) == (2, "friday against monday")
-    assert first_contradiction(many[0], many) is None
-    assert first_contradiction(many[0], []) is None

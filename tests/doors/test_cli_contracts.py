@@ -370,6 +370,40 @@ def test_compact_if_due_is_busy_while_another_process_writes(
     assert done["outcome"] == "busy"
 
 
+# --- contradictions ----------------------------------------------------------------------------
+
+
+def test_conflicts_lists_what_a_person_must_settle(project: Path, ask: Ask) -> None:
+    assert ask("conflicts") == (0, [])
+    ask("compact")
+    code, rows = ask("conflicts")
+    assert code == 0
+    fit(rows, [{"id": str, "files": [str], "why": str, "since": str, "stale": bool}])
+    assert [row["files"] for row in rows] == [
+        ["feedback-indent-with-spaces.md", "feedback-indent-with-tabs.md"]
+    ]
+    assert rows[0]["stale"] is False
+
+
+@pytest.mark.parametrize(
+    ("how", "removed"),
+    [(("--keep", "indent-with-tabs"), ["feedback-indent-with-spaces.md"]), (("--both",), [])],
+    ids=["keep", "both"],
+)
+def test_resolving_a_conflict_is_one_commit_that_can_be_undone(
+    project: Path, ask: Ask, git: Callable[..., str], how: tuple[str, ...], removed: list[str]
+) -> None:
+    ask("compact")
+    (row,) = ask("conflicts")[1]
+    code, done = ask("conflicts", "resolve", row["id"], *how)
+    assert code == 0
+    fit(done, {"id": str, "removed": [str], "commit": WORD})
+    assert (done["removed"], done["commit"]) == (removed, head(project, git))
+    assert ask("conflicts")[1] == []
+    assert ask("undo", done["commit"])[0] == 0
+    assert ask("conflicts")[1] == [row]
+
+
 # --- the past ----------------------------------------------------------------------------------
 
 

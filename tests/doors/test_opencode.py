@@ -244,3 +244,77 @@ def test_check_names_what_is_not_wired_what_is_gone_and_what_is_anothers(project
         "OpenCode is told to read notes/memory/MEMORY.md, which is not there.",
         "OpenCode also reads old/MEMORY.md, which is not this store's index.",
     ]
+
+
+# --- taking it back ----------------------------------------------------------------------------
+
+LISTS = [
+    b'{\n  // ours\n  "model": "a/b", // fast\n  "instructions": ["AGENTS-extra.md"],\n}\n',
+    b'{\n  "instructions": [\n    "a.md", // first\n    "b.md" // last\n  ],\n  "x": 1\n}\n',
+    b'{\r\n\t"instructions": [\r\n\t\t"a.md", /* kept */\r\n\t],\r\n}\r\n',
+    b'\xef\xbb\xbf{"instructions":["a.md"]}',
+    b'{\n  "instructions": []\n}\n',
+]
+
+
+@pytest.mark.parametrize("before", LISTS)
+def test_removing_gives_a_configuration_its_former_bytes(project: Path, before: bytes) -> None:
+    (project / "opencode.jsonc").write_bytes(before)
+    wire(project)
+    assert (project / "opencode.jsonc").read_bytes() != before
+    said = opencode.remove(project, project / "notes/memory")
+    assert said == [
+        "Took our entries out of the instructions in opencode.jsonc.",
+        "Removed .opencode/memory/PROTOCOL.md.",
+    ]
+    assert (project / "opencode.jsonc").read_bytes() == before
+    assert not (project / ".opencode").exists()
+    assert opencode.remove(project, project / "notes/memory") == []
+
+
+def test_entries_among_others_go_and_comments_stay(project: Path) -> None:
+    (project / "opencode.jsonc").write_text(
+        '{\n  "instructions": [\n    // memory\n    ".opencode/memory/PROTOCOL.md", // rules\n'
+        '    "mine.md",\n    "notes/memory/MEMORY.md" /* index */\n  ]\n}\n',
+        encoding="utf-8",
+    )
+    opencode.remove(project, project / "notes/memory")
+    assert (project / "opencode.jsonc").read_text(encoding="utf-8") == (
+        '{\n  "instructions": [\n    // memory // rules\n'
+        '    "mine.md" /* index */\n  ]\n}\n'
+    )
+
+
+def test_a_configuration_that_we_wrote_goes_whole(project: Path) -> None:
+    before = snapshot(project)
+    wire(project)
+    said = opencode.remove(project, project / "notes/memory")
+    assert said[0] == "Removed opencode.json, which held nothing else."
+    assert snapshot(project) == before
+
+
+def test_an_edited_protocol_and_entries_of_another_spelling_stay_and_are_said(
+    project: Path,
+) -> None:
+    wire(project)
+    with open(project / BOTH[0], "a", encoding="utf-8") as file:
+        file.write("And mine.\n")
+    text = (project / "opencode.json").read_text(encoding="utf-8")
+    (project / "opencode.json").write_text(text.replace('"notes/', '"./notes/'), encoding="utf-8")
+    said = opencode.remove(project, project / "notes/memory")
+    assert said[1:] == [
+        "Left .opencode/memory/PROTOCOL.md where it is: it was edited.",
+        "opencode.json still lists ./notes/memory/MEMORY.md, which is not how we write it.",
+    ]
+    assert (project / BOTH[0]).exists()
+
+
+def test_an_unsound_configuration_stops_the_removal_before_anything_is_changed(
+    project: Path,
+) -> None:
+    wire(project)
+    (project / "opencode.jsonc").write_text("{,}", encoding="utf-8")
+    before = snapshot(project)
+    with pytest.raises(MdmemoryError, match="not a valid configuration"):
+        opencode.remove(project, project / "notes/memory")
+    assert snapshot(project) == before

@@ -23,18 +23,35 @@ USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model says next: text, or calls of tools as (name, arguments)."""
+    """What the model says next: text, or calls of tools as (name, arguments).
+
+    For what a server can do wrong: a `status` of 0 hangs up without a word; `body` is sent
+    instead, as it is; `sent` cuts what is sent to that many bytes; `delay` are seconds before
+    anything is; `drip` seconds between single bytes.
+    """
 
     text: str = ""
     calls: tuple[tuple[str, Body], ...] = ()
     status: int = 200
+    finish: str = "stop"
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+    sent: int | None = None
+    delay: float = 0.0
+    drip: float = 0.0
 
 
 @dataclass
 class Script:
-    """The answers to come, and the requests that came. One per server; handlers share it."""
+    """The answers to come, and the requests that came. One per server; handlers share it.
+
+    A request for a form of answer (`response_format`) that is not in `forms` is refused with 400.
+    """
 
     default: Answer = field(default_factory=lambda: Answer("Done."))
+    forms: frozenset[str] = frozenset(("json_schema", "json_object"))
+    keys: list[str] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
     answers: deque[Answer] = field(default_factory=deque)
     requests: list[Body] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -46,8 +63,11 @@ class Script:
         default answer and leaves the queue to the conversation.
         """
         aside = body.get("stream") and not body.get("tools")
+        wanted = body.get("response_format", {}).get("type")
         with self.lock:
             self.requests.append(body)
+            if wanted and wanted not in self.forms:
+                return Answer(status=400)
             return self.answers.popleft() if self.answers and not aside else self.default
 
 
@@ -85,9 +105,14 @@ class FakeServer:
         """Queue an answer that calls a tool."""
         self.script.answers.append(Answer(calls=((tool, arguments),)))
 
-    def fail(self, status: int = 500) -> None:
-        """Queue a refusal."""
-        self.script.answers.append(Answer(status=status))
+    def fail(self, status: int = 500, **headers: str) -> None:
+        """Queue a refusal; `retry_after="5"` is sent as Retry-After."""
+        named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+        self.script.answers.append(Answer(status=status, headers=named))
+
+    def misbehave(self, **how: Any) -> None:
+        """Queue an answer with something wrong: see Answer."""
+        self.script.answers.append(Answer(**{"text": "half of it", **how}))
 
     def __enter__(self) -> FakeServer:
         self._thread.start()
@@ -97,6 +122,7 @@ class FakeServer:
         self, kind: type[BaseException] | None, problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.script.ended.set()  # lets go of those that are being kept waiting
         self._http.shutdown()
         self._http.server_close()
         self._thread.join(timeout=5)
@@ -134,26 +160,41 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         models = [{"id": MODEL, "object": "model", "created": 0, "owned_by": "mdmemory"}]
-        self._json({"object": "list", "data": models})
+        self._json({"object": "list", "data": models}, Answer())
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if not self.path.endswith("/chat/completions"):
-            return self._json({"error": {"message": f"{self.path} is not served"}}, 404)
-        answer = self.server.script.take(body)
+            said = {"error": {"message": f"{self.path} is not served"}}
+            return self._json(said, Answer(status=404))
+        script = self.server.script
+        script.keys.append(self.headers.get("Authorization", ""))
+        answer = script.take(body)
+        script.ended.wait(answer.delay)
+        if answer.status == 0:
+            return None
         if answer.status != 200:
-            return self._json({"error": {"message": "scripted failure"}}, answer.status)
+            # as real servers do: what they were sent comes back
+            said = f"scripted failure for {script.keys[-1]} and {body['messages'][-1]['content']}"
+            return self._json({"error": {"message": said}}, answer)
         if body.get("stream"):
             return self._stream(answer)
-        return self._json(_completion(answer))
+        return self._json(_completion(answer), answer)
 
-    def _json(self, value: object, status: int = 200) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
+    def _json(self, value: object, answer: Answer) -> None:
+        data = json.dumps(value).encode() if answer.body is None else answer.body
+        self.send_response(answer.status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
+        for name, text in answer.headers:
+            self.send_header(name, text)
         self.end_headers()
-        self.wfile.write(data)
+        data = data[: answer.sent]
+        pieces = [data[at : at + 1] for at in range(len(data))] if answer.drip else [data]
+        for piece in pieces:
+            self.wfile.write(piece)
+            if answer.drip and self.server.script.ended.wait(answer.drip):
+                return
 
     def _stream(self, answer: Answer) -> None:
         self.send_response(200)
@@ -208,7 +249,7 @@ def _envelope(kind: str) -> Body:
 
 
 def _finish(answer: Answer) -> str:
-    return "tool_calls" if answer.calls else "stop"
+    return "tool_calls" if answer.calls else answer.finish
 
 
 if __name__ == "__main__":

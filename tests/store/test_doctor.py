@@ -68,8 +68,9 @@ def test_what_is_no_note_is_named_and_left_alone(memory: Memory, tmp_path: Path)
     (store / "link.md").symlink_to(tmp_path / "elsewhere.md")
     (store / "folder.md").mkdir()
     os.mkfifo(store / "fifo.md")
+    (store / "_CONFLICTS.md").symlink_to(tmp_path / "elsewhere.md")
     named = {finding.path: finding.message for finding in found(memory, "files")}
-    assert sorted(named) == ["fifo.md", "folder.md", "link.md"]
+    assert sorted(named) == ["_CONFLICTS.md", "fifo.md", "folder.md", "link.md"]
     assert "link" in named["link.md"]
     assert [note.file for note in memory.notes()] == ["feedback-prefers-pnpm.md"]
 

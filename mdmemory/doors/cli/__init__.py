@@ -26,13 +26,17 @@ COMMANDS = (
     ("index", "upkeep", "bring MEMORY.md up to date, or check that it is"),
     ("explain", "passes", "why a message would, or would not, be remembered"),
     ("extract", "passes", "store what was asked to be remembered in a session"),
+    ("session", "sessions", "the sessions of this project, and how far each was read"),
     ("compact", "passes", "merge duplicates and flag contradictions, in one revertible commit"),
     ("conflicts", "conflicts", "contradictions that wait for you, and settling them"),
     ("log", "past", "what was done to the notes"),
     ("diff", "past", "what one of these changes did"),
+    ("history", "past", "the life of one note, with its text at each point"),
     ("undo", "past", "take a change back"),
+    ("sync", "share", "commit the notes, fetch, merge, push"),
     ("status", "upkeep", "the store at a glance, and where text goes"),
     ("doctor", "upkeep", "what may be wrong, and how to mend it"),
+    ("trust", "trust", "let models read the protocol that this project edited"),
     ("demo", "demo", "watch all of it happen in a temporary folder"),
 )
 
@@ -80,7 +84,7 @@ def _dispatch(words: Sequence[str]) -> int:
     room = import_module(f"mdmemory.doors.cli.{module}")
     parser = Parser(prog=f"mdmemory {asked.command}")
     parser.add_argument("--store", help="the store, or a project root", default=asked.store)
-    parser.add_argument("--json", action="store_true", help="answer in JSON")
+    parser.add_argument("--json", action="store_true", default=asked.json, help="answer in JSON")
     command = getattr(room, asked.command)
     getattr(room, f"{asked.command}_options")(parser)
     parser.description = command.__doc__

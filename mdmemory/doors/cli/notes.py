@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.doors.cli.output import emit, is_terminal, opened, plural, warn
 from mdmemory.doors.memory import Listed, Memory
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.note import TYPES, fields
-from mdmemory.store.editing import Edited
+from mdmemory.limits import TYPES
+from mdmemory.note import UNREADABLE, fields
+
+if TYPE_CHECKING:  # the commands that only read must not pay for writing
+    from mdmemory.store.editing import Edited
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -68,9 +71,9 @@ def show(asked: Namespace) -> int:
     asked.holder = "show"
     memory = opened(asked)
     stored = memory.note(asked.name)
+    if stored.note.head.status == UNREADABLE:
+        raise MdmemoryError(stored.note.head.problems[0], "Look at the file itself.")
     if not asked.json:
-        if not stored.note.text and stored.note.head.problems:
-            raise MdmemoryError(stored.note.head.problems[0], "Look at the file itself.")
         sys.stdout.write(stored.note.text)
         return 0
     row = next(row for row in memory.listing() if row.head.file == stored.file)

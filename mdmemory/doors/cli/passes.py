@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
+import time
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.doors.cli import given
 from mdmemory.doors.cli.output import emit, opened, plural
-from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
-from mdmemory.files import read_regular
+from mdmemory.errors import UsageError
 
 if TYPE_CHECKING:
     from mdmemory.compact.runner import Outcome
-
-MAX_INPUT = 256 * 1024 * 1024  # bytes of a transcript
+MAX_WAIT = 3600  # seconds
 
 
 def explain_options(parser: ArgumentParser) -> None:
@@ -42,16 +40,28 @@ def explain(asked: Namespace) -> int:
 
 def extract_options(parser: ArgumentParser) -> None:
     """Options of `extract`."""
-    parser.add_argument("--transcript", metavar="FILE", required=True,
-                        help="the JSON of `opencode export`, or - to read it")  # fmt: skip
+    parser.add_argument("--transcript", metavar="FILE",
+                        help="the JSON of `opencode export`, a session's file of Claude Code, or "
+                             "`User:` and `Assistant:` in plain text; - to read it")  # fmt: skip
+    parser.add_argument("--session", metavar="ID",
+                        help="a session of this machine; `session list` shows them")  # fmt: skip
+    parser.add_argument("--after", metavar="SECONDS", type=_seconds, default=0.0,
+                        help="copy the session now, wait so long, then read it")  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="tell, and store nothing")
 
 
 def extract(asked: Namespace) -> int:
     """Store what the user asked to remember, in one commit, once per session and turn."""
     asked.holder = "extract"
+    if bool(asked.transcript) == bool(asked.session):
+        raise UsageError(
+            "Which session? Name it by either --transcript FILE or --session ID.",
+            "`mdmemory session list` shows the ids.",
+        )
     memory = opened(asked)
-    done = memory.extract(_input(asked.transcript), dry_run=asked.dry_run)
+    transcript = given.read(asked.transcript) if asked.transcript else _copy(asked.session)
+    time.sleep(asked.after)  # with the copy in hand: a session that is deleted now loses nothing
+    done = memory.extract(transcript, dry_run=asked.dry_run)
     if asked.json:
         emit({
             "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
@@ -73,13 +83,21 @@ def extract(asked: Namespace) -> int:
     return 0
 
 
-def _input(name: str) -> bytes:
-    if name == "-":
-        return sys.stdin.buffer.read()
+def _seconds(text: str) -> float:
     try:
-        return read_regular(Path(name).expanduser(), MAX_INPUT)
-    except NotFound as problem:
-        raise BadTranscript(f"There is no file {name}.", "Check the path.") from problem
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= MAX_WAIT:
+        raise ArgumentTypeError(f"{text} is no number from 0 to {MAX_WAIT}")
+    return seconds
+
+
+def _copy(session: str) -> bytes:
+    from mdmemory.capture.transcript import copy
+    from mdmemory.doors.cli.sessions import hosts
+
+    return copy(hosts(), session)
 
 
 def compact_options(parser: ArgumentParser) -> None:
@@ -94,20 +112,13 @@ def compact(asked: Namespace) -> int:
     """Merge duplicates and flag contradictions: a checkpoint, then one commit that can be undone."""
     asked.holder = "compact"
     memory = opened(asked)
-    plan = _plan(asked.plan) if asked.plan else None
+    plan = given.read(asked.plan) if asked.plan else None
     outcome = memory.compact(plan=plan, if_due=asked.if_due, dry_run=asked.dry_run)
     if asked.json:
         emit(_json(outcome))
     else:
         _tell(outcome)
     return 1 if outcome.outcome in ("refused", "failed") else 0
-
-
-def _plan(name: str) -> bytes:
-    try:
-        return _input(name)
-    except BadTranscript as problem:
-        raise MdmemoryError(problem.message, problem.hint, "not_found") from problem
 
 
 def _json(outcome: Outcome) -> dict[str, Any]:

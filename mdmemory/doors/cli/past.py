@@ -1,18 +1,30 @@
-"""Commands on what was done: log, diff, undo."""
+"""Commands on what was done: log, diff, history, undo."""
 
 from __future__ import annotations
 
+import os
 import sys
-from argparse import ArgumentParser, Namespace
-from typing import Any
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.doors.cli.output import emit, opened
+from mdmemory.errors import NotFound
 from mdmemory.store.history import ID_TRAILER, Logged
+
+if TYPE_CHECKING:
+    from mdmemory.store.life import Step
 
 
 def log_options(parser: ArgumentParser) -> None:
     """Options of `log`."""
-    parser.add_argument("-n", type=int, metavar="N", help="only the newest N")
+    parser.add_argument("-n", type=_count, metavar="N", help="only the newest N")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text} is not a whole number of at least 1")
+    return int(text)
 
 
 def log(asked: Namespace) -> int:
@@ -41,20 +53,75 @@ def _json(entry: Logged, undone: bool) -> dict[str, Any]:
 def diff_options(parser: ArgumentParser) -> None:
     """Options of `diff`."""
     parser.add_argument("id", nargs="?", metavar="ID", help="a Memory-Id or a commit")
+    parser.add_argument("--all", action="store_true", help="MEMORY.md and _MORE.md, too")
 
 
 def diff(asked: Namespace) -> int:
-    """What a change did to the files (default: the newest), as a unified diff."""
+    """What a change did to the notes (default: the newest).
+
+    Word by word on a terminal, else a unified diff.
+    """
     asked.holder = "diff"
-    entry, text = opened(asked).diff(asked.id, colour=sys.stdout.isatty() and not asked.json)
+    words = sys.stdout.isatty() and not asked.json
+    entry, text = opened(asked).diff(asked.id, generated=asked.all, words=words)
     if asked.json:
         emit({**(_json(entry, False) if entry else {}), "diff": text})
     elif entry:
-        print(f"{entry.get(ID_TRAILER)}  {entry.subject}")
-        print(text, end="")
+        print(f"{entry.get(ID_TRAILER) or entry.commit[:10]}  {entry.subject}")
+        print(_rendered(text) if words else text, end="")
     else:
         print("Nothing was done yet.")
     return 0
+
+
+def _rendered(text: str) -> str:
+    from mdmemory.doors.worddiff import render  # for a terminal only
+
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return render(text, colour=not plain)
+
+
+def history_options(parser: ArgumentParser) -> None:
+    """Options of `history`."""
+    parser.add_argument("name", metavar="NAME", help="name, stem or file; it may be gone")
+    parser.add_argument("id", nargs="?", metavar="ID", help="only this commit, with the text")
+    parser.add_argument("--text", action="store_true", help="the text after each step")
+
+
+def history(asked: Namespace) -> int:
+    """The life of one note, newest first, across renames and merges."""
+    from mdmemory.doors.worddiff import visible
+
+    asked.holder = "history"
+    steps = _chosen(opened(asked).history(asked.name), asked.id)
+    if asked.json:
+        emit([
+            {"commit": step.commit, "time": step.time, "file": step.file, "kind": step.kind,
+             "text": step.text}
+            for step in steps
+        ])  # fmt: skip
+        return 0
+    kinds, files = (max(len(getattr(s, what)) for s in steps) for what in ("kind", "file"))
+    for step in steps:
+        commit, time = (step.commit or "-")[:10], (step.time or "-")[:16]
+        mark = "" if step.text is not None else "  (gone)"
+        print(f"{time:<16}  {commit:<10}  {step.kind:<{kinds}}  {step.file:<{files}}  "
+              f"{visible(step.subject)}{mark}")  # fmt: skip
+        if (asked.text or asked.id) and step.text is not None:
+            lines = visible(step.text.replace("\r\n", "\n")).split("\n")
+            print("\n".join(f"    {line}".rstrip() for line in lines))
+    return 0
+
+
+def _chosen(steps: Sequence[Step], id: str | None) -> Sequence[Step]:
+    if id is None:
+        return steps
+    found = [step for step in steps if (step.commit or "").startswith(id) and len(id) >= 4]
+    if not found:
+        raise NotFound(
+            f"No step of this note is the commit {id}.", "Without ID all of them are listed."
+        )
+    return found
 
 
 def undo_options(parser: ArgumentParser) -> None:
@@ -76,8 +143,9 @@ def undo(asked: Namespace) -> int:
             print(f"restored: {file}")
         for file, why in done.kept:
             print(f"kept: {file}: {why}")
+        if not done.restored and not done.kept:
+            print("Nothing was left to take back: the files are as they were before.")
         if done.written.commit:
-            print(
-                f"Commit {done.written.commit[:10]}. To undo this: `mdmemory undo {done.written.id}`."
-            )
+            commit, id = done.written.commit[:10], done.written.id
+            print(f"Commit {commit}. To undo this: `mdmemory undo {id}`.")
     return 1 if done.kept else 0

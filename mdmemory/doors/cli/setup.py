@@ -22,6 +22,10 @@ def init_options(parser: ArgumentParser) -> None:
                         help="a store for all projects, wired into your OpenCode configuration")  # fmt: skip
     parser.add_argument("--opencode", action="store_true",
                         help="let OpenCode read the memory of this project")  # fmt: skip
+    parser.add_argument("--git-hooks", action="store_true",
+                        help="a line in git hooks that keeps MEMORY.md up to date")  # fmt: skip
+    parser.add_argument("--remove", action="store_true",
+                        help="take the hooks and OpenCode's entries back; notes stay")  # fmt: skip
 
 
 def init(asked: Namespace) -> int:
@@ -29,6 +33,8 @@ def init(asked: Namespace) -> int:
     if asked.user and (asked.dir or asked.own_repo or asked.store):
         raise UsageError("--user has its own place.", "Run `mdmemory init --user` alone.")
     root = machine.places().personal_root if asked.user else Path(asked.dir or ".")
+    if asked.remove:
+        return _remove(asked, root)
     memory, setup = Memory.init(root, store=asked.store, own_repo=asked.own_repo)
     said = [*setup.said]
     if setup.commit:
@@ -37,6 +43,10 @@ def init(asked: Namespace) -> int:
         said.append(f"Wrote {', '.join(setup.files)}.")
     if asked.opencode or asked.user:
         said += _wire(memory.project, personal=asked.user)
+    if asked.git_hooks:
+        from mdmemory.doors import githooks
+
+        said += githooks.install(memory.project, githooks.command())
     if not said:
         said.append(f"{setup.project.store} is a store already; nothing was changed.")
     elif setup.files:
@@ -46,6 +56,24 @@ def init(asked: Namespace) -> int:
             "root": str(setup.project.root), "store": str(setup.project.store),
             "commit": setup.commit, "files": setup.files, "said": said,
         })  # fmt: skip
+    else:
+        print("\n".join(said))
+    return 0
+
+
+def _remove(asked: Namespace, root: Path) -> int:
+    """Unwire a project; the notes and the store stay."""
+    from mdmemory.doors import githooks, opencode
+
+    if asked.own_repo or asked.opencode or asked.git_hooks:
+        raise UsageError("--remove stands alone.", "`mdmemory init --remove [DIR]`.")
+    project = Memory.open(root, store=asked.store).project
+    folder = machine.opencode_folder() if asked.user else None
+    said = opencode.remove(project.root, project.store, config_folder=folder)
+    said += githooks.remove(project)
+    said += [f"The notes stay in {project.store}."] if said else ["There was nothing to remove."]
+    if asked.json:
+        emit({"root": str(project.root), "store": str(project.store), "said": said})
     else:
         print("\n".join(said))
     return 0

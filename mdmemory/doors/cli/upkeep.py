@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import Any
 
+from mdmemory.doors import machine
 from mdmemory.doors.cli.output import emit, opened, plural
 from mdmemory.doors.memory import Memory
 from mdmemory.store.state import State
@@ -40,6 +41,8 @@ def status_options(parser: ArgumentParser) -> None:
 
 def status(asked: Namespace) -> int:
     """The store at a glance: what it holds, what is due, and where text is sent."""
+    from mdmemory.doors import models
+
     asked.holder = "status"
     memory = opened(asked)
     report = _report(memory)
@@ -52,11 +55,24 @@ def status(asked: Namespace) -> int:
     print(f"to look at  {plural(report['conflicts'], 'conflict')}, {report['held']} held, "
           f"{report['unconfirmed']} unconfirmed")  # fmt: skip
     print(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
-    print(f"planner     {report['planner']}: text is sent {report['sends_to'] or 'nowhere'}")
+    settings = memory.project.settings
+    print(f"planner     {report['planner']}: text is sent {_to(report)}")
+    if said := models.protocol(memory.project).said:
+        print(f"protocol    {said}")
     print("settings")
-    for name, value in memory.project.settings.values.items():
-        print(f"  {name} = {value}  ({memory.project.settings.origins[name]})")
+    for name, origin in settings.origins.items():
+        print(f"  {name} = {settings.shown(name)}  ({origin})")
     return 0
+
+
+def _to(report: dict[str, Any]) -> str:
+    if not report["sends_to"]:
+        return "nowhere"
+    cost = report["tokens_today"]
+    return (
+        f"to {report['sends_to']}; today {plural(cost['calls'], 'call')}, "
+        f"{cost['input']} tokens in, {cost['output']} out"
+    )
 
 
 def _last(report: dict[str, Any]) -> str:
@@ -65,9 +81,12 @@ def _last(report: dict[str, Any]) -> str:
 
 
 def _report(memory: Memory) -> dict[str, Any]:
+    from mdmemory.llm.choose import sends_to  # `index` stands in this module too, and is quicker
+
     rows = memory.listing()
     with State(memory.project.prepare_private() / "state.db") as state:
         last = state.last_pass()
+        used = state.usage(machine.now().date().isoformat())
     settings = memory.project.settings
     return {
         "store": str(memory.project.store),
@@ -80,8 +99,8 @@ def _report(memory: Memory) -> dict[str, Any]:
         "due": memory.due(),
         "last": {"at": last.at, "outcome": last.outcome} if last else None,
         "planner": settings.text("planner"),
-        "sends_to": None,  # the offline planner sends nothing
-        "tokens_today": {"input": 0, "output": 0, "calls": 0},
+        "sends_to": sends_to(settings),
+        "tokens_today": asdict(used),
     }
 
 

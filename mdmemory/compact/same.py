@@ -1,0 +1,73 @@
+"""Whether two notes say the same, or one says all that the other does, by their words alone.
+
+No similarity decides here: sentences are compared as sequences of words, less what carries no
+meaning, so that a merge of such notes loses nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Hashable
+
+from mdmemory.compact import literals
+from mdmemory.compact.merged import KEY as MERGED
+from mdmemory.limits import KNOWN_KEYS
+from mdmemory.note import Note, fields
+
+Sentence = tuple[str, ...]
+
+_CLOSING = re.compile(r"[.,;:!…。，；：！、]+(?=\s|$)")
+_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_FORM = re.compile(r"^[ \t]*(?:[-*+•>#]+[ \t]+|\d{1,2}[.)][ \t]+)+|[`*\"“”]")
+_FILLERS = frozenset(("a", "an", "the", "please", "also"))
+_FILLERS_CJK = re.compile(r"[的请請]")
+_OURS = KNOWN_KEYS | {MERGED}
+
+
+def plain(text: str) -> str:
+    """A text without what does not matter: case, width, runs of space, closing punctuation.
+
+    A question mark matters, and so does punctuation inside words: C is not C++.
+    """
+    folded = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return " ".join(_CLOSING.sub(" ", folded.casefold()).split())
+
+
+def same_key(note: Note) -> Hashable:
+    """Equal for two notes that say exactly the same: type, kind, wording and literals."""
+    head = note.head
+    wording = (plain(head.description), plain(note.body))
+    text = f"{head.description}\n{note.body}"
+    return (head.type, head.kind, *wording, frozenset(literals.tokens(text)))
+
+
+def sentences(note: Note) -> frozenset[Sentence]:
+    """What a note says, description and body: each sentence as its words in their order.
+
+    Articles, "please" and "also", a final s, list marks and emphasis are form.
+    """
+    parts = [note.head.description, *_ENDS.split(note.body)]
+    return frozenset(filter(None, map(_sentence, parts)))
+
+
+def has_own_keys(note: Note) -> bool:
+    """Whether the head holds what a merge would leave behind: a title, or keys of a person's."""
+    if note.head.title:
+        return True
+    found = fields(note)
+    block = found.get("metadata")
+    return not _OURS.issuperset((*found, *(block if isinstance(block, dict) else ())))
+
+
+def _sentence(text: str) -> Sentence:
+    words = plain(_FORM.sub("", text)).split()
+    return tuple(bare for word in words if word not in _FILLERS and (bare := _bare(word)))
+
+
+def _bare(word: str) -> str:
+    if not word.isascii():
+        return _FILLERS_CJK.sub("", word)
+    if len(word) > 3 and word[-1] == "s" and word[-2] != "s" and word.isalpha():
+        return word[:-1]
+    return word

@@ -1,0 +1,1 @@
+"""Asking a model: one interface, two ways to reach one, and an account of every call."""

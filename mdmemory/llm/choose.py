@@ -1,0 +1,95 @@
+"""From settings to a model. Nothing is sent before a person chose a planner that sends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.config import Settings
+from mdmemory.errors import BadSetting
+from mdmemory.llm.answer import Model
+from mdmemory.llm.metered import Metered
+from mdmemory.store.project import Project
+
+EXTRACT, COMPACT = "extract", "compact"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """What a model needs to know of who asks: the project, the day (`YYYY-MM-DD`, UTC), the
+    environment of the process, and how text is cleaned of secrets before it leaves."""
+
+    project: Project
+    today: str
+    environment: Mapping[str, str]
+    redact: Callable[[str], str]
+
+
+def model(purpose: str, caller: Caller) -> Metered | None:
+    """The model for EXTRACT or COMPACT; None where none was chosen, or extraction is off.
+
+    A key alone chooses nothing. Raises BadSetting where the choice cannot be carried out.
+    """
+    settings = caller.project.settings
+    if settings.text("planner") == "offline":
+        return None
+    if purpose == EXTRACT and not settings.switch("extract.enabled"):
+        return None
+    state_file = caller.project.prepare_private() / "state.db"
+    return Metered(
+        _model(purpose, caller, state_file), purpose, state_file, caller.today,
+        settings.whole("llm.daily_calls"), caller.redact,
+    )  # fmt: skip
+
+
+def sends_to(settings: Settings) -> str | None:
+    """Where text goes with these settings, or None: nowhere."""
+    from mdmemory.llm import opencode_run
+    from mdmemory.llm.openai_api import host
+
+    match settings.text("planner"):
+        case "openai":
+            return host(settings.text("openai.base_url"))
+        case "opencode":
+            chosen = (_chosen(purpose, settings) for purpose in (EXTRACT, COMPACT))
+            places = [opencode_run.provider(name if by_hand else "") for name, by_hand in chosen]
+            return " and ".join(dict.fromkeys(places))
+        case _:
+            return None
+
+
+def _model(purpose: str, caller: Caller, state_file: Path) -> Model:
+    settings = caller.project.settings
+    timeout = settings.whole("llm.timeout_s")
+    if settings.text("planner") == "openai":
+        from mdmemory.llm.openai_api import OpenAIModel
+
+        name = _chosen(purpose, settings)[0].removeprefix("openai/")
+        url, key = settings.text("openai.base_url"), settings.text("openai.api_key")
+        return OpenAIModel(name, url, key, state_file, timeout)
+    from mdmemory.llm.opencode_run import OpenCodeModel, find_program
+
+    name = _opencode_name(purpose, settings)
+    search = caller.environment.get("PATH", "")
+    program, path = find_program(settings.text("opencode.command"), search, caller.project.root)
+    return OpenCodeModel(name, program, {**caller.environment, "PATH": path}, timeout)
+
+
+def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:
+    """A model's name, and whether a person chose it."""
+    setting = "compact.model" if purpose == COMPACT and settings.text("compact.model") else (
+        "extract.model"
+    )
+    return settings.text(setting), settings.origins.get(setting, "default") != "default"
+
+
+def _opencode_name(purpose: str, settings: Settings) -> str:
+    """provider/model, or "": as long as nobody chose one, OpenCode's own default answers."""
+    name, chosen = _chosen(purpose, settings)
+    if chosen and "/" not in name:
+        raise BadSetting(
+            f"The model {name} has no provider, which the opencode planner needs.",
+            f"Write it as provider/model, such as openai/{name}.",
+        )
+    return name if chosen else ""

@@ -1,0 +1,243 @@
+"""The provider that the person's OpenCode already has, asked by a headless `opencode run`.
+
+The agent is our own and has no tools; nothing of the project's configuration is read, and the
+project's folder supplies no program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mdmemory.errors import BadSetting
+from mdmemory.files import is_inside
+from mdmemory.llm.answer import Answer, ModelFailed, Schema, in_words
+
+AGENT = "mdmemory"
+TITLE = "mdmemory asks"  # by its first word our own sessions are known, and never read
+START = 30.0  # seconds on top of the model's: the client itself takes 3 to 13 to start
+TIDY = 20.0  # seconds for deleting the session
+# What an OpenCode that started us hands on, and what would give the agent tools after all.
+_NOT_INHERITED = (
+    "OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PERMISSION", "OPENCODE_PURE",
+    "OPENCODE_CONFIG_CONTENT",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OpenCodeModel:
+    """`program` run with `environment`; `name` is provider/model, or "" for OpenCode's default."""
+
+    name: str
+    program: Path
+    environment: Mapping[str, str] = field(repr=False)
+    timeout: float = 60.0
+    kind: str = "opencode"
+
+    @property
+    def sends_to(self) -> str:
+        """OpenCode alone knows the host; this names the provider as far as it is chosen."""
+        return provider(self.name)
+
+    def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
+        """See Model. The session that this makes in OpenCode is deleted afterwards."""
+        told = system if schema is None else f"{system}\n\n{in_words(schema)}"
+        with tempfile.TemporaryDirectory(prefix="mdmemory-") as folder:
+            environment = self._environment(folder)
+            config = {"OPENCODE_CONFIG_CONTENT": self._config(told)}
+            words = ["run", "--pure", "--format", "json", "--title", TITLE, "--agent", AGENT]
+            words += ["--model", self.name] if self.name else []
+            said, status = self._run(words, environment | config, user, START + self.timeout)
+            events = list(_events(said))
+            self._delete(events, environment, folder)
+        if status is None:
+            raise ModelFailed(
+                f"OpenCode gave no answer within {START + self.timeout:g} s.",
+                "Try `opencode run hello`; a slow model needs a larger llm.timeout_s.",
+            )
+        return _answer(events)
+
+    def _environment(self, folder: str) -> dict[str, str]:
+        kept = {k: v for k, v in self.environment.items() if k not in _NOT_INHERITED}
+        return kept | {
+            "PWD": folder,  # the client takes a session's folder from here, not from the real one
+            "MDMEMORY_DISABLE": "1",
+            "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
+            "OPENCODE_DISABLE_CLAUDE_CODE": "1",
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        }
+
+    def _config(self, system: str) -> str:
+        """The person's own inline configuration, if there is one, with our agent in it."""
+        agent = {
+            "description": "Answers in text.", "mode": "primary",
+            "prompt": "\0", "permission": {"*": "deny"},
+        }  # fmt: skip
+        config = _object(self.environment.get("OPENCODE_CONFIG_CONTENT", ""))
+        agents = config.get("agent")
+        config["agent"] = {**(agents if isinstance(agents, dict) else {}), AGENT: agent}
+        # OpenCode replaces {env:NAME} and {file:PATH} in the text of a configuration: in a prompt
+        # these would send what nobody meant to send, so no brace of it stands as a brace.
+        prompt = json.dumps(system).replace("{", "\\u007b")
+        return json.dumps({**config, "share": "disabled"}).replace(json.dumps("\0"), prompt)
+
+    def _run(
+        self, words: list[str], environment: Mapping[str, str], text: str, patience: float
+    ) -> tuple[str, int | None]:
+        """What the client printed, and how it ended; None when it had to be killed."""
+        try:
+            process = subprocess.Popen(
+                [self.program, *words], env=environment, cwd=environment["PWD"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                start_new_session=True,  # so that whatever it starts can be ended with it
+            )  # fmt: skip
+        except OSError as problem:
+            raise ModelFailed(
+                f"OpenCode could not be started: {problem.strerror}.",
+                "Check opencode.command in your settings.",
+            ) from None
+        with process:
+            try:
+                said, _ = process.communicate(text.encode(), timeout=patience)
+                return said.decode("utf-8", "replace"), process.returncode
+            except subprocess.TimeoutExpired:
+                _kill(process)
+                said, _ = process.communicate()
+                return said.decode("utf-8", "replace"), None
+            except BaseException:
+                _kill(process)
+                raise
+
+    def _delete(
+        self, events: list[dict[str, Any]], environment: Mapping[str, str], folder: str
+    ) -> None:
+        """Delete the session. If it stays it is known as ours by its title, and no answer is given
+        up for that."""
+        with suppress(ModelFailed):
+            session = next((_text(event, "sessionID") for event in events), "")
+            session = session or self._session_in(folder, environment)
+            if session.startswith("ses_"):
+                self._run(["session", "delete", session, "--pure"], environment, "", TIDY)
+
+    def _session_in(self, folder: str, environment: Mapping[str, str]) -> str:
+        """The session of our folder: a client that was killed early did not name it."""
+        words = ["session", "list", "--pure", "--format", "json"]
+        said, _ = self._run(words, environment, "", TIDY)
+        try:
+            listed = json.loads(said)
+        except (ValueError, RecursionError):
+            return ""
+        place = os.path.realpath(folder)
+        ours = (_dict(each) for each in (listed if isinstance(listed, list) else ()))
+        found = (each for each in ours if os.path.realpath(_text(each, "directory")) == place)
+        return next((_text(each, "id") for each in found), "")
+
+
+def find_program(command: str, search: str, project: Path) -> tuple[Path, str]:
+    """The OpenCode client, and the search path (as in PATH) that it may be run with.
+
+    `command` is an absolute path, or a name, or "" for `opencode`. What is relative in `search`,
+    or lies in the project, is left out: a repository must not choose which program runs. Raises
+    BadSetting when there is none.
+    """
+    safe = os.pathsep.join(
+        entry for entry in search.split(os.pathsep)
+        if os.path.isabs(entry) and not is_inside(Path(entry), project)
+    )  # fmt: skip
+    path = Path(command).expanduser()
+    found = str(path) if path.is_absolute() else shutil.which(command or "opencode", path=safe)
+    if found is None or not os.access(found, os.X_OK):
+        raise BadSetting(
+            f"The program {command or 'opencode'} is not there, or cannot be run.",
+            "Install OpenCode, or set opencode.command to its absolute path in your settings.",
+        )
+    return Path(found), safe
+
+
+def provider(name: str) -> str:
+    """Where `opencode run` sends text, as far as it can be told from outside."""
+    chosen = name.partition("/")[0]
+    return f"OpenCode's provider {chosen}" if chosen else "OpenCode's default provider"
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the client and whatever it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _events(said: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects among the lines; a killed client may leave half of one."""
+    for line in said.splitlines():
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, dict):
+            yield event
+
+
+def _answer(events: list[dict[str, Any]]) -> Answer:
+    for event in events:
+        if event.get("type") == "error":
+            raise _failure(event)
+    parts = [_dict(event.get("part")) for event in events]
+    text = "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
+    ends = [part for part in parts if part.get("type") == "step-finish"]
+    if any(part.get("reason") == "length" for part in ends):
+        raise ModelFailed(
+            "OpenCode's model was cut off at its length limit.",
+            "Choose a model with a larger one.",
+        )
+    if not text.strip():
+        raise ModelFailed(
+            "OpenCode gave an empty answer.", "Try `opencode run hello` to see whether it works."
+        )
+    costs = [_dict(part.get("tokens")) for part in ends]
+    read = [_count(_dict(cost.get("cache")).get("read")) for cost in costs]
+    into = sum(_count(cost.get("input")) for cost in costs) + sum(read)
+    out = sum(_count(cost.get("output")) + _count(cost.get("reasoning")) for cost in costs)
+    return Answer(text, into, out)
+
+
+def _failure(event: dict[str, Any]) -> ModelFailed:
+    """Only a name and a number of it: the message may repeat the text or a key."""
+    error = _dict(event.get("error"))
+    status = _dict(error.get("data")).get("statusCode")
+    name = str(error.get("name", ""))
+    told = str(status) if type(status) is int else name if name.isidentifier() else "unnamed"
+    return ModelFailed(
+        f"OpenCode's provider gave no answer (error {told[:60]}).",
+        "Check the provider with `opencode run hello`, and extract.model in your settings.",
+    )
+
+
+def _text(values: dict[str, Any], key: str) -> str:
+    value = values.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: object) -> int:
+    return value if type(value) is int and 0 <= value < 2**40 else 0

@@ -1,0 +1,57 @@
+"""JSON schemas of what models are asked for, in the subset that strict endpoints take: every field
+required, no other allowed, no null. An empty text stands for a field that does not apply."""
+
+from __future__ import annotations
+
+from mdmemory.limits import TYPES
+from mdmemory.llm.answer import Schema
+
+_TEXT: Schema = {"type": "string"}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
+_TYPE: Schema = {"type": "string", "enum": list(TYPES)}
+
+
+def _object(**fields: Schema) -> Schema:
+    return {
+        "type": "object", "properties": fields, "required": list(fields),
+        "additionalProperties": False,
+    }  # fmt: skip
+
+
+def _word(*words: str) -> Schema:
+    return {"type": "string", "enum": list(words)}
+
+
+# {"candidates": [...]}: facts found in a session. `kind` is "" or decision; `file` is "" where no
+# note is meant; `superseded` are literals of the old note.
+CANDIDATES = _object(
+    candidates={
+        "type": "array",
+        "items": _object(
+            action=_word("add", "update", "reinforce", "flag"),
+            type=_TYPE, kind=_word("", "decision"), name=_TEXT, description=_TEXT, body=_TEXT,
+            file=_TEXT, quote=_TEXT, superseded=_TEXTS,
+        ),
+    }
+)  # fmt: skip
+
+# {"ops": [...]}: a plan as compact/plan.py reads it. Its `digests` are no business of a model: who
+# asked adds those of the notes it showed.
+PLAN = _object(
+    ops={
+        "type": "array",
+        "items": {
+            "anyOf": [
+                _object(
+                    op=_word("merge"), sources=_TEXTS, target=_TEXT, name=_TEXT, type=_TYPE,
+                    description=_TEXT, body=_TEXT, reason=_TEXT,
+                ),
+                _object(
+                    op=_word("rewrite"), file=_TEXT, description=_TEXT, body=_TEXT, reason=_TEXT
+                ),
+                _object(op=_word("delete"), file=_TEXT, reason=_TEXT),
+                _object(op=_word("flag"), files=_TEXTS, reason=_TEXT),
+            ]
+        },
+    }
+)  # fmt: skip

@@ -1,0 +1,133 @@
+"""The protocol that a project's assistant reads, and the prompts that are cut from it.
+
+A rule stands in one file: prompts hold the task, and take what a note is from PROTOCOL.md. An
+edited PROTOCOL.md in a project reaches a prompt only after a person stood by it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory import assets
+from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.files import digest, is_inside, read_regular
+from mdmemory.store.trust import Trust
+from mdmemory.version import VERSION
+
+OVERRIDE = ".opencode/memory/PROTOCOL.md"  # where `init --opencode` puts it in a project
+SECTIONS = ("Types", "The bar", "Format", "Limits")  # what prompts are cut from
+MAX_OVERRIDE = 64 * 1024  # bytes; ours has 5,000
+
+_MARKER = re.compile(r"<!-- mdmemory: (\S+) ([0-9a-f]{16}) -->\r?\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """The text in force. `origin` is shipped or project; `said` is one sentence on why a project's
+    own text is not in force, or ""."""
+
+    text: str
+    origin: str = "shipped"
+    said: str = ""
+
+    def section(self, name: str) -> str:
+        """What stands under a heading; ours where this text has none of that name."""
+        return _sections(self.text).get(name) or _sections(shipped())[name]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The sections prompts need that this text lacks."""
+        found = _sections(self.text)
+        return tuple(name for name in SECTIONS if not found.get(name))
+
+
+def shipped() -> str:
+    """The protocol of this version."""
+    return assets.read("protocol/PROTOCOL.md")
+
+
+def text(root: Path, trust: Trust) -> Protocol:
+    """The protocol of the project at `root`. Never raises for what lies in the project."""
+    try:
+        data = edited(root)
+    except MdmemoryError as problem:
+        return Protocol(shipped(), said=f"Our own protocol is used: {problem.message}")
+    if data is None:
+        return Protocol(shipped())
+    if not trust.has(root / OVERRIDE, data):
+        return Protocol(
+            shipped(),
+            said=f"Our own protocol is used: {OVERRIDE} was edited, and nobody on this machine "
+            "stood by that text. Read it, then run `mdmemory trust`.",
+        )
+    return Protocol(_lines(data), "project")
+
+
+def edited(root: Path) -> bytes | None:
+    """The project's own PROTOCOL.md; None where there is none, or one as some version wrote it.
+
+    That one says of itself that it is unedited, which anybody can write: so its text counts for
+    nothing, and ours is used. Raises MdmemoryError when it cannot be read.
+    """
+    path = root / OVERRIDE
+    if not is_inside(path, root):
+        raise MdmemoryError(f"{OVERRIDE} lies outside the project, behind a symbolic link.")
+    try:
+        data = read_regular(path, MAX_OVERRIDE)
+    except NotFound:
+        return None
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise MdmemoryError(f"{OVERRIDE} is not UTF-8 text.") from problem
+    if is_unedited(data) or _lines(data) == shipped():
+        return None
+    return data
+
+
+def prompt(task: str, protocol: Protocol) -> str:
+    """The system text for `task` ("extract", "compact"): its page, with `{{Section}}` filled in."""
+    # one pass: a section that itself holds a placeholder is not filled in again
+    return re.sub(
+        r"\{\{([\w ]+)\}\}",
+        lambda found: protocol.section(found[1]),
+        assets.read(f"protocol/{task}.md"),
+    )
+
+
+# --- as installed
+
+
+def stamped(protocol: str, version: str = VERSION) -> bytes:
+    """PROTOCOL.md as installed: the first line tells its version, and unedited from edited."""
+    body = protocol.encode()
+    return f"<!-- mdmemory: {version} {digest(body)[:16]} -->\n".encode() + body
+
+
+def is_unedited(data: bytes) -> bool:
+    """Whether an installed PROTOCOL.md is as we wrote it, line ends aside (git may change them)."""
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    found = _MARKER.match(text)
+    return found is not None and digest(text[found.end() :].encode())[:16] == found[2]
+
+
+def _lines(data: bytes) -> str:
+    """The text without our marker line, and with the line ends of prompts."""
+    text = data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
+    found = _MARKER.match(text)
+    return text[found.end() :] if found else text
+
+
+def _sections(text: str) -> dict[str, str]:
+    """What stands under each heading of the second level; a `## ` in a code fence is none."""
+    found: dict[str, list[str]] = {}
+    name, fenced = "", False
+    for line in text.splitlines():
+        fenced ^= line.startswith("```")
+        if line.startswith("## ") and not fenced:
+            name = line[3:].strip()
+        else:
+            found.setdefault(name, []).append(line)
+    return {name: "\n".join(lines).strip() for name, lines in found.items()}

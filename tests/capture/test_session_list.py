@@ -1,0 +1,244 @@
+"""`session list` shows this project's sessions of both hosts, and `extract --session` reads one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmemory.doors.cli import main
+
+DATA = Path(__file__).parent / "data"
+CLAUDE = "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001"
+Git = Callable[..., str]
+
+
+class Bench:
+    """A project, and the two hosts' sessions in a home of the test's own."""
+
+    def __init__(self, root: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root = root
+        self.database = home / ".local/share/opencode/opencode.db"
+        self.claude = home / ".claude/projects"
+        self._capsys = capsys
+
+    def ask(self, *words: str, code: int = 0) -> Any:
+        """The JSON that a command answers."""
+        assert main([*words, "--json"]) == code
+        return json.loads(self._capsys.readouterr().out)
+
+    def tell(self, *words: str, code: int = 0) -> str:
+        """All that a command says to a person."""
+        assert main([*words]) == code
+        said = self._capsys.readouterr()
+        assert "Traceback" not in said.err
+        return said.out + said.err
+
+    def opencode(self, id: str, folder: Path | str, *said: str, at: int = 1, **more: str) -> None:
+        """A session of OpenCode, of these turns of the user."""
+        self.database.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.database)) as connection, connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                connection.executescript((DATA / "opencode.sql").read_text(encoding="utf-8"))
+            row = (id, more.get("parent"), str(folder), more.get("title", "A talk"), at)
+            connection.execute(
+                "INSERT INTO session VALUES (?, 'p', ?, 's', ?, ?, '1', 0, ?, NULL)", row
+            )
+            for n, text in enumerate(said, 1):
+                message = f"msg_{id}_{n}"
+                row = (message, id, json.dumps({"role": "user", "time": {"created": n}}))
+                connection.execute("INSERT INTO message VALUES (?, ?, 0, 0, ?)", row)
+                part = json.dumps({"type": "text", "text": text})
+                row = (f"prt_{n}_{message}", message, id, part)
+                connection.execute("INSERT INTO part VALUES (?, ?, ?, 0, 0, ?)", row)
+
+    def session_of_claude(self, folder: Path, name: str = CLAUDE) -> Path:
+        """The sample session of Claude Code, begun in `folder`."""
+        slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(folder))
+        file = self.claude / slug / f"{name}.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = (DATA / "claude.jsonl").read_text(encoding="utf-8")
+        file.write_text(text.replace('"/repo"', json.dumps(str(folder))), encoding="utf-8")
+        return file
+
+
+@pytest.fixture
+def bench(
+    repository: Path, empty_home: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Bench:  # fmt: skip
+    monkeypatch.chdir(repository)
+    assert main(["init"]) == 0
+    capsys.readouterr()
+    return Bench(repository, empty_home, capsys)
+
+
+def test_the_sessions_of_both_hosts_are_listed_newest_first(bench: Bench) -> None:
+    bench.opencode("ses_old", bench.root, "one", at=1_780_000_000_000, title="Old")
+    bench.opencode("ses_new", bench.root, "one", "two", at=1_790_000_000_000)
+    bench.session_of_claude(bench.root)
+    assert bench.ask("session", "list") == [
+        {"id": "ses_new", "title": "A talk", "time": "2026-09-21T14:13:20+00:00",
+         "source": "opencode", "turns": 2, "read": 0},
+        {"id": CLAUDE, "title": "Fix the flaky date test", "time": "2026-06-01T09:00:28+00:00",
+         "source": "claude", "turns": 6, "read": 0},
+        {"id": "ses_old", "title": "Old", "time": "2026-05-28T20:26:40+00:00",
+         "source": "opencode", "turns": 1, "read": 0},
+    ]  # fmt: skip
+    lines = bench.tell("session", "list").splitlines()
+    assert lines[0].startswith("2026-09-21 14:13  opencode  ses_new  2 turns, 0 read")
+    assert lines[-1] == "Read one: `mdmemory extract --session ID`."
+
+
+def test_only_this_projects_sessions_are_listed(bench: Bench, tmp_path: Path) -> None:
+    (bench.root / "sub").mkdir()
+    for n, folder in enumerate((
+        bench.root, bench.root / "sub", bench.root / "gone", tmp_path, f"{bench.root}-2", "/",
+        ".", "", "\0",
+    )):  # fmt: skip
+        bench.opencode(f"ses_{n}", folder, "hello", at=9 - n)
+    for folder in (bench.root / "sub", tmp_path, Path(f"{bench.root}-2")):
+        bench.session_of_claude(folder)
+    found = [row["id"] for row in bench.ask("session", "list")]
+    assert found == [CLAUDE, "ses_0", "ses_1", "ses_2"]
+
+
+def test_the_sessions_of_other_worktrees_are_listed_even_when_these_are_gone(
+    bench: Bench, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        git(bench.root, "worktree", "add", "-q", str(tmp_path / name))
+        bench.opencode(f"ses_{name}", tmp_path / name / "src", "hello")
+    bench.opencode("ses_main", bench.root, "hello")
+    shutil.rmtree(tmp_path / "two")
+    for folder in (bench.root, tmp_path / "one"):
+        monkeypatch.chdir(folder)
+        found = {row["id"] for row in bench.ask("session", "list")}
+        assert found == {"ses_main", "ses_one", "ses_two"}
+
+
+def test_sub_agents_own_sessions_and_empty_ones_are_not_listed(bench: Bench) -> None:
+    bench.opencode("ses_1", bench.root, "hello")
+    bench.opencode("ses_2", bench.root, "hello", parent="ses_1")
+    bench.opencode("ses_3", bench.root, "hello", title="mdmemory extract")
+    bench.opencode("ses_4", bench.root)
+    file = bench.session_of_claude(bench.root, "agent-1")
+    file.with_name("empty.jsonl").write_text("", encoding="utf-8")
+    assert [row["id"] for row in bench.ask("session", "list")] == ["ses_1"]
+
+
+def test_a_machine_without_hosts_has_no_sessions(bench: Bench) -> None:
+    assert bench.ask("session", "list") == []
+    assert "No session of OpenCode or Claude Code" in bench.tell("session", "list")
+    assert not (bench.root / ".mdmemory/state.db").exists(), "looking makes no file"
+
+
+def test_a_host_that_cannot_be_read_hides_no_other(bench: Bench) -> None:
+    bench.session_of_claude(bench.root)
+    bench.database.parent.mkdir(parents=True)
+    bench.database.write_bytes(b"damaged")
+    assert [row["id"] for row in bench.ask("session", "list", code=1)] == [CLAUDE]
+    assert "OpenCode's sessions are missing here. opencode.db is damaged" in bench.tell(
+        "session", "list", code=1
+    )
+
+
+def test_the_hosts_own_variables_say_where_they_keep_their_sessions(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.opencode("ses_1", bench.root, "hello")
+    bench.session_of_claude(bench.root)
+    (tmp_path / "data/opencode").mkdir(parents=True)
+    bench.database.rename(tmp_path / "data/opencode/other.db")
+    bench.claude.rename(tmp_path / "projects")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("OPENCODE_DB", "other.db")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    assert len(bench.ask("session", "list")) == 2
+
+
+def test_a_title_cannot_take_over_the_terminal(bench: Bench) -> None:
+    bench.opencode("ses_1", bench.root, "hello", title="a\x1b[2J\n\u202eb")
+    assert bench.tell("session", "list").split("\n")[0].endswith("  a[2J b")
+
+
+# --- extract --session -------------------------------------------------------------------------
+
+
+def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> None:
+    bench.opencode("ses_1", bench.root, "remember: deploys go out on Tuesdays", "thanks")
+    done = bench.ask("extract", "--session", "ses_1")
+    assert done["added"] == ["feedback-deploys-go-out-tuesdays.md"]
+    assert [row["read"] for row in bench.ask("session", "list")] == [2]
+    assert bench.ask("extract", "--session", "ses_1")["added"] == []
+    with closing(sqlite3.connect(bench.database)) as connection, connection:
+        connection.execute(
+            "INSERT INTO message VALUES ('msg_z', 'ses_1', 0, 0, ?)",
+            ('{"role": "user", "time": {"created": 9}}',),
+        )
+        text = '{"type":"text","text":"remember: the changelog is written by hand"}'
+        connection.execute("INSERT INTO part VALUES ('p', 'msg_z', 'ses_1', 0, 0, ?)", (text,))
+    assert [(row["turns"], row["read"]) for row in bench.ask("session", "list")] == [(3, 2)]
+    done = bench.ask("extract", "--session", "ses_1")
+    assert done["added"] == ["feedback-changelog-written-hand.md"]
+
+
+def test_a_session_of_claude_is_read_from_its_file(bench: Bench) -> None:
+    bench.session_of_claude(bench.root)
+    done = bench.ask("extract", "--session", CLAUDE)
+    assert done["added"] == ["feedback-tests-run-tz-utc.md", "reference-deploys-listed.md"]
+    assert [row["read"] for row in bench.ask("session", "list")] == [6]
+
+
+@pytest.mark.parametrize("name", ["plain.txt", "claude.jsonl"])
+def test_a_transcript_may_be_of_any_kind(bench: Bench, name: str) -> None:
+    done = bench.ask("extract", "--transcript", str(DATA / name))
+    assert "feedback-tests-run-tz-utc.md" in done["added"]
+    assert bench.ask("extract", "--transcript", str(DATA / name))["added"] == []
+
+
+def test_a_session_that_is_deleted_while_extract_waits_loses_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.opencode("ses_1", bench.root, "remember: deploys go out on Tuesdays")
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        bench.database.unlink(missing_ok=True)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    done = bench.ask("extract", "--session", "ses_1", "--after", "60")
+    assert waited[0] == 60
+    assert done["added"] == ["feedback-deploys-go-out-tuesdays.md"]
+
+
+@pytest.mark.parametrize("words", [(), ("--transcript", "a.json", "--session", "ses_1")])
+def test_extract_wants_either_a_transcript_or_a_session(
+    bench: Bench, words: tuple[str, ...]
+) -> None:
+    said = bench.tell("extract", *words, code=2)
+    assert "either --transcript FILE or --session ID" in said
+
+
+@pytest.mark.parametrize("seconds", ["-1", "x", "nan", "inf", "1e9"])
+def test_a_time_that_is_none_is_refused(bench: Bench, seconds: str) -> None:
+    said = bench.tell("extract", "--session", "ses_1", "--after", seconds, code=2)
+    assert "no number from 0 to 3600" in said
+
+
+def test_a_session_that_is_not_there_is_one_sentence(bench: Bench) -> None:
+    said = bench.tell("extract", "--session", "ses_gone", code=1)
+    assert said == (
+        "mdmemory: There is no session ses_gone. "
+        "`mdmemory session list` shows those of this project.\n"
+    )
+    bench.opencode("ses_1", bench.root, "hello")
+    assert bench.tell("extract", "--session", "ses_gone", code=1) == said

@@ -1,0 +1,205 @@
+"""The Python door: typed, with the clock and the environment of whoever calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import mdmemory
+from mdmemory import Memory, assets
+from mdmemory.errors import MdmemoryError, NoStore, NotFound
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(repository: Path) -> Memory:
+    """A new store in a repository, on a day of the test's own."""
+    Memory.init(repository)
+    return Memory.open(repository, clock=lambda: NOON)
+
+
+def stored(memory: Memory, name: str = "prefers-pnpm", body: str = "Use pnpm.") -> str:
+    return memory.add(name, type="feedback", description=f"About {name}", body=body).file
+
+
+def test_the_package_gives_memory_and_its_version() -> None:
+    assert mdmemory.__all__ == ["Memory", "__version__"]
+    assert mdmemory.Memory is Memory
+    assert mdmemory.__version__
+    with pytest.raises(AttributeError, match="Store"):
+        mdmemory.Store  # noqa: B018
+
+
+def test_init_makes_a_store_once(repository: Path) -> None:
+    memory, setup = Memory.init(repository, store="memory")
+    assert setup.commit
+    assert memory.project.store == repository / "memory"
+    _, again = Memory.init(repository)
+    assert (again.commit, again.files) == (None, [])
+
+
+def test_open_finds_the_store_from_below_and_by_name(memory: Memory, tmp_path: Path) -> None:
+    root, store = memory.project.root, memory.project.store
+    assert Memory.open(store).project.root == root
+    assert Memory.open(tmp_path, store=str(root)).project.store == store
+    assert Memory.open(tmp_path, environment={"MDMEMORY_STORE": str(store)}).project.root == root
+    with pytest.raises(NoStore):
+        Memory.open(tmp_path)
+
+
+def test_a_name_that_is_given_counts_over_the_environment(memory: Memory, tmp_path: Path) -> None:
+    opened = Memory.open(
+        tmp_path, store=str(memory.project.root), environment={"MDMEMORY_STORE": "/nowhere"}
+    )
+    assert opened.project.store == memory.project.store
+
+
+def test_settings_come_from_the_environment_that_is_handed_in(memory: Memory) -> None:
+    opened = Memory.open(memory.project.root, environment={"MEMORY_COMPACT_CHURN": "3"})
+    assert opened.project.settings.whole("compact.churn") == 3
+
+
+def test_dates_are_those_of_the_clock_that_is_handed_in(memory: Memory) -> None:
+    head = memory.note(stored(memory)).note.head
+    assert (head.created, head.updated, head.source) == ("2026-06-01", "2026-06-01", "manual")
+    later = Memory.open(memory.project.root, clock=lambda: NOON + timedelta(days=3))
+    later.edit("prefers-pnpm", body="Use pnpm 9.")
+    head = memory.note("prefers-pnpm").note.head
+    assert (head.created, head.updated) == ("2026-06-01", "2026-06-04")
+
+
+def test_notes_and_listing_give_every_note_sorted_by_file(memory: Memory) -> None:
+    files = sorted(stored(memory, name) for name in ("b", "a", "c"))
+    assert [note.file for note in memory.notes()] == files
+    rows = memory.listing()
+    assert [row.head.file for row in rows] == files
+    assert [row.digest for row in rows] == [note.digest for note in memory.notes()]
+    assert all(row.listed and row.strength > 0 for row in rows)
+
+
+def test_a_hand_edit_is_seen_at_the_next_call(memory: Memory) -> None:
+    path = memory.project.store / stored(memory)
+    path.write_text(path.read_text("utf-8").replace("About", "All about"), "utf-8")
+    assert memory.note("prefers-pnpm").note.head.description == "All about prefers-pnpm"
+    assert "All about" in (memory.project.store / "MEMORY.md").read_text("utf-8")
+
+
+def test_add_edit_remove_and_undo_are_one_commit_each(
+    memory: Memory, git: Callable[..., str]
+) -> None:
+    file = stored(memory)
+    text = (memory.project.store / file).read_bytes()
+    memory.edit("prefers-pnpm", description="Another")
+    memory.remove("prefers-pnpm")
+    assert memory.notes() == []
+    assert memory.undo().restored == (file,)
+    assert memory.undo().restored == (file,)
+    assert (memory.project.store / file).read_bytes() == text
+    kinds = [entry.get("Memory-Op") for entry, _ in memory.log()]
+    assert kinds == ["undo", "undo", "remove", "edit", "add", "init"]
+    assert git(memory.project.root, "status", "--porcelain") == ""
+
+
+def test_replace_text_refuses_what_was_saved_in_between(memory: Memory) -> None:
+    before = memory.note(stored(memory))
+    path = memory.project.store / before.file
+    path.write_text(before.note.text + "By hand.\n", encoding="utf-8")
+    with pytest.raises(MdmemoryError) as refused:
+        memory.replace_text(before.file, before.note.text + "By us.\n", replaces=before.digest)
+    assert refused.value.code == "note_changed"
+    assert path.read_text("utf-8").endswith("By hand.\n")
+    seen = memory.note(before.file)
+    memory.replace_text(seen.file, seen.note.text + "By us.\n", replaces=seen.digest)
+    assert path.read_text("utf-8").endswith("By hand.\nBy us.\n")
+
+
+def test_confirm_stands_by_a_note(memory: Memory) -> None:
+    path = memory.project.store / stored(memory)
+    text = path.read_text("utf-8").replace("metadata:\n", "metadata:\n  status: unconfirmed\n")
+    path.write_text(text, "utf-8")
+    assert [row.status for row in memory.listing()] == ["unconfirmed"]
+    memory.confirm("prefers-pnpm")
+    assert [row.status for row in memory.listing()] == [""]
+
+
+def test_extract_reads_a_session_once(memory: Memory) -> None:
+    transcript = assets.path("templates/demo/transcript.json").read_bytes()
+    planned = memory.extract(transcript, dry_run=True)
+    assert memory.notes() == []
+    done = memory.extract(transcript)
+    assert done.added == planned.added
+    assert sorted(done.added) == [note.file for note in memory.notes()]
+    assert {note.note.head.created for note in memory.notes()} == {"2026-06-01"}
+    assert memory.extract(transcript).commit is None
+
+
+def test_compact_merges_and_is_due_by_the_clock(memory: Memory) -> None:
+    for name, description in (("a", "Lives in Graz"), ("b", "Lives in Graz.")):
+        memory.add(name, type="user", description=description, body="Yes.")
+    assert memory.due() == "no pass is recorded"
+    outcome = memory.compact(if_due=True)
+    assert (outcome.outcome, len(outcome.applied)) == ("applied", 1)
+    assert memory.due() is None
+    assert memory.compact(if_due=True).outcome == "not_due"
+    stored(memory)
+    assert memory.due() is None
+    later = Memory.open(memory.project.root, clock=lambda: NOON + timedelta(hours=12))
+    assert later.due() == "the last pass was at 2026-06-01T12:00"
+
+
+def test_compact_takes_a_plan(memory: Memory) -> None:
+    stored(memory, "a")
+    stored(memory, "b")
+    plan = '{"ops": [{"op": "delete", "file": "feedback-a.md", "reason": "closed"}]}'
+    assert memory.compact(plan=plan, dry_run=True).outcome == "dry_run"
+    assert len(memory.notes()) == 2
+    assert memory.compact(plan=plan.encode()).outcome == "applied"
+    assert [note.file for note in memory.notes()] == ["feedback-b.md"]
+
+
+def test_index_check_only_looks(memory: Memory) -> None:
+    stored(memory)
+    path = memory.project.store / "MEMORY.md"
+    path.unlink()
+    assert memory.index(check=True).changed == ("MEMORY.md",)
+    assert not path.exists()
+    assert memory.index().changed == ("MEMORY.md",)
+    assert memory.index().changed == ()
+
+
+def test_diff_shows_the_newest_or_the_named_change(memory: Memory) -> None:
+    stored(memory)
+    entry, text = memory.diff()
+    assert entry is not None
+    assert "+Use pnpm." in text
+    assert memory.diff(entry.commit) == (entry, text)
+    assert [row.commit for row, _ in memory.log(1)] == [entry.commit]
+
+
+def test_doctor_and_git_state_say_how_it_stands(memory: Memory, git: Callable[..., str]) -> None:
+    assert memory.doctor() == []
+    assert memory.git_state() == "ready"
+    git(memory.project.root, "checkout", "-q", "--detach")
+    assert memory.git_state().startswith("HEAD is detached")
+
+
+def test_derived_state_may_be_deleted_at_any_moment(memory: Memory) -> None:
+    stored(memory)
+    index = (memory.project.store / "MEMORY.md").read_bytes()
+    for path in (memory.project.root / ".mdmemory").iterdir():
+        path.unlink()
+    (memory.project.root / ".mdmemory").rmdir()
+    (memory.project.store / "MEMORY.md").unlink()
+    assert len(Memory.open(memory.project.root).listing()) == 1
+    assert (memory.project.store / "MEMORY.md").read_bytes() == index
+
+
+def test_what_is_wrong_is_an_error_with_a_next_step(memory: Memory) -> None:
+    with pytest.raises(NotFound) as missing:
+        memory.note("nothing")
+    assert missing.value.hint
+    assert isinstance(missing.value, MdmemoryError)

@@ -1,0 +1,62 @@
+"""The real client's own database, read while the client runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from client import OpenCode
+from fake_server import FakeServer
+
+from mdmemory.capture.transcript import Transcript, read, read_export
+
+pytestmark = pytest.mark.slow
+
+
+def mdmemory(project: Path, *words: str) -> str:
+    """What the installed command prints, run in `project`."""
+    program = Path(sys.executable).with_name("mdmemory")
+    done = subprocess.run(
+        [program, *words], cwd=project, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def texts(transcript: Transcript) -> list[tuple[str, str]]:
+    return [(turn.role, turn.text) for turn in transcript.turns]
+
+
+def test_the_live_database_gives_the_turns_of_the_export(
+    repository: Path, empty_home: Path
+) -> None:
+    database = empty_home / ".local/share/opencode/opencode.db"
+    mdmemory(repository, "init")
+    with FakeServer() as server, OpenCode(repository, empty_home, server.url) as client:
+        session = client.new_session("Deployments")
+        server.call("bash", command="echo 'remember: tool output'", description="x")
+        server.say("It said something.")
+        client.send(session, "Remember that deployments go out on Tuesdays only.")
+        client.send(session, '"a quoted line"')
+        assert database.with_name("opencode.db-wal").stat().st_size > 0, "this is not live"
+        live = read(database, session)
+        assert texts(live) == [
+            ("user", "Remember that deployments go out on Tuesdays only."),
+            ("assistant", "It said something."),
+            ("user", "a quoted line"),
+            ("assistant", "Done."),
+        ]
+        assert live == read_export(client.export(session).encode())
+
+        (row,) = json.loads(mdmemory(repository, "session", "list", "--json"))
+        assert (row["id"], row["title"], row["turns"]) == (session, "Deployments", 4)
+        said = json.loads(mdmemory(repository, "extract", "--session", session, "--json"))
+        assert said["added"] == ["feedback-deployments-go-out-tuesdays-only.md"]
+
+        client.send(session, "And now?")
+        assert len(read(database, session).turns) == 6, "the client was held up"
+        (row,) = json.loads(mdmemory(repository, "session", "list", "--json"))
+        assert (row["turns"], row["read"]) == (6, 4)

@@ -1,0 +1,347 @@
+"""The documents, held to what the code does.
+
+`python tests/test_docs.py` writes docs/settings.md anew from the table of settings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmemory import Memory, assets
+from mdmemory.config import TABLE, Setting
+from mdmemory.doors.cli import COMMANDS, main
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+NAMES = [name for name, _, _ in COMMANDS]
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def sections(text: str) -> dict[str, str]:
+    """The text under each heading of the second level."""
+    found = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(found[1::2], found[2::2], strict=True))
+
+
+# --- every page --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_link_of_a_page_leads_somewhere(path: Path) -> None:
+    prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", path.read_text("utf-8"), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        linked = path.parent / name if name else path
+        assert linked.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", linked.read_text("utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", line).lower().replace(" ", "-") for line in headings}
+            assert anchor in slugs, target
+
+
+SHIPPED = [*(ROOT / "mdmemory").rglob("*.py"), *(ROOT / "protocol").glob("*.md")]
+
+
+@pytest.mark.parametrize(
+    "path", [*PAGES, *sorted(SHIPPED)], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_every_command_that_is_named_exists(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = re.findall(r"(?:`|^\$ )mdmemory ([a-z]+)\b", text, re.MULTILINE)
+    for block in re.findall(r"^ *```(?:sh|console)\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
+        named += re.findall(r"(?:^ *|\| )mdmemory ([a-z]+)\b", block, re.MULTILINE)
+    assert set(named) <= set(NAMES)
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    linked = set(re.findall(r"\]\((docs/[\w-]+\.md)\)", page("README.md")))
+    assert linked == {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
+
+
+# --- the README --------------------------------------------------------------------------------
+
+HERE = "/home/you/project"
+
+
+def normal(text: str, folder: Path) -> str:
+    """Without what differs from run to run: commits, ids, dates, the folder."""
+    text = text.replace(str(folder), HERE)
+    text = re.sub(r"\bm-[0-9a-f]{8}\b", "m-ID", text)
+    text = re.sub(r"\b[0-9a-f]{10}\b", "COMMIT", text)
+    return re.sub(r"\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b", "DATE", text)
+
+
+def consoles(text: str) -> list[list[tuple[str, str]]]:
+    """Each console block with commands, as pairs of a command and its output."""
+    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    found = []
+    for block in blocks:
+        parts = re.split(r"^\$ ((?:.*\\\n)*.*)\n", block, flags=re.MULTILINE)
+        found.append(list(zip(parts[1::2], parts[2::2], strict=True)))
+    return found
+
+
+def test_the_readme_shows_what_really_happens(tmp_path: Path, git: Callable[..., str]) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    steps = [step for block in consoles(page("README.md")) for step in block]
+    assert len(steps) > 5
+    for command, shown in steps:
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=folder, env={**os.environ, "PATH": path, "PAGER": "cat"},
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, ""), command
+        assert normal(done.stdout, folder) == normal(shown, Path(HERE)), command
+
+
+def test_the_readme_names_targets_that_the_makefile_has() -> None:
+    named = set(re.findall(r"\bmake (\w+)\b", page("README.md") + page("CONTRIBUTING.md")))
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert {"demo", "test"} <= named <= targets
+
+
+def test_the_readme_sets_up_without_make_as_the_makefile_does() -> None:
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(BIN)", ".venv/bin")
+    recipe = recipe.replace("$(PYTHON)", "python3").replace(" --quiet", "")
+    recipe = recipe.replace(" --disable-pip-version-check", "")
+    (block,) = re.findall(r"^```sh\n(python3 -m venv.*?)^```$", page("README.md"), re.M | re.S)
+    for line in block.splitlines():
+        assert f"\t{line}\n" in recipe
+
+
+# --- docs/settings.md --------------------------------------------------------------------------
+
+INTRODUCTION = """\
+# Settings
+
+Written from the table in `mdmemory/config.py`; `mdmemory status` shows the values in force and
+where each comes from. Later wins:
+
+1. the default
+2. your own file, `~/.config/mdmemory/config.toml` (or under `$XDG_CONFIG_HOME`)
+3. the project's file, `mdmemory.toml` at its root
+4. the environment
+
+A dot in a name is a table in a file:
+
+```toml
+store = "notes/memory"
+
+[index]
+max_entries = 60
+```
+
+The project's file comes with the repository, and somebody else may have written it. So it cannot
+name a host, a key, a program or a planner: such a line is an error that says where it belongs. An
+unknown name and a bad value are errors too; an empty variable counts as none.
+
+| name | variable | value | default | may stand in |
+|---|---|---|---|---|
+"""
+OUTSIDE = """\
+
+## Outside the table
+
+| variable | what it does |
+|---|---|
+| `MDMEMORY_STORE` | the store to use, or a project root: as `--store` |
+| `XDG_CONFIG_HOME` | where your own file and OpenCode's configuration lie (default `~/.config`) |
+| `XDG_DATA_HOME` | where the store of `mdmemory init --user` lies (default `~/.local/share`) |
+| `XDG_STATE_HOME` | where `mdmemory/error.log` is written (default `~/.local/state`) |
+| `MDMEMORY_DISABLE` | the git hooks do nothing |
+| `NO_COLOR` | no command uses colours |
+"""
+
+
+def settings_page() -> str:
+    """docs/settings.md as it has to be."""
+    helps = "".join(f"\n- `{setting.name}`: {setting.help}" for setting in TABLE)
+    rows = "".join(_row(setting) for setting in TABLE)
+    return f"{INTRODUCTION}{rows}{helps}\n{OUTSIDE}"
+
+
+def _row(setting: Setting) -> str:
+    variables = ", ".join(f"`{name}`" for name in setting.variables) or "none"
+    places = "your own file" if setting.personal else "both files"
+    default = f"`{str(setting.default).lower()}`" if setting.default != "" else "not set"
+    return f"| `{setting.name}` | {variables} | {setting.kind} | {default} | {places} |\n"
+
+
+def test_the_settings_page_is_what_the_table_says() -> None:
+    assert page("docs/settings.md") == settings_page(), "run `python tests/test_docs.py`"
+
+
+def test_every_variable_that_the_code_reads_is_on_the_settings_page() -> None:
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "mdmemory").rglob("*.py"))
+    read = set(re.findall(r'"((?:MDMEMORY|MEMORY|XDG)_[A-Z_]*[A-Z])"', code)) | {"NO_COLOR"}
+    assert read <= set(re.findall(r"`([A-Z_]+)`", page("docs/settings.md")))
+
+
+# --- docs/command-line.md ----------------------------------------------------------------------
+
+COMMAND_LINE = sections(page("docs/command-line.md"))
+
+
+def test_the_page_has_every_command_in_order() -> None:
+    assert [name for name in COMMAND_LINE if name in NAMES] == NAMES
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_the_page_has_exactly_the_options_of_a_command(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    shown = capsys.readouterr().out
+    real = set(re.findall(r"^ +(?:-\w, )?(--?[a-z][a-z-]*)", shown, re.MULTILINE))
+    told = set(re.findall(r"^\| `(--?[a-z][a-z-]*)", COMMAND_LINE[command], re.MULTILINE))
+    assert told == real - {"--help", "--store", "--json"}
+
+
+def prepare(project: Path, git: Callable[..., str]) -> None:
+    """The demo's notes as a store: two that say the same, two that contradict."""
+    shutil.copytree(assets.path("templates/demo/notes"), project / "notes/memory")
+    shutil.copy(assets.path("templates/demo/transcript.json"), project / "session.json")
+    text = (project / "notes/memory/reference-error-dashboard.md").read_text("utf-8")
+    (project / "notes/memory/note-without-head.md").write_text(text.split("---")[-1], "utf-8")
+    plan = {
+        "ops": [
+            {"op": "delete", "file": "reference-error-dashboard.md", "reason": "shut down"},
+            {"op": "rewrite", "file": "project-postgres-for-billing.md", "body": "A database."},
+            {"op": "delete", "file": "user-works-as-backend-engineer.md", "reason": "left"},
+        ],
+        "digests": {"user-works-as-backend-engineer.md": "0" * 64},
+    }
+    (project / "plan.json").write_text(json.dumps(plan), "utf-8")
+
+
+ADD = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go uses tabs", "gofmt does.")
+
+
+@pytest.fixture
+def scene(
+    repository: Path,
+    git: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> dict[str, Any]:
+    """The JSON that each command of the page gives in one small project."""
+    prepare(repository, git)
+    monkeypatch.chdir(repository)
+
+    def ask(*words: str) -> Any:
+        main([*words, "--json"])
+        return json.loads(capsys.readouterr().out)
+
+    found = {"init": ask("init"), "an error": ask("show", "nothing")}
+    found |= {"list": ask("list"), "show": ask("show", "prefers-pnpm"), "add": ask(*ADD)}
+    found["edit"] = ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")
+    found |= {"confirm": ask("confirm", "tabs-in-go"), "index": ask("index")}
+    found["explain"] = ask("explain", "remember: Uses pnpm, never npm, in every JavaScript project")
+    found["extract"] = ask("extract", "--transcript", "session.json")
+    found["compact"] = ask("compact", "--plan", "plan.json")
+    ask("compact")
+    found |= {"conflicts": ask("conflicts"), "status": ask("status"), "doctor": ask("doctor")}
+    found |= {"log": ask("log"), "diff": ask("diff"), "history": ask("history", "tabs-in-go")}
+    ask("remove", "tabs-in-go")
+    found["undo"] = ask("undo")
+    found["remove"] = ask("remove", "tabs-in-go")
+    git(repository, "init", "-q", "--bare", "../remote.git")
+    git(repository, "remote", "add", "origin", "../remote.git")
+    git(repository, "push", "-q", "-u", "origin", "main")
+    found["sync"] = ask("sync")
+    return found
+
+
+def examples() -> dict[str, Any]:
+    """The first JSON block of each section."""
+    found = {}
+    for name, text in COMMAND_LINE.items():
+        blocks = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        if blocks:
+            found[name] = json.loads(blocks[0])
+    return found
+
+
+def alike(shown: Any, real: Any, where: str) -> None:
+    """The same keys all the way down; an op's own keys depend on what it does."""
+    if isinstance(real, dict) and isinstance(shown, dict):
+        assert ("op" in shown and "op" in real) or set(shown) == set(real), where
+        for key in set(shown) & set(real):
+            alike(shown[key], real[key], f"{where}.{key}")
+    elif isinstance(real, list):
+        assert isinstance(shown, list), where
+        for item in shown:
+            if real:
+                alike(item, real[0], f"{where}[]")
+    elif shown is not None and real is not None:
+        assert type(shown) is type(real), where
+
+
+def test_each_json_example_has_exactly_the_keys_of_the_real_answer(scene: dict[str, Any]) -> None:
+    shown = examples()
+    assert set(scene) == set(shown)
+    for name, real in scene.items():
+        alike(shown[name], real, name)
+
+
+# --- docs/python.md ----------------------------------------------------------------------------
+
+
+def test_the_python_sample_runs_as_it_is_shown(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(repository)
+    shutil.copy(assets.path("templates/demo/transcript.json"), "session.json")
+    for sample in re.findall(r"^```python\n(.*?)^```$", page("docs/python.md"), re.M | re.S):
+        exec(compile(sample, "docs/python.md", "exec"), {})
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page("docs/python.md"), re.M | re.S)
+    out = capsys.readouterr().out
+    assert normal(out, repository) == normal(shown, Path(HERE))
+
+
+def test_the_python_page_names_every_method() -> None:
+    methods = {name for name in vars(Memory) if not name.startswith("_")}
+    assert methods <= set(re.findall(r"`(?:Memory)?\.(\w+)\(", page("docs/python.md")))
+
+
+# --- docs/architecture.md ----------------------------------------------------------------------
+
+
+def test_the_drawing_has_every_room_and_no_other() -> None:
+    package = ROOT / "mdmemory"
+    real: set[str] = set()
+    for path in package.rglob("*.py"):
+        room, _, module = str(path.relative_to(package).with_suffix("")).rpartition("/")
+        if "/" in room and room != "doors/cli":
+            real.add(room)  # a room in a room is drawn as one
+        elif not module.startswith("__"):
+            real.add(f"{room}/{module}")
+    drawn: set[str] = set()
+    rows = re.findall(r"^\| `(\S+?)/?` \| (.*?) \|", page("docs/architecture.md"), re.MULTILINE)
+    for room, modules in rows:
+        named = re.findall(r"`(\w+)`", modules)
+        drawn |= {f"{room if room != 'mdmemory' else ''}/{module}" for module in named}
+    assert drawn == real
+
+
+if __name__ == "__main__":
+    (ROOT / "docs/settings.md").write_text(settings_page(), encoding="utf-8")

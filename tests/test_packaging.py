@@ -1,0 +1,99 @@
+"""The wheel: all that the commands need is in it, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mdmemory import assets
+from mdmemory.version import VERSION
+
+ROOT = Path(__file__).parents[1]
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as a release would be, by the build backend itself, without network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    words = (sys.executable, "-P", "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"is `.[dev]` installed? {done.stderr}"
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a fresh environment that holds the wheel, and no checkout."""
+    folder = tmp_path_factory.mktemp("venv")
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin/python"
+    asked = (str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
+    site = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    zipfile.ZipFile(wheel).extractall(site)  # what an installer does with a pure wheel
+    return python
+
+
+def run(python: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Far from the checkout; the dependencies are those of this environment."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    # entries of PYTHONPATH do not process .pth files, so that the editable checkout stays unseen
+    env["PYTHONPATH"] = sysconfig.get_path("purelib")
+    return subprocess.run(
+        [str(python), *words], cwd=folder, env=env, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_wheel_holds_the_package_the_texts_and_the_type_marker(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    expected = {
+        f"mdmemory/{path.relative_to(ROOT / 'mdmemory')}"
+        for path in (ROOT / "mdmemory").rglob("*")
+        if path.suffix == ".py" or path.name == "py.typed"
+    } | {
+        f"mdmemory/shipped/{path.relative_to(ROOT)}"
+        for top in ("protocol", "templates")
+        for path in (ROOT / top).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    inside = {name for name in names if not name.startswith(f"mdmemory-{VERSION}.dist-info/")}
+    assert inside == expected
+    assert {"mdmemory/py.typed", "mdmemory/shipped/protocol/PROTOCOL.md"} <= inside
+    assert f"mdmemory-{VERSION}.dist-info/licenses/LICENSE" in names
+
+
+def test_the_wheel_names_its_script_its_license_and_what_it_needs(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    info = f"mdmemory-{VERSION}.dist-info"
+    assert "mdmemory = mdmemory.doors.cli:run" in archive.read(f"{info}/entry_points.txt").decode()
+    metadata = archive.read(f"{info}/METADATA").decode()
+    assert "License-Expression: MIT" in metadata
+    assert "Requires-Python: >=3.11" in metadata
+
+
+def test_the_installed_wheel_runs_and_finds_its_texts(installed: Path, tmp_path: Path) -> None:
+    done = run(installed, "-P", "-m", "mdmemory", "--version", folder=tmp_path)
+    assert (done.stdout, done.stderr) == (f"mdmemory {VERSION}\n", "")
+    code = (
+        "import mdmemory; from mdmemory import assets; print(mdmemory.__file__); "
+        "print(assets.read('protocol/PROTOCOL.md'), end='')"
+    )
+    done = run(installed, "-P", "-c", code, folder=tmp_path)
+    where, _, text = done.stdout.partition("\n")
+    assert not Path(where).is_relative_to(ROOT)
+    assert text == assets.read("protocol/PROTOCOL.md")
+
+
+def test_the_demo_runs_from_the_installed_wheel(installed: Path, tmp_path: Path) -> None:
+    done = run(installed, "-P", "-m", "mdmemory", "demo", "demo", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "demo/notes/memory/feedback-prefers-pnpm.md").is_file()
