@@ -561,8 +561,8 @@ def test_the_opencode_planner_runs_an_agent_without_tools_and_tidies_up(
     assert answer == Answer('{"ops": []}', 37, 3)
     (words, environment, folder, said), (deletion, *_) = calls(tmp_path)
     assert words == [
-        "run", "--pure", "--format", "json", "--title", "mdmemory asks", "--agent", "mdmemory",
-        "--model", "openai/gpt-x",
+        "run", "--pure", "--format", "json", "--title", "mdmemory asks",
+        "--agent", "mdmemory-answer", "--model", "openai/gpt-x",
     ]  # fmt: skip
     assert said == "USER\n@file"
     assert deletion[:3] == ["session", "delete", "ses_1"]
@@ -575,7 +575,7 @@ def test_the_opencode_planner_runs_an_agent_without_tools_and_tidies_up(
     config = json.loads(told)
     assert (config["model"], config["share"]) == ("{env:M}", "disabled")
     assert config["agent"]["mine"] == {}
-    agent = config["agent"]["mdmemory"]
+    agent = config["agent"]["mdmemory-answer"]
     assert agent["permission"] == {"*": "deny"}
     assert agent["prompt"].startswith("SYSTEM {env:HOME} {file:/etc/passwd}")
     assert json.dumps(schemas.PLAN, separators=(",", ":")) in agent["prompt"]

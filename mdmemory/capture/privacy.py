@@ -6,33 +6,51 @@ compiled at their first use, because every command pays for the import.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import pairwise
 
-from mdmemory.capture.secret_shapes import LABELS, NOT_A_SECRET, TOKENS
+from mdmemory.capture.secret_shapes import (
+    INNER_TOKENS,
+    LABELS,
+    TOKENS,
+    USER,
+    code,
+    luhn,
+    mixed,
+    noisy,
+    odd,
+    placeholder,
+    secret_value,
+)
 
 Span = tuple[int, int, str]
 
 
 def strip_private(text: str) -> tuple[str, int]:
-    """`text` without its `<private>` blocks, and how many there were (a nest counts once).
+    """`text` without its `<private>` and `[PRIVATE]` blocks, and how many (a nest counts once).
 
     Case does not matter, code is no exception, and a block left open reaches to the end.
     """
     kept: list[str] = []
-    blocks = depth = start = 0
-    for tag in re.finditer(r"<\s{0,9}(/?)\s{0,9}private(?:\s[^<>]{0,200})?>", text, re.IGNORECASE):
-        if depth == 0 and tag[1]:
+    blocks = start = 0
+    depth = {"<": 0, "[": 0}
+    tags = (
+        r"(?P<form><)\s{0,9}(?P<end>/?)\s{0,9}private(?:\s[^<>]{0,200})?>"
+        # not a link: [private](notes.md)
+        r"|(?P<square>\[)(?P<close>/?)private\](?!\()"
+    )
+    for tag in re.finditer(tags, text, re.IGNORECASE):
+        form = tag["form"] or tag["square"]
+        ends = bool(tag["end"] or tag["close"])
+        if ends and depth[form] == 0:
             continue
-        if depth == 0:
+        if not any(depth.values()):
             kept.append(text[start : tag.start()])
             blocks += 1
-        depth += -1 if tag[1] else 1
+        depth[form] += -1 if ends else 1
         start = tag.end()
-    if depth == 0:
+    if not any(depth.values()):
         kept.append(text[start:])
     return "".join(kept), blocks
 
@@ -78,8 +96,11 @@ def _spans(text: str) -> Iterator[Span]:
     start = 0
     for mark in (*_pattern(r"\[redacted:\w+\]").finditer(text), None):
         piece = text[start : mark.start()] if mark else text[start:]
+        lower = piece.lower()
+        if len(lower) != len(piece):  # one character of Turkish becomes two
+            lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in piece)
         for rule in _RULES:
-            yield from ((start + a, start + b, kind) for a, b, kind in rule(piece))
+            yield from ((start + a, start + b, kind) for a, b, kind in rule(piece, lower))
         start = mark.end() if mark else start
 
 
@@ -88,7 +109,23 @@ def _pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(expression, flags)
 
 
-def _private_keys(text: str) -> Iterator[Span]:
+def _has(text: str, *hints: str) -> bool:
+    """Whether one of the literals is in the text: most texts are done with this alone."""
+    return any(hint in text for hint in hints)
+
+
+def _places(hints: Iterable[str], text: str) -> Iterator[int]:
+    for hint in hints:
+        at = text.find(hint)
+        while at >= 0:
+            yield at
+            at = text.find(hint, at + len(hint))
+
+
+# --- shapes ----------------------------------------------------------------------------------
+
+
+def _private_keys(text: str, _: str) -> Iterator[Span]:
     """From the first line of a key with something in it to its last line, or to the end."""
     if "PRIVATE KEY" not in text:
         return
@@ -100,115 +137,225 @@ def _private_keys(text: str) -> Iterator[Span]:
         yield (*found.span(), "private_key")
 
 
-def _tokens(text: str) -> Iterator[Span]:
-    for kind, hints, expression in TOKENS:
-        if any(hint in text for hint in hints):
-            for found in _pattern(rf"(?<![A-Za-z0-9_]){expression}").finditer(text):
-                if _mixed(found[0][4:]):
+def _tokens(text: str, _: str) -> Iterator[Span]:
+    for kind, beginnings, expression in TOKENS:
+        stop = 0
+        for at in sorted(_places(beginnings, text)):
+            if at < stop or not _begins(text, at):
+                continue
+            found = _pattern(expression).match(text, at)
+            if found:
+                stop = found.end()
+                if mixed(found[0][4:]):
                     yield (*found.span(), kind)
 
 
-def _mixed(text: str) -> bool:
-    """Whether it could be random: digits, or both cases (words joined by hyphens are neither)."""
-    return any(c.isdigit() for c in text) or (
-        any(c.isupper() for c in text) and any(c.islower() for c in text)
-    )
+def _inner_tokens(text: str, _: str) -> Iterator[Span]:
+    for kind, hint, front, rest in INNER_TOKENS:
+        for found in _pattern(rest).finditer(text) if hint in text else ():
+            before = _pattern(front + r"\Z").search(text, max(0, found.start() - 40), found.start())
+            if before and _begins(text, before.start()):
+                yield before.start(), found.end(), kind
 
 
-def _url_passwords(text: str) -> Iterator[Span]:
+def _begins(text: str, at: int) -> bool:
+    """Whether a token may begin here: after no letter or digit but a Chinese one."""
+    before = text[at - 1 : at]
+    return not (before.isascii() and before.isalnum()) and before != "_"
+
+
+def _url_passwords(text: str, _: str) -> Iterator[Span]:
     if "://" not in text:
         return
     for found in _pattern(r"://[^\s:/@]{0,200}:([^\s/\"'`<>]{1,200})@").finditer(text):
-        if not _placeholder(found[1]):
+        if not placeholder(found[1]):
             yield (*found.span(1), "url_password")
 
 
-def _headers(text: str) -> Iterator[Span]:
+def _headers(text: str, lower: str) -> Iterator[Span]:
     header = r"\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:\w{3,12}\s{1,3})?"
-    scheme = r"\b(?:bearer|basic)\s{1,3}"
-    for before, length in ((header, 8), (scheme, 12)):
+    for hint, before, length in (
+        ("authorization", header, 8),
+        ("bearer", r"\bbearer\s{1,3}", 12),
+        ("basic", r"\bbasic\s{1,3}", 12),
+    ):
+        if hint not in lower:
+            continue
         expression = rf"{before}([a-z0-9._~+/-]{{{length},}}={{0,2}})"
         for found in _pattern(expression, re.IGNORECASE).finditer(text):
             value = found[1]
             # A capital alone begins a sentence: "Basic Authentication".
-            if not _code(value) and (any(c.isdigit() for c in value) or _mixed(value[1:])):
+            if not code(value) and (any(c.isdigit() for c in value) or mixed(value[1:])):
                 yield (*found.span(1), "authorization")
 
 
 # --- labels: "password: ...", "my PIN is ..." --------------------------------------------------
 
+# A word may begin at an underscore or a capital: DB_PASSWORD, userPassword. In Chinese, Japanese
+# and Korean it may begin anywhere.
+_CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+_START = rf"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z]))|(?<=[{_CJK}])|(?=[{_CJK}]))"
+_WHOSE = (
+    r"(?:[ \t]+(?:for|of|to|für|von|vom|de|del|du|pour|para)(?:[ \t]+[\w.-]{1,30}){1,3}?)?"
+)
+_VALUE = (
+    r"(?:(?P<q>[\"'`「])(?P<quoted>[^\"'`」\n]{1,200})[\"'`」]"
+    # "パスワードはxです": what follows in another script is no part of it
+    rf"|(?P<plain>[^\s，。；、！？」{_CJK}]+))"
+)
+_REACH = 24  # characters of a label before, and after, the literal that gives it away
 
-def _labelled(text: str) -> Iterator[Span]:
+
+def _labelled(text: str, lower: str) -> Iterator[Span]:
     for kind, (hints, label, verb) in LABELS.items():
-        lower = text.lower()
-        if not any(hint in lower for hint in hints):
+        near = set(_places(hints, lower))
+        if not near:
             continue
-        # A word may begin at an underscore or a capital: DB_PASSWORD, userPassword.
-        start = r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z]))|(?<=[\u3040-\u9fff\uac00-\ud7a3]))"
-        whose = r"(?:[ \t]+(?:for|of|to)(?:[ \t]+[\w.-]{1,30}){1,3}?)?"
-        between = rf"[\"'`]?{whose}[ \t]{{0,3}}(?P<mark>[:=：＝]{{1,2}}|{verb})[ \t]{{0,3}}"
-        value = r"(?:(?P<q>[\"'`])(?P<quoted>[^\"'`\n]{1,200})(?P=q)|(?P<plain>[^\s，。；、！？]+))"
-        expression = rf"{start}(?:{label}){between}{value}"
-        for found in _pattern(expression, re.IGNORECASE).finditer(text):
-            yield from _value(kind, found, text)
+        begins = _pattern(rf"{_START}(?={label})", re.IGNORECASE)
+        whole = _pattern(rf"(?:{label}){_between(kind, verb)}{_VALUE}", re.IGNORECASE)
+        read_to = 0
+        for at in sorted(near):
+            for begin in begins.finditer(text, max(read_to, at - _REACH), at + _REACH):
+                if begin.start() > at:
+                    break
+                found = whole.match(text, begin.start())
+                if found:
+                    yield from _value(kind, found, text)
+            read_to = at + 1
+
+
+def _between(kind: str, verb: str) -> str:
+    """What may stand between a label and its value, as an expression."""
+    mark = rf"(?P<mark>(?:value[ \t]?)?(?:=>|->|:=|[:=：＝]{{1,2}})|{verb})"
+    between = rf"[\"'`]?{_WHOSE}[ \t]{{0,3}}{mark}(?:[ \t]*[|>][+-]?\n)?[ \t]{{0,9}}"
+    return rf"(?:{between}|[ \t]{{1,3}})" if kind in ("password", "secret", "key") else between
 
 
 def _value(kind: str, found: re.Match[str], text: str) -> Iterator[Span]:
     group = "quoted" if found["q"] else "plain"
     start, stop = found.span(group)
     if kind == "passphrase":
-        line_end = text.find("\n", start)
-        stop = len(text) if line_end < 0 else line_end
-        if len(text[start:stop].split()) >= 3:
-            yield start, stop, kind
-        return
+        end = text.find("\n", start)
+        words = text[start : end if end >= 0 else len(text)]
+        if len(words.split()) >= 3:
+            yield start, start + len(words), kind
+            return
+        kind = "password"
+    # a password by another name
+    shown = {"pass": "password", "key": "secret"}.get(kind, kind)
+    mark = (found["mark"] or "").strip()
     value = found[group]
     if group == "plain":
         value = value.rstrip(".,;:!?)]}>\"'`")
         stop = start + len(value)
     closing = r"[\"'`)]*(?:[ \t]*(?:\n|$)|[.,;!?](?:\s|$)|[，。；、！？])"
     last = _pattern(closing).match(text, stop) is not None
-    if _secret_value(kind, value, group == "quoted", found["mark"].strip(), last):
-        yield start, stop, kind
+    if not secret_value(kind, value, group == "quoted", mark, last):
+        return
+    if group == "plain" and mark and mark in ":=：＝":
+        stop += len(text[stop : stop + 3]) - len(text[stop : stop + 3].lstrip("!?"))
+    yield start, stop, shown
+    if shown == "password":
+        yield from _beside(text, found.start(), stop)
 
 
-def _secret_value(kind: str, value: str, quoted: bool, mark: str, last: bool) -> bool:
-    if kind == "pin":
-        return bool(re.fullmatch(r"[0-9][0-9 -]{2,11}", value))
-    if _placeholder(value) or _code(value):
-        return False
-    digits = sum(c.isdigit() for c in value)
-    if kind == "secret":
-        numbered = digits >= 2 and not re.fullmatch(r"[0-9.,:/-]+", value)
-        return len(value) >= 8 and (numbered or (" " not in value and _changes(value) >= 0.3))
-    if len(value) < 4 or re.fullmatch(r"\d{4}-\d\d-\d\d", value):
-        return False
-    # Words alone are a password only where a password would stand: last, or in quotes.
-    words = re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+){0,2}", value)
-    if not words:
-        return value.isascii() or digits > 0
-    if not value.isascii() or re.search(r"(?i)(?:ed|able|ible|ive|ing|ly)$", value):
-        return False
-    return quoted or (last and (mark in ":=：＝" or mark.lower() == "is"))
+def _beside(text: str, start: int, stop: int) -> Iterator[Span]:
+    """The user name that stands directly before a password's label, or after the password."""
+    joint = r"[\s\"'`,;/|，、；。.&]{0,9}(?:and|with|for|und|et|y|和)?[\s\"'`]{0,3}"
+    prefix = r"(?:[A-Za-z0-9]{1,20}[_.-]){0,3}"
+    is_ = r"[\"'`]?[ \t]{0,3}(?P<mark>[:=：＝]|(?:is|ist|est|es)\b|是|为|は|는|은|[ \t])[ \t]{0,3}"
+    user = rf"{_START}(?:{USER}){is_}[\"'`]?(?P<user>[^\s\"'`,;，；、。|]{{2,64}})"
+    window = max(0, start - 120)
+    for found in _pattern(rf"{user}{joint}{prefix}\Z", re.I).finditer(text[window:start]):
+        yield from _user(found, window)
+    after = _pattern(rf"\A{joint}{prefix}{user}", re.I).match(text[stop : stop + 120])
+    if after:
+        yield from _user(after, stop)
 
 
-def _placeholder(value: str) -> bool:
-    plain = value.lower().strip("\"'`*.,;:!?")
-    return (
-        plain in NOT_A_SECRET
-        or value.startswith(("$", "{", "<", "%", "...", "your", "YOUR"))
-        or len(set(plain)) < 2
+def _user(found: re.Match[str], offset: int) -> Iterator[Span]:
+    name = found["user"]
+    spoken = not found["mark"].strip() and name in ("and", "has", "had", "with", "uses")
+    call = _pattern(r"\w+[(\[].*|(?:self|re\w+)\..*").match(name)
+    if not (spoken or call or placeholder(name)):
+        yield offset + found.start("user"), offset + found.end("user"), "username"
+
+
+def _markup(text: str, lower: str) -> Iterator[Span]:
+    """The content of an element whose name is a label."""
+    if "</" not in text or not _has(lower, "pass", "pwd", "secret", "token", "key"):
+        return
+    element = (
+        r"<(?P<name>[\w.:-]{0,30}(?:password|passwd|pwd|secret|token|api-?key)[\w.-]{0,30})"
+        r"(?:\s[^<>]{0,99})?>(?P<value>[^<>\s]{4,200})</(?P=name)>"
     )
+    for found in _pattern(element, re.IGNORECASE).finditer(text):
+        kind = "password" if _has(found["name"].lower(), "pass", "pwd") else "secret"
+        if secret_value(kind, found["value"], False, ":", True):
+            yield (*found.span("value"), kind)
 
 
-def _code(value: str) -> bool:
-    """Whether it reads as code or a place: a call, a type, a name, a path, a link."""
-    return bool(
-        _pattern(
-            r"\w+[(\[].*|(?:[a-z_][a-z0-9_]*\.)+[A-Za-z_]\w*(?:[(\[].*)?|[a-z]+(?:_[a-z]+)+"
-            r"|[A-Z]+(?:_[A-Z]+)+|(?:~|\.{1,2})?/[\w./-]+|https?://.*|[({].*"
-        ).fullmatch(value)
+# --- passwords without a label ---------------------------------------------------------------
+
+_COMMANDS = (
+    ("sshpass", r"\bsshpass[ \t]+-p[ \t]?['\"]?(?P<value>[^\s'\"]{3,99})"),
+    (
+        "-p",
+        r"\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,99}?[ \t]-p['\"]?"
+        r"(?P<value>[^\s'\"]{4,99})",
+    ),
+    (
+        "curl",
+        r"\bcurl\b[^\n|;]{0,200}?[ \t](?:-u|--user)[ =]?['\"]?"
+        r"(?P<value>[^\s'\":]{1,99}:[^\s'\"]{3,99})",
+    ),
+    ("sudo", r"\becho[ \t]+['\"]?(?P<value>[^\s'\"]{4,99})['\"]?[ \t]*\|[ \t]*sudo\b"),
+    ("zip", r"\b(?:un)?zip[ \t]+-P[ \t]?['\"]?(?P<value>[^\s'\"]{3,99})"),
+    ("htpasswd", r"\bhtpasswd[ \t]+-\w*b\w*[ \t]+\S{1,99}[ \t]+\S{1,99}[ \t]+(?P<value>\S{3,99})"),
+    ("redis-cli", r"\bredis-cli[^\n|;]{0,99}?[ \t]-a[ \t]['\"]?(?P<value>[^\s'\"]{4,99})"),
+    ("docker", r"\bdocker[ \t]+login[^\n|;]{0,99}?[ \t]-p[ \t]['\"]?(?P<value>[^\s'\"]{4,99})"),
+    (
+        "define(",
+        r"\bdefine\([ ]?[\"']\w{0,30}PASS\w{0,9}[\"'],[ ]?[\"'](?P<value>[^\"'\n]{4,99})[\"']",
+    ),
+)
+
+
+def _commands(text: str, _: str) -> Iterator[Span]:
+    for hint, expression in _COMMANDS:
+        if hint in text:
+            for found in _pattern(expression).finditer(text):
+                if not placeholder(found["value"].rpartition(":")[2]):
+                    yield (*found.span("value"), "password")
+
+
+def _spoken(text: str, lower: str) -> Iterator[Span]:
+    """ "x9 is the root password", "credentials: bob / x9", "ssh bob:x9@host": only what stands out
+    of a sentence by itself."""
+    asserted = r"(?:as|is)[ \t]+(?:the|my|our|your)[ \t]+(?:[\w-]{1,20}[ \t]+){0,2}"
+    named = r"(?:password|passphrase|pw|token|secret|api[ ]key)\b"
+    pair = (
+        r"(?:creds?|credentials?|log[ ]?in)\b[^\n/:]{0,20}?[ \t:=]{1,3}[\w.@-]{2,64}[ ]?[/:][ ]?"
+        r"(?P<value>[^\s\"'`]{6,64})"
     )
+    found: list[tuple[int, str]] = []
+    for at in _places((" as ", " is "), lower):
+        value = _pattern(r"[^\s\"'`]{6,64}(?=[\"'`]?\Z)").search(text[max(0, at - 70) : at])
+        if value and _pattern(asserted + named, re.I).match(text, at + 1):
+            found.append((max(0, at - 70) + value.start(), value[0]))
+    for at in _places(("cred", "login", "log in"), lower):
+        match = _pattern(pair, re.I).match(text, at)
+        found += [(match.start("value"), match["value"])] if match else []
+    for at in _places("@", text):
+        value = _pattern(r"(?<![\w/:.])[\w.-]{2,32}:([^\s:/@]{6,64})\Z").search(
+            text, max(0, at - 100), at
+        )
+        if value and _pattern(r"@(?!sha\d)[\w-]{2,}[.:]\w").match(text, at):
+            found.append((value.start(1), value[1]))
+    for start, shown in found:
+        password = shown.rstrip(".,;:)")
+        if odd(password) and not code(password):
+            yield start, start + len(password), "password"
 
 
 # --- numbers and noise -----------------------------------------------------------------------
@@ -220,49 +367,44 @@ _CARD = (
 )
 
 
-def _cards(text: str) -> Iterator[Span]:
+def _cards(text: str, _: str) -> Iterator[Span]:
+    if not _pattern(r"\d{4}[ -]?\d{4}", re.ASCII).search(text):
+        return
     for found in _pattern(_CARD, re.ASCII).finditer(text):
-        if _luhn([int(digit) for digit in found[0] if digit.isdigit()]):
+        if luhn([int(digit) for digit in found[0] if digit.isdigit()]):
             yield (*found.span(), "card_number")
-
-
-def _luhn(digits: list[int]) -> bool:
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
 # Ids of sessions and calls, checksums of lock files, public keys: random, and no secret.
 _PUBLIC = r"(?:ses|msg|prt|call|toolu|chatcmpl|req|run|evt|sha\d{1,3}|h1|AAAA)(?:[_:=-]|[A-Z])"
+_NOISE = 32  # characters
 
 
-def _high_entropy(text: str) -> Iterator[Span]:
+def _high_entropy(text: str, _: str) -> Iterator[Span]:
     """Random-looking runs of both cases and digits. Hashes and UUIDs have one case only."""
-    for found in _pattern(r"(?<![\w:/.#?&%-])[A-Za-z0-9+/_-]{32,}={0,2}").finditer(text):
-        if not _pattern(_PUBLIC).match(found[0]) and _random(found[0]):
+    if not any(len(word) >= _NOISE for word in text.split()):
+        return
+    run = rf"(?<![\w:/.#?&%-])[A-Za-z0-9+/_-]{{{_NOISE},}}={{0,2}}"
+    for found in _pattern(run).finditer(text):
+        if _pattern(_PUBLIC).match(found[0]) or not noisy(found[0]):
+            continue
+        # pictures and fonts in a page: data:image/png;base64,...
+        before = text[max(0, found.start() - 70) : found.start()]
+        if not _pattern(r"data:[\w/+.-]{0,50};base64,\Z").search(before):
             yield (*found.span(), "high_entropy")
 
 
-def _random(text: str) -> bool:
-    """Whether it has both cases and digits in turn, and at least 4 bits a character."""
-    counts = [sum(map(kind, text)) for kind in (str.isupper, str.islower, str.isdigit)]
-    shares = [text.count(c) / len(text) for c in set(text)]
-    bits = -sum(share * math.log2(share) for share in shares)
-    return min(counts) >= 1 and _changes(text) >= 0.4 and bits >= 4.0
-
-
-def _changes(text: str) -> float:
-    """How often neighbours differ in class (upper, lower, digit): 0.62 in random text, 0.2 in
-    names made of words."""
-    classes = [(c.isupper(), c.isdigit()) for c in text if c.isalnum()]
-    return sum(a != b for a, b in pairwise(classes)) / max(1, len(classes))
-
-
+# What is named first wins where two rules find the same: PIN, pair and password, bearer, the rest.
 _RULES = (
     _private_keys,
     _tokens,
+    _inner_tokens,
     _url_passwords,
-    _headers,
     _labelled,
+    _markup,
+    _commands,
+    _spoken,
+    _headers,
     _cards,
     _high_entropy,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from mdmemory.compact.statement import Statement, word_set
+from mdmemory.compact.statement import Statement, bare
 from mdmemory.note import Note
 
 SIMILAR = 70.0  # token_sort_ratio; with a differing value: precision .93-.96, recall .87-.97
@@ -69,12 +69,6 @@ _ANTONYMS_CJK = tuple(
         "简短/详细",
     )
 )
-# Two notes that differ in one of these and in a value besides speak of different things.
-_SCOPES = word_set(
-    "staging production prod dev development test testing ci frontend backend client server "
-    "mobile web android ios linux macos windows primary secondary read write"
-)
-
 
 class Profile:
     """A note as it is compared: by its description, and whole unless it is long."""
@@ -118,12 +112,15 @@ def _difference(one: Statement, other: Statement) -> str | None:
         return None
     if _owners_differ(one, other):
         return None
+    antonym = _antonym(one, other)
+    if _matters_differ(one, other, antonym):
+        return None
     left, right = one.values - other.values, other.values - one.values
-    if left and right and not _scopes_differ(one, other, left | right):
+    if left and right:
         return f"{', '.join(sorted(left))} against {', '.join(sorted(right))}"
     if _denies(one, other):
         return "one denies what the other says"
-    return _antonym(one, other)
+    return f"{antonym[0]} against {antonym[1]}" if antonym else None
 
 
 def _owners_differ(one: Statement, other: Statement) -> bool:
@@ -134,9 +131,12 @@ def _owners_differ(one: Statement, other: Statement) -> bool:
     return bool(mine and theirs) and not mine & theirs
 
 
-def _scopes_differ(one: Statement, other: Statement, values: frozenset[str]) -> bool:
-    left, right = one.words & _SCOPES, other.words & _SCOPES
-    return bool(left - right and right - left and values - left - right)
+def _matters_differ(one: Statement, other: Statement, antonym: tuple[str, str] | None) -> bool:
+    """Whether each speaks of something that the other does not name: then it may well differ."""
+    left, right = one.matter - other.matter, other.matter - one.matter
+    if antonym:
+        left, right = (side - set(word) - {bare(word)} for side, word in zip((left, right), antonym))
+    return bool(left and right)
 
 
 def _denies(one: Statement, other: Statement) -> bool:
@@ -145,16 +145,14 @@ def _denies(one: Statement, other: Statement) -> bool:
     return bool(one.negated & other.words or other.negated & one.words)
 
 
-def _antonym(one: Statement, other: Statement) -> str | None:
+def _antonym(one: Statement, other: Statement) -> tuple[str, str] | None:
     for left, right in _ANTONYMS:
         for first, second in ((left, right), (right, left)):
             mine, theirs = one.words & first, other.words & second
             if mine and theirs and not one.words & second and not other.words & first:
-                return f"{min(mine)} against {min(theirs)}"
+                return min(mine), min(theirs)
     for first_word, second_word in _ANTONYMS_CJK:
         has = [(first_word in side.text, second_word in side.text) for side in (one, other)]
         if sorted(has) == [(False, True), (True, False)]:
-            return f"{first_word} / {second_word}"
+            return (first_word, second_word) if has[0][0] else (second_word, first_word)
     return None
-
-

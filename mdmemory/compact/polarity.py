@@ -60,6 +60,16 @@ def possibly_negated(pieces: Sequence[str]) -> Counter[str]:
     return Counter(_negated(list(pieces), frozenset(), cased=False))
 
 
+def is_negation(folded: str) -> bool:
+    """Whether a folded word denies, whatever stands around it."""
+    return _WORD.fullmatch(folded) is not None or folded in _OF_TWO
+
+
+def without_negation(run: str) -> str:
+    """A run of CJK without what denies in it, less the verb that such a word may hold."""
+    return _BEFORE.sub("", re.sub(_AFTER, lambda found: found.group()[1:2].replace("止", ""), run))
+
+
 def _negated(pieces: list[str], ends: frozenset[str], *, cased: bool) -> Iterator[str]:
     for at, piece in enumerate(pieces):
         if piece in BREAKS:

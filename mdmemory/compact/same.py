@@ -12,6 +12,7 @@ from collections.abc import Hashable
 
 from mdmemory.compact import literals
 from mdmemory.compact.merged import KEY as MERGED
+from mdmemory.compact.statement import bare
 from mdmemory.limits import KNOWN_KEYS
 from mdmemory.note import Note, fields
 
@@ -62,12 +63,10 @@ def has_own_keys(note: Note) -> bool:
 
 def _sentence(text: str) -> Sentence:
     words = plain(_FORM.sub("", text)).split()
-    return tuple(bare for word in words if word not in _FILLERS and (bare := _bare(word)))
+    return tuple(kept for word in words if word not in _FILLERS and (kept := _kept(word)))
 
 
-def _bare(word: str) -> str:
+def _kept(word: str) -> str:
     if not word.isascii():
         return _FILLERS_CJK.sub("", word)
-    if len(word) > 3 and word[-1] == "s" and word[-2] != "s" and word.isalpha():
-        return word[:-1]
-    return word
+    return bare(word) if word.isalpha() else word

@@ -32,6 +32,10 @@ STOP = word_set(
     "a an and are as at be been by do does did for from had has have he her his i in is it its my "
     "of on or our she so that the their them they this to was we were will with you your"
 )
+_SMALL = STOP | word_set(
+    "also always just now still usually currently please per each every any all can could should "
+    "must may would"
+)
 _TIMES = word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february april june july "
     "august september october november december two three four five six seven eight nine ten "
@@ -82,6 +86,23 @@ class Statement:
     @cached_property
     def values(self) -> frozenset[str]:
         return frozenset(_values(self.text, self.tokens))
+
+    @cached_property
+    def matter(self) -> frozenset[str]:
+        """What it speaks of: its words less values, negations and small words; of CJK the
+        characters, because any two of them may make a word."""
+        found: set[str] = set()
+        for token in self.tokens:
+            if is_cjk(token[0]):
+                found.update(polarity.without_negation(_TIMES_CJK.sub("", token)))
+            elif not (token in _SMALL or token in self.values or polarity.is_negation(token)):
+                found.add(bare(token))
+        return frozenset(found - self.values)
+
+
+def bare(word: str) -> str:
+    """A word without the s of a plural or a third person."""
+    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" else word
 
 
 def pieces(text: str) -> list[str]:

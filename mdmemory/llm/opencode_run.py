@@ -22,7 +22,7 @@ from mdmemory.errors import BadSetting
 from mdmemory.files import is_inside
 from mdmemory.llm.answer import Answer, ModelFailed, Schema, in_words
 
-AGENT = "mdmemory"
+AGENT = "mdmemory-answer"  # a name that no file of the person's adds tools to
 TITLE = "mdmemory asks"  # by its first word our own sessions are known, and never read
 START = 30.0  # seconds on top of the model's: the client itself takes 3 to 13 to start
 TIDY = 20.0  # seconds for deleting the session

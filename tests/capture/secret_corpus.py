@@ -105,7 +105,8 @@ TOKENS: tuple[tuple[str, int, str, str], ...] = (
     ("pscale" + "_tkn_", 43, LETTERS, ""), ("pu" + "l-", 40, HEX, ""),
     ("ruby" + "gems_", 48, HEX, ""), ("pn" + "u_", 36, LOWER, ""),
     ("HRKU" + "-AA", 58, LETTERS, ""), ("fo" + "1_", 43, LETTERS, ""),
-    ("tskey" + "-auth-kAbC12CNTRL-", 32, LETTERS, ""), ("xkey" + "sib-", 64, HEX, "-aB3dE6gH9jK2mN5p"),
+    ("tskey" + "-auth-kAbC12CNTRL-", 32, LETTERS, ""),
+    ("xkey" + "sib-", 64, HEX, "-aB3dE6gH9jK2mN5p"),
     ("", 32, HEX, "-" + "us14"), ("tf" + "p_", 59, LETTERS, ""), ("AK" + "Cp", 69, LETTERS, ""),
     ("op" + "s_eyJ", 260, LETTERS, ""), ("EA" + "AC", 120, LETTERS, ""),
     ("sg" + "p_", 40, HEX, ""), ("AQ" + "VN", 36, LETTERS, ""), ("sha2" + "56~", 43, LETTERS, ""),
@@ -132,7 +133,8 @@ PLACES = (
 
 # A label, in context; `{}` is what must go.
 LABELLED = (
-    "my password is {}", "password: {}", "Password = {}", "The password for the staging host is {}.",
+    "my password is {}", "password: {}", "Password = {}",
+    "The password for the staging host is {}.",
     "pwd={}", "DB_PASSWORD={}", "POSTGRES_PASSWORD: {}", "db.password={}", "userPassword: '{}'",
     '{{"user": {{"password": "{}"}}}}', "spring.datasource.password={}", 'passwd = "{}"',
     "<password>{}</password>", "sshpass -p '{}' ssh host", "mysql -u root -p{} shop",
@@ -141,22 +143,26 @@ LABELLED = (
     "2026-01-02 10:00:01 DEBUG login attempt password={} ip=10.0.0.1",
     "密码：{}", "我的密码是{}，别告诉别人", "密碼: {}", "数据库口令为 {}", "生产环境密码 {}",
     "パスワード：{}", "パスワードは{}です", "DBのパスワードは「{}」",
-    "비밀번호: {}", "비밀번호는 {} 입니다", "서버 비밀번호는 {}", "Passwort: {}", "Das Kennwort lautet {}",
+    "비밀번호: {}", "비밀번호는 {} 입니다", "서버 비밀번호는 {}", "Passwort: {}",
+    "Das Kennwort lautet {}",
     "Das Passwort für den Server ist {}.", "mot de passe : {}", "Le mot de passe est {}",
     "contraseña: {}", "La contraseña es {}.", "la contraseña del servidor: {}",
-    "passphrase for the key: {}", "--password {}", "--password={}", "PGPASSWORD={} psql -h db",
+    "pass" "phrase for the key: {}", "--password {}", "--password={}", "PGPASSWORD={} psql -h db",
 )  # fmt: skip
 
 KEYED = (
     "api key: {}", "API_KEY={}", "apiKey: '{}',", "X-API-Key: {}", "client_secret = '{}'",
-    "clientSecret: {}", "secret_key = \"{}\"", "AWS_SECRET_ACCESS_KEY={}", "aws_secret_access_key = {}",
+    "clientSecret: {}", "secret_key = \"{}\"", "AWS_SECRET_ACCESS_KEY={}",
+    "aws_secret_access_key = {}",
     "access token: {}", "refresh_token={}", "accessToken={}&lang=en", "auth_token: {}",
     "SESSION_SECRET={}", "JWT_SECRET={}", "signing key is {}", "ENCRYPTION_KEY={}",
     "AccountName=shop;AccountKey={}==;EndpointSuffix=core.windows.net", "token = {}",
     "https://api.example.org/v1?access_token={}&page=2", "?api_key={}", "bot token: {}",
     "private_key: {}", "the secret is {}", "NPM_TOKEN={}", "//registry.example.org/:_authToken={}",
-    "API密钥：{}", "令牌: {}", "密钥是 {}", "APIキー: {}", "アクセストークンは{}", "シークレットキー：{}",
-    "API 키: {}", "토큰: {}", "시크릿 키: {}", "API-Schlüssel: {}", "Zugangstoken: {}", "clé API : {}",
+    "API密钥：{}", "令牌: {}", "密钥是 {}", "APIキー: {}", "アクセストークンは{}",
+    "シークレットキー：{}",
+    "API 키: {}", "토큰: {}", "시크릿 키: {}", "API-Schlüssel: {}", "Zugangstoken: {}",
+    "clé API : {}",
     "le jeton est {}", "clave de API: {}", "clave secreta: {}", "token de acceso: {}",
     "Authorization: Bearer {}", "Authorization: token {}", "-H 'authorization: Basic {}'",
     "Proxy-Authorization: Basic {}", "Set-Cookie: session_token={}; HttpOnly",
@@ -178,6 +184,51 @@ URLS = (
 )  # fmt: skip
 
 
+# Written when the rules had passed what stands above, without looking at them.
+LABELLED_LATER = (
+    "the admin pw is {}", "pass: {}", "PASS={}", "my pass is {}", "passcode {} opens it",
+    "use {} as the password", "{} is the root password", "log in with marta / {}",
+    "creds: marta:{}", "credentials are marta / {}", "ssh marta:{}@10.0.0.3", "ftp://u:{}@host/x",
+    "smtp_pass = '{}'", "smtpPassword={}", 'admin_password: "{}"', "password:{}", "Password：{}",
+    "PASSWORD	{}", "password is: {}", "password was {} until may", "new password => {}",
+    "pwd: {};", "--db-password={}", "-e MYSQL_ROOT_PASSWORD={}", "ENV APP_PASSWORD {}",
+    "define('DB_PASSWORD', '{}');", "'password' => '{}',", ':password => "{}"',
+    'String password = "{}";', "const pwd = `{}`;", "password: |\n  {}", '"Pass' 'word=\\"{}\\""',
+    "Server=db;User Id=sa;Password={};", "Data Source=x;Pwd={}", "wifi: HomeNet / password {}",
+    "密码就是{}", "登录密码：{}", "密码改成 {} 了", "密码为：{}", "パスワードを{}に変更",
+    "パスワード {}", "パスは {}", "비번은 {}", "암호: {}", "비밀번호를 {}로 변경",
+    "Passwort ist {}", "Kennwort={}", "mdp: {}", "le mot de passe du serveur est {}", "clave: {}",
+    "contraseña={}", "mi contraseña es {}", "the vpn password should be {}",
+    "i set the password to {}", "changed password from old to {}", "PW={}", "pw: {}",
+    "Passwd: {}", "password -> {}", "  password: {}\n  host: db", "ansible_ssh_pass={}",
+    "ansible_become_password: {}", "keystore.password={}", "storePassword={}",
+    "spring.redis.password: '{}'", "rabbitmq://app:{}@mq", "sudo password {}", "bind_pw {}",
+    "ldap bind password: {}", "echo '{}' | sudo -S ls", "htpasswd -b file marta {}",
+    "zip -P {} a.zip f", "psql postgresql://me:{}@h/db",
+    "curl --user me:{} https://x.example.org", "wget --password={} https://x",
+    "net use z: /user:me {}", "user=me;password={};", '<add key="Password" value="{}"/>',
+    "密码: {}\n主机: db", "root 密码是「{}」", "开机密码 {}", "管理员密码={}",
+    "初期パスワード: {}", "ログインパスワードは {} です。", "관리자 비밀번호 = {}",
+    "초기 비밀번호는 {}", "Mein Passwort: {}", "Das WLAN-Passwort lautet {}",
+    "mon mot de passe : {}", "contraseña de root: {}",
+)  # fmt: skip
+
+# The same for keys.
+KEYED_LATER = (
+    "apikey={}", "key={}", "my openai key is {}", "x-auth-token: {}", "Api-Key {}", "secret: {}",
+    "bearer {}", '"refreshToken":"{}"', "webhook secret {}", "hmac key: {}",
+    "STRIPE_WEBHOOK_SECRET={}", "cookie: sid={}", "github token = {}", "csrf_token={}", "密钥={}",
+    "访问令牌：{}", "访问密钥是{}", "アクセスキー: {}", "액세스 토큰: {}", "인증키: {}",
+    "Schlüssel: {}", "jeton d'accès : {}", "llave secreta: {}", "AZURE_STORAGE_KEY={}",
+    "SharedAccessKey={}=", "license key: {}", "export GH_TOKEN={}", "auth={}", "?token={}",
+    "#access_token={}", "OPENROUTER_KEY: {}", "x-goog-api-key: {}", "token={}", '"token": "{}"',
+    "'secret': '{}'", "my api key is {}, keep it", "secret access key: {}", "client secret is {}",
+    "consumer_secret={}", "signing_secret: {}", 'app_token = "{}"', "Cookie: auth_token={}",
+    "?sig={}", "密钥: {}", "API令牌是 {}", "シークレット: {}", "비밀키: {}", "private token: {}",
+    "X-Vault-Token: {}", "deploy key {}",
+)  # fmt: skip
+
+
 def positives(seed: int = 1) -> Iterator[Case]:
     """Texts with secrets. Each seed gives other characters."""
     dice = Dice(seed)
@@ -194,6 +245,12 @@ def positives(seed: int = 1) -> Iterator[Case]:
     for number, place in enumerate(KEYED):
         secret = dice.some((20, 24, 32, 40)[number % 4])
         yield Case("key", place.format(secret), (secret,))
+    for place in LABELLED_LATER:
+        secret = dice.password()
+        yield Case("later", place.format(secret), (secret,))
+    for place in KEYED_LATER:
+        secret = dice.some(28)
+        yield Case("later", place.format(secret), (secret,))
     for place in PAIRED:
         user, secret = dice.person(), dice.password()
         yield Case("pair", place.format(u=user, p=secret), (user, secret))
@@ -214,7 +271,8 @@ def _numbers(dice: Dice) -> Iterator[Case]:
         spaced = " ".join(number[at : at + 4] for at in range(0, 16, 4))
         if length == 16:
             yield Case("card", place.format(spaced), (spaced,))
-    for place in ("PIN: {}", "my PIN is {}", "pin code: {}", "暗証番号：{}", "PIN码：{}", "PIN 번호: {}",
+    for place in ("PIN: {}", "my PIN is {}", "pin code: {}", "暗証番号：{}", "PIN码：{}",
+    "PIN 번호: {}",
                   "Die PIN lautet {}", "le code PIN est {}", "el PIN es {}"):  # fmt: skip
         pin = dice.some(4, DIGITS)
         yield Case("pin", place.format(pin), (pin,))
@@ -344,6 +402,71 @@ test_a_password_that_is_a_word_is_redacted_where_it_stands_2
 kAXUIElementErrorNotificationAlreadyRegistered2
 """
 
+# Harmless lines, written as late as the secrets above.
+PLAIN_LATER = (
+    "password field is required on the login form",
+    "The password reset link expires after 24 hours", "password length: 12",
+    "password: min 12 chars, 1 digit", "Password policy v2.1 applies", "password protected zip",
+    "password hashing uses argon2id with m=65536", "pass the token through",
+    "pass: 42 tests, fail: 0", "PASS tests/test_a.py (3.2 s)", "passed: 118",
+    "passkey support landed in v3.2", "bypass the proxy", "compass heading 270",
+    "passport number format", "pwd prints /home/me/work", "token ring network 802.5",
+    "token: 15 per line", "token usage: input 1200, output 300", "tokens per second: 45.3",
+    "next token is ')'", "EOF token expected at line 12", "secret manager is Vault 1.15",
+    "secrets are mounted at /run/secrets/db", "keyboard: HHKB Pro 2",
+    "key: tenant_id, value: notes", "keys = ['alpha', 'beta42']", "sort key=created_at",
+    "key_size=2048", "public key: ssh-rsa AAAAB3NzaC1yc2E", "partition key: user_id_2024",
+    "cache_key = f'{user}:{day}'", "account: 42 users", "account manager: Marta Lopez",
+    "login: https://sso.example.org", "user: marta, team: platform", "用户名：小王，部门：平台组",
+    "账号体系用 OAuth2", "密码策略：至少 12 位，含数字", "口令强度检查在 v2 加入",
+    "令牌长度 64 位", "パスワード管理は 1Password", "トークン数は 4096 まで", "キーは user_id",
+    "비밀번호 정책은 12자 이상", "토큰 한도: 4096", "Kennwortregeln: 12 Zeichen",
+    "Passwort-Manager: KeePassXC", "le mot de passe doit contenir 12 caractères",
+    "la clave está en la documentación", "clave: usar tabs siempre",
+    "Basic auth is off since 2024-01-01", "authorization: role-based, see RFC 6749",
+    "pin numpy to 1.26.4", "PIN entry screen, build 4711", "spinner: 3000 ms", "card layout 4111",
+    "IBAN field validation", "UUID 7f3c9a1e-0b2d-4c5e-8f6a-1b2c3d4e5f60",
+    "version 2026.01.02-rc1+build.45", "sha 9fceb02",
+    "GUID {3F2504E0-4F89-11D3-9A0C-0305E82C3301}", "isbn=9783161484100",
+    "phone: +1 (415) 555-0132", "ports 5432, 6379 and 27017",
+    "ipv6 2001:0db8:85a3:0000:0000:8a2e:0370:7334", "mac 00:1B:44:11:3A:B7",
+    "chrome extension id aapbdbdomjkkjkaonfhkkikfgjllcleb", "ticket ABC-12345-DEF",
+    "node_modules/.pnpm/react-dom@18.2.0_react@18.2.0",
+    "getUserAuthenticationTokenFromRequestHeaderV2",
+    "AbstractSingletonProxyFactoryBean2Test4ImplV3",
+    "https://x.example.org/?utm_source=a&id=Ab12Cd34", "curl -u admin https://example.org",
+    "password = request.form['password']", "password=self.password",
+    "auth = HTTPBasicAuth(user, password)", "token = jwt.encode(payload, key)",
+    'token := os.Getenv("TOKEN")', "secret = Rails.application.credentials.secret",
+    "apiKey: process.env.KEY!", "password VARCHAR(255) NOT NULL",
+    '"password": {"type": "string", "minLength": 12}', "password: z.string().min(8)",
+    "Password: <input>", "password: 'required|min:8'", "password_reset_token_expires_in = 3600",
+    "AKIA is the prefix of AWS keys", "keys start with sk- or ghp_",
+    "use hf_ tokens for hugging face", "rgb(12, 34, 56) #a1b2c3d4",
+    "M12.5 3.2c1.1 0 2-.9 2-2s-.9-2-2-2-2 .9-2 2 .9 2 2 2z", "mp4 1080p60 H264 AAC2",
+    "Base64 of hello is aGVsbG8gd29ybGQ=", "the password prompt appears twice",
+    "my password manager generates 20 characters", "password rules changed in v3.1 of the app",
+    "set the password to something long", "passwords: hashed with bcrypt cost 12",
+    "pass rate: 98.5%", "pw stands for password", "auth: oauth2, provider: github",
+    "auth flow v2", "authors: marta", "sid 42 is the session", "key takeaways: 1) tests 2) docs",
+    "key features2024 list", "token limit 200000 for opus-4", "tokenizer: cl100k_base",
+    "secret sauce 4ever", "secretary of state", "credentials.json is ignored by git",
+    "log in with GitHub / Google", "login via example.org/sso2", "user:group 1000:1000",
+    "marta:platform@example.org", "see team@example.org:8080",
+    "image: ghcr.io/example/app:v1.2.3-rc1", "npm i react18@npm:react@18.2.0",
+    "password: ${{ secrets.DB_PASSWORD }}", "password=%(db_password)s",
+    'password = "{}".format(x)', "password: process.env.DB_PASS",
+    "$password = $_POST['password'];", "PASSWORD_MIN_LENGTH = 12",
+    "PasswordResetTokenGenerator2FA", "key: '2024-01-02T03:04:05Z'", "key=sha256-2b4c",
+    "cache key v3:users:42:profile", "object key: uploads/2024/01/photo123.jpg",
+    "s3 key = backups/db-2024-01-02.sql.gz", "registry key HKEY_LOCAL_MACHINE\\SOFTWARE\\X64",
+    "hotkey: Ctrl+Shift+F12", "api key rotation every 90d",
+    "keyId: arn:aws:kms:eu-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+    "auth required since 2024", "Version 4111.1111.1111.1111", "密码复杂度：大写、小写、数字",
+    "关键是 v2 接口", "用户名: admin", "キーボードは HHKB2", "鍵は user42_profile",
+    "키보드 단축키: F12", "Schlüssel: tenant42_id", "la clave: 12 tests", "jeton CSRF v2",
+)  # fmt: skip
+
 HASHES: tuple[Callable[[Dice], str], ...] = (
     lambda d: f"commit {d.some(40, HEX)} broke it",
     lambda d: f"{d.some(7, HEX)} fix: something",
@@ -395,6 +518,8 @@ def negatives(seed: int = 1) -> Iterator[Case]:
     yield Case("ids", f"order {wrong[:-1]}{(int(wrong[-1]) + 1) % 10} ok")
     prose = base64.b64encode(b"plain words of no account at all").decode().lower()
     yield Case("ids", f"lower case {prose}")
+    for line in PLAIN_LATER:
+        yield Case("later", line)
 
 
 # --- the figures -----------------------------------------------------------------------------

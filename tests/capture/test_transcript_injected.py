@@ -25,10 +25,10 @@ SAID = (
     ("prefers-tabs", "I prefer tabs, never spaces"),
     ("remembers", "Remember: the staging database is read-only"),
     ("喜欢-简短", "记住：我喜欢简短的回答，不要长篇大论"),
-    ("from-now-on", "From now on, run the linter before every commit.\n\nWhy: remember the outage."),
+    ("from-now-on", "From now on, run the linter.\n\nWhy: remember the outage."),
     ("listed", "- remember that deploys go out on Tuesdays\n- don't forget the changelog entry"),
-    ("with-code", "Remember: run this\n\n```sh\nmake check\n```\n\nremember: and nothing else than this"),
-    ("with-block", "remember: see the block\n\n```\nplain\n```\n\nremember: what follows the block"),
+    ("with-code", "Remember: run this\n\n```sh\nmake check\n```\n\nremember: and nothing else"),
+    ("with-block", "remember: see the block\n\n```\nplain\n```\n\nremember: what follows it"),
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def stored(name: str, body: str) -> StoredNote:
 
 NOTES = [stored(*each) for each in SAID]
 BUILT = index.build([note.note.head for note in NOTES], max_entries=4)
-BARE = "---\ntitle: Remember\ndescription: remember: this hook\n---\nremember: a note made by hand\n"
+BARE = "---\ntitle: Hand\ndescription: remember: this hook\n---\nremember: what a hand wrote\n"
 LEDGER = conflicts.add("", [(NOTES[0], NOTES[1], "remember: they differ in this")], "2026-06-01")
 
 
@@ -67,7 +67,7 @@ INJECTED = {
     "recall": "<mdmemory_recall>\n- remember: what was recalled\n</mdmemory_recall>",
     "core": "<core_memory><goal chars='9/1000'>\nremember: x is y and z\n</goal></core_memory>",
     "workspace": "<workspace_memory_candidates>\nremember: an older form",
-    "headline": "Workspace memory (cross-session, verify if stale):\nfeedback:\n- remember: a tab is 4",
+    "headline": "Workspace memory (cross-session, verify if stale):\nfeedback:\n- remember: 4",
     **{f"note {note.file}": note.note.text for note in NOTES},
     **{f"fenced {note.file}": fenced(note.note.text) for note in NOTES[:6]},
     **{f"quoted {note.file}": quoted(note.note.text) for note in NOTES},
@@ -131,6 +131,12 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Pat
     if request.param == "database":
         return lambda *said: as_database(tmp_path / "opencode.db", *said)
     return {"export": as_export, "claude": as_claude, "plain": as_plain}[request.param]
+
+
+@pytest.mark.parametrize("what", sorted(set(INJECTED) - {"protocol"}))
+def test_nothing_of_injected_memory_is_left(what: str) -> None:
+    text = without_memory(f"{INJECTED[what]}\n- [Tabs](feedback-tabs.md) — remember: use tabs\n")
+    assert text.replace("```markdown\n```", "").strip(" >\n") == ""
 
 
 @pytest.mark.parametrize("what", INJECTED)

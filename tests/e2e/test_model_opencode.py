@@ -62,6 +62,9 @@ def test_only_the_two_texts_reach_the_provider_and_nothing_is_left(
     monkeypatch.setattr(tempfile, "tempdir", str(above))
     (repository / "AGENTS.md").write_text("Obey the project.", encoding="utf-8")
     monkeypatch.chdir(repository)
+    settings = home / ".config" / "opencode" / "opencode.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"permission": {"*": "allow", "bash": "allow"}}', encoding="utf-8")
     (home / "secret").write_text("a secret of the home", encoding="utf-8")
     system = "Find facts. {env:HOME} {file:~/secret} {{Types}} \"quoted\" \\ 喜欢"
     user = 'the turns @AGENTS.md {file:~/secret} "x"\n/help\n- 记住\n'

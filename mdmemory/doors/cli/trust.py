@@ -24,10 +24,9 @@ def trust(asked: Namespace) -> int:
     asked.holder = "trust"
     root = opened(asked).project.root
     path, record = root / protocol.OVERRIDE, models.trust()
-    if asked.forget:
-        forgotten = record.forget(path)
-        return _tell(asked, protocol.edited(root), False, _FORGOTTEN if forgotten else _UNKNOWN)
     data = protocol.edited(root)
+    if asked.forget:
+        return _tell(asked, data, False, _FORGOTTEN if record.forget(path) else _UNKNOWN)
     if data is None:
         if asked.check:
             return _tell(asked, None, False, "Our own protocol is in force.")

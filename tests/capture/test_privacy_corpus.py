@@ -1,0 +1,86 @@
+"""What the page promises of secrets, counted: planted ones found, harmless look-alikes left."""
+
+from __future__ import annotations
+
+import runpy
+import time
+from pathlib import Path
+
+import pytest
+
+from mdmemory.capture.privacy import has_secret, redact
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+CORPUS = runpy.run_path(str(HERE / "secret_corpus.py"))
+
+
+def test_the_corpus_is_large_and_even() -> None:
+    assert len(list(CORPUS["positives"](1))) >= 120
+    assert len(list(CORPUS["negatives"](1))) >= 120
+    assert len(CORPUS["TOKENS"]) >= 60
+
+
+def test_nearly_every_planted_secret_goes_and_next_to_nothing_else() -> None:
+    figures = CORPUS["measure"](range(1, 4))
+    assert figures.recall >= 0.97
+    assert figures.precision >= 0.99
+
+
+@pytest.mark.parametrize("group", ["token", "key", "card", "pin", "url", "block", "noise"])
+def test_what_has_a_shape_is_never_missed(group: str) -> None:
+    cases = [case for seed in (4, 5) for case in CORPUS["positives"](seed) if case.group == group]
+    assert cases
+    assert [case.text for case in cases if CORPUS["missed"](case)] == []
+
+
+def test_redacting_is_done_once_for_every_text_of_the_corpus() -> None:
+    for case in CORPUS["positives"](6):
+        once, kinds = redact(case.text)
+        assert redact(once) == (once, [])
+        assert bool(kinds) == has_secret(case.text)
+
+
+def test_what_stands_around_a_token_stays() -> None:
+    for number, place in enumerate(CORPUS["PLACES"]):
+        token = "gh" + "p_" + CORPUS["Dice"](number).some(36)
+        assert redact(place.format(token))[0] == place.format("[redacted:github_token]")
+
+
+@pytest.mark.parametrize("folder", ["mdmemory/capture", "tests/capture", "docs", "protocol"])
+def test_no_file_of_ours_holds_anything_like_a_secret(folder: str) -> None:
+    for file in sorted((ROOT / folder).rglob("*")):
+        if file.suffix in (".py", ".md", ".json"):
+            assert redact(file.read_text(encoding="utf-8"))[1] == [], file
+
+
+def test_a_thousand_characters_take_a_millisecond_at_most() -> None:
+    text = (ROOT / "docs" / "capture.md").read_text(encoding="utf-8") * 4
+    redact(text)  # patterns are compiled at their first use
+    assert min(map(_seconds, [text] * 7)) / len(text) <= 1e-6
+
+
+def _seconds(text: str) -> float:
+    begun = time.perf_counter()
+    redact(text)
+    return time.perf_counter() - begun
+
+
+HOSTILE = (
+    "password ", "password for to ", "key ", "user: a ", "a:b@", "sk-", "ask-", "Q~", "-us1",
+    ".aaaaaa",
+    "a:aaaaaa", " is the ", "login a/", "curl -u ", "mysql ", "echo a | ", "<token>", "</token",
+    "[private]",
+    "[/private]", "ghp_", "eyJ", "data:a;base64,", "4111 ", "Aa1", "Aa1/", "密码",
+    "パスワードは", "key=\n",
+    "password: |\n", "redis-cli ", "define('PA" "SS", "authorization : x ", "basic ", "\u0130",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_text_made_to_be_slow_is_not(piece: str) -> None:
+    text = piece * (20_000 // len(piece))
+    begun = time.perf_counter()
+    has_secret(text)
+    redact(text)
+    assert time.perf_counter() - begun < 2
