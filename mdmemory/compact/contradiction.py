@@ -135,7 +135,8 @@ def _matters_differ(one: Statement, other: Statement, antonym: tuple[str, str] |
     """Whether each speaks of something that the other does not name: then it may well differ."""
     left, right = one.matter - other.matter, other.matter - one.matter
     if antonym:
-        left, right = (side - set(word) - {bare(word)} for side, word in zip((left, right), antonym))
+        mine, theirs = antonym
+        left, right = left - {bare(mine), *mine}, right - {bare(theirs), *theirs}
     return bool(left and right)
 
 

@@ -95,9 +95,12 @@ class Statement:
         for token in self.tokens:
             if is_cjk(token[0]):
                 found.update(polarity.without_negation(_TIMES_CJK.sub("", token)))
-            elif not (token in _SMALL or token in self.values or polarity.is_negation(token)):
-                found.add(bare(token))
-        return frozenset(found - self.values)
+            elif token not in _SMALL and not polarity.is_negation(token):
+                found.update((bare(token),) if not self._names(token) else ())
+        return frozenset(found)
+
+    def _names(self, token: str) -> bool:
+        return token in self.values or token.removeprefix("v") in self.values
 
 
 def bare(word: str) -> str:

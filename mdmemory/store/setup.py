@@ -291,7 +291,7 @@ def _write(path: Path, change: Change) -> None:
 
 def _advice(repository: git.Repository | None, folder: Path) -> list[str]:
     """Where other people would see the notes, say so."""
-    if repository is None or not (repository.ask("remote") or b"").strip():
+    if repository is None or not _has_remote(repository):
         return []
     authors = repository.ask("log", "-n500", "--format=%ae") or b""
     if len(set(authors.split())) < 2:
@@ -300,3 +300,11 @@ def _advice(repository: git.Repository | None, folder: Path) -> list[str]:
         f"This repository has a remote and other authors: whoever reads it reads {folder}. "
         "`mdmemory init --own-repo` keeps the notes in a repository of their own."
     ]
+
+
+def _has_remote(repository: git.Repository) -> bool:
+    """GitPython reads the configuration with all that it includes, and runs nothing."""
+    from git import Repo  # takes 100 ms to load, once in a project's life
+
+    with Repo(repository.top) as known:
+        return bool(known.remotes)
