@@ -141,9 +141,10 @@ def _matters_differ(one: Statement, other: Statement, antonym: tuple[str, str] |
 
 
 def _denies(one: Statement, other: Statement) -> bool:
-    if one.negated & other.negated:
+    if one.negated & other.negated and one.denials == other.denials:
         return False  # both deny the same
-    return bool(one.negated & other.words or other.negated & one.words)
+    only_one, only_other = one.negated - other.negated, other.negated - one.negated
+    return bool(only_one & other.words or only_other & one.words)
 
 
 def _antonym(one: Statement, other: Statement) -> tuple[str, str] | None:

@@ -60,6 +60,13 @@ def possibly_negated(pieces: Sequence[str]) -> Counter[str]:
     return Counter(_negated(list(pieces), frozenset(), cased=False))
 
 
+def denials(pieces: Sequence[str]) -> int:
+    """How many words or parts of runs deny."""
+    folded = [piece.casefold() for piece in pieces]
+    runs = (len(_AFTER.findall(run)) + len(_BEFORE.findall(run)) for run in folded)
+    return sum(runs) + sum(_denies(word, folded, at) for at, word in enumerate(folded))
+
+
 def is_negation(folded: str) -> bool:
     """Whether a folded word denies, whatever stands around it."""
     return _WORD.fullmatch(folded) is not None or folded in _OF_TWO
@@ -136,7 +143,7 @@ def _preceding(rest: str, pieces: Sequence[str], ends: frozenset[str]) -> Iterat
         if piece not in BREAKS:
             found += 1
             folded = piece.casefold()
-            yield from (folded, *(_pairs(folded) if folded[0] > "\u2e80" else ()))
+            yield from (folded, *(_pairs(folded[-6:]) if folded[0] > "\u2e80" else ()))
 
 
 def _pairs(run: str) -> list[str]:

@@ -84,6 +84,11 @@ class Statement:
         return polarity.negated(self.pieces)
 
     @cached_property
+    def denials(self) -> int:
+        """How many words deny something."""
+        return polarity.denials(self.pieces)
+
+    @cached_property
     def values(self) -> frozenset[str]:
         return frozenset(_values(self.text, self.tokens))
 
@@ -195,7 +200,9 @@ def _capitals(text: str) -> tuple[list[str], list[str]]:
 
 
 def _is_german(inside: list[str], capital: list[str]) -> bool:
-    return len(inside) >= _ENOUGH and len(capital) > _GERMAN * len(inside)
+    words = [word for word in inside if len(word) > 1]
+    nouns = [word for word in capital if len(word) > 1]
+    return len(words) >= _ENOUGH and len(nouns) > _GERMAN * len(words)
 
 
 def _bare(word: str) -> str:

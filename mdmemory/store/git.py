@@ -68,7 +68,7 @@ _UNFINISHED = {
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A git work tree: `top` is its root, `git_dir` its own, `common_dir` shared by all worktrees."""
+    """A git work tree: `top` is its root; `git_dir` is its own, `common_dir` all worktrees'."""
 
     top: Path
     git_dir: Path
@@ -88,7 +88,7 @@ class Repository:
         extra: Mapping[str, str] | None = None,
         fine: Sequence[int] = (0,),
     ) -> bytes:
-        """What `git words...` prints. Raises GitFailed, with git's words, unless its exit is fine."""
+        """What `git words...` prints. Raises GitFailed, in git's words, unless its exit is fine."""
         done = run(folder or self.top, words, data=data, extra=extra)
         if done.returncode not in fine:
             raise GitFailed(f"git {words[0]} failed: {_last_line(done.stderr)}")

@@ -1,6 +1,6 @@
-"""The store in git: what the trees hold, building commits, and reading what was done.
+"""The store in git: what its trees and a person's index hold, and what was done.
 
-Builds commits in a private index and moves no ref and no file: that is the transaction's alone.
+Only reads.
 """
 
 from __future__ import annotations
@@ -10,16 +10,21 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.errors import GitFailed, NotFound, RepositoryState
+from mdmemory.errors import NotFound, RepositoryState
 from mdmemory.store.git import Repository
 
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
 ID_TRAILER = "Memory-Id"
 FILES_TRAILER = "Memory-Files"  # one an op: the files it wrote, as a JSON list
+
+MANY = 200  # files; from here on a whole folder is listed, not each name on a command line
+
+_HIDDEN = "is marked assume-unchanged or skip-worktree in git"
+_CLOSED = {"H": "", "M": "is in the middle of a merge in git"}  # by the tag of `git ls-files -v`
 
 _FIELDS = "%H%x1f%cI%x1f%s%x1f%b%x1e"
 
@@ -72,10 +77,15 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A file in the person's index; `trusted` is False where git was told not to look at it."""
+    """A file in the person's index; `closed` says why we may not set it, "" where we may."""
 
     blob: Blob
-    trusted: bool
+    closed: str
+
+    @property
+    def trusted(self) -> bool:
+        """Whether git looks at the file, so that its absence from the disk says something."""
+        return not self.closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,8 @@ class Logged:
 
     def groups(self) -> list[list[str]]:
         """The files that each op wrote, op by op: what an undo takes back together."""
-        return [json.loads(value) for key, value in self.trailers if key == FILES_TRAILER]
+        values = [value for key, value in self.trailers if key == FILES_TRAILER]
+        return [files for value in values if (files := _listed(value))]
 
 
 class History:
@@ -109,34 +120,50 @@ class History:
     # what there is
 
     def branch(self) -> str:
-        """The full name of the branch that HEAD is on, such as refs/heads/main."""
+        """The full name of the branch that HEAD is on, such as refs/heads/main.
+
+        Raises RepositoryState when HEAD is detached.
+        """
         found = self.repository.ask("symbolic-ref", "-q", "HEAD")
         if found is None:
             raise RepositoryState("HEAD is detached.", "Switch to a branch: `git switch <branch>`.")
-        return _text(found).strip()
+        return text(found).strip()
 
     def head(self) -> str | None:
         """The commit of HEAD, or None on a branch without commits."""
-        found = self.repository.ask("rev-parse", "-q", "--verify", "HEAD^{commit}")
-        return None if found is None else _text(found).strip()
+        return self.commit("HEAD")
+
+    def commit(self, name: str) -> str | None:
+        """The full id of the commit that a ref or a hash names, or None."""
+        found = self.repository.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
+        return None if found is None else text(found).strip()
+
+    def is_part_of(self, commit: str, tip: str) -> bool:
+        """Whether a commit is `tip` or one of its ancestors."""
+        return self.repository.ask("merge-base", "--is-ancestor", commit, tip) is not None
 
     def tree(self, commit: str | None, files: Iterable[str] | None = None) -> dict[str, Blob]:
         """The files directly in the folder (or just `files`, which may be deeper) at a commit."""
         if commit is None:
             return {}
-        paths = [self.prefix] if files is None else [self.prefix + file for file in files]
-        if paths == [""]:
-            paths = []
-        elif not paths:
+        wanted = None if files is None else set(files)
+        if wanted is not None and not wanted:
             return {}
-        out = self.repository.run("ls-tree", "-z", "--full-tree", commit, "--", *paths)
+        out = self.repository.run("ls-tree", "-z", "--full-tree", commit, *self._paths(wanted))
         found = {}
-        for row in _text(out).split("\0")[:-1]:
+        for row in text(out).split("\0")[:-1]:
             about, _, path = row.partition("\t")
             mode, kind, blob = about.split(" ")
-            if kind == "blob" and path.startswith(self.prefix):
-                found[path[len(self.prefix) :]] = Blob(mode, blob)
+            file = path[len(self.prefix) :]
+            if kind == "blob" and (wanted is None or file in wanted):
+                found[file] = Blob(mode, blob)
         return found
+
+    def _paths(self, files: Collection[str] | None) -> list[str]:
+        """The words that limit a command to these files, or nearly so; None: to the folder."""
+        if files is not None and (len(files) < MANY or any("/" in file for file in files)):
+            return ["--", *sorted(self.prefix + file for file in files)]
+        return ["--", self.prefix] if self.prefix else []
 
     def holds(self, folder: str) -> bool:
         """Whether the person's index has any file below `folder` (relative)."""
@@ -144,16 +171,17 @@ class History:
 
     def staged(self, files: Iterable[str]) -> dict[str, Staged]:
         """What the person's index holds of these files."""
-        paths = [self.prefix + file for file in files]
-        if not paths:
+        wanted = set(files)
+        if not wanted:
             return {}
-        out = self.repository.run("ls-files", "-s", "-v", "-z", "--full-name", "--", *paths)
+        words = ("ls-files", "-s", "-v", "-z", "--full-name", *self._paths(wanted))
         found = {}
-        for row in _text(out).split("\0")[:-1]:
+        for row in text(self.repository.run(*words)).split("\0")[:-1]:
             about, _, path = row.partition("\t")
             tag, mode, blob, _stage = about.split(" ")
-            # lower case: assume-unchanged; S: skip-worktree
-            found[path[len(self.prefix) :]] = Staged(Blob(mode, blob), tag == "H")
+            file = path[len(self.prefix) :]
+            if file in wanted:
+                found[file] = Staged(Blob(mode, blob), _CLOSED.get(tag, _HIDDEN))
         return found
 
     def ignored(self, files: Iterable[str]) -> set[str]:
@@ -166,11 +194,13 @@ class History:
         words = ("check-ignore", "--no-index", "-z", "--stdin")
         plain = {"GIT_LITERAL_PATHSPECS": "0"}
         out = self.repository.run(*words, data=data, extra=plain, fine=(0, 1))
-        return {paths[path] for path in _text(out).split("\0")[:-1]}
+        return {paths[path] for path in text(out).split("\0")[:-1]}
 
     def read(self, commit: str, file: str) -> bytes | None:
         """The bytes of a file at a commit, or None when it was not there."""
-        return self.repository.ask("cat-file", "blob", f"{commit}:{self.prefix}{file}")
+        held = self.tree(commit, [file]).get(file)
+        # by its id: a blob that is missing is a failure, and not the same as no file
+        return None if held is None else self.repository.run("cat-file", "blob", held.id)
 
     def blob_id(self, data: bytes) -> str:
         """The object id that git gives these bytes, computed without git."""
@@ -178,106 +208,48 @@ class History:
             self.repository.hash_name, b"blob %d\0" % len(data) + data, usedforsecurity=False
         ).hexdigest()
 
-    # building
-
-    def write_blobs(self, paths: Sequence[Path]) -> list[str]:
-        """Put the bytes of these files into git, unfiltered; their object ids, in order."""
-        if not paths:
-            return []
-        names = "".join(f"{_quoted(str(path))}\n" for path in paths)
-        words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-        out = self.repository.run(*words, data=names.encode("utf-8", "surrogateescape"))
-        return _text(out).split()
-
-    def build(
-        self, parent: str | None, entries: Mapping[str, Blob | None], message: Message, index: Path
-    ) -> str | None:
-        """A commit on top of `parent` with these files set (None: removed); nothing refers to it.
-
-        `index` is the name for a private index, which is removed again. None when the tree would
-        be the parent's own.
-        """
-        private = {"GIT_INDEX_FILE": str(index)}
-        git = self.repository
-        try:
-            if parent is not None:
-                git.run("read-tree", parent, extra=private)
-            self.set_entries(entries, index)
-            tree = _text(git.run("write-tree", extra=private)).strip()
-        finally:
-            index.unlink(missing_ok=True)
-        if parent is not None and tree == _text(git.run("rev-parse", f"{parent}^{{tree}}")).strip():
-            return None
-        words = ["commit-tree", tree, *(["-p", parent] if parent else [])]
-        return self._commit(words, message)
-
-    def set_entries(self, entries: Mapping[str, Blob | None], index: Path) -> None:
-        """Set (None: remove) these files in the index file `index`, leaving all else in it alone."""
-        nothing = "0" * (64 if self.repository.hash_name == "sha256" else 40)
-        rows = []
-        for file, blob in entries.items():
-            about = f"{blob.mode} {blob.id}" if blob else f"0 {nothing}"
-            rows.append(f"{about}\t{self.prefix}{file}\0")
-        data = "".join(rows).encode("utf-8", "surrogateescape")
-        private = {"GIT_INDEX_FILE": str(index)}
-        self.repository.run("update-index", "-z", "--index-info", data=data, extra=private)
-
-    def _commit(self, words: list[str], message: Message) -> str:
-        text = message.text().encode("utf-8", "surrogateescape")
-        ours = {
-            f"GIT_{role}_{what}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for what, value in zip(("NAME", "EMAIL"), AUTHOR, strict=True)
-        }
-        try:
-            out = self.repository.run(*words, data=text, extra=ours if message.by_model else None)
-        except GitFailed:
-            if message.by_model:
-                raise
-            # no identity configured: the note matters more than whose name stands there
-            out = self.repository.run(*words, data=text, extra=ours)
-        return _text(out).strip()
-
     # reading back
 
     def log(self, limit: int | None = None) -> list[Logged]:
         """Our commits that touch the folder, newest first: those that carry a Memory-Id."""
         if self.head() is None:
             return []
-        words = ["log", f"--format={_FIELDS}", f"--grep=^{ID_TRAILER}: "]
+        words = ["log", f"--format={_FIELDS}", "--basic-regexp", f"--grep=^{ID_TRAILER}: "]
         if limit is not None:
             words.append(f"-n{limit}")
         out = self.repository.run(*words, "--", *([self.prefix] if self.prefix else []))
-        rows = _text(out).split("\x1e")[:-1]
+        rows = text(out).split("\x1e")[:-1]
         return [_logged(*row.strip("\n").split("\x1f", 3)) for row in rows]
 
     def reverted(self) -> set[str]:
-        """Full ids of the commits that a later `git revert` took back."""
+        """Full ids of the commits that a `git revert` took back, and none after it restored."""
         if self.head() is None:
             return set()
         pattern = "This reverts commit "
-        out = _text(self.repository.run("log", "--format=%b%x1e", f"--grep=^{pattern}"))
-        return set(re.findall(rf"{pattern}([0-9a-f]{{40,64}})", out))
+        words = ("log", "--format=%H%x1f%b%x1e", "--basic-regexp", f"--grep=^{pattern}")
+        gone: set[str] = set()
+        for row in text(self.repository.run(*words)).split("\x1e")[:-1]:  # newest first
+            commit, _, body = row.strip("\n").partition("\x1f")
+            if commit not in gone:
+                gone.update(re.findall(rf"{pattern}([0-9a-f]{{40,64}})", body))
+        return gone
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, or None for a root commit."""
-        found = self.repository.ask("rev-parse", "-q", "--verify", f"{commit}^1")
-        return None if found is None else _text(found).strip()
+        return self.commit(f"{commit}^1")
 
     def changed(self, commit: str) -> list[str]:
         """The files in the folder that a commit touched."""
         words = ("diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--root", commit)
-        paths = _text(self.repository.run(*words)).split("\0")[:-1]
+        paths = text(self.repository.run(*words)).split("\0")[:-1]
         return [path[len(self.prefix) :] for path in paths if path.startswith(self.prefix)]
 
     def resolve(self, name: str) -> str:
         """The full id of a commit named by hash, branch or tag. Raises NotFound."""
-        found = None
-        if not name.startswith("-"):
-            found = self.repository.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
+        found = None if name.startswith("-") else self.commit(name)
         if found is None:
             raise NotFound(f"There is no commit or Memory-Id {name}.", "`mdmemory log` lists them.")
-        return _text(found).strip()
+        return found
 
     def diff(self, commit: str, colour: bool = False) -> str:
         """What a commit changed in the folder, as git shows it."""
@@ -298,11 +270,23 @@ def _logged(commit: str, time: str, subject: str, body: str) -> Logged:
     return Logged(commit, time, subject, tuple(ops), tuple(trailers))
 
 
-def _quoted(path: str) -> str:
-    # as git quotes paths, so that a line break in a folder's name stays one path
-    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
+def _listed(value: str) -> list[str]:
+    """The files of a trailer, which anybody can write: none, unless all are names in the folder."""
+    try:
+        files = json.loads(value)
+    except ValueError:
+        return []
+    if not isinstance(files, list) or not all(map(_is_inside, files)):
+        return []
+    return files
 
 
-def _text(out: bytes) -> str:
+def _is_inside(file: object) -> bool:
+    if not isinstance(file, str) or not file or os.path.isabs(file):
+        return False
+    return os.path.normpath(file) == file and file.split("/")[0] not in ("..", ".", ".git")
+
+
+def text(out: bytes) -> str:
+    """What git printed; bytes that are no UTF-8 survive the way there and back."""
     return out.decode("utf-8", "surrogateescape")

@@ -6,11 +6,11 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 
-from mdmemory.errors import Busy
+from mdmemory.errors import Busy, Unwritable
 from mdmemory.files import writing
 
 PATIENCE = 5.0  # seconds: longer than any transaction, shorter than a person's patience
@@ -32,8 +32,9 @@ def locked(path: Path, holder: str, patience: float = PATIENCE) -> Iterator[None
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         _take(handle, path, patience)
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"process {os.getpid()}: {holder}\n".encode(), 0)
+        with suppress(OSError):  # a full disk: then others learn less, and that is all
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"process {os.getpid()}: {holder}\n".encode(), 0)
         _HELD.set(_HELD.get() + 1)
         try:
             yield
@@ -54,12 +55,18 @@ def _take(handle: int, path: Path, patience: float) -> None:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
-        except OSError as problem:
+        except BlockingIOError as problem:
             if time.monotonic() >= deadline:
                 holder = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
                 raise Busy(
-                    f"The store is locked by {holder or 'another process'} since "
-                    f"{patience:.0f} s ago or longer.",
+                    f"The store is in use: {holder or 'another process'} has kept its lock for "
+                    f"more than {patience:.0f} s.",
                     "Wait for it to end and run the command again.",
                 ) from problem
+        except OSError as problem:
+            raise Unwritable(
+                f"The file system of {path} has no locks ({problem.strerror}), and without one two "
+                "writers would harm each other.",
+                "Keep the store on a local disk.",
+            ) from problem
         time.sleep(_PAUSE)

@@ -1,45 +1,33 @@
 """The only writer of commits. Files change only after the commit that can restore them exists.
 
-Order of a write: old bytes into a checkpoint commit, new bytes into a result commit, a journal,
-the index lock, the branch by compare-and-swap, the files one by one, the index. A crash before
-the journal means that nothing happened; after it, the next start rolls forward.
+Order of a write: git's lock on the index, the commit, the journal, the branch by compare-and-swap,
+the files one by one, the index, the journal dropped, the lock. A crash before the journal means
+that nothing happened; after it, the next start finishes.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import secrets
-import shutil
-import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mdmemory.errors import GitFailed, MdmemoryError, NoteChanged, NotFound, RepositoryState
-from mdmemory.files import digest, read_regular, sync_folder, write_atomic, writing
-from mdmemory.store.history import Blob, History, Message
+from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
+from mdmemory.files import digest, read_regular, writing
+from mdmemory.store import commits, moves
+from mdmemory.store.history import Blob, History, Message, Staged
+from mdmemory.store.journal import Journal, Journals, new_id
+from mdmemory.store.moves import MARK, Change
+from mdmemory.store.staging import Staging
 
-PATIENCE = 5.0  # seconds to wait for somebody else's index.lock, which is never ours to delete
-MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
+__all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions"]
 
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One file of the folder: `old` is the sha256 it must have now (None: it must not exist).
-
-    `new` None removes it. A `derived` file (the index) is replaced whatever it holds.
-    """
-
-    file: str
-    old: str | None
-    new: bytes | None
-    derived: bool = False
+Entries = Mapping[str, Blob | None]  # what a commit sets in the folder; None: removed
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Proof that a commit's tree holds these bytes: `blobs` maps files to what was seen there.
+    """Proof that a commit's tree holds these bytes: `digests` are the sha256 of what was seen.
 
     Made by `Transactions.checkpoint` alone, from hashes read back from the commit. `commit` is
     None only on a branch without commits where nothing had to be kept. `made`: it is a new commit.
@@ -58,38 +46,14 @@ class Applied:
     kept: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One step of the journal: `file` from the bytes `old` to `new`, by way of two hidden names."""
-
-    file: str
-    old: str | None
-    new: str | None
-    fresh: str
-    aside: str
-    derived: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Journal:
-    """What recovery needs to finish a transaction: written and synced before the branch moves."""
-
-    id: str
-    branch: str
-    base: str | None
-    commit: str
-    folder: str
-    moves: list[Move]
-    entries: dict[str, tuple[str, str] | None]
-
-
 class Transactions:
     """Writes commits for one folder. The caller holds the store's lock throughout."""
 
     def __init__(self, history: History) -> None:
         self.history = history
         self.folder = history.folder
-        self.room = history.repository.git_dir / "mdmemory"
+        self.staging = Staging(history)
+        self.journals = Journals(history.repository.room, history.repository.top)
 
     # the checkpoint
 
@@ -101,65 +65,60 @@ class Transactions:
         `gone` are files that HEAD has and a person removed by hand: the commit records that.
         Raises RepositoryState for a file that git is told not to see, NotFound for a missing one.
         """
-        files = sorted(files)
-        head = self.history.head()
-        held = self.history.tree(head, files)
-        seen = {file: read_regular(self.folder / file) for file in files}
-        lacking = [f for f in files if f not in held or held[f].id != self.history.blob_id(seen[f])]
-        self._refuse_unseen(lacking)
-        entries: dict[str, Blob | None] = dict(self._blobs(lacking, seen, held))
-        entries |= dict.fromkeys(gone)
-        commit = head
-        if entries:
-            self.room.mkdir(exist_ok=True)
-            commit = self.history.build(head, entries, message, self._private()) or head
-        self._prove(commit, seen)
+        head, removed = self.history.head(), sorted(gone)
+        seen = {file: read_regular(self.folder / file) for file in sorted(files)}
+        held = self.history.tree(head, [*seen, *removed])
         digests = {file: digest(data) for file, data in seen.items()}
-        if commit == head:
+        ids = {file: self.history.blob_id(data) for file, data in seen.items()}
+        lacking = [file for file in seen if file not in held or held[file].id != ids[file]]
+        if not lacking and not removed:
             return Checkpoint(head, digests, made=False)
-        assert commit is not None
-        self._publish(Journal(_new_id(), self.history.branch(), head, commit, str(self.folder), [],
-                              {f: (b.mode, b.id) if b else None for f, b in entries.items()}))  # fmt: skip
-        return Checkpoint(commit, digests, made=True)
+        with self._locked() as id:
+            staged = self.history.staged([*lacking, *removed])
+            self._refuse(self._closed(lacking, staged))
+            self._write_blobs({file: seen[file] for file in lacking}, ids, id)
+            entries: dict[str, Blob | None] = dict.fromkeys(removed)
+            entries |= {file: Blob(self._mode(file, held), ids[file]) for file in lacking}
+            commit = self._build(head, entries, held, message, id)
+            self._prove(commit, ids)
+            branch = self.history.branch()
+            journal = Journal(id, str(self.folder), [], branch, head, commit, entries)
+            self._publish(journal, staged, held)
+        return Checkpoint(commit, digests, made=commit != head)
 
-    def _blobs(
-        self, files: Sequence[str], seen: Mapping[str, bytes], held: Mapping[str, Blob]
-    ) -> dict[str, Blob]:
-        ids = self.history.write_blobs([self.folder / file for file in files])
-        for file, blob in zip(files, ids, strict=True):
-            if blob != self.history.blob_id(seen[file]):
-                raise NoteChanged(f"{file} was saved while it was read.", "Run the command again.")
-        return {f: Blob(self._mode(f, held), blob) for f, blob in zip(files, ids, strict=True)}
+    def _write_blobs(self, data: Mapping[str, bytes], ids: Mapping[str, str], id: str) -> None:
+        # copies of what was read: the files themselves may be something else by now
+        copies = []
+        for number, content in enumerate(data.values()):
+            copies.append(self.journals.room / f"{id}-{number}.copy")
+            copies[-1].write_bytes(content)
+        if commits.write_blobs(self.history, copies) != [ids[file] for file in data]:
+            raise GitFailed("git stored other bytes than it was given; nothing was changed.")
 
-    def _refuse_unseen(self, files: Sequence[str]) -> None:
-        for file, why in self.unseen(files).items():
+    def _prove(self, commit: str | None, ids: Mapping[str, str]) -> None:
+        # read back from the commit itself: `git status` would call an assume-unchanged file clean
+        held = self.history.tree(commit, ids)
+        for file, blob in ids.items():
+            if file not in held or held[file].id != blob:
+                raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
+
+    # what git was told not to look at
+
+    def unseen(self, files: Sequence[str]) -> dict[str, str]:
+        """Which of these files we cannot commit as they are, and why: a promise we cannot keep."""
+        return self._closed(files, self.history.staged(files))
+
+    def _closed(self, files: Sequence[str], staged: Mapping[str, Staged]) -> dict[str, str]:
+        ignored = self.history.ignored(file for file in files if file not in staged)
+        found = dict.fromkeys(ignored, "is ignored by git")
+        return found | {file: staged[file].closed for file in files if _is_closed(file, staged)}
+
+    def _refuse(self, closed: Mapping[str, str]) -> None:
+        for file, why in closed.items():
             raise RepositoryState(
                 f"{file} {why}, so its bytes cannot be put where an undo would find them.",
                 f"Undo that first; `git check-ignore -v {file}` or `git ls-files -v` shows it.",
             )
-
-    def unseen(self, files: Sequence[str]) -> dict[str, str]:
-        """Which of these files git was told not to look at, and how: a promise we cannot keep."""
-        found = dict.fromkeys(self.history.ignored(files), "is ignored by git")
-        for file, staged in self.history.staged(files).items():
-            if not staged.trusted:
-                found[file] = "is marked assume-unchanged or skip-worktree in git"
-        return found
-
-    def _prove(self, commit: str | None, seen: Mapping[str, bytes]) -> None:
-        # read back from the commit itself: `git status` would call an assume-unchanged file clean
-        held = self.history.tree(commit, seen) if seen else {}
-        for file, data in seen.items():
-            if file not in held or held[file].id != self.history.blob_id(data):
-                raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
-
-    def _mode(self, file: str, held: Mapping[str, Blob]) -> str:
-        if file in held:
-            return held[file].mode
-        try:
-            return "100755" if os.lstat(self.folder / file).st_mode & 0o100 else "100644"
-        except FileNotFoundError:
-            return "100644"
 
     # the write
 
@@ -174,324 +133,186 @@ class Transactions:
             self._verify(change, checkpoint)
         if not changes:
             return Applied(None)
-        id = _new_id()
-        moves = [_move(change, f"{MARK}{id}-{at}") for at, change in enumerate(changes)]
-        try:
-            entries = self._stage(changes, moves)
-            commit = self.history.build(checkpoint.commit, entries, message, self._private())
-            if commit is None:
-                return self._forget(moves)
-            plain = {f: (b.mode, b.id) if b else None for f, b in entries.items()}
-            journal = Journal(
-                id, self.history.branch(), checkpoint.commit, commit, str(self.folder), moves, plain
-            )
-            return Applied(commit, self._publish(journal))
-        except BaseException:
-            if not self._journal().exists():
-                self._forget(moves)
-            raise
+        with self._locked() as id:
+            staged = self.history.staged(change.file for change in changes)
+            self._refuse(self._closed([c.file for c in changes if not c.derived], staged))
+            # a derived file that git is told not to look at is no affair of the commit's
+            changes = [c for c in changes if not c.derived or not _is_closed(c.file, staged)]
+            steps = moves.planned(changes, id)
+            try:
+                return self._apply(changes, steps, checkpoint, message, staged, id)
+            except BaseException:
+                if not self.journals.is_open():
+                    moves.forget_fresh(self.folder, steps)
+                raise
+
+    def _apply(
+        self, changes: Sequence[Change], steps: list[moves.Move], checkpoint: Checkpoint,
+        message: Message, staged: Mapping[str, Staged], id: str,
+    ) -> Applied:  # fmt: skip
+        held = self.history.tree(checkpoint.commit, [change.file for change in changes])
+        modes = {change.file: self._mode(change.file, held) for change in changes}
+        executable = {file for file, mode in modes.items() if mode == "100755"}
+        moves.write_fresh(self.folder, changes, steps, executable)
+        new = [step for step in steps if step.new is not None]
+        paths = [moves.beside(self.folder, step.file, step.fresh) for step in new]
+        entries: dict[str, Blob | None] = {change.file: None for change in changes}
+        for step, blob in zip(new, commits.write_blobs(self.history, paths), strict=True):
+            entries[step.file] = Blob(modes[step.file], blob)
+        base = checkpoint.commit
+        commit = self._build(base, entries, held, message, id)
+        branch = self.history.branch()
+        journal = Journal(id, str(self.folder), steps, branch, base, commit, entries)
+        kept = self._publish(journal, staged, held)
+        return Applied(None if commit == base else commit, kept)
 
     def _verify(self, change: Change, checkpoint: Checkpoint) -> None:
-        path = self.folder / change.file
-        if change.derived:
-            return
-        try:
-            found = digest(read_regular(path))
-        except NotFound:
-            found = None
-        if found != change.old:
-            what = "is gone" if found is None else "has changed" if change.old else "exists already"
-            raise NoteChanged(
-                f"{change.file} {what} since it was read.", "Look at it and run the command again."
-            )
-        if change.old is not None and checkpoint.digests.get(change.file) != change.old:
+        moves.verify(self.folder, change)
+        held = checkpoint.digests.get(change.file)
+        if change.old is not None and change.old != held:
             raise MdmemoryError(f"No checkpoint holds {change.file}; nothing was changed.")
 
-    def _stage(self, changes: Sequence[Change], moves: Sequence[Move]) -> dict[str, Blob | None]:
-        """Write the new bytes beside their files and into git; what the commit's tree shall say."""
-        self.room.mkdir(exist_ok=True)
-        written = [(c, m) for c, m in zip(changes, moves, strict=True) if c.new is not None]
-        held = self.history.tree(self.history.head(), [c.file for c in changes])
-        for change, move in written:
-            fresh = self._beside(move.file, move.fresh)
-            with writing(self.folder):
-                fresh.parent.mkdir(parents=True, exist_ok=True)
-                _write_new(fresh, change.new or b"", self._mode(change.file, held))
-        blobs = self.history.write_blobs([self._beside(m.file, m.fresh) for _, m in written])
-        entries: dict[str, Blob | None] = {change.file: None for change in changes}
-        for (change, _), blob in zip(written, blobs, strict=True):
-            entries[change.file] = Blob(self._mode(change.file, held), blob)
-        return entries
+    def _mode(self, file: str, held: Mapping[str, Blob]) -> str:
+        """The executable bit as git has it (the disk may have none); a new file's as on disk."""
+        if file in held:
+            return "100755" if held[file].mode == "100755" else "100644"
+        path = self.folder / file
+        return "100755" if path.exists() and path.stat().st_mode & 0o100 else "100644"
 
-    def _publish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
-        """From the journal on: index lock, branch, files, index. Each step may be done already."""
-        prepared = self.room / f"{journal.id}.index"
-        self._prepare_index(journal, prepared)
-        self._write_journal(journal)
-        lock = self.history.repository.git_dir / "index.lock"
-        try:
-            _take_index_lock(prepared, lock)
-            self._swap_branch(journal)
-        except BaseException:
-            if self.history.head() == journal.commit:
-                raise  # the branch has moved all the same: the next start rolls forward
-            # as if nothing had been begun
-            if prepared.exists() and lock.exists() and os.path.samefile(prepared, lock):
-                lock.unlink()
-            self._journal().unlink(missing_ok=True)
-            prepared.unlink(missing_ok=True)
-            raise
-        return self._finish(journal, prepared)
+    def _build(
+        self,
+        base: str | None,
+        entries: Entries,
+        held: Mapping[str, Blob],
+        message: Message,
+        id: str,
+    ) -> str | None:
+        """The commit, or `base` itself when that says the same already."""
+        if all(held.get(file) == blob for file, blob in entries.items()):
+            return base
+        private = self.journals.room / f"{id}-private.index"
+        return commits.build(self.history, base, entries, message, private)
 
-    def _swap_branch(self, journal: Journal) -> None:
-        if self.history.branch() != journal.branch:
-            raise RepositoryState("The branch was switched meanwhile.", "Run the command again.")
-        nothing = "0" * len(journal.commit)
-        words = ("update-ref", "-m", "mdmemory", journal.branch, journal.commit)
-        self.history.repository.run(*words, journal.base or nothing)
+    # from the journal on
 
-    def _finish(self, journal: Journal, prepared: Path) -> tuple[tuple[str, str], ...]:
-        kept = [(move.file, why) for move in journal.moves if (why := self._install(move))]
-        for folder in {self._beside(move.file, "x").parent for move in journal.moves}:
-            sync_folder(folder)
-        self._put_index(journal, prepared)
-        self._journal().unlink(missing_ok=True)
-        return tuple(kept)
-
-    # one file
-
-    def _install(self, move: Move) -> str | None:
-        """Bring one file from old to new, whatever was done of it before; why it was kept, if so."""
-        path, fresh = self.folder / move.file, self._beside(move.file, move.fresh)
-        aside = self._beside(move.file, move.aside)
-        now = _digest_of(path)
-        if now == move.new:
-            fresh.unlink(missing_ok=True)
-            return self._drop_aside(aside, move)
-        if move.derived and fresh.exists():
-            os.replace(fresh, path)
-            return None
-        if now is not None and not aside.exists():
-            if now != move.old:
-                fresh.unlink(missing_ok=True)
-                return "it was changed meanwhile"
-            # aside first, looked at afterwards: an editor may save in this very moment
-            os.rename(path, aside)
-        if aside.exists() and _digest_of(aside) != move.old:
-            return self._put_back(aside, path, fresh)
-        if move.new is not None and fresh.exists():
+    @contextmanager
+    def _locked(self) -> Iterator[str]:
+        """Hold git's lock on the index for the block; it stays while a journal is open."""
+        id = new_id()
+        with writing(self.journals.room):
+            self.journals.prepare()
+            self.staging.take(id)
             try:
-                os.link(fresh, path)  # link, not rename: never over a file that came meanwhile
-            except FileExistsError:
-                fresh.unlink()
-                self._drop_aside(aside, move)
-                return "another file took its name meanwhile"
-            fresh.unlink()
-        return self._drop_aside(aside, move)
+                yield id
+            finally:
+                if not self.journals.is_open():
+                    self.staging.release()
 
-    def _put_back(self, aside: Path, path: Path, fresh: Path) -> str:
-        fresh.unlink(missing_ok=True)
+    def _publish(
+        self, journal: Journal, staged: Mapping[str, Staged], held: Mapping[str, Blob]
+    ) -> tuple[tuple[str, str], ...]:
+        """Make it happen. Whatever fails before the branch has moved leaves all as it was."""
+        safe = dict(held) | {file: blob for file, blob in journal.entries.items() if blob}
+        self.staging.keep(staged, safe, journal.id)
+        self.staging.prepare(journal.id, journal.entries)
+        self.journals.write(journal)
         try:
-            os.link(aside, path)
-        except FileExistsError:
-            return f"it was changed twice meanwhile; the earlier text is in {aside.name}"
-        aside.unlink()
-        return "it was changed meanwhile"
+            self._swap(journal)
+        except BaseException:
+            if self.history.commit(journal.branch) != journal.commit:
+                self.journals.drop()
+            raise
+        return self._finish(journal)
 
-    def _drop_aside(self, aside: Path, move: Move) -> str | None:
-        if not aside.exists():
-            return None
-        if _digest_of(aside) == move.old:
-            aside.unlink()  # these very bytes are in the checkpoint
-            return None
-        return f"it was changed meanwhile; the late text is in {aside.name}"
+    def _swap(self, journal: Journal) -> None:
+        """Move the branch from where the journal saw it, or fail."""
+        if journal.commit is not None and journal.commit != journal.base:
+            nothing = "0" * len(journal.commit)
+            words = ("update-ref", "-m", "mdmemory", journal.branch, journal.commit)
+            try:
+                self.history.repository.run(*words, journal.base or nothing)
+            except GitFailed:
+                if self.history.commit(journal.branch) != journal.commit:
+                    raise
+        self.journals.mark_moved()
 
-    # the person's index
+    def _finish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
+        with moves.finishing():
+            kept = moves.install_all(self.folder, journal.moves)
+            self.staging.put(journal.id)
+            # only now: an editor that was about to save has had its time
+            kept = {**kept, **moves.settle_all(self.folder, journal.moves)}
+            self.journals.drop()
+        return tuple(kept.items())
 
-    def _prepare_index(self, journal: Journal, prepared: Path) -> None:
-        """A copy of the person's index with our files brought up to the commit, all else as it is.
-
-        Without it their next plain `git commit` would silently revert ours.
-        """
-        self.room.mkdir(exist_ok=True)
-        live = self.history.repository.git_dir / "index"
-        self._keep_staged(journal)
-        if live.exists():
-            shutil.copyfile(live, prepared)
-        entries = {file: Blob(*blob) if blob else None for file, blob in journal.entries.items()}
-        self.history.set_entries(entries, prepared)
-
-    def _keep_staged(self, journal: Journal) -> None:
-        """Bytes that only the person's index holds get a ref before our entry replaces theirs."""
-        base = self.history.tree(journal.base, journal.entries)
-        lone: dict[str, Blob | None] = {}
-        for file, staged in self.history.staged(journal.entries).items():
-            known = {journal.entries[file] and (journal.entries[file] or ("", ""))[1]}
-            known |= {base[file].id} if file in base else set()
-            known |= {self._current_blob(file)}
-            if staged.blob.id not in known:
-                lone[file] = staged.blob
-        if lone:
-            message = Message("memory: text that was staged and nowhere else")
-            commit = self.history.build(journal.base, lone, message, self._private())
-            if commit:
-                ref = f"refs/mdmemory/staged/{journal.id}"
-                self.history.repository.run("update-ref", ref, commit)
-
-    def _current_blob(self, file: str) -> str | None:
-        try:
-            return self.history.blob_id(read_regular(self.folder / file))
-        except MdmemoryError:
-            return None
-
-    def _put_index(self, journal: Journal, prepared: Path) -> None:
-        live = self.history.repository.git_dir / "index"
-        lock = self.history.repository.git_dir / "index.lock"
-        if not prepared.exists():
-            return
-        if live.exists() and os.path.samefile(prepared, live):
-            # in place already; renaming one name of a file onto another would leave the lock
-            if lock.exists() and os.path.samefile(lock, live):
-                lock.unlink()
-        elif lock.exists() and os.path.samefile(prepared, lock):
-            os.rename(lock, live)
-        else:
-            # after a crash the person may have used their index: start again from what it is now
-            prepared.unlink()
-            self._prepare_index(journal, prepared)
-            _take_index_lock(prepared, lock)
-            os.rename(lock, live)
-        prepared.unlink()
-
-    # the journal
+    # after a crash
 
     def is_open(self) -> bool:
         """Whether a killed process left a journal that the next write will finish."""
-        return self._journal().exists()
+        return self.journals.is_open()
 
     def recover(self) -> bool:
         """Finish what a killed process began; whether there was anything. Safe to repeat."""
-        path = self._journal()
-        if not path.exists():
-            self._sweep()
-            return False
-        journal = _read_journal(path)
-        # the folder of the journal may be another than ours: `init` writes above the store
-        Transactions(History(self.history.repository, Path(journal.folder)))._resume(journal)
-        return True
+        journal = self.journals.read()
+        if journal is not None:
+            # the folder of the journal may be another than ours: `init` writes above the store
+            Transactions(History(self.history.repository, Path(journal.folder)))._resume(journal)
+        if self.journals.room.is_dir() and not self.journals.room.is_symlink():
+            self.staging.release()
+        moves.sweep_fresh(self.folder)
+        return journal is not None
 
     def _resume(self, journal: Journal) -> None:
-        prepared = self.room / f"{journal.id}.index"
-        if self._decided(journal):
-            self._finish(journal, prepared)
-        else:
-            self._abandon(journal, prepared)
-
-    def _decided(self, journal: Journal) -> bool:
-        """Whether the journal's commit is, or can still be made, part of its branch."""
-        git = self.history.repository
-        now = git.ask("rev-parse", "-q", "--verify", f"{journal.branch}^{{commit}}")
-        head = now.decode().strip() if now else None
-        if head == journal.base:
-            nothing = "0" * len(journal.commit)
-            words = ("update-ref", "-m", "mdmemory", journal.branch, journal.commit)
-            return git.ask(*words, journal.base or nothing) is not None
-        if head is None:
-            return False
-        return git.ask("merge-base", "--is-ancestor", journal.commit, head) is not None
-
-    def _abandon(self, journal: Journal, prepared: Path) -> None:
-        lock = self.history.repository.git_dir / "index.lock"
-        if prepared.exists() and lock.exists() and os.path.samefile(prepared, lock):
-            lock.unlink()
-        for move in journal.moves:
-            path, aside = self.folder / move.file, self._beside(move.file, move.aside)
-            if aside.exists() and not os.path.lexists(path):
-                os.rename(aside, path)
-        self._forget(journal.moves)
-        prepared.unlink(missing_ok=True)
-        self._journal().unlink(missing_ok=True)
-
-    def _sweep(self) -> None:
-        """Remove what a process left that died before its journal: copies, never the only ones."""
-        for leftover in self.room.glob("*.index") if self.room.is_dir() else ():
-            lock = self.history.repository.git_dir / "index.lock"
-            if lock.exists() and os.path.samefile(leftover, lock):
-                lock.unlink()
-            leftover.unlink()
-        for leftover in self.folder.glob(f"{MARK}*.new"):
-            leftover.unlink()
-
-    def _write_journal(self, journal: Journal) -> None:
-        data = json.dumps(asdict(journal), indent=1).encode("utf-8", "surrogateescape")
-        write_atomic(self._journal(), data, mode=0o600)
-
-    def _journal(self) -> Path:
-        return self.room / "journal.json"
-
-    def _private(self) -> Path:
-        return self.room / f"{_new_id()}.private"
-
-    def _beside(self, file: str, name: str) -> Path:
-        return (self.folder / file).parent / name
-
-    def _forget(self, moves: Sequence[Move]) -> Applied:
-        for move in moves:
-            self._beside(move.file, move.fresh).unlink(missing_ok=True)
-        return Applied(None)
-
-
-def _new_id() -> str:
-    return secrets.token_hex(6)
-
-
-def _move(change: Change, stem: str) -> Move:
-    new = None if change.new is None else digest(change.new)
-    return Move(change.file, change.old, new, f"{stem}.new", f"{stem}.old", change.derived)
-
-
-def _write_new(path: Path, data: bytes, mode: str) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    with open(handle, "wb") as file:
-        file.write(data)
-        if mode == "100755":
-            os.fchmod(file.fileno(), os.fstat(file.fileno()).st_mode | 0o111)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _digest_of(path: Path) -> str | None:
-    try:
-        return digest(read_regular(path))
-    except NotFound:
-        return None
-
-
-def _take_index_lock(prepared: Path, lock: Path) -> None:
-    # a hard link takes the lock in one step, and after a crash its inode proves that it is ours
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            os.link(prepared, lock)
+        was_ours = self.staging.is_ours()
+        self.staging.take(journal.id)
+        if not self.journals.has_moved() and self._can_swap(journal):
+            self._swap(journal)
+        tip = self.history.head()
+        if not self._is_part_of(journal.commit, tip):
+            self._give_up(journal)
             return
-        except FileExistsError as problem:
-            if time.monotonic() >= deadline:
-                raise RepositoryState(
-                    f"Another git process holds {lock}.",
-                    "Wait for it; if none runs any more, remove that file.",
-                ) from problem
-        time.sleep(0.02)
+        # HEAD may have gone on, to other texts of our files: then those are a person's word
+        there = self.history.tree(tip, journal.entries)
+        ours = {file: blob for file, blob in journal.entries.items() if there.get(file) == blob}
+        for step in journal.moves:
+            if step.file not in ours:
+                moves.retract(self.folder, step)
+        if not was_ours:
+            ours = self._still_old(ours, journal.base)
+        self.staging.prepare(journal.id, ours)
+        steps = [step for step in journal.moves if step.file in ours]
+        self._finish(replace(journal, moves=steps))
 
+    def _can_swap(self, journal: Journal) -> bool:
+        """Whether nothing happened since the crash, so that the branch can still be moved."""
+        git = self.history.repository
+        branch = (git.ask("symbolic-ref", "-q", "HEAD") or b"").decode("utf-8", "replace").strip()
+        if branch != journal.branch or self.history.head() != journal.base:
+            return False
+        # gc removes what nothing refers to, after two weeks
+        return journal.commit is None or self.history.commit(journal.commit) is not None
 
-def _read_journal(path: Path) -> Journal:
-    try:
-        raw = json.loads(path.read_bytes())
-        raw["moves"] = [Move(**move) for move in raw["moves"]]
-        raw["entries"] = {
-            file: tuple(blob) if blob else None for file, blob in raw["entries"].items()
+    def _is_part_of(self, commit: str | None, tip: str | None) -> bool:
+        if commit is None or commit == tip:
+            return True
+        return tip is not None and self.history.is_part_of(commit, tip)
+
+    def _give_up(self, journal: Journal) -> None:
+        """The branch went elsewhere, without the commit: the files stay what they are."""
+        for step in journal.moves:
+            moves.retract(self.folder, step)
+        self.journals.drop()
+
+    def _still_old(self, entries: Entries, base: str | None) -> dict[str, Blob | None]:
+        """Without what a person staged: they removed our lock, so their index may have gone on."""
+        staged, old = self.history.staged(entries), self.history.tree(base, entries)
+        return {
+            file: blob
+            for file, blob in entries.items()
+            if not _is_closed(file, staged)
+            and (staged[file].blob if file in staged else None) == old.get(file)
         }
-        return Journal(**raw)
-    except (ValueError, KeyError, TypeError) as problem:
-        raise MdmemoryError(
-            f"The journal {path} cannot be read.", "Run `mdmemory doctor`; do not delete it."
-        ) from problem
+
+
+def _is_closed(file: str, staged: Mapping[str, Staged]) -> bool:
+    return file in staged and bool(staged[file].closed)

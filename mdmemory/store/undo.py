@@ -75,7 +75,9 @@ def _chosen(history: History, id: str | None) -> Logged:
         raise NotFound("There is nothing to undo.", "`mdmemory log` shows what was done.")
     entry = find(history, log, id)
     if entry.get("Memory-Op") == "init":
-        raise NotFound(f"{id} began the store.", f"Take it back with `git revert {entry.commit[:10]}`.")
+        raise NotFound(
+            f"{id} began the store.", f"Take it back with `git revert {entry.commit[:10]}`."
+        )
     if entry.commit in gone:
         raise NotFound(f"{id} is undone already.", "`mdmemory log` shows what was done.")
     return entry

@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-from mdmemory.errors import MdmemoryError, NoGit, NoteChanged, NotFound, RepositoryState
-from mdmemory.files import digest, is_inside, read_regular, write_atomic, writing
+from mdmemory.errors import MdmemoryError, NoGit, RepositoryState
+from mdmemory.files import digest, is_inside, read_regular
 from mdmemory.store import git
 from mdmemory.store.history import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.store.lock import locked
+from mdmemory.store.plain import PlainWrites
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.state import State
@@ -49,7 +49,12 @@ class Writer:
         self.project = project
         self.refresher = Refresher(project, is_secret)
         self.holder = holder
-        self.repository = git.find(project.store)
+        self.repository: git.Repository | None = None
+        self.trouble: RepositoryState | None = None
+        try:
+            self.repository = git.find(project.store)
+        except RepositoryState as problem:  # bare, or another's: reading goes on all the same
+            self.trouble = problem
         self.history = History(self.repository, project.store) if self.repository else None
 
     @contextmanager
@@ -69,10 +74,16 @@ class Writer:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
             if self.history:
                 Transactions(self.history).recover()
+            PlainWrites(self.project.store, private).recover()
             yield
 
-    def refusal(self) -> MdmemoryError | None:
-        """Why nothing destructive can be done now (no git, a merge under way...), or None."""
+    def refusal(self, patience: float = 0.0) -> MdmemoryError | None:
+        """Why nothing destructive can be done now (no git, a merge under way...), or None.
+
+        Another git process's lock is waited for, up to `patience` seconds.
+        """
+        if self.trouble:
+            return self.trouble
         if self.repository is None:
             if not git.is_installed():
                 return NoGit("git is not installed, and without it this could not be taken back.",
@@ -81,7 +92,7 @@ class Writer:
                 f"{self.project.store} is in no git repository, so this could not be taken back.",
                 f"Make it one: `mdmemory init {self.project.root}`.",
             )
-        return git.refusal(self.repository)
+        return git.refusal(self.repository, patience)
 
     def is_private_tracked(self) -> bool:
         """Whether the repository tracks `.mdmemory/`, which is state of one machine."""
@@ -100,14 +111,12 @@ class Writer:
         what its change says, before anything is written.
         """
         changes = [change for group in groups for change in group.changes]
-        refusal = self.refusal()
-        if refusal and destructive:
+        refusal = self.refusal(git.PATIENCE)
+        if refusal and (destructive or any(change.new is None for change in changes)):
             raise refusal
         if refusal or self.history is None:
-            self._write_plainly(changes)
-            return Written()
+            return Written(kept=self._write_plainly(changes))
         transactions = Transactions(self.history)
-        self._refuse_unseen(transactions, changes)
         checkpoint = checkpoint or self._checkpoint(transactions, changes)
         id, more = new_id(), list(trailers)
         if checkpoint.made:
@@ -127,7 +136,7 @@ class Writer:
 
         Held notes, and notes that git is told not to see, are left out unless they are touched.
         """
-        refusal = self.refusal()
+        refusal = self.refusal(git.PATIENCE)
         if refusal or self.history is None:
             raise refusal or NoGit("There is no git repository.")
         transactions = Transactions(self.history)
@@ -140,8 +149,9 @@ class Writer:
 
     def _gone(self, history: History) -> list[str]:
         """Notes that a person removed by hand: in HEAD and not on disk, sparse ones excepted."""
+        there = set(os.listdir(self.project.store))
         files = [file for file in history.tree(history.head()) if is_note_name(file)]
-        missing = [file for file in files if not os.path.lexists(self.project.store / file)]
+        missing = [file for file in files if file not in there]
         staged = history.staged(missing)
         return [file for file in missing if file not in staged or staged[file].trusted]
 
@@ -151,7 +161,9 @@ class Writer:
             waiting = state.uncommitted()
             touched = {change.file for change in changes}
             files = [change.file for change in changes if change.old is not None]
-            files += [f for f, seen in waiting.items() if f not in touched and self._is(f, seen)]
+            late = [f for f, seen in waiting.items() if f not in touched and self._is(f, seen)]
+            unseen = transactions.unseen(late)
+            files += [file for file in late if file not in unseen]
             checkpoint = transactions.checkpoint(files, KEEP)
             if waiting:
                 state.clear_uncommitted()
@@ -163,48 +175,19 @@ class Writer:
         except MdmemoryError:
             return False
 
-    def _refuse_unseen(self, transactions: Transactions, changes: Sequence[Change]) -> None:
-        new = [change.file for change in changes if change.old is None]
-        for file, why in transactions.unseen(new).items():
-            raise RepositoryState(
-                f"{self.project.store / file} {why}, so it would be in no commit.",
-                "Take the rule out of .gitignore; `git check-ignore -v` names it.",
-            )
-
     def _index(self, changes: Sequence[Change]) -> list[Change]:
         self.refresher.require_ours()
         if not self.project.settings.switch("index.tracked"):
             return []
         return self.refresher.after(changes)
 
-    def _write_plainly(self, changes: Sequence[Change]) -> None:
-        """Without a commit: what is replaced is kept beside, under `.mdmemory/aside/`."""
-        store, private = self.project.store, self.project.prepare_private()
-        for change in changes:
-            self._keep_aside(store / change.file, change, private / "aside")
-        waiting: dict[str, str] = {}
-        for change in changes:
-            assert change.new is not None  # removal is destructive, and refused above
-            try:
-                write_atomic(store / change.file, change.new, replace=change.old is not None)
-            except FileExistsError as problem:
-                raise NoteChanged(
-                    f"{change.file} exists already.", "Choose another name."
-                ) from problem
-            waiting[change.file] = digest(change.new)
+    def _write_plainly(self, changes: Sequence[Change]) -> tuple[tuple[str, str], ...]:
+        """Without a commit; where there is a repository, the next commit takes it along."""
+        private = self.project.prepare_private()
         if self.repository:
             with State(private / "state.db") as state:
+                waiting = {c.file: digest(c.new) for c in changes if c.new is not None}
                 state.add_uncommitted(waiting)
+        kept = PlainWrites(self.project.store, private).apply(changes)
         self.refresher.refresh()
-
-    def _keep_aside(self, path: Path, change: Change, aside: Path) -> None:
-        try:
-            data = read_regular(path)
-        except NotFound:
-            data = None
-        if (None if data is None else digest(data)) != change.old:
-            raise NoteChanged(f"{change.file} has changed since it was read.", "Run it again.")
-        if data is not None:
-            with writing(aside):
-                aside.mkdir(mode=0o700, exist_ok=True)
-            write_atomic(aside / f"{change.file}.{change.old[:12] if change.old else ''}", data)
+        return kept

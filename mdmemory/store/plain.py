@@ -1,0 +1,64 @@
+"""Writing where nothing can be committed. What is replaced is kept under `.mdmemory/aside/`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mdmemory.files import read_regular, write_atomic, writing
+from mdmemory.store import moves
+from mdmemory.store.journal import Journal, Journals, new_id
+from mdmemory.store.moves import Change
+
+
+class PlainWrites:
+    """Writes files of one store, with a journal in `private` (`.mdmemory/`) instead of commits."""
+
+    def __init__(self, folder: Path, private: Path) -> None:
+        self.folder = folder
+        self.private = private
+        self.journals = Journals(private, folder)
+
+    def apply(self, changes: Sequence[Change]) -> tuple[tuple[str, str], ...]:
+        """Make the changes; what was kept instead, and why. Nothing is removed here.
+
+        Raises NoteChanged when a file is not what its change says, before anything is written.
+        """
+        for change in changes:
+            moves.verify(self.folder, change)
+        if not changes:
+            return ()
+        for change in changes:
+            if change.old is not None:
+                self._keep(change)
+        id = new_id()
+        steps = moves.planned(changes, id)
+        journal = Journal(id, str(self.folder), steps)
+        try:
+            moves.write_fresh(self.folder, changes, steps)
+            self.journals.write(journal)
+        except BaseException:
+            if not self.journals.is_open():
+                moves.forget_fresh(self.folder, steps)
+            raise
+        return self._finish(journal)
+
+    def recover(self) -> None:
+        """Finish what a killed process began. Safe to repeat."""
+        journal = self.journals.read()
+        if journal is not None:
+            self._finish(journal)
+
+    def _finish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
+        with moves.finishing():
+            kept = moves.install_all(self.folder, journal.moves)
+            kept = {**kept, **moves.settle_all(self.folder, journal.moves)}
+            self.journals.drop()
+        return tuple(kept.items())
+
+    def _keep(self, change: Change) -> None:
+        aside = self.private / "aside"
+        with writing(aside):
+            aside.mkdir(mode=0o700, exist_ok=True)
+        data = read_regular(self.folder / change.file)
+        write_atomic(aside / f"{change.file}.{(change.old or '')[:12]}", data)

@@ -1,0 +1,94 @@
+"""A person's own git index: locked as git locks it, changed in our files alone, put back whole.
+
+If the branch moved and their index did not, their next plain `git commit` would silently revert
+what we committed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from mdmemory.store import commits
+from mdmemory.store.git import PATIENCE, PAUSE, is_same_file, lock_refusal
+from mdmemory.store.history import Blob, History, Message, Staged
+
+KEPT = "refs/mdmemory/staged"  # keeps reachable what was staged and nowhere else
+
+
+class Staging:
+    """The index of one work tree. `room` is our own folder beside it, in the git directory."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.room = history.repository.room
+        self.live = history.repository.git_dir / "index"
+        self.lock = history.repository.git_dir / "index.lock"
+
+    def take(self, id: str) -> None:
+        """Take git's lock on the index. Raises RepositoryState when another keeps it too long."""
+        if self.is_ours():
+            return
+        held = self.room / f"{id}.held"
+        os.close(os.open(held, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                # a hard link takes the lock in one step, and after a crash proves it to be ours
+                os.link(held, self.lock)
+                return
+            except FileExistsError as problem:
+                if time.monotonic() >= deadline:
+                    held.unlink()
+                    raise lock_refusal(self.history.repository) from problem
+            time.sleep(PAUSE)
+
+    def is_ours(self) -> bool:
+        """Whether the lock is there and is ours."""
+        return any(is_same_file(held, self.lock) for held in self.room.glob("*.held"))
+
+    def release(self) -> None:
+        """Give the lock back, if it is ours, and remove what a write or a dead one left here."""
+        if self.is_ours():
+            self.lock.unlink()
+        for pattern in ("*.held", "*.index", "*.index.lock", "*.copy", ".mdmemory-*.tmp"):
+            for leftover in self.room.glob(pattern):
+                leftover.unlink(missing_ok=True)
+
+    def prepare(self, id: str, entries: Mapping[str, Blob | None]) -> None:
+        """Make a copy of the index with these files set (None: removed), all else as it is."""
+        fresh = self._fresh(id)
+        fresh.unlink(missing_ok=True)
+        if self.live.exists():
+            shutil.copyfile(self.live, fresh)
+        commits.set_entries(self.history, entries, fresh)
+
+    def put(self, id: str) -> None:
+        """Let the prepared copy take the index's place; the lock is held since it was made."""
+        os.replace(self._fresh(id), self.live)
+
+    def keep(self, staged: Mapping[str, Staged], safe: Mapping[str, Blob], id: str) -> None:
+        """Put bytes that only the index holds behind the ref KEPT, as a commit of their own.
+
+        `safe` are the same files in the branch.
+        """
+        empty = self.history.blob_id(b"")  # stands in the index for `git add --intent-to-add`
+        lone: dict[str, Blob | None] = {
+            file: there.blob
+            for file, there in staged.items()
+            if there.blob != safe.get(file) and there.blob.id != empty
+        }
+        if not lone:
+            return
+        before = self.history.commit(KEPT)
+        if self.history.tree(before, lone) != lone:
+            message = Message("memory: text that was staged and in no commit")
+            private = self.room / f"{id}-kept.index"
+            commit = commits.build(self.history, before, lone, message, private)
+            self.history.repository.run("update-ref", KEPT, commit)
+
+    def _fresh(self, id: str) -> Path:
+        return self.room / f"{id}.index"
