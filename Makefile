@@ -21,11 +21,14 @@ check: $(BIN)/mdmemory client
 bench: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/run.py
 
-# uv, inside the .venv, installs several times faster than pip and leaves nothing elsewhere
+# uv, inside the .venv, installs several times faster than pip and leaves nothing elsewhere; it is
+# told to trust the certificates that the system trusts, as pip does
+export UV_SYSTEM_CERTS = 1
 $(BIN)/mdmemory: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[dev]'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[dev]' \
+		|| $(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
 .PHONY: client
