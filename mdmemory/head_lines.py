@@ -17,7 +17,8 @@ _FIRST = (
     r"[0-9A-Za-z_(/.~$+\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 _PLAIN_RUN = rf"[^{NOT_PRINTABLE}:#]*+"
-PLAIN = rf"{_FIRST}{_PLAIN_RUN}(?:(?::(?![ \n]|\Z)|(?<! )#){_PLAIN_RUN})*+(?<! )"
+# `)*` and not `)*+`: Python before 3.11.4 fails on a possessive group that matches nothing
+PLAIN = rf"{_FIRST}{_PLAIN_RUN}(?:(?::(?![ \n]|\Z)|(?<! )#){_PLAIN_RUN})*(?<! )"
 _PLAIN_SCALAR = re.compile(PLAIN)
 _MUST_ESCAPE = re.compile(rf'[{NOT_PRINTABLE}"\\]')
 # What YAML 1.1 readers take for a boolean, a null, a number or a date.

@@ -29,7 +29,7 @@ MAX_HEAD = 16 * 1024  # bytes; far over any head a person writes, small enough f
 MAX_DEPTH = 4
 
 _QUOTED_RUN = rf'[^{NOT_PRINTABLE}"\\]*+'
-_QUOTED = rf'"{_QUOTED_RUN}(?:\\["\\]{_QUOTED_RUN})*+"'
+_QUOTED = rf'"{_QUOTED_RUN}(?:\\["\\]{_QUOTED_RUN})*"'
 _KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 
 _PAIR = re.compile(rf"^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED}))?\n", re.MULTILINE)

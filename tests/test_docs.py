@@ -121,7 +121,7 @@ def test_the_readme_names_targets_that_the_makefile_has() -> None:
 def test_the_readme_sets_up_without_make_as_the_makefile_does() -> None:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(BIN)", ".venv/bin")
     recipe = recipe.replace("$(PYTHON)", "python3").replace(" --quiet", "")
-    recipe = recipe.replace(" --disable-pip-version-check", "")
+    recipe = recipe.replace("\\\n\t\t|| ", "\n\t")  # the second way of two
     (block,) = re.findall(r"^```sh\n(python3 -m venv.*?)^```$", page("README.md"), re.M | re.S)
     for line in block.splitlines():
         assert f"\t{line}\n" in recipe
@@ -321,6 +321,82 @@ def test_the_python_sample_runs_as_it_is_shown(
 def test_the_python_page_names_every_method() -> None:
     methods = {name for name in vars(Memory) if not name.startswith("_")}
     assert methods <= set(re.findall(r"`(?:Memory)?\.(\w+)\(", page("docs/python.md")))
+
+
+# --- docs/safety.md ----------------------------------------------------------------------------
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    known = set(re.findall(r"^def (test_\w+)\(", tests, re.MULTILINE))
+    docs = "".join(path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md"))
+    assert set(re.findall(r"`(test_\w+)`", docs)) <= known
+
+
+def test_every_promise_names_a_test() -> None:
+    promises = sections(page("docs/safety.md"))["Twenty promises"]
+    rows = [line for line in promises.splitlines() if re.match(r"\| \d+ \|", line)]
+    assert [int(row.split("|")[1]) for row in rows] == list(range(1, 21))
+    assert all("`test_" in row.split("|")[-2] for row in rows)
+
+
+SCRIPT = Path(sys.executable).with_name("mdmemory")
+
+
+def test_a_hostile_configuration_of_the_repository_runs_nothing(
+    repository: Path, git: Callable[..., str], tmp_path: Path
+) -> None:
+    prepare(repository, git)
+    payload, ran = tmp_path / "payload", tmp_path / "ran"
+    payload.write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{ran}'\nexit 1\n", encoding="utf-8")
+    payload.chmod(0o755)
+    (repository / "hooks").mkdir()
+    hooks = ("pre-commit", "post-commit", "reference-transaction", "post-index-change")
+    # also what a `.` in the PATH and Python's own search would find in the project
+    for name in (*(f"hooks/{hook}" for hook in hooks), "git", "opencode", "vi"):
+        shutil.copy(payload, repository / name)
+    (repository / "yaml.py").write_text(f"open({str(ran)!r}, 'w')\n", encoding="utf-8")
+    for name, value in {
+        "core.fsmonitor": str(payload), "core.hooksPath": "hooks", "commit.gpgSign": "true",
+        "gpg.program": str(payload), "log.showSignature": "true", "core.editor": str(payload),
+        "core.pager": str(payload), "diff.external": str(payload),
+        "diff.evil.textconv": str(payload), "diff.evil.command": str(payload),
+        "merge.evil.driver": str(payload), "credential.helper": str(payload),
+    }.items():  # fmt: skip
+        git(repository, "config", name, value)
+    (repository / ".git/info/attributes").write_text("*.md diff=evil merge=evil\n", "utf-8")
+    for words in (
+        ("init",), ADD, ("edit", "tabs-in-go", "--description", "Go uses tabs, always"),
+        ("extract", "--transcript", "session.json"), ("compact",), ("log",), ("diff",),
+        ("history", "tabs-in-go"), ("undo",), ("remove", "tabs-in-go"), ("list",), ("index",),
+        ("conflicts",), ("status",), ("session", "list"), ("doctor",), ("init", "--remove"),
+    ):  # fmt: skip
+        # GitPython, which init loads, takes `git` from the PATH as it is
+        path = os.environ["PATH"] if words == ("init",) else f".:{os.environ['PATH']}"
+        done = subprocess.run(
+            [SCRIPT, *words], cwd=repository, env={**os.environ, "PATH": path},
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, ""), words
+        assert not ran.exists(), (words, ran.read_text("utf-8"))
+
+
+def test_many_processes_at_once_lose_no_note(repository: Path) -> None:
+    memory, _ = Memory.init(repository)
+    words = (SCRIPT, "add", "fact", "--type", "user", "--description")
+    running = [
+        subprocess.Popen(
+            [*words, f"Fact {n}", f"It is {n}."], cwd=repository, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for n in range(6)
+    ]  # fmt: skip
+    for process in running:
+        _, complaint = process.communicate(timeout=60)
+        assert complaint == b""
+    assert len(memory.notes()) == 6
+    assert [entry.get("Memory-Op") for entry, _ in memory.log()].count("add") == 6
+    assert memory.index(check=True).changed == ()
 
 
 # --- docs/architecture.md ----------------------------------------------------------------------

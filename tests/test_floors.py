@@ -20,7 +20,7 @@ FLOORS = (
     ("config", "limits", "head_lines", "heads", "head_edits"),
     ("note", "note_writing"),
     ("store.",),
-    ("llm.",),
+    ("llm.", "protocol"),
     ("capture.", "compact."),
     ("doors.",),
     ("doors.cli.",),

@@ -15,11 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-# pytest imports test files by path, so that they could not import others by name.
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent / "e2e"))
-
 from fake_server import FakeServer
 from scripted import Scripted
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import TYPE_CHECKING
 
 from mdmemory import limits, note_writing
 from mdmemory.capture.duplicates import canonical, identity
-from mdmemory.capture.privacy import has_secret, redact, strip_private
+from mdmemory.capture.privacy import redact, strip_private
+from mdmemory.capture.reinforce import reinforced
 from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.capture.triggers import FLOOR, Trigger, find, weight
 from mdmemory.errors import BadNote
@@ -23,8 +23,6 @@ from mdmemory.note import Note
 if TYPE_CHECKING:  # only a shape here: the store's own imports are not needed to plan
     from mdmemory.store.store import StoredNote
 
-REINFORCE_EVERY = 7  # days, rolling
-REINFORCE_MAX = 6
 NAME_WORDS = 6
 
 _UNSEEN = re.compile(
@@ -80,7 +78,7 @@ def propose(
     `reserved` are names of other files in the store's folder, which no new note may have.
     """
     proposal = Proposal(watermark=turns[-1].id if turns else "")
-    stored = {key: note for note in reversed(existing) for key in _keys(note.note)}
+    stored = {key: note for note in reversed(existing) for key in keys_of(note.note)}
     names = {name for note in existing for name in (note.file, note.note.head.name)}
     taken = {name.casefold() for name in names} | {name.casefold() for name in reserved}
     handled: set[str] = set()
@@ -125,7 +123,7 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
         },
         "key": key,
         "identity": identity(what),
-        "near": [{"file": note.file, "score": 1.0} for note in existing if key in _keys(note.note)],
+        "near": [{"file": note.file, "score": 1.0} for note in existing if key in keys_of(note.note)],
     }
 
 
@@ -139,12 +137,12 @@ def _facts(turn: Turn) -> Iterator[_Fact]:
         reason = trigger.reason
         if blocks and reason == "vague":
             reason = "private"
-        if reason in ("", "too_short") and not _says_something(trigger.text):
+        if reason in ("", "too_short") and not says_something(trigger.text):
             reason = "secret"
         yield _Fact(" ".join(trigger.text.split()), trigger, reason)
 
 
-def _says_something(text: str) -> bool:
+def says_something(text: str) -> bool:
     """Whether a fact still says something without its secrets and the words that name them."""
     if not _REDACTED.search(text):
         return True
@@ -165,43 +163,18 @@ def _drop(proposal: Proposal, text: str, reason: str) -> None:
 # --- a fact that is stored already -----------------------------------------------------------
 
 
-def _keys(note: Note) -> set[str]:
+def keys_of(note: Note) -> set[str]:
     """The keys of the facts a note states; a description that was cut states none."""
     hook = "" if note.head.description.endswith("…") else note.head.description
     return {canonical(note.body), canonical(hook)} - {""}
 
 
 def _reinforce(proposal: Proposal, stored: StoredNote, source: tuple[str, str], today: str) -> None:
-    """Count that the user said it again: once in 7 days and at most 6 times, then only the date.
-
-    A note that came from this very turn, and one that is held back, stay as they are.
-    """
-    head = stored.note.head
-    if head.secrets != "allowed" and has_secret(stored.note.text):
-        _drop(proposal, head.name, "held")
-        return
-    changes: dict[str, str | None] = {}
-    if head.status == "unconfirmed":
-        changes["metadata.status"] = None  # now the user has said it
-    if (head.session, head.turn) != source and _is_due(head.last_reinforced, today):
-        count = min(head.reinforced + 1, max(head.reinforced, REINFORCE_MAX))
-        changes |= {"metadata.reinforced": str(count), "metadata.last_reinforced": today}
-    if not changes:
-        _drop(proposal, head.name, "known")
-        return
-    try:
-        proposal.reinforced.append((stored, note_writing.edit(stored.note, set=changes)))
-    except BadNote:
-        _drop(proposal, head.name, "not_editable")
-
-
-def _is_due(last: str, today: str) -> bool:
-    """Whether 7 days have passed; a date that is none, or lies ahead, counts as long ago."""
-    try:
-        days = (date.fromisoformat(today) - date.fromisoformat(last)).days
-    except ValueError:
-        return True
-    return days < 0 or days >= REINFORCE_EVERY
+    fresh = reinforced(stored, source, today)
+    if isinstance(fresh, str):
+        _drop(proposal, stored.note.head.name, fresh)
+    else:
+        proposal.reinforced.append((stored, fresh))
 
 
 # --- a new one -------------------------------------------------------------------------------

@@ -1,14 +1,15 @@
-"""What a user asked to be remembered, word for word: force-save lines in English and Chinese.
+"""What a user asked to be remembered, word for word: force-save in four languages.
 
-Deterministic. A trigger stands at the start of a line and outside code; its fact is the rest of
-that line, or the lines below when the line ends there. What must not be stored is found all the
-same, with the reason, so that it can be told.
+Deterministic. A trigger opens a line or a sentence (in Japanese and Korean it may close one), and
+stands outside code and quotation marks. What must not be stored is found all the same, with the
+reason, so that it can be told.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 
 from mdmemory.capture import wordings
@@ -37,21 +38,21 @@ class Trigger:
 
 def find(text: str) -> list[Trigger]:
     """Every trigger in a user's message, in order."""
-    masked = _without_code(text)
+    masked = _without_quotes(_without_code(text))
     triggers: list[Trigger] = []
     read_to = 0
     for line in re.finditer(r"[^\n]+", masked):
-        opening = _opening(line[0]) if line.start() >= read_to else None
-        if not opening:
-            continue
-        fact = text[line.start() + opening.start : line.start() + opening.end].strip()
-        if opening.negated:
-            triggers.append(Trigger(opening.phrase, "", "feedback", reason="negated"))
-        elif _matches(wordings.BELOW, fact):
-            read_to, facts = _below(text, masked, line.end())
-            triggers += [_trigger(opening.phrase, each) for each in facts or [""]]
-        else:
-            triggers.append(_trigger(opening.phrase, fact))
+        for opening in _openings(line[0]) if line.start() >= read_to else ():
+            fact = text[line.start() + opening.start : line.start() + opening.end].strip()
+            if opening.negated:
+                triggers.append(Trigger(opening.phrase, "", "feedback", reason="negated"))
+            elif opening.end == len(line[0]) and _matches(wordings.BELOW, fact):
+                read_to, facts = _below(text, masked, line.end())
+                triggers += [_trigger(opening.phrase, each) for each in facts or [""]]
+            elif opening.before:
+                triggers.append(_told_before(opening.phrase, fact))
+            else:
+                triggers.append(_trigger(opening.phrase, fact))
     return triggers
 
 
@@ -83,37 +84,83 @@ def _without_code(text: str) -> str:
     return _pattern(r"(`{1,2})(?!`)[^`\n]+\1").sub(_blank, masked)
 
 
-def _blank(code: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", _BLANK, code[0])
+def _without_quotes(text: str) -> str:
+    """What stands between quotation marks blanked, each pair on one line."""
+    single = r"(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w)){2,300}['’](?!\w)"
+    double = r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|[「『«][^」』»\n]{1,300}[」』»]'
+    return _pattern(f"{double}|{single}").sub(_blank, text)
 
 
-# --- how a line opens, and what it says ------------------------------------------------------
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", _BLANK, found[0])
+
+
+# --- how a sentence opens, and what it says ----------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """The wording a line triggers by, and where in the line its fact begins and ends."""
+    """The wording a sentence triggers by, and where in the line its fact begins and ends.
+
+    `before`: the wording closed the sentence, and the fact stands in front of it.
+    """
 
     phrase: str
     start: int
     end: int
     negated: bool = False
+    before: bool = False
 
 
-def _opening(line: str) -> _Opening | None:
-    asked = _pattern(wordings.ASKED).fullmatch(line)
-    end = asked.start("mark") if asked else len(line)
+def _openings(line: str) -> list[_Opening]:
+    """The triggers of a line. A fact reaches over the sentences that follow it, up to the next
+    trigger or a sentence that turns to something else."""
+    found: list[_Opening] = []
+    open_ended = False
+    for start, end in _sentences(line):
+        sentence = line[start:end]
+        opening = None if _matches(wordings.REPORTED, sentence) else _opening(sentence)
+        if opening:
+            moved = replace(opening, start=start + opening.start, end=start + opening.end)
+            open_ended = not (opening.negated or opening.before or opening.end < len(sentence))
+            found.append(moved)
+        elif open_ended and _matches(wordings.TURN, sentence.strip()):
+            open_ended = False
+        elif open_ended:
+            found[-1] = replace(found[-1], end=end)
+    return found
+
+
+def _sentences(line: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in _pattern(r"[.!?…]+[)\]]*[ \t]+|[。！？]+[ \t]*").finditer(line):
+        if end.end() < len(line):
+            yield start, end.end()
+            start = end.end()
+    yield start, len(line)
+
+
+def _opening(sentence: str) -> _Opening | None:
+    asked = _pattern(wordings.ASKED).fullmatch(sentence)
+    end = asked.start("mark") if asked else len(sentence)
     lead = wordings.LEAD
-    saved = _pattern(rf"{lead}(?P<p>{wordings.SAVE}){wordings.JOIN}").match(line)
+    saved = _pattern(rf"{lead}(?P<p>{wordings.SAVE}){wordings.JOIN}").match(sentence)
     if saved:
         return _Opening(saved["p"], saved.end(), end)
-    refused = _pattern(rf"{lead}(?P<p>{wordings.NOT}.{{0,30}}?{wordings.KEEP})").match(line)
+    turned_down = rf"{lead}(?P<p>{wordings.NOT}(?:(?!\bto\b).){{0,30}}?{wordings.KEEP})"
+    refused = _pattern(turned_down).match(sentence)
+    refused = refused or _pattern(rf"(?P<p>{wordings.REFUSED})[。！!. \t]*$").search(sentence)
     if refused:
         return _Opening(refused["p"], end, end, negated=True)
-    around = _pattern(rf"{lead}{wordings.AROUND}").match(line)
-    if around:
-        return _Opening("to memory", *around.span("between"))
-    stated = _pattern(rf"{lead}(?P<p>{wordings.STATES})").match(line)
+    for expression in wordings.AROUND:
+        around = _pattern(rf"{lead}{expression}").match(sentence)
+        if around:
+            return _Opening("to memory", *around.span("between"))
+    for expression in wordings.BEFORE:
+        told = _pattern(rf"{lead}{expression}").match(sentence)
+        if told:
+            return _Opening(told["p"], *told.span("fact"), before=True)
+    stated = _pattern(rf"{lead}(?P<p>{wordings.STATES})").match(sentence)
     return _Opening(stated["p"], stated.start("p"), end) if stated else None
 
 
@@ -124,7 +171,7 @@ def _below(text: str, masked: str, start: int) -> tuple[int, list[str]]:
     lines: list[str] = []
     for line in re.compile(r"\n([^\n]*)").finditer(masked, start):
         shown = text[line.start(1) : line.end(1)].strip()
-        if not shown or set(line[1].strip()) == {_BLANK} or _opening(line[1]):
+        if not shown or set(line[1].strip()) == {_BLANK} or _openings(line[1]):
             break
         lines.append(shown)
         end = line.end()
@@ -132,6 +179,16 @@ def _below(text: str, masked: str, start: int) -> tuple[int, list[str]]:
     if lines and all(bullets):
         return end, [bullet[1] for bullet in bullets if bullet]
     return end, [" ".join(lines)] if lines else []
+
+
+def _told_before(phrase: str, told: str) -> Trigger:
+    """The trigger for a fact that stands before its verb: what joins the two is no part of it."""
+    fact = _pattern(wordings.TAIL).sub("", told)
+    trigger = _trigger(phrase, fact)
+    errand = _matches(wordings.NOT_TO_FORGET, phrase) and _matches(wordings.ERRAND, told)
+    if errand and not trigger.reason and _matches(wordings.EVERY, fact):
+        return replace(trigger, reason="task")
+    return trigger
 
 
 def _trigger(phrase: str, fact: str) -> Trigger:
@@ -144,10 +201,10 @@ def _reason(fact: str) -> str:
     """Why a fact is not stored; "" when it is."""
     stated = _pattern(wordings.STATES).match(fact)
     chosen = stated and _pattern(wordings.CHOICE).match(fact, stated.end())
-    if chosen or _matches(rf"(?:{wordings.FILLER}|\W)*", fact):
-        return "vague"
     if _matches(wordings.LATER, fact):
         return "deferred"
+    if chosen or _matches(rf"(?:{wordings.FILLER}|\W)*|{wordings.POINTED}", fact):
+        return "vague"
     if _matches(wordings.QUESTION, fact):
         return "question"
     if _matches(wordings.TASK, fact):

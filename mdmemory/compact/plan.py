@@ -174,7 +174,7 @@ def _json(text: str) -> Any:
 
 
 # Possessive: an unclosed string must not make this quadratic.
-_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def _depth(text: str) -> int:

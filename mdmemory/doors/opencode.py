@@ -14,8 +14,8 @@ from pathlib import Path
 
 from mdmemory.doors import jsonc
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import digest, is_inside, read_regular, unwritable, write_atomic
-from mdmemory.version import VERSION
+from mdmemory.files import is_inside, read_regular, unwritable, write_atomic
+from mdmemory.protocol import is_unedited, stamped
 
 PROTOCOL_FILE = "PROTOCOL.md"
 INDEX_FILE = "MEMORY.md"
@@ -27,7 +27,6 @@ IN_PROJECT = (
 IN_CONFIG_FOLDER = ("opencode.jsonc", "opencode.json")
 # In a relative entry these make a pattern of the folder's name; in an absolute one they do not.
 _PATTERN = re.compile(r"[*?\[\]{}()!\\]")
-_MARKER = re.compile(r"<!-- mdmemory: (\S+) ([0-9a-f]{16}) -->\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,28 +205,12 @@ def _strangers(place: _Place, listed: Iterable[str]) -> list[str]:
     ]
 
 
-def stamped(protocol: str, version: str) -> bytes:
-    """PROTOCOL.md as installed: the first line tells its version, and unedited from edited."""
-    body = protocol.encode()
-    return f"<!-- mdmemory: {version} {digest(body)[:16]} -->\n".encode() + body
-
-
-def is_unedited(data: bytes) -> bool:
-    """Whether an installed PROTOCOL.md is as we wrote it, line ends aside (git may change them)."""
-    text = data.decode("utf-8", "replace")
-    found = _MARKER.match(text)
-    if not found:
-        return False
-    body = text[found.end() :].replace("\r\n", "\n").encode()
-    return digest(body)[:16] == found.group(2)
-
-
 def _protocol_step(
     place: _Place, protocol: str, writes: list[tuple[Path, bytes]]
 ) -> list[str]:
     path, name = place.protocol, place.name(place.protocol)
     _refuse_links(place, path)
-    fresh = stamped(protocol, VERSION)
+    fresh = stamped(protocol)
     if not path.exists():
         writes.append((path, fresh))
         return [f"Installed {name}."]

@@ -10,12 +10,14 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 from mdmemory.store import commits
+from mdmemory.store.commits import Entries, IndexFile
 from mdmemory.store.git import PATIENCE, PAUSE, is_same_file, lock_refusal
 from mdmemory.store.history import Blob, History, Message, Staged
 
+# what a write, or a dead one, leaves in the room besides the journal
+LEFTOVERS = ("*.held", "*.index", "*.index.lock", "*.copy", ".mdmemory-*.tmp")
 KEPT = "refs/mdmemory/staged"  # keeps reachable what was staged and nowhere else
 
 
@@ -54,41 +56,50 @@ class Staging:
         """Give the lock back, if it is ours, and remove what a write or a dead one left here."""
         if self.is_ours():
             self.lock.unlink()
-        for pattern in ("*.held", "*.index", "*.index.lock", "*.copy", ".mdmemory-*.tmp"):
+        for empty in self.room.glob("*.nowhere"):
+            empty.rmdir()
+        for pattern in LEFTOVERS:
             for leftover in self.room.glob(pattern):
                 leftover.unlink(missing_ok=True)
 
-    def prepare(self, id: str, entries: Mapping[str, Blob | None]) -> None:
+    def prepare(self, id: str, entries: Entries) -> IndexFile:
         """Make a copy of the index with these files set (None: removed), all else as it is."""
-        fresh = self._fresh(id)
+        fresh = self.room / f"{id}.index"
         fresh.unlink(missing_ok=True)
         if self.live.exists():
             shutil.copyfile(self.live, fresh)
-        commits.set_entries(self.history, entries, fresh)
+        index = IndexFile(self.history, fresh)
+        index.set(entries)
+        return index
 
     def put(self, id: str) -> None:
         """Let the prepared copy take the index's place; the lock is held since it was made."""
-        os.replace(self._fresh(id), self.live)
+        fresh = self.room / f"{id}.index"
+        if self.live.exists():
+            # as old as it was: by this time git knows which files it must not trust by their own
+            before = self.live.stat()
+            os.utime(fresh, ns=(before.st_atime_ns, before.st_mtime_ns))
+        with open(fresh, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(fresh, self.live)
 
-    def keep(self, staged: Mapping[str, Staged], safe: Mapping[str, Blob], id: str) -> None:
+    def keep(self, id: str, staged: Mapping[str, Staged], *safe: Entries) -> None:
         """Put bytes that only the index holds behind the ref KEPT, as a commit of their own.
 
-        `safe` are the same files in the branch.
+        `safe` are trees of the branch, which hold what it was and what it will be.
         """
         empty = self.history.blob_id(b"")  # stands in the index for `git add --intent-to-add`
         lone: dict[str, Blob | None] = {
             file: there.blob
             for file, there in staged.items()
-            if there.blob != safe.get(file) and there.blob.id != empty
+            if there.blob.id != empty and there.blob not in [tree.get(file) for tree in safe]
         }
         if not lone:
             return
         before = self.history.commit(KEPT)
         if self.history.tree(before, lone) != lone:
             message = Message("memory: text that was staged and in no commit")
-            private = self.room / f"{id}-kept.index"
-            commit = commits.build(self.history, before, lone, message, private)
+            commit = commits.build(
+                self.history, before, lone, message, self.room / f"{id}-kept.index"
+            )
             self.history.repository.run("update-ref", KEPT, commit)
-
-    def _fresh(self, id: str) -> Path:
-        return self.room / f"{id}.index"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mdmemory.files import writing
 
@@ -31,6 +32,17 @@ MIGRATIONS = (
         PRIMARY KEY (day, purpose, model)
     );
     CREATE TABLE answer_form (endpoint TEXT PRIMARY KEY, form TEXT NOT NULL);
+    """,
+    """
+    CREATE TABLE evidence (
+        id INTEGER PRIMARY KEY, at TEXT NOT NULL, session TEXT NOT NULL, phase TEXT NOT NULL,
+        outcome TEXT NOT NULL, reasons TEXT NOT NULL, preview TEXT NOT NULL, near TEXT NOT NULL
+    );
+    CREATE TABLE pending (
+        id TEXT PRIMARY KEY, type TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+        description TEXT NOT NULL, body TEXT NOT NULL, session TEXT NOT NULL,
+        since TEXT NOT NULL, reasons TEXT NOT NULL, dropped INTEGER NOT NULL
+    );
     """,
 )
 _KEPT_PASSES = 50
@@ -134,18 +146,33 @@ class State:
             raise
         self._database.execute("COMMIT")
 
+    # tables whose meaning lies in a module of its own
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """What a query finds."""
+        return self._database.execute(query, values).fetchall()
+
+    def change(self, *statements: tuple[str, Sequence[object]]) -> None:
+        """Carry out statements with their values, all or none."""
+        with self._writing() as database:
+            for statement, values in statements:
+                database.execute(statement, values)
+
     # how far a session has been read
 
-    def watermark(self, session: str) -> str | None:
-        """The id of the last turn of a session that was read, or None."""
+    def watermark(self, session: str, reader: str = "") -> str | None:
+        """The id of the last turn of a session that was read, or None.
+
+        `reader` names one that is ahead of the others: it has a watermark of its own.
+        """
         query = "SELECT turn FROM watermark WHERE session = ?"
-        row = self._database.execute(query, (session,)).fetchone()
+        row = self._database.execute(query, (_marked(session, reader),)).fetchone()
         return row[0] if row else None
 
-    def set_watermark(self, session: str, turn: str) -> None:
+    def set_watermark(self, session: str, turn: str, reader: str = "") -> None:
         """Remember the last turn that was read."""
-        with self._writing() as database:
-            database.execute("INSERT OR REPLACE INTO watermark VALUES (?, ?)", (session, turn))
+        row = (_marked(session, reader), turn)
+        self.change(("INSERT OR REPLACE INTO watermark VALUES (?, ?)", row))
 
     # notes that were written while nothing could be committed
 
@@ -226,3 +253,7 @@ class State:
         """Remember the form that worked."""
         with self._writing() as database:
             database.execute("INSERT OR REPLACE INTO answer_form VALUES (?, ?)", (endpoint, form))
+
+
+def _marked(session: str, reader: str) -> str:
+    return f"{session} {reader}".strip()  # no session's id holds a space

@@ -11,18 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
 from mdmemory.files import digest, read_regular, writing
 from mdmemory.store import commits, moves
+from mdmemory.store.commits import Entries
 from mdmemory.store.history import Blob, History, Message, Staged
 from mdmemory.store.journal import Journal, Journals, new_id
 from mdmemory.store.moves import MARK, Change
 from mdmemory.store.staging import Staging
 
 __all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions"]
-
-Entries = Mapping[str, Blob | None]  # what a commit sets in the folder; None: removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,21 @@ class Applied:
 
     commit: str | None
     kept: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """What is to be committed on top of `base`, and what the files are there and in the index."""
+
+    id: str
+    base: str | None
+    entries: Entries
+    held: Mapping[str, Blob]
+    staged: Mapping[str, Staged]
+
+    def changes(self) -> bool:
+        """Whether `base` says anything else."""
+        return any(self.held.get(file) != blob for file, blob in self.entries.items())
 
 
 class Transactions:
@@ -79,11 +94,8 @@ class Transactions:
             self._write_blobs({file: seen[file] for file in lacking}, ids, id)
             entries: dict[str, Blob | None] = dict.fromkeys(removed)
             entries |= {file: Blob(self._mode(file, held), ids[file]) for file in lacking}
-            commit = self._build(head, entries, held, message, id)
-            self._prove(commit, ids)
-            branch = self.history.branch()
-            journal = Journal(id, str(self.folder), [], branch, head, commit, entries)
-            self._publish(journal, staged, held)
+            write = _Write(id, head, entries, held, staged)
+            commit, _ = self._publish(write, message, proof=ids)
         return Checkpoint(commit, digests, made=commit != head)
 
     def _write_blobs(self, data: Mapping[str, bytes], ids: Mapping[str, str], id: str) -> None:
@@ -159,12 +171,9 @@ class Transactions:
         entries: dict[str, Blob | None] = {change.file: None for change in changes}
         for step, blob in zip(new, commits.write_blobs(self.history, paths), strict=True):
             entries[step.file] = Blob(modes[step.file], blob)
-        base = checkpoint.commit
-        commit = self._build(base, entries, held, message, id)
-        branch = self.history.branch()
-        journal = Journal(id, str(self.folder), steps, branch, base, commit, entries)
-        kept = self._publish(journal, staged, held)
-        return Applied(None if commit == base else commit, kept)
+        write = _Write(id, checkpoint.commit, entries, held, staged)
+        commit, kept = self._publish(write, message, steps)
+        return Applied(None if commit == checkpoint.commit else commit, tuple(kept.items()))
 
     def _verify(self, change: Change, checkpoint: Checkpoint) -> None:
         moves.verify(self.folder, change)
@@ -179,21 +188,7 @@ class Transactions:
         path = self.folder / file
         return "100755" if path.exists() and path.stat().st_mode & 0o100 else "100644"
 
-    def _build(
-        self,
-        base: str | None,
-        entries: Entries,
-        held: Mapping[str, Blob],
-        message: Message,
-        id: str,
-    ) -> str | None:
-        """The commit, or `base` itself when that says the same already."""
-        if all(held.get(file) == blob for file, blob in entries.items()):
-            return base
-        private = self.journals.room / f"{id}-private.index"
-        return commits.build(self.history, base, entries, message, private)
-
-    # from the journal on
+    # the protocol
 
     @contextmanager
     def _locked(self) -> Iterator[str]:
@@ -209,20 +204,34 @@ class Transactions:
                     self.staging.release()
 
     def _publish(
-        self, journal: Journal, staged: Mapping[str, Staged], held: Mapping[str, Blob]
-    ) -> tuple[tuple[str, str], ...]:
-        """Make it happen. Whatever fails before the branch has moved leaves all as it was."""
-        safe = dict(held) | {file: blob for file, blob in journal.entries.items() if blob}
-        self.staging.keep(staged, safe, journal.id)
-        self.staging.prepare(journal.id, journal.entries)
+        self,
+        write: _Write,
+        message: Message,
+        steps: Sequence[moves.Move] = (),
+        proof: Mapping[str, str] = MappingProxyType({}),
+    ) -> tuple[str | None, moves.Kept]:
+        """Make it happen. Whatever fails before the branch has moved leaves all as it was.
+
+        `proof` are object ids that the commit must hold, or nothing happens.
+        """
+        self.staging.keep(write.id, write.staged, write.held, write.entries)
+        index = self.staging.prepare(write.id, write.entries)
+        commit = write.base
+        if write.changes():
+            private = self.journals.room / f"{write.id}-private.index"
+            args = (self.history, write.base, write.entries, message, private, index)
+            commit = commits.build(*args)
+        self._prove(commit, proof)
+        branch, folder = self.history.branch(), str(self.folder)
+        journal = Journal(write.id, folder, [*steps], branch, write.base, commit, write.entries)
         self.journals.write(journal)
         try:
             self._swap(journal)
         except BaseException:
-            if self.history.commit(journal.branch) != journal.commit:
+            if self.history.commit(branch) != commit:
                 self.journals.drop()
             raise
-        return self._finish(journal)
+        return commit, self._finish(journal)
 
     def _swap(self, journal: Journal) -> None:
         """Move the branch from where the journal saw it, or fail."""
@@ -236,14 +245,14 @@ class Transactions:
                     raise
         self.journals.mark_moved()
 
-    def _finish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
+    def _finish(self, journal: Journal) -> moves.Kept:
         with moves.finishing():
             kept = moves.install_all(self.folder, journal.moves)
             self.staging.put(journal.id)
             # only now: an editor that was about to save has had its time
             kept = {**kept, **moves.settle_all(self.folder, journal.moves)}
             self.journals.drop()
-        return tuple(kept.items())
+        return kept
 
     # after a crash
 

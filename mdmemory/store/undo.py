@@ -1,21 +1,25 @@
 """Taking back one commit of ours, op by op, without touching what was written since.
 
-An op whose files still have the bytes it left goes back whole; any other stays and is named.
+An op whose files still say what it left there goes back whole; any other stays and is named.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdmemory.errors import NoGit, NotFound
+from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
+from mdmemory.store.git import PATIENCE
 from mdmemory.store.history import ID_TRAILER, History, Logged
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
 UNDOES = "Memory-Undoes"  # the commit that an undo took back
-BY_DEFAULT = ("compact", "extract", "edit", "remove", "confirm")
+BY_DEFAULT = ("compact", "extract", "edit", "remove", "confirm", "resolve")
+# lines of a head that count how often a note was met again, which is no change of what it says
+_COUNTERS = re.compile(rb"^[ \t]*(?:updated|reinforced|last_reinforced):[^\n]*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ def undo(writer: Writer, id: str | None = None) -> Undone:
     Raises NotFound when there is nothing to undo.
     """
     with writer.locked():
-        refusal = writer.refusal()
+        refusal = writer.refusal(PATIENCE)
         if refusal or writer.history is None:
             raise refusal or NoGit("There is no git repository.")
         entry = _chosen(writer.history, id)
@@ -106,11 +110,26 @@ def _back(history: History, commit: str, files: Sequence[str]) -> list[Change] |
         if parent is not None:
             before = history.read(parent, file)
         try:
-            now: bytes | None = read_regular(history.folder / file)
-        except NotFound:
-            now = None
-        if now != left:
+            now = _bytes(history, file)
+        except MdmemoryError as problem:
+            return problem.message
+        if _said(now) != _said(left):
             return "it was changed since"
         if now != before:
             changes.append(Change(file, None if now is None else digest(now), before))
     return changes
+
+
+def _bytes(history: History, file: str) -> bytes | None:
+    try:
+        return read_regular(history.folder / file)
+    except NotFound:
+        return None
+
+
+def _said(data: bytes | None) -> bytes | None:
+    """A note without its counters; they stand in the head, before the second fence."""
+    if data is None or not data.startswith(b"---"):
+        return data
+    head, fence, rest = data.partition(b"\n---")
+    return _COUNTERS.sub(b"", head + b"\n") + fence + rest

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import runpy
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmemory.capture.triggers import Trigger, find, type_of, weight
+
+SENTENCES = runpy.run_path(str(Path(__file__).with_name("trigger_sentences.py")))["SENTENCES"]
+ROWS = [(language, *row) for language, rows in SENTENCES.items() for row in rows]
+
+
+@pytest.mark.parametrize(("language", "text", "expected"), ROWS)
+def test_what_people_type_is_kept_or_left(language: str, text: str, expected: str) -> None:
+    found = [f"!{each.reason}" if each.reason else each.text for each in find(text)]
+    assert (found or [""]) == [expected]
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "ja", "ko"])
+def test_a_language_has_many_sentences_and_a_third_ask_for_nothing(language: str) -> None:
+    rows = SENTENCES[language]
+    assert len(rows) >= 40
+    assert sum(not fact or fact.startswith("!") for _, fact in rows) * 3 >= len(rows)
 
 
 def facts(text: str) -> list[str]:
@@ -197,6 +215,18 @@ def test_a_chinese_character_says_as_much_as_three_letters() -> None:
         ("we decided to use SQLite in this project", "project", "decision"),
         ("the repo has two owners", "project", ""),
         ("我们决定用 SQLite", "project", "decision"),
+        ("ダッシュボードはここ", "reference", ""),
+        ("私の名前はマルタ", "user", ""),
+        ("私はエンジニアです", "user", ""),
+        ("SQLiteに決めた", "project", "decision"),
+        ("このリポジトリの担当は二人", "project", ""),
+        ("答えは短く", "feedback", ""),
+        ("대시보드는 여기", "reference", ""),
+        ("제 이름은 마르타", "user", ""),
+        ("저는 백엔드 개발자입니다", "user", ""),
+        ("SQLite로 결정했다", "project", "decision"),
+        ("이 저장소는 두 명이 관리한다", "project", ""),
+        ("답변은 짧게", "feedback", ""),
         ("use pnpm", "feedback", ""),
     ],
 )
@@ -214,7 +244,9 @@ def test_any_text_can_be_searched(text: str) -> None:
 @pytest.mark.parametrize(
     "piece",
     ["remember: ", "`", "```\n", "    ", "- ", "please ", "add x to ", "don't ", "这个", "(", "\n",
-     "remember:\n", "remember:\n- a\n"],
+     "remember:\n", "remember:\n- a\n", "a. ", "remember: a. ", "覚えて、",
+     "のを忘れないで", "기억해줘 ",
+     "이거 ", "把", "a, ", '"', "'a ", "今後は", "앞으로 ", "please please "],
 )  # fmt: skip
 def test_no_text_makes_it_slow(piece: str) -> None:
     text = piece * (24_000 // len(piece))

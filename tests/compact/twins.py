@@ -203,25 +203,26 @@ class Found:
 def measure(planted: Planted) -> Found:
     """Pass after pass, as long as the planner says that more is to be done."""
     found = Found(Counter(planted.pairs.values()))
-    notes, ledger = {note.file: note for note in planted.notes}, ""
+    notes = {note.file: note for note in planted.notes}
+    told: list[conflicts.Entry] = []
     more = True
     while more:
-        proposal = Offline().propose([*notes.values()], conflicts=conflicts.parse(ledger))
+        proposal = Offline().propose([*notes.values()], conflicts=told)
         more = proposal.more
-        told = []
         for op in parse(proposal.answer).ops:
-            verb = "merge" if isinstance(op, Merge) else "flag"
-            for pair in map(frozenset, combinations(named(op), 2)):
-                kind = planted.pairs.get(pair, "")
-                right = kind in (MERGED if verb == "merge" else FLAGGED)
-                (found.found if right else found.wrong)[kind if right else verb] += 1
+            verb, wanted = ("merge", MERGED) if isinstance(op, Merge) else ("flag", FLAGGED)
+            for one, two in combinations(sorted(named(op)), 2):
+                kind = planted.pairs.get(frozenset((one, two)), "")
+                if kind in wanted:
+                    found.found[kind] += 1
+                else:
+                    found.wrong[verb] += 1
                 if verb == "flag":
-                    one, two = sorted(pair)
-                    told.append((notes[one], notes[two], op.reason))
+                    pair = [(notes[one], notes[two], op.reason)]
+                    told += conflicts.parse(conflicts.add("", pair, "2026-01-01"))
             if isinstance(op, Merge):
                 for file in set(op.sources) - {op.target}:
                     del notes[file]
-        ledger = conflicts.add(ledger, told, "2026-01-01")
     return found
 
 

@@ -7,8 +7,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,31 +63,21 @@ TALK = {
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., None]) -> Path:
     root = tmp_path_factory.mktemp("template") / "project"
-    root.mkdir()
-    clean = {"PATH": os.environ["PATH"], "HOME": str(root.parent), "GIT_CONFIG_GLOBAL": "/dev/null"}
-    ours = (sys.executable, "-P", "-m", "mdmemory")
-    for words in (
-        ("git", "init", "-q", "-b", "main", "--template="),
-        ("git", "config", "user.name", "A Person"),
-        ("git", "config", "user.email", "person@example.com"),
-        (*ours, "init"),
-        (*ours, "add", "one", "--type", "user", "--description", "One thing", "Body one."),
-        (*ours, "add", "two", "--type", "user", "--description", "Other thing", "Body two."),
-    ):
-        subprocess.run(words, cwd=root, env=clean, check=True, timeout=60, capture_output=True)
+    user = ("--type", "user", "--description")
+    begin(
+        root,
+        ("mdmemory", "add", "one", *user, "One thing", "Body one."),
+        ("mdmemory", "add", "two", *user, "Other thing", "Body two."),
+    )
     (root / "talk.json").write_text(json.dumps(TALK), encoding="utf-8")
     return root
 
 
 @pytest.fixture
-def bench(
-    template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, git: Callable[..., str]
-) -> Bench:
-    shutil.copytree(template, tmp_path / "project")
-    monkeypatch.chdir(tmp_path / "project")
-    return Bench(tmp_path / "project", git, monkeypatch)
+def bench(project: Path, monkeypatch: pytest.MonkeyPatch, git: Callable[..., str]) -> Bench:
+    return Bench(project, git, monkeypatch)
 
 
 @pytest.fixture

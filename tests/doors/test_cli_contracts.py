@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -78,29 +77,12 @@ def fit(value: Any, shape: Any, where: str = "answer") -> None:
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo's eight notes as a store with one commit: copied for each test."""
+def template(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., None]) -> Path:
+    """The demo's eight notes as a store with one commit."""
     root = tmp_path_factory.mktemp("template") / "project"
     shutil.copytree(assets.path("templates/demo/notes"), root / "notes/memory")
-    clean = {"PATH": os.environ["PATH"], "HOME": str(root.parent), "GIT_CONFIG_GLOBAL": "/dev/null"}
-    for words in (
-        ("git", "init", "-q", "-b", "main", "--template="),
-        ("git", "config", "user.name", "A Person"),
-        ("git", "config", "user.email", "person@example.com"),
-        (sys.executable, "-P", "-m", "mdmemory", "init"),
-        ("git", "add", "notes"),
-        ("git", "commit", "-q", "-m", "notes"),
-    ):
-        subprocess.run(words, cwd=root, env=clean, check=True, timeout=60, capture_output=True)
+    begin(root, ("git", "add", "notes"), ("git", "commit", "-q", "-m", "notes"))
     shutil.rmtree(root / ".mdmemory")
-    return root
-
-
-@pytest.fixture
-def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "project"
-    shutil.copytree(template, root)
-    monkeypatch.chdir(root)
     return root
 
 

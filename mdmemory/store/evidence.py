@@ -1,0 +1,74 @@
+"""Why each candidate for the store was kept or dropped: a log in `state.db`, for people.
+
+Callers hand in previews that are clean of secrets; they are cut here, and old rows go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from mdmemory.store.state import State
+
+KEPT_DAYS = 90
+KEPT_ROWS = 5_000
+PREVIEW = 80  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What became of one candidate.
+
+    `phase` is asked (a person's explicit request), model (found by one) or run (the reading as a
+    whole); `outcome` such as added, dropped, pending, failed; `near` are the nearest notes' files.
+    """
+
+    session: str
+    phase: str
+    outcome: str
+    reasons: tuple[str, ...] = ()
+    preview: str = ""
+    near: tuple[str, ...] = ()
+    time: str = ""  # ISO 8601, UTC; set when it is recorded
+
+
+def record(state: State, found: Sequence[Evidence], now: datetime) -> None:
+    """Add rows, and forget those past the limits."""
+    if not found:
+        return
+    at = now.isoformat(timespec="seconds")
+    insert = (
+        "INSERT INTO evidence (at, session, phase, outcome, reasons, preview, near)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)"
+    )
+    rows = [
+        (insert, (at, each.session, each.phase, each.outcome, json.dumps(each.reasons),
+                  each.preview[:PREVIEW], json.dumps(each.near)))
+        for each in found
+    ]  # fmt: skip
+    oldest = (now - timedelta(days=KEPT_DAYS)).isoformat(timespec="seconds")
+    state.change(
+        *rows,
+        ("DELETE FROM evidence WHERE at < ?", (oldest,)),
+        ("DELETE FROM evidence WHERE id <= (SELECT max(id) FROM evidence) - ?", (KEPT_ROWS,)),
+    )
+
+
+def recorded(state: State, limit: int | None = None) -> list[Evidence]:
+    """The newest rows first."""
+    query = (
+        "SELECT session, phase, outcome, reasons, preview, near, at FROM evidence"
+        " ORDER BY id DESC LIMIT ?"
+    )
+    return [
+        Evidence(session, phase, outcome, _words(reasons), preview, _words(near), at)
+        for session, phase, outcome, reasons, preview, near, at in state.rows(
+            query, (-1 if limit is None else limit,)
+        )
+    ]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
