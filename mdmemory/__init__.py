@@ -1,11 +1,13 @@
 """mdmemory: long-term memory for coding assistants, as markdown notes in git.
 
     files, errors, assets, version, config     ground: bytes, failures, settings
-    note, heads                                one fact: its text and what its head says
-    store/     store, history, transaction, index, retention, catalog, conflicts, ...
-    capture/   privacy, triggers, transcript, extract     from a session to notes
+    limits, heads, head_lines, head_edits      what a note's head may say, line by line
+    note, note_writing                         one fact: its text, and how it is changed
+    store/     store, index, catalog, history, transaction, writer, life, sync, ...
+    llm/       a model that a person chose     protocol   what assistants and models are told
+    capture/   transcripts, triggers, privacy, extract     from a session to notes
     compact/   plan, guards, planner, offline, runner     from many notes to fewer
-    doors/     memory (Python), cli/, opencode            everything a person touches
+    doors/     memory (Python), cli/, opencode, githooks   everything a person touches
 
 A module imports from its own room or from a room further up in this drawing; tests/test_floors.py
 holds it to that.

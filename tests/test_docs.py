@@ -151,7 +151,8 @@ max_entries = 60
 
 The project's file comes with the repository, and somebody else may have written it. So it cannot
 name a host, a key, a program or a planner: such a line is an error that says where it belongs. An
-unknown name and a bad value are errors too; an empty variable counts as none.
+unknown name and a bad value are errors too; an empty variable counts as none. What `planner` means
+for your text stands in [privacy](privacy.md#what-a-model-is-sent).
 
 | name | variable | value | default | may stand in |
 |---|---|---|---|---|
@@ -164,8 +165,10 @@ OUTSIDE = """\
 |---|---|
 | `MDMEMORY_STORE` | the store to use, or a project root: as `--store` |
 | `XDG_CONFIG_HOME` | where your own file and OpenCode's configuration lie (default `~/.config`) |
-| `XDG_DATA_HOME` | where the store of `mdmemory init --user` lies (default `~/.local/share`) |
-| `XDG_STATE_HOME` | where `mdmemory/error.log` is written (default `~/.local/state`) |
+| `XDG_DATA_HOME` | where your own store and OpenCode's sessions lie (default `~/.local/share`) |
+| `OPENCODE_DB` | the name of OpenCode's database there (default `opencode.db`) |
+| `CLAUDE_CONFIG_DIR` | where the sessions of Claude Code lie (default `~/.claude`) |
+| `XDG_STATE_HOME` | where mdmemory's `error.log`, `trusted.json` lie (default `~/.local/state`) |
 | `MDMEMORY_DISABLE` | the git hooks do nothing |
 | `NO_COLOR` | no command uses colours |
 """
@@ -233,6 +236,15 @@ def prepare(project: Path, git: Callable[..., str]) -> None:
     (project / "plan.json").write_text(json.dumps(plan), "utf-8")
 
 
+def talk(project: Path) -> None:
+    """A session of Claude Code in the project, as it lies in the home."""
+    slug = re.sub(r"[^0-9A-Za-z]", "-", str(project))
+    file = Path.home() / ".claude/projects" / slug / "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001.jsonl"
+    file.parent.mkdir(parents=True)
+    text = (ROOT / "tests/capture/data/claude.jsonl").read_text("utf-8")
+    file.write_text(text.replace('"/repo"', json.dumps(str(project))), "utf-8")
+
+
 ADD = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go uses tabs", "gofmt does.")
 
 
@@ -245,6 +257,7 @@ def scene(
 ) -> dict[str, Any]:
     """The JSON that each command of the page gives in one small project."""
     prepare(repository, git)
+    talk(repository)
     monkeypatch.chdir(repository)
 
     def ask(*words: str) -> Any:
@@ -257,6 +270,7 @@ def scene(
     found |= {"confirm": ask("confirm", "tabs-in-go"), "index": ask("index")}
     found["explain"] = ask("explain", "remember: Uses pnpm, never npm, in every JavaScript project")
     found["extract"] = ask("extract", "--transcript", "session.json")
+    found["pending"] = ask("pending")
     found["compact"] = ask("compact", "--plan", "plan.json")
     ask("compact")
     found |= {"conflicts": ask("conflicts"), "status": ask("status"), "doctor": ask("doctor")}
@@ -267,7 +281,11 @@ def scene(
     git(repository, "init", "-q", "--bare", "../remote.git")
     git(repository, "remote", "add", "origin", "../remote.git")
     git(repository, "push", "-q", "-u", "origin", "main")
-    found["sync"] = ask("sync")
+    found |= {"sync": ask("sync"), "session": ask("session", "list")}
+    protocol = repository / ".opencode/memory/PROTOCOL.md"
+    protocol.parent.mkdir(parents=True)
+    protocol.write_text("# Ours\n\n## The bar\n\nStore little.\n", "utf-8")
+    found["trust"] = ask("trust")
     return found
 
 

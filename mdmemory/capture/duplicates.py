@@ -1,12 +1,60 @@
-"""When two texts state the same fact. Pure; knows nothing of notes or files."""
+"""When two texts state the same fact, and which of them stays. Pure; knows nothing of files."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 
-_URL = re.compile(r"https?://[^\s<>\"'`)\]}，。；、）】]+")
+_URL = re.compile(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")
 _MARK = re.compile(r"[\W_]")
+# A path is concrete when it is rooted, or has a file's ending: "and/or" and "24/7" are none.
+_ENDING = r"[\w@+-]+(?:\.[\w-]+)*\.(?:[a-z]{1,5}\d?|[A-Z]{2,4})(?![\w/])"
+_PATH = re.compile(
+    r"(?<![\w/:.@-])(?:(?:~|\.{1,2})?/[\w@.+-]+(?:/[\w@.+-]+)*/?"
+    rf"|(?:[\w@.+-]+/)+{_ENDING}|(?:[\w@.+-]+/){{2,}}(?![\w/])"
+    r"|[\w@+-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|cpp|md|json|ya?ml|toml|css|html|sql|sh|txt|lock)\b)"
+)
+_RANK = {"explicit": 3, "manual": 2}
+_LONGER = 10  # characters: a smaller difference in length says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact as it is compared: `updated` is `YYYY-MM-DD` or "", `source` as in a note."""
+
+    text: str
+    type: str
+    kind: str = ""
+    source: str = ""
+    updated: str = ""
+
+
+def same(one: Statement, other: Statement) -> bool:
+    """Whether both state the same fact. Pointers and project facts may say it in other words about
+    the same place; ways of working and decisions only in the same words."""
+    if canonical(one.text) == canonical(other.text) != "":
+        return True
+    place = place_of(one)
+    return one.type == other.type and place != "" and place == place_of(other)
+
+
+def place_of(statement: Statement) -> str:
+    """The identity under which a statement is grouped; "" for one that only its words identify."""
+    grouped = statement.type in ("project", "reference") and statement.kind != "decision"
+    return identity(statement.text) if grouped else ""
+
+
+def winner(one: Statement, other: Statement) -> Statement:
+    """The one that stays: by source, then the more specific, then the newer; of two decisions the
+    newer before the more specific. On a tie the first."""
+    source = _RANK.get(one.source, 1) - _RANK.get(other.source, 1)
+    length = len(one.text) - len(other.text)
+    specific = length if abs(length) > _LONGER else 0
+    newer = (one.updated > other.updated) - (one.updated < other.updated)
+    decisions = one.kind == other.kind == "decision"
+    ranks = (source, newer, specific) if decisions else (source, specific, newer)
+    return one if next((rank for rank in ranks if rank), 1) > 0 else other
 
 
 def canonical(text: str) -> str:
@@ -37,10 +85,11 @@ def _kept(mark: re.Match[str]) -> str:
 
 def identity(text: str) -> str:
     """What a pointer points to: its first http(s) URL with the host lower, without fragment and
-    closing slash, the query kept; "" without a URL."""
+    closing slash, the query kept; else its first concrete path; "" without either."""
     found = _URL.search(text)
     if not found:
-        return ""
+        path = _PATH.search(text)
+        return path[0].removeprefix("./").rstrip("/.") if path else ""
     scheme, _, rest = found[0].rstrip(".,;:!?").partition("://")
-    host, slash, path = rest.partition("#")[0].partition("/")
-    return f"{scheme}://{host.lower()}{slash}{path}".rstrip("/")
+    host, slash, path_ = rest.partition("#")[0].partition("/")
+    return f"{scheme.lower()}://{host.lower()}{slash}{path_}".rstrip("/")

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mdmemory import limits, note_writing
-from mdmemory.capture.duplicates import canonical, identity
+from mdmemory.capture.duplicates import Statement, canonical, place_of
+from mdmemory.capture.gate import Verdict, judge
 from mdmemory.capture.privacy import redact, strip_private
 from mdmemory.capture.reinforce import reinforced
 from mdmemory.capture.transcript import Turn, without_memory
-from mdmemory.capture.triggers import FLOOR, Trigger, find, weight
+from mdmemory.capture.triggers import FLOOR, Trigger, find, type_of, weight
 from mdmemory.errors import BadNote
 from mdmemory.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
 from mdmemory.note import Note
@@ -99,32 +100,54 @@ def propose(
 
 
 def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]:
-    """Why a message would, or would not, be remembered; `near` lists notes of the same fact."""
+    """Why a message would, or would not, be remembered; `near` lists notes of the same fact.
+
+    Without a trigger (`trigger` is ""), the gate's word is on the text as a model's candidate.
+    """
     visible, blocks = strip_private(text)
     shown, kinds = redact(visible)
-    facts = list(_facts(Turn("", "user", text)))
-    good = [fact for fact in facts if not fact.reason]
-    reasons = [fact.reason for fact in facts if fact.reason]
-    what = good[0].text if good else shown
-    key = canonical(what)
+    asked = list(_facts(Turn("", "user", text)))
+    stated, verdict = _asked(asked) if asked else _proposed(shown)
+    what = stated[0] if stated else Statement(shown, "feedback")
+    key = canonical(what.text)
     return {
         "text": shown,
         "private_removed": blocks,
         "redacted": kinds,
-        "trigger": facts[0].trigger.phrase if facts else "",
-        "negated": any(fact.trigger.negated for fact in facts),
-        "facts": [
-            {"type": fact.trigger.type, "kind": fact.trigger.kind, "text": fact.text}
-            for fact in good
-        ],
-        "gate": {
-            "accepted": bool(good),
-            "reasons": list(dict.fromkeys(reasons if facts else ["no_trigger"])),
-        },
+        "trigger": asked[0].trigger.phrase if asked else "",
+        "negated": any(fact.trigger.negated for fact in asked),
+        "facts": [{"type": each.type, "kind": each.kind, "text": each.text} for each in stated],
+        "gate": {"accepted": verdict.accepted, "reasons": list(verdict.reasons)},
         "key": key,
-        "identity": identity(what),
-        "near": [{"file": note.file, "score": 1.0} for note in existing if key in keys_of(note.note)],
+        "identity": place_of(what),
+        "near": _near(what, key, existing),
     }
+
+
+def _asked(facts: Sequence[_Fact]) -> tuple[list[Statement], Verdict]:
+    """What of a request is stored. The gate is not asked: only what makes it no fact counts."""
+    good = [Statement(f.text, f.trigger.type, f.trigger.kind) for f in facts if not f.reason]
+    return good, Verdict(bool(good), tuple(dict.fromkeys(f.reason for f in facts if f.reason)))
+
+
+def _proposed(text: str) -> tuple[list[Statement], Verdict]:
+    """What the gate would say if a model proposed this text as a fact."""
+    candidate = Statement(" ".join(text.split()), *type_of(text))
+    verdict = judge(candidate.text, type=candidate.type, source="extraction")
+    return [candidate] if verdict.accepted else [], verdict
+
+
+def _near(what: Statement, key: str, existing: Sequence[StoredNote]) -> list[dict[str, object]]:
+    """The notes that say the same (1.0), or speak of the same place (0.9)."""
+    place = place_of(what)
+    found: list[dict[str, object]] = []
+    for stored in existing:
+        head = stored.note.head
+        if key in keys_of(stored.note):
+            found.append({"file": stored.file, "score": 1.0})
+        elif place and place == place_of(Statement(stored.note.body, head.type, head.kind)):
+            found.append({"file": stored.file, "score": 0.9})
+    return found
 
 
 def _facts(turn: Turn) -> Iterator[_Fact]:

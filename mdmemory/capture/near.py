@@ -17,13 +17,14 @@ _RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W_\u3040-\u30ff\u3400-\u9ff
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _ENDINGS = ("ing", "ed", "es", "ly", "s")
 # Words that are in every text and tell none apart.
-_STOP = frozenset(
+_EMPTY = (
     "a about all also an and any are as at be because been but by can could did do does doing for"
     " from had has have he her his how i if in into is it its just let like may me more my no of"
     " on one or our out she should so some than that the their them then there these they this"
     " those to too up us use used user very was we were what when where which who why will with"
-    " would you your 的 了 是 我 们 你 在 和 都 也 就 要".split()
+    " would you your"
 )
+_STOP = frozenset(_EMPTY.split())
 
 
 def words(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from mdmemory import limits
@@ -66,7 +66,7 @@ def waiting(state: State, today: str) -> list[Waiting]:
         "SELECT type, kind, name, description, body, session, since, reasons FROM pending"
         " WHERE dropped = 0 ORDER BY since DESC, rowid DESC"
     )
-    return [Waiting(*row[:-1], reasons=tuple(json.loads(row[-1]))) for row in state.rows(query)]
+    return [replace(Waiting(*row), reasons=tuple(json.loads(row[-1]))) for row in state.rows(query)]
 
 
 def accept(writer: Writer, id: str, *, today: str) -> Edited:

@@ -1,86 +1,251 @@
 """One capture run: a transcript in, at most one commit out, and the watermark moved after it.
 
-A run that fails leaves the watermark where it was, so that the same turns are read again.
+What the user asked for goes first and needs no model. A model is asked while no lock is held; its
+answer is judged under the lock, against the notes as they are then. A run that fails leaves the
+watermark where it was, so that the same turns are read again.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
+from mdmemory.capture import pending
+from mdmemory.capture.candidates import Answered, parse
 from mdmemory.capture.extract import Proposal, propose
-from mdmemory.capture.transcript import read, since
+from mdmemory.capture.judge import Judged, Scene, judge
+from mdmemory.capture.outcome import Extracted, Findings, stored_as
+from mdmemory.capture.question import Question, is_worth_asking, question, redacted
+from mdmemory.capture.transcript import Transcript, Turn, read, since, turns_read
+from mdmemory.errors import Busy, MdmemoryError
+from mdmemory.llm.answer import Model
+from mdmemory.llm.schemas import CANDIDATES
+from mdmemory.store import conflicts, evidence
+from mdmemory.store.evidence import Evidence
 from mdmemory.store.state import State
-from mdmemory.store.transaction import Change
-from mdmemory.store.writer import Group, Writer
+from mdmemory.store.store import StoredNote
+from mdmemory.store.writer import Writer
+
+__all__ = ["Asking", "Extracted", "extract"]
+
+# Requests are found in all turns at once, a model reads them part by part: so requests have a
+# watermark of their own, and a note that a person removed in between is not stored again.
+_REQUESTS = "requests"
 
 
-@dataclass
-class Extracted:
-    """What a run did (or, on a dry run, would do): files, and what was dropped with its reasons."""
+@dataclass(frozen=True)
+class Asking:
+    """A model to ask, and the system text it is asked with."""
 
-    session: str
-    added: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
-    reinforced: list[str] = field(default_factory=list)
-    flagged: list[str] = field(default_factory=list)
-    dropped: list[dict[str, object]] = field(default_factory=list)
-    id: str | None = None
-    commit: str | None = None
-    watermark: str = ""
+    model: Model
+    system: str
 
 
-def extract(writer: Writer, transcript: bytes, *, today: str, dry_run: bool = False) -> Extracted:
-    """Store what the user asked to remember since this session was last read.
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is to be read: `asked_in` for requests, `turns` (redacted) by a model; `before` is its
+    watermark, `unread` the turns it leaves for the next run."""
 
-    `transcript` is a session in any form that `transcript.read` knows. Raises BadTranscript, and
-    whatever a write raises.
+    told: Transcript
+    before: str
+    asked_in: Sequence[Turn]
+    turns: Sequence[Turn]
+    unread: int
+
+    @property
+    def last(self) -> str:
+        """The session's last turn, "" when there is none."""
+        return self.told.turns[-1].id if self.told.turns else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the model said about what it was shown; `model` is "" where none was chosen."""
+
+    model: str = ""
+    asked: Question | None = None
+    found: Answered | None = None
+    failure: MdmemoryError | None = None
+
+
+def extract(
+    writer: Writer, transcript: bytes, *, now: datetime,
+    ask: Callable[[], Asking | None] = lambda: None, dry_run: bool = False,
+) -> Extracted:  # fmt: skip
+    """Store what deserves a note since this session was last read.
+
+    `transcript` is a session in any form that `transcript.read` knows; `ask` finds the model, None
+    where none was chosen; `now` is UTC. A dry run asks the model, too. Raises BadTranscript, Busy,
+    and whatever a write raises; what goes wrong with the model is told as `failure`.
     """
     told = read(transcript)
-    with writer.locked(), State(writer.project.prepare_private() / "state.db") as state:
-        before = state.watermark(told.session) or ""
-        # all of them: a request is found without a model, so no number of turns is too many
-        turns = since(told, before, len(told.turns), sys.maxsize)
-        existing = writer.refresher.store.notes()
-        reserved = [path.name for path in writer.project.store.iterdir()]
-        proposal = propose(turns, existing, session=told.session, today=today, reserved=reserved)
-        held = writer.refresher.catalog().held
-        proposal.reinforced[:] = [pair for pair in proposal.reinforced if pair[0].file not in held]
-        done = _told(told.session, proposal, before)
-        groups = _groups(proposal)
-        if dry_run:
-            return done
-        if groups:
-            about = (("Memory-Session", told.session),)
-            subject = f"memory: keep what was asked in {told.session}"
-            written = writer.write(subject, groups, kind="extract", trailers=about)
-            done.id, done.commit = written.id, written.commit
-        if proposal.watermark:
-            state.set_watermark(told.session, proposal.watermark)
+    today = now.date().isoformat()
+    with _state(writer) as state:
+        part = _part(told, state)
+    answer = _answer(writer, part, ask, today)
+    with writer.locked(), _state(writer) as state:
+        if answer.model and (state.watermark(told.session) or "") != part.before:
+            # the same turns, which another model's words describe: as a rule not the same words
+            raise Busy("Another process read this session meanwhile.", "Run the command again.")
+        found = _findings(writer, part, answer, today)
+        done = found.told()
+        done.model, done.failure = answer.model, answer.failure
+        done.unread = part.unread if answer.model else 0
+        done.watermark = _watermark(part, answer)
+        if not dry_run:
+            _write(writer, found, answer, done, today)
+            _remember(state, part, answer, found, done, now)
     return done
 
 
-def _told(session: str, proposal: Proposal, before: str) -> Extracted:
-    return Extracted(
-        session=session,
-        added=[file for file, _ in proposal.added],
-        reinforced=[stored.file for stored, _ in proposal.reinforced],
-        dropped=list(proposal.dropped),
-        watermark=proposal.watermark or before,
+# --- what is read ----------------------------------------------------------------------------
+
+
+def _part(told: Transcript, state: State) -> _Part:
+    before = state.watermark(told.session) or ""
+    marks = before, state.watermark(told.session, _REQUESTS) or ""
+    # all of them: a request is found without a model, so no number of turns is too many
+    asked_in = told.turns[max(turns_read(told, mark) for mark in marks) :]
+    turns = since(told, before)
+    unread = len(told.turns) - turns_read(told, turns[-1].id) if turns else 0
+    return _Part(told, before, asked_in, redacted(turns), unread)
+
+
+def _watermark(part: _Part, answer: _Answer) -> str:
+    if answer.failure is not None:
+        return part.before
+    if answer.model and part.turns:
+        return part.turns[-1].id
+    return part.last or part.before
+
+
+# --- the model -------------------------------------------------------------------------------
+
+
+def _answer(
+    writer: Writer, part: _Part, ask: Callable[[], Asking | None], today: str
+) -> _Answer:
+    """The model's answer; every trouble with it is a failure that is told."""
+    if not part.turns:
+        return _Answer()
+    model = "the model"
+    try:
+        asking = ask()
+        if asking is None:
+            return _Answer()
+        model = asking.model.name or asking.model.kind
+        if not is_worth_asking(part.turns):
+            return _Answer(model)
+        asked = question(part.turns, _visible(writer, part, today), today)
+        found = parse(asking.model.complete(asking.system, asked.text, CANDIDATES).text)
+    except MdmemoryError as problem:
+        return _Answer(model, failure=problem)
+    return _Answer(model, asked, found)
+
+
+def _visible(writer: Writer, part: _Part, today: str) -> list[StoredNote]:
+    """The notes that a model may see, and those that this run is about to store."""
+    notes = writer.refresher.store.notes()
+    held = writer.refresher.catalog().held
+    coming = [stored_as(*each) for each in _requests(writer, part, notes, today).added]
+    return [note for note in notes if note.file not in held and note.note.text] + coming
+
+
+# --- what is found ---------------------------------------------------------------------------
+
+
+def _findings(writer: Writer, part: _Part, answer: _Answer, today: str) -> Findings:
+    notes = writer.refresher.store.notes()
+    asked = _requests(writer, part, notes, today)
+    judged: list[Judged] = []
+    unreadable: Sequence[tuple[str, str]] = ()
+    if answer.asked is not None and answer.found is not None:
+        scene = _scene(writer, part, answer.asked, asked, notes, today)
+        judged = judge(answer.found.candidates, scene)
+        unreadable = answer.found.dropped
+    return Findings(part.told.session, asked, judged, unreadable)
+
+
+def _requests(writer: Writer, part: _Part, notes: Sequence[StoredNote], today: str) -> Proposal:
+    """What the user asked for in so many words."""
+    session, reserved = part.told.session, _names(writer)
+    found = propose(part.asked_in, notes, session=session, today=today, reserved=reserved)
+    held = writer.refresher.catalog().held
+    found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
+    return found
+
+
+def _scene(
+    writer: Writer, part: _Part, shown: Question, asked: Proposal, notes: Sequence[StoredNote],
+    today: str,
+) -> Scene:  # fmt: skip
+    waiting = conflicts.open_entries(writer.refresher.store.ledger())
+    return Scene(
+        part.turns, notes, part.told.session, today, _gate,
+        shown=shown.shown,
+        opened=shown.opened,
+        held=writer.refresher.catalog().held,
+        in_conflict={file for entry in waiting for file in entry.files},
+        asked=asked.added,
+        touched=[stored.file for stored, _ in asked.reinforced],
+        reserved=_names(writer),
+        revertible=writer.refusal() is None,
+    )  # fmt: skip
+
+
+def _gate(text: str, type: str) -> tuple[str, ...]:
+    from mdmemory.capture.gate import judge as verdict_on  # only where a model found something
+
+    verdict = verdict_on(text, type=type, source="extraction")
+    return () if verdict.accepted else tuple(verdict.reasons)
+
+
+def _names(writer: Writer) -> list[str]:
+    return [path.name for path in writer.project.store.iterdir()]
+
+
+# --- what is written -------------------------------------------------------------------------
+
+
+def _write(
+    writer: Writer, found: Findings, answer: _Answer, done: Extracted, today: str
+) -> None:
+    asked = found.by_requests()
+    by_model = found.by_model(writer.refresher.store.ledger(), today)
+    if not asked and not by_model:
+        return
+    about = [("Memory-Session", done.session)]
+    if by_model:
+        about.append(("Memory-Model", " ".join(answer.model.split())))
+    subject = f"memory: keep what was {'said' if by_model else 'asked'} in {done.session}"
+    written = writer.write(
+        subject, [*asked, *by_model], kind="extract", trailers=about, by_model=bool(by_model)
     )
+    done.id, done.commit = written.id, written.commit
+    for file, _ in written.kept:
+        # somebody saved it at the very moment of the write: a hand's edit wins
+        for listed in (done.added, done.updated, done.reinforced, done.flagged):
+            listed[:] = [each for each in listed if each != file]
+        done.dropped.append({"text": file, "reasons": ["note_changed"]})
 
 
-def _groups(proposal: Proposal) -> Sequence[Group]:
-    added = [
-        Group(f"add {file}", (Change(file, None, text.encode("utf-8")),))
-        for file, text in proposal.added
-    ]
-    reinforced = [
-        Group(
-            f"reinforce {stored.file}",
-            (Change(stored.file, stored.digest, fresh.text.encode("utf-8")),),
-        )
-        for stored, fresh in proposal.reinforced
-    ]
-    return [*added, *reinforced]
+def _remember(
+    state: State, part: _Part, answer: _Answer, found: Findings, done: Extracted, now: datetime
+) -> None:
+    """After the commit: what waits, why each was kept or dropped, and how far was read."""
+    today = now.date().isoformat()
+    rows = list(found.evidence())
+    if answer.failure is not None:
+        rows.append(Evidence(done.session, "run", "failed", (answer.failure.code,)))
+    if waiting := found.waiting(today):
+        pending.put(state, waiting, today)
+    evidence.record(state, rows, now)
+    if part.last and part.last != done.watermark:
+        state.set_watermark(done.session, part.last, _REQUESTS)
+    if done.watermark:
+        state.set_watermark(done.session, done.watermark)
+
+
+def _state(writer: Writer) -> State:
+    return State(writer.project.prepare_private() / "state.db")

@@ -227,7 +227,7 @@ def placeholder(value: str) -> bool:
     plain = value.lower().strip("\"'`*.,;:!?")
     return (
         plain.partition("|")[0] in NOT_A_SECRET  # "required|min:8"
-        or value.startswith(("$", "{", "<", "%", "...", "your", "YOUR"))
+        or value.startswith(("$", "{", "<", "‹", "%", "...", "your", "YOUR"))
         or len(set(plain)) < 2
     )
 

@@ -1,7 +1,7 @@
-"""The words that force-save triggers, their guards and their types are made of. Tables only.
+"""The words that capture goes by: what triggers, its guards and types, and what the gate refuses.
 
-Each is the text of a case-insensitive regular expression; a language is added by adding its words.
-English, Chinese, Japanese and Korean.
+Tables only. Each is the text of a case-insensitive regular expression, in English, Chinese,
+Japanese and Korean; a language is added by adding its words.
 """
 
 from __future__ import annotations
@@ -236,4 +236,172 @@ TYPES = (
         r"\b(?:project|repo|repository|codebase)\b|项目|項目|仓库|倉庫|代码库"
         "|プロジェクト|リポジトリ|프로젝트|저장소|레포",
     ),
+)
+
+
+# --- what a fact is not: the words of the gate -------------------------------------------------
+
+# A reason given: it outweighs the soft codes.
+WHY = (
+    r"\bwhy:|\bbecause\b|\bso that\b|\bsince\b|\bdue to\b|因为|因為|原因|以便|なので|ため|때문"
+    "|위해"
+)
+ASKS = (
+    r"[?？][\"'”」)]*$|吗[。]?$|(?:ですか|ますか|でしょうか|나요|까요)[。.]?$"
+    "|^(?:is|are|was|does|did|can|could|should|would|will) (?:the|a|i|we|you|it|this|that|there"
+    r"|user)\b|^do (?:i|we|you|they)\b|^(?:how|why|where) (?:do|does|did|can|is|are|should)\b"
+    r"|^(?:which|whose|what) \w+ (?:do|does|did|is|are|should|would|can|has|have)\b"
+    r"|^what(?:['’]s| is| are| does| do| did)\b"
+)
+# Work that is still to be done, an intention, a request of the moment.
+TO_DO = (
+    r"^(?:respond|reply|answer)\b.{0,9} the user['’]s (?:question|message|request)\b|"
+    r"^(?:[-*] \[ \]|to-?do\b|fixme\b|next(?: steps?)?\s*(?::|is\b|we\b|,)|plan:|follow[- ]up\b"
+    r"|pending:|remaining:|action items?\b|goal:|remember to\b|please\b|step \d"
+    r"|plan(?:s|ning)? to\b)|^(?:the )?(?:user|team|assistant|agent) (?:is )?plan(?:s|ning) to\b"
+    "|^(?:(?:still|also|we|i|you|the (?:user|team|assistant)) )*(?:still )?(?:need|needs|has"
+    r"|have) to (?!be\b)|^need to\b"
+    r"|\b(?:i|we)(?:['’]ll| will|['’]m going to|['’]re going to| am going to| are going to"
+    r"| plan to| intend to) (?!never\b|always\b)"
+    "|^(?:the )?user (?:wants?|would like|asked|asks|requested|requests|is asking|plans"
+    "|intends)(?: me| us| the assistant)? (?:to|for) (?!be (?:called|addressed)|keep|see|know"
+    "|have|avoid)"
+    "|^(?:the )?user wants? (?:a|an|the) (?:summary|list|fix|review|plan|test|explanation"
+    r"|report|overview)\b|(?:調査|確認|検討|修正|対応)(?:する|します)[。]?$"
+    "|(?:확인|수정|검토|추가|조사)(?:하겠습니다|할게요)|^先(?:看|改|写|查)一?下|^まず"
+    "|해 ?보자[.]?$|待办|待辦|接下来要?|下一步|需要(?:再|继续)"
+    "|(?:我|我们)(?:会|要|准备|打算)(?:去|把|给|在)|用户(?:想|要求?|希望|让)(?:让)?我"
+    "|^(?:明天|下周)(?:要|得)|(?:する|行う|追加する|対応する)(?:予定|つもり)|^次(?:は|に)"
+    "|やること|しなければならない[。]?$|다음 단계|할 일|(?:할|추가할|수정할) (?:예정|계획)"
+    "|해야 (?:한다|합니다|해요)[.]?$"
+)
+# An order is a rule in feedback; anywhere else it is work, unless it is for every time.
+ORDER = (
+    "^(?:fix|add|implement|refactor|create|investigate|debug|rename|remove|move|write|update"
+    r"|review|finish|deploy|test|merge) (?:an?|the|new|missing|more|tests?|another)\b"
+)
+EACH_TIME = r"\b(?:always|never|each|every|when|whenever|before|after|only|unless|once)\b"
+SAW = (
+    "opened|looked|discussed|suggested|asked|tried|ran|saw|noticed|read|reviewed|checked"
+    "|started|worked|mentioned|said|found|wrote|fixed|added|updated|implemented|removed|created"
+    "|moved|merged|pushed|finished|tested|shared|explored|considered|talked|reported|pasted"
+    "|showed|explained|proposed|continued"
+)
+DOING = (
+    "debugging|fixing|testing|implementing|refactoring|reviewing|reading|looking|trying|waiting"
+    "|checking|running|investigating|working on|editing|exploring"
+    "|writing (?:the|a) (?:test|fix|function|patch|script)"
+)
+# What was done, or is being done, or came of it.
+PROGRESS = (
+    "^(?:the )?user (?:is|was|seems) (?:happy|pleased|satisfied|frustrated|confused|annoyed)"
+    r"(?!.*:)|"
+    "^(?:(?:i|we|i['’]ve|we['’]ve|just|have|has|successfully|then"
+    "|also) )*(?:(?!need)[a-z]{3,}ed|ran|wrote|built|made|found|sent|did)[ ](?:the|an?|all|some"
+    r"|both|several|unused|new|one|two|three|four|five|\d+|it|this|that|tests?|missing|my|our)\b"
+    r"|^ran \w"
+    "|^(?:we|i|they|(?:the )?(?:user|assistant|agent|team))(?: has| have| had| then| just"
+    rf"| also)? (?:{SAW})\b|^successfully \w|^(?:now )?(?:{DOING})\b"
+    rf"|\b(?:is|are|was|were|am|['’]m|['’]re) (?:now |still )?(?:{DOING})\b"
+    r"|\bnow (?!always|is\b)[a-z]+s\b|\b(?:works|working) (?:as expected|fine|now)\b"
+    r"|\blooks (?:correct|good|fine)\b|\btimed out\b|\bthis time\b"
+    r"|\b(?:all )?(?:\d+ )?tests? (?:now )?(?:pass(?:ed|es|ing)?|are green|fail(?:ed|s|ing)?)\b"
+    r"|\b(?:is|are) (?:now )?(?:done|complete|completed|finished|fixed|ready for review"
+    r"|green)(?=[.,;! ]*(?:$|and\b|now\b))"
+    "|^(?:the )?user (?:has |just )?(?:confirmed|approved|accepted|rejected|acknowledged"
+    r"|liked)(?: (?:the|it|this|that|my|our)\b| *$)|\bsaid (?:yes|no|ok|thanks)\b"
+    r"|\b(?:after|with) (?:the|this|my|our) (?:change|fix|refactoring|patch|update)\b"
+    r"|^the new (?:test|function|endpoint|component|button|helper|file)s?\b"
+    r"|^the (?:bug|error|issue|problem|failure|crash) (?:was|is)\b|\btool call\b|\bretrying\b"
+    r"|\bno further (?:action|changes?)\b|(?:修改|改动|修复)(?:之?后|涉及)"
+    "|(?:聞か|言わ|頼ま)れ(?:た|まし)|已经?(?:修|完成|添加|更新|实现|解决|推送|提交|合并|部署|把)"
+    "|^(?:正在|刚刚?)|(?:完成|修好|搞定|改好|写好|跑完)了"
+    "|(?:用户|我们?|团队)(?:刚刚?|正在(?:调|修|改|写|看|跑|查|测|运行|讨论))"
+    "|用户(?:已经?)?(?:同意|确认|批准|接受|看)了|用户问"
+    "|(?:测试|构建|编译)(?:全部|都)?(?:通过|失败|成功)|完了しました"
+    "|(?:修正|追加|更新|実装|対応|承認|同意|確認)しました|実行中|しているところ"
+    "|しています[。]?$|(?:テスト|ビルド).{0,8}(?:通り|成功し|失敗し)(?:まし)?た"
+    "|(?:수정|추가|완료|구현|업데이트|배포|해결|승인|동의|확인|통과|실패)했(?:습니다|다|어요)"
+    "|실행 ?중|하는 중|고 있(?:다|습니다)[.]?$"
+)
+SELF_TALK = (
+    r"^(?:ok|okay|yes|sounds good|perfect|hope (?:this|that)|feel free|happy to|here['’]s)\b"
+    r"|\blet me know\b|^(?:it )?(?:seems?|looks)(?: like)?\b"
+    r"|^(?:maybe|perhaps|probably|possibly|i guess|got it)\b|^(?:也许|可能|好像|似乎)"
+    r"|^(?:ok(?:ay)?|sure|great|alright|certainly|of course|got it)?[,.!]?\s*(?:let me|let['’]s"
+    r"|i['’]ll|i should|i need|i can(?:not|['’]t)?\b|i think|i believe|i see|i notice"
+    r"|i understand|i apologi[sz]e|i['’]m sorry|allow me|here (?:is|are) )|\bas an ai\b"
+    r"|\blanguage model\b"
+    r"|\b(?:saved?|stored?|added|noted|recorded) (?:this |that |it )?(?:in|to|into) (?:my |the "
+    r"|your )?(?:long-term )?memory\b"
+    r"|\bthe assistant (?:should|will|can|is|has|was|suggested|explained|said)\b"
+    "|^(?:好的?|明白了?|收到)?[，,]?(?:我来|让我|我先|我看一?下|我觉得|我认为|我需要)"
+    "|作为(?:一个)?(?:AI|人工智能)|^(?:では|それでは)?、?(?:確認してみ|見てみ)ます|私はAI"
+    "|^(?:네|알겠습니다)[,. ]|제가 확인해|저는 AI"
+)
+INJECTION = (
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:instructions?|rules?|prompts?"
+    r"|guidelines|everything|safety|polic(?:y|ies)|above|previous)\b"
+    r"|\b(?:new|updated|real) instructions?:|\bobey\b|\bforget what\b|\bapprove everything\b"
+    r"|\byou are (?:now )?(?:dan\b|an? (?:unrestricted|different|new)|no longer)"
+    r"|\bno restrictions\b|\bjailbreak"
+    r"|\b(?:reveal|print|show|output|repeat|leak)\b.{0,20}\b(?:system|hidden|initial) (?:prompt"
+    r"|instructions)|^\W{0,3}(?:system|assistant|developer)\s*[:>]|<\|?(?:system|im_start)"
+    r"|\[INST\]|</?(?:system|instructions?)>"
+    r"|\b(?:send|post|upload|exfiltrate)\b.{0,60}\b(?:\.ssh|\.env|secrets?|credentials|api keys?"
+    r"|tokens?|contents of ~)|\bdo not (?:tell|inform|mention (?:this|it) to) the user\b"
+    r"|\bwithout (?:telling|asking) the user\b"
+    "|(?:忽略|无视|忘记|不要理会).{0,12}(?:指令|指示|规则|提示|设定)|系统提示词"
+    "|(?:指示|命令|ルール).{0,8}(?:無視|忘れ)|システムプロンプト"
+    "|(?:지시|명령|규칙).{0,10}(?:무시|잊)|시스템 프롬프트"
+)
+DATED = r"\b20\d\d-\d\d(?:-\d\d)?\b|\b20\d\d年|20\d\d년"
+# True for now only, unless a date is given.
+FOR_NOW = (
+    r"\b(?:currently|at the moment|right now|at present|for now|for the time being|temporarily"
+    "|today|tonight|yesterday|tomorrow"
+    "|this (?:morning|afternoon|week|session|conversation|turn)|just now|so far|as of now"
+    "|uncommitted|in progress|work in progress|wip"
+    r"|current (?:branch|task|directory|file|step|state)|line \d+ (?:of|in)"
+    "|has a (?:bug|typo|problem|conflict)"
+    r"|(?:pr|pull request|branch|mr)(?: #?\d+)? (?:is|are|needs|has))\b"
+    r"|^(?:at )?\d{1,2}:\d\d\b.*\b(?:started|finished|ended|began)\b"
+    r"|第[\d一二三四五六七八九十百]+行(?:有|的|报|出)"
+    r"|\b(?:session|conversation|chat) (?:started|began|ended|is about|was about)\b|目前|暂时"
+    "|暫時|现在(?!起|开始)|刚才|剛才|今天|昨天|明天|本次|这次|這次|当前|現在|今日|昨日|一時的"
+    "|今のところ|とりあえず|현재|지금은|오늘|어제|내일|당분간|일단|이번 (?:주|세션)"
+)
+RULE = (
+    r"\b(?:always|never|only|must|should|do not|don['’]t|instead|prefers?|avoid)\b|:|不要|必须"
+    "|一律|只|ください|こと|하지"
+)
+MOOD = (
+    r"\b(?:great|good|nice|excellent|amazing) (?:job|work|answer|result)"
+    r"|\b(?:happy|pleased|satisfied|unhappy|annoyed|frustrated|impressed|angry)\b"
+    r"|\b(?:thank(?:s|ed)?|looks? good|lgtm|well done|congratulat\w+)\b|满意|感谢|谢谢|不错|很好"
+    "|很棒|生气|ありがと|満足|素晴らしい|감사|고맙|만족|훌륭"
+)
+DECIDED = (
+    r"\b(?:decid\w+|chose\w*|choosing|agreed|settled|went with|go with)\b|决定|決定|选择|選擇"
+    "|决め|決め|결정|선택"
+)
+# A decision for something that only the session could name.
+NO_CHOICE = (
+    r"\b(?:proceed|continue|go ahead|move (?:on|forward)"
+    "|as (?:discussed|planned|described|suggested|proposed)|option [a-e1-9]"
+    "|the (?:first|second|third|last|other|above|latter|former) (?:option|approach|one|plan"
+    "|solution)|do (?:it|this|that|so)|try again|fix (?:it|this|that)"
+    r"|(?:with|on) (?:it|this|that)\b)|继续|照做|刚才的|上面的|方案[一二三ABC1-9]"
+    "|第[一二三]个方案|続け|この案|案[ABC1-9]|계속|방금|[ABC1-9]안"
+)
+# Begins with, or hangs on, what only the session could tell.
+DANGLING = (
+    "^(?:this|that|these|those|it|he|she|they|here"
+    r"|there)\b(?! (?:user|team|project|repository|company|product|system|app|service"
+    r"|customer)\b)|\b(?:as|described|mentioned|shown|listed|see) (?:above|below|earlier)\b"
+    r"|\bthe (?:above|following) "
+    "|^(?:这|那|此|它|上述|以上)(?!个?(?:项目|仓库|团队|用户|产品|系统|应用|服务|公司|客户))"
+    "|^(?:これ|それ|この|その|上記)(?!プロジェクト|リポジトリ|製品|システム|アプリ|サービス"
+    "|チーム|会社)|^(?:이|그|저|위의?) (?!프로젝트|저장소|제품|시스템|앱|서비스|팀|회사)"
+    "|^(?:이것|그것)"
 )

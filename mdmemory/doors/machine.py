@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmemory.store.project import Places
+
+if TYPE_CHECKING:  # loaded by `now`: most commands never ask for the time
+    from datetime import datetime
 
 
 def places(environment: Mapping[str, str] | None = None) -> Places:
@@ -34,4 +37,6 @@ def _base(environment: Mapping[str, str], variable: str, usual: str) -> Path:
 
 def now() -> datetime:
     """The present moment, UTC, to the second."""
+    from datetime import UTC, datetime
+
     return datetime.now(UTC).replace(microsecond=0)

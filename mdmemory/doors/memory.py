@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,14 +20,20 @@ from mdmemory.store.refresh import Refreshed, Refresher
 from mdmemory.store.store import Store, StoredNote
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading stays quick
+    from datetime import datetime
+
+    from mdmemory.capture.pending import Waiting
     from mdmemory.capture.run import Extracted
     from mdmemory.compact.runner import Compactor, Outcome
+    from mdmemory.llm.answer import Model
     from mdmemory.store.doctor import Finding
     from mdmemory.store.editing import Edited
+    from mdmemory.store.evidence import Evidence
     from mdmemory.store.history import History, Logged
     from mdmemory.store.life import Step
     from mdmemory.store.resolve import Conflict, Resolved
     from mdmemory.store.setup import Setup
+    from mdmemory.store.state import State
     from mdmemory.store.sync import Synced
     from mdmemory.store.undo import Undone
     from mdmemory.store.writer import Writer
@@ -215,11 +220,53 @@ class Memory:
 
         return editing.confirm(self._writer(), name, today=self._today())
 
-    def extract(self, transcript: bytes, *, dry_run: bool = False) -> Extracted:
-        """Store what the user asked to remember in a transcript (JSON of `opencode export`)."""
-        from mdmemory.capture.run import extract
+    def extract(
+        self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False
+    ) -> Extracted:
+        """Store what deserves a note in a transcript: what the user asked to remember, and what
+        `model` finds (default: the one that the settings choose, or none).
 
-        return extract(self._writer(), transcript, today=self._today(), dry_run=dry_run)
+        A dry run asks the model, too. `failure` tells when no answer of it could be used.
+        """
+        from mdmemory import protocol
+        from mdmemory.capture.run import Asking, extract
+        from mdmemory.doors import models
+
+        def ask() -> Asking | None:
+            chosen = model or models.model("extract", self.project, self._today())
+            if chosen is None:
+                return None
+            return Asking(chosen, protocol.prompt("extract", models.protocol(self.project)))
+
+        return extract(
+            self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run
+        )
+
+    def pending(self) -> list[Waiting]:
+        """Candidates without enough proof, which wait for a person."""
+        from mdmemory.capture import pending
+
+        with self._state() as state:
+            return pending.waiting(state, self._today())
+
+    def accept(self, id: str) -> Edited:
+        """Store a candidate that waits: a person stands by it."""
+        from mdmemory.capture import pending
+
+        return pending.accept(self._writer(), id, today=self._today())
+
+    def drop(self, id: str) -> Waiting:
+        """Take a candidate off the list; for 30 days it is not proposed again."""
+        from mdmemory.capture import pending
+
+        return pending.drop(self._writer(), id, today=self._today())
+
+    def captures(self, limit: int | None = None) -> list[Evidence]:
+        """Why each candidate was kept or dropped, the newest first (90 days)."""
+        from mdmemory.store import evidence
+
+        with self._state() as state:
+            return evidence.recorded(state, limit)
 
     def compact(
         self, *, plan: str | bytes | None = None, if_due: bool = False, dry_run: bool = False
@@ -238,6 +285,12 @@ class Memory:
 
         return undo(self._writer(), id)
 
+    def undo_session(self, session: str) -> list[Undone]:
+        """Take back all commits that one session caused, the newest first."""
+        from mdmemory.store.undo import undo_session
+
+        return undo_session(self._writer(), session)
+
     def sync(self, *, rebase: bool = False) -> Synced:
         """Commit, fetch, merge (or rebase) and push, with the person's own git configuration."""
         from mdmemory.store.sync import sync
@@ -254,6 +307,11 @@ class Memory:
 
         planner = Offline() if plan is None else Given(plan)
         return Compactor(self._writer(), planner, lambda text: redact(text)[0], self._clock())
+
+    def _state(self) -> State:
+        from mdmemory.store.state import State
+
+        return State(self.project.prepare_private() / "state.db")
 
     def _today(self) -> str:
         return self._clock().date().isoformat()

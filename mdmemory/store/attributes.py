@@ -8,8 +8,8 @@ from pathlib import Path
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular
 from mdmemory.store.history import History
+from mdmemory.store.moves import Change
 from mdmemory.store.store import GENERATED, Store
-from mdmemory.store.transaction import Change
 
 RAW = "*.md -text"  # the bytes of a note are what was written, on every machine
 # Generated text merges by keeping both sides: it is derived again at the next command anyway.

@@ -16,6 +16,7 @@ from mdmemory.note import Note
 from mdmemory.store import catalog as catalogs
 from mdmemory.store import index
 from mdmemory.store.catalog import Catalog
+from mdmemory.store.moves import Change
 from mdmemory.store.project import Project
 from mdmemory.store.store import (
     GENERATED,
@@ -26,7 +27,6 @@ from mdmemory.store.store import (
     decode,
     is_note_name,
 )
-from mdmemory.store.transaction import Change
 from mdmemory.version import VERSION
 
 

@@ -69,6 +69,28 @@ def undo(writer: Writer, id: str | None = None) -> Undone:
     return Undone(entry.commit, written, tuple(restored), (*kept, *written.kept))
 
 
+def undo_session(writer: Writer, session: str) -> list[Undone]:
+    """Take back all that one session wrote, commit by commit, the newest first.
+
+    Raises NotFound when it wrote nothing that is not undone already.
+    """
+    if writer.history is None:
+        raise writer.refusal() or NoGit("There is no git repository.")
+    log = writer.history.log()
+    gone = undone_commits(log, writer.history.reverted())
+    wrote = [
+        entry.commit
+        for entry in log
+        if entry.get("Memory-Session") == session and entry.commit not in gone
+    ]
+    if not wrote:
+        raise NotFound(
+            f"The session {session} wrote nothing that could be undone.",
+            "`mdmemory log --json` shows which session wrote what.",
+        )
+    return [undo(writer, commit) for commit in wrote]
+
+
 def _chosen(history: History, id: str | None) -> Logged:
     log = history.log()
     gone = undone_commits(log, history.reverted())

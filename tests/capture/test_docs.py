@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import re
 import shutil
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from mdmemory import assets
+from mdmemory.capture.gate import REASONS, judge
+from mdmemory.capture.privacy import redact, strip_private
 from mdmemory.capture.transcript import without_memory
 from mdmemory.capture.triggers import find
 from mdmemory.limits import TYPES
@@ -19,6 +23,7 @@ from mdmemory.note import parse
 PAGE = (Path(__file__).parents[2] / "docs" / "capture.md").read_text(encoding="utf-8")
 
 DATA = Path(__file__).parent / "data"
+LETTERS = string.ascii_letters + string.digits
 RUN = "from mdmemory.doors.cli import run; raise SystemExit(run())"
 
 
@@ -52,6 +57,38 @@ def test_each_refusal_of_the_page_has_its_reason(line: str, reason: str) -> None
 @pytest.mark.parametrize(("_", "line"), table("What never triggers"))
 def test_nothing_of_the_page_triggers_that_should_not(_: str, line: str) -> None:
     assert find(without_memory(example(line))) == []
+
+
+@pytest.mark.parametrize(("reason", "fact"), table("What a model proposes"))
+def test_each_reason_of_the_gate_is_given_for_its_example(reason: str, fact: str) -> None:
+    type_ = "feedback" if reason == "bad_feedback" else "project"
+    verdict = judge(example(fact), type=type_, source="extraction")
+    assert reason in verdict.reasons
+    assert not verdict.accepted
+
+
+def test_the_page_names_every_reason_of_the_gate() -> None:
+    assert [reason for reason, _ in table("What a model proposes")] == list(REASONS)
+
+
+@pytest.mark.parametrize(("text", "becomes"), table("Secrets and private text"))
+def test_each_secret_of_the_page_is_replaced_as_it_says(text: str, becomes: str) -> None:
+    noise = random.Random(3)
+    made = re.sub("‹noise›", lambda _: "".join(noise.choices(LETTERS, k=14)), example(text))
+    made = made.replace("‹digits›", "".join(noise.choices(string.digits, k=4)))
+    assert redact(made)[0] == example(becomes)
+
+
+def test_private_blocks_are_cut_out_in_both_forms() -> None:
+    assert strip_private("a <private>b</private> [PRIVATE]c[/PRIVATE] d") == ("a   d", 2)
+
+
+@pytest.mark.parametrize("script", ["gate_cases.py", "secret_corpus.py"])
+def test_the_figures_of_the_page_are_what_the_command_prints(script: str) -> None:
+    block = PAGE.split(f"$ python tests/capture/{script}\n")[1].split("```")[0]
+    words = [sys.executable, str(Path(__file__).with_name(script))]
+    printed = subprocess.run(words, check=True, capture_output=True, text=True, timeout=60)
+    assert printed.stdout == block
 
 
 # --- the protocol ----------------------------------------------------------------------------

@@ -60,9 +60,7 @@ def test_a_linked_worktree_has_its_own_git_folder_and_shares_the_rest(
     assert here.common_dir == repository / ".git"
 
 
-def test_a_submodule_is_a_repository_of_its_own(
-    repository: Path, git: Git, tmp_path: Path
-) -> None:
+def test_a_submodule_is_a_repository_of_its_own(repository: Path, git: Git, tmp_path: Path) -> None:
     outer = tmp_path / "outer"
     git(tmp_path, "init", "-q", str(outer))
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "in")
@@ -165,8 +163,8 @@ def test_an_unborn_branch_is_ready(tmp_path: Path, git: Git) -> None:
 def test_a_foreign_index_lock_is_waited_for(repository: Path) -> None:
     lock = repository / ".git" / "index.lock"
     lock.touch()
-    threading.Timer(0.2, lock.unlink).start()
     begun = time.monotonic()
+    threading.Timer(0.2, lock.unlink).start()
     assert refusal(found(repository), patience=5) is None
     assert 0.2 <= time.monotonic() - begun < 4
 
@@ -296,7 +294,8 @@ def test_no_program_that_a_repository_names_is_run(
     memory.diff()
     memory.doctor()
     memory.index()
-    Memory.init(repository)
+    with pytest.raises(RepositoryState, match="content filter"):
+        Memory.init(repository)
     assert not mark.exists(), mark.read_text()
 
 

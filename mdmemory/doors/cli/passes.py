@@ -7,10 +7,11 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.doors.cli import given
-from mdmemory.doors.cli.output import emit, opened, plural
+from mdmemory.doors.cli.output import emit, opened, plural, warn
 from mdmemory.errors import UsageError
 
 if TYPE_CHECKING:
+    from mdmemory.capture.run import Extracted
     from mdmemory.compact.runner import Outcome
 MAX_WAIT = 3600  # seconds
 
@@ -51,7 +52,11 @@ def extract_options(parser: ArgumentParser) -> None:
 
 
 def extract(asked: Namespace) -> int:
-    """Store what the user asked to remember, in one commit, once per session and turn."""
+    """Store what deserves a note in a session, in one commit, once per session and turn.
+
+    What the user asked to remember always; what a model finds, where one is chosen. A dry run asks
+    the model, too.
+    """
     asked.holder = "extract"
     if bool(asked.transcript) == bool(asked.session):
         raise UsageError(
@@ -63,24 +68,51 @@ def extract(asked: Namespace) -> int:
     time.sleep(asked.after)  # with the copy in hand: a session that is deleted now loses nothing
     done = memory.extract(transcript, dry_run=asked.dry_run)
     if asked.json:
-        emit({
-            "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
-            "flagged": done.flagged, "dropped": done.dropped, "commit": done.commit,
-            "watermark": done.watermark,
-        })  # fmt: skip
+        emit(_extracted(done))
+    else:
+        _tell_extracted(done, asked.dry_run)
+    if done.failure is None:
         return 0
-    would = "would be " if asked.dry_run else ""
-    for file in done.added:
-        print(f"{would}added: {file}")
-    for file in done.reinforced:
-        print(f"{would}reinforced: {file}")
+    warn(f"{done.failure.message} {done.failure.hint}".rstrip())
+    return 1
+
+
+def _extracted(done: Extracted) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
+        "flagged": done.flagged, "dropped": done.dropped, "commit": done.commit,
+        "watermark": done.watermark,
+    }  # fmt: skip
+    if done.failure is not None:
+        why = done.failure
+        found["error"] = {"code": why.code, "message": why.message, "hint": why.hint}
+    return found
+
+
+def _tell_extracted(done: Extracted, dry_run: bool) -> None:
+    would = "would be " if dry_run else ""
+    written = {
+        "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
+        "added and flagged": done.flagged,
+    }  # fmt: skip
+    for what, files in written.items():
+        for file in files:
+            print(f"{would}{what}: {file}")
     for drop in done.dropped:
         print(f"left out ({', '.join(map(str, drop['reasons']))}): {drop['text']}")  # type: ignore[call-overload]
-    if not (done.added or done.reinforced):
-        print("Nothing in it was asked to be remembered.")
+    if not any(written.values()):
+        print("Nothing in it deserves a note." if done.model else _NOT_ASKED)
+    if done.pending and not dry_run:
+        print("What is pending waits for you: `mdmemory pending`.")
+    if done.unread:
+        print(f"{plural(done.unread, 'turn')} left for the next run.")
+    if dry_run and done.model:
+        print(f"{done.model} was asked; nothing was stored.")
     if done.commit:
-        print(f"Commit {done.commit[:10]}.")
-    return 0
+        print(f"Commit {done.commit[:10]}. Take it back: `mdmemory undo {done.id}`.")
+
+
+_NOT_ASKED = "Nothing in it was asked to be remembered."
 
 
 def _seconds(text: str) -> float:

@@ -9,16 +9,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.doors.cli.output import emit, opened
-from mdmemory.errors import NotFound
+from mdmemory.errors import NotFound, UsageError
 from mdmemory.store.history import ID_TRAILER, Logged
 
 if TYPE_CHECKING:
     from mdmemory.store.life import Step
+    from mdmemory.store.undo import Undone
 
 
 def log_options(parser: ArgumentParser) -> None:
     """Options of `log`."""
     parser.add_argument("-n", type=_count, metavar="N", help="only the newest N")
+    parser.add_argument("--captures", action="store_true",
+                        help="why each fact found in a session was kept or left out")  # fmt: skip
 
 
 def _count(text: str) -> int:
@@ -30,6 +33,8 @@ def _count(text: str) -> int:
 def log(asked: Namespace) -> int:
     """What was done to the notes, newest first, one commit a line."""
     asked.holder = "log"
+    if asked.captures:
+        return _captures(asked)
     rows = opened(asked).log(asked.n)
     if asked.json:
         emit([_json(entry, undone) for entry, undone in rows])
@@ -39,6 +44,28 @@ def log(asked: Namespace) -> int:
         print(f"{entry.get(ID_TRAILER)}  {entry.time[:16]}  {entry.subject}{mark}")
         for op in entry.ops:
             print(f"            {op}")
+    return 0
+
+
+def _captures(asked: Namespace) -> int:
+    from mdmemory.doors.worddiff import visible
+
+    found = opened(asked).captures(asked.n)
+    if asked.json:
+        emit([
+            {
+                "time": each.time, "session": each.session, "phase": each.phase,
+                "outcome": each.outcome, "reasons": [*each.reasons], "preview": each.preview,
+                "near": [*each.near],
+            }
+            for each in found
+        ])  # fmt: skip
+        return 0
+    for each in found:
+        why = f" ({', '.join(each.reasons)})" if each.reasons else ""
+        print(f"{each.time[:16]}  {each.session}  {each.outcome}{why}: {visible(each.preview)}")
+        if each.near:
+            print(f"{'':18}near it: {', '.join(each.near)}")
     return 0
 
 
@@ -127,25 +154,44 @@ def _chosen(steps: Sequence[Step], id: str | None) -> Sequence[Step]:
 def undo_options(parser: ArgumentParser) -> None:
     """Options of `undo`."""
     parser.add_argument("id", nargs="?", metavar="ID", help="a Memory-Id or a commit of ours")
+    parser.add_argument("--session", metavar="ID", help="all that this session wrote")
 
 
 def undo(asked: Namespace) -> int:
     """Take a change back, byte for byte; what was edited since is kept and named."""
     asked.holder = "undo"
+    if asked.session and asked.id:
+        raise UsageError("Undo what: ID or --session?", "Name one of them.")
+    if asked.session:
+        all_done = opened(asked).undo_session(asked.session)
+        if asked.json:
+            emit([_undone(done) for done in all_done])
+        else:
+            for done in all_done:
+                _tell(done)
+        return 1 if any(done.kept for done in all_done) else 0
     done = opened(asked).undo(asked.id)
     if asked.json:
-        emit({
-            "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
-            "kept": [{"file": file, "reason": why} for file, why in done.kept],
-        })  # fmt: skip
+        emit(_undone(done))
     else:
-        for file in done.restored:
-            print(f"restored: {file}")
-        for file, why in done.kept:
-            print(f"kept: {file}: {why}")
-        if not done.restored and not done.kept:
-            print("Nothing was left to take back: the files are as they were before.")
-        if done.written.commit:
-            commit, id = done.written.commit[:10], done.written.id
-            print(f"Commit {commit}. To undo this: `mdmemory undo {id}`.")
+        _tell(done)
     return 1 if done.kept else 0
+
+
+def _undone(done: Undone) -> dict[str, Any]:
+    return {
+        "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
+        "kept": [{"file": file, "reason": why} for file, why in done.kept],
+    }  # fmt: skip
+
+
+def _tell(done: Undone) -> None:
+    for file in done.restored:
+        print(f"restored: {file}")
+    for file, why in done.kept:
+        print(f"kept: {file}: {why}")
+    if not done.restored and not done.kept:
+        print("Nothing was left to take back: the files are as they were before.")
+    if done.written.commit:
+        commit, id = done.written.commit[:10], done.written.id
+        print(f"Commit {commit}. To undo this: `mdmemory undo {id}`.")

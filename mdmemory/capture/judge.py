@@ -1,0 +1,289 @@
+"""What becomes of each candidate: kept, left to a person, or dropped, and why. Pure.
+
+The model proposes; what it proposes is held against the session and the notes as they are now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from mdmemory import limits, note_writing
+from mdmemory.capture import losses
+from mdmemory.capture.candidates import Candidate
+from mdmemory.capture.duplicates import canonical, identity
+from mdmemory.capture.extract import description_of, keys_of, name_of, says_something
+from mdmemory.capture.near import nearest
+from mdmemory.capture.privacy import has_secret, redact, strip_private
+from mdmemory.capture.proof import Proof, heard, prove
+from mdmemory.capture.reinforce import reinforced
+from mdmemory.capture.transcript import Turn, without_memory
+from mdmemory.errors import BadNote
+from mdmemory.files import digest
+from mdmemory.note import Note, parse
+from mdmemory.store.store import StoredNote
+
+# What speaks against a text of this type as a note: reason codes, () for nothing.
+Gate = Callable[[str, str], tuple[str, ...]]
+# Where two candidates are about one note, the one that keeps more comes first.
+_ORDER = ("flag", "update", "reinforce", "add")
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What candidates are held against.
+
+    `turns` are those that the model read, `notes` all of the store's as they are now; `shown` is
+    the digest of each note that the model saw, `opened` those it saw with their body. `asked` are
+    file and text of the notes that the user asks for in these turns, `touched` those that change
+    because of it.
+    """
+
+    turns: Sequence[Turn]
+    notes: Sequence[StoredNote]
+    session: str
+    today: str
+    gate: Gate
+    shown: Mapping[str, str] = field(default_factory=dict)
+    opened: Collection[str] = ()
+    held: Collection[str] = ()
+    in_conflict: Collection[str] = ()
+    asked: Sequence[tuple[str, str]] = ()
+    touched: Collection[str] = ()
+    reserved: Collection[str] = ()
+    revertible: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One candidate's fate: `outcome` is added, updated, reinforced, flagged, pending or dropped.
+
+    `file` is the note's, `old` it as it is (None: new), `text` its new text (None: unchanged);
+    `against` is the note that a flagged one contradicts.
+    """
+
+    candidate: Candidate
+    outcome: str
+    reasons: tuple[str, ...] = ()
+    file: str = ""
+    old: StoredNote | None = None
+    text: str | None = None
+    against: StoredNote | None = None
+    near: tuple[str, ...] = ()
+
+
+def judge(candidates: Sequence[Candidate], scene: Scene) -> list[Judged]:
+    """What becomes of each, in the order given."""
+    sitting = _Sitting(scene)
+    order = sorted(range(len(candidates)), key=lambda at: _ORDER.index(candidates[at].action))
+    found = {at: sitting.judge(candidates[at]) for at in order}
+    return [found[at] for at in sorted(found)]
+
+
+class _Sitting:
+    """The candidates of one answer, one after the other: what one takes the next cannot have."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.said = heard(scene.turns)
+        self.notes = {note.file: note for note in scene.notes}
+        self.keys = {key: note for note in reversed(scene.notes) for key in keys_of(note.note)}
+        asked = [parse(text, file) for file, text in scene.asked]
+        self.asked = {key for note in asked for key in keys_of(note)}
+        names = [*scene.reserved, *self.notes, *(file for file, _ in scene.asked)]
+        names += [note.head.name for note in asked]
+        names += [note.note.head.name for note in scene.notes]
+        self.taken = {name.casefold() for name in names}
+        self.touched = set(scene.touched)
+
+    def judge(self, candidate: Candidate) -> Judged:
+        candidate = _clean(candidate)
+        note = self.notes.get(candidate.file)
+        why = self._target_trouble(candidate, note)
+        if why:
+            return Judged(candidate, "dropped", (why,), candidate.file)
+        type = candidate.type if note is None or candidate.action == "flag" else note.note.head.type
+        proof = prove(candidate, type, self.said)
+        if proof.dropped:
+            return Judged(candidate, "dropped", (proof.dropped,), candidate.file)
+        if note is not None and candidate.action == "reinforce":
+            return self._reinforce(candidate, note, proof)
+        if reasons := self._unfit(candidate, type):
+            return Judged(candidate, "dropped", reasons, candidate.file)
+        if note is not None and candidate.action == "update":
+            return self._update(candidate, note, proof)
+        return self._add(candidate, proof, note)
+
+    def _target_trouble(self, candidate: Candidate, note: StoredNote | None) -> str:
+        """What is wrong with the note that a candidate names; "" when nothing is."""
+        if not candidate.file:
+            return ""
+        if candidate.file in {file for file, _ in self.scene.asked}:
+            return "known"  # stored by this very run, on the user's word
+        if note is None or candidate.file not in self.scene.shown:
+            return "unknown_file"
+        if candidate.file in self.scene.held:
+            return "held"
+        if note.digest != self.scene.shown[candidate.file]:
+            return "note_changed"
+        if candidate.file in self.touched:
+            return "overlap"
+        return ""
+
+    def _unfit(self, candidate: Candidate, type: str) -> tuple[str, ...]:
+        """What speaks against a text as such."""
+        whole = f"{candidate.description}\n{candidate.body}"
+        if without_memory(whole) != whole or strip_private(whole)[1]:
+            return ("memory",)
+        if not says_something(candidate.description):
+            return ("secret",)
+        return self.scene.gate(candidate.description, type) or self.scene.gate(candidate.body, type)
+
+    # a note that there is
+
+    def _reinforce(self, candidate: Candidate, note: StoredNote, proof: Proof) -> Judged:
+        if not proof.by_user or proof.waits:
+            return Judged(candidate, "dropped", proof.waits or ("not_the_users_words",), note.file)
+        fresh = reinforced(note, (self.scene.session, proof.turn), self.scene.today)
+        if isinstance(fresh, str):
+            return Judged(candidate, "dropped", (fresh,), note.file)
+        self.touched.add(note.file)
+        return Judged(candidate, "reinforced", (), note.file, note, fresh.text)
+
+    def _update(self, candidate: Candidate, note: StoredNote, proof: Proof) -> Judged:
+        why = self._update_trouble(candidate, note, proof)
+        if why:
+            return Judged(candidate, "dropped", why, note.file)
+        try:
+            fresh = _updated(candidate, note, self.scene.today)
+        except BadNote:
+            return Judged(candidate, "dropped", ("not_editable",), note.file)
+        if fresh is None:
+            return Judged(candidate, "dropped", ("known",), note.file)
+        self.touched.add(note.file)
+        self.keys |= dict.fromkeys(keys_of(fresh), note)
+        return Judged(candidate, "updated", (), note.file, note, fresh.text)
+
+    def _update_trouble(
+        self, candidate: Candidate, note: StoredNote, proof: Proof
+    ) -> tuple[str, ...]:
+        if not proof.by_user:
+            return ("not_the_users_words",)
+        if proof.waits:
+            return proof.waits
+        if not self.scene.revertible:
+            return ("not_revertible",)
+        if note.file in self.scene.in_conflict:
+            return ("in_conflict",)  # only a person settles it
+        if note.file not in self.scene.opened or has_secret(note.note.text):
+            return ("not_shown",)  # the model did not see all that it would replace
+        old = f"{note.note.head.description}\n{note.note.body}"
+        new = f"{candidate.description}\n{candidate.body}"
+        folded = losses.fold(old)
+        if not all(losses.fold(each) in folded for each in candidate.superseded):
+            return ("bad_superseded",)
+        if losses.lost(old, new, candidate.superseded):
+            return ("literal_lost",)
+        if losses.loses_words(old, new, candidate.superseded):
+            return ("words_lost",)
+        said = [each.turn.text for each in self.said]
+        return ("invented",) if losses.invented(new, [old, *said]) else ()
+
+    # a new one
+
+    def _add(self, candidate: Candidate, proof: Proof, against: StoredNote | None) -> Judged:
+        near = nearest(f"{candidate.description}\n{candidate.body}", self.scene.notes)
+        if self._is_asked_for(candidate):
+            return Judged(candidate, "dropped", ("known",), near=near)
+        same = self._same(candidate)
+        if same is not None:
+            return self._again(candidate, proof, same, against)
+        if proof.waits:
+            return Judged(candidate, "pending", proof.waits, near=near)
+        try:
+            file, text = self._composed(candidate, proof.turn)
+        except BadNote:
+            return Judged(candidate, "dropped", ("unfit",), near=near)
+        new = StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
+        self.keys |= dict.fromkeys(keys_of(new.note), new)
+        self.taken |= {file.casefold(), new.note.head.name.casefold()}
+        if against is None:
+            return Judged(candidate, "added", (), file, None, text, near=near)
+        self.touched.add(against.file)
+        return Judged(candidate, "flagged", (), file, None, text, against, near)
+
+    def _is_asked_for(self, candidate: Candidate) -> bool:
+        """Whether the user's own request for this fact is stored in the same run."""
+        quote = canonical(candidate.quote)
+        ours = {canonical(candidate.description), canonical(candidate.body)}
+        return any(key in ours or key in quote or quote in key for key in self.asked)
+
+    def _same(self, candidate: Candidate) -> StoredNote | None:
+        """The note that states this fact: the same words, or a pointer to the same place."""
+        for text in (candidate.body, candidate.description):
+            if found := self.keys.get(canonical(text)):
+                return found
+        place = identity(f"{candidate.description}\n{candidate.body}")
+        if candidate.type != "reference" or not place:
+            return None
+        for note in self.scene.notes:
+            said = f"{note.note.head.description}\n{note.note.body}"
+            if note.note.head.type == "reference" and identity(said) == place:
+                return note
+        return None
+
+    def _again(
+        self, candidate: Candidate, proof: Proof, same: StoredNote, against: StoredNote | None
+    ) -> Judged:
+        """What becomes of a fact that a note states already."""
+        if same.file not in self.notes or same.file in self.touched | set(self.scene.held):
+            return Judged(candidate, "dropped", ("known",), same.file)
+        if against is not None and against.file != same.file:
+            self.touched |= {same.file, against.file}
+            return Judged(candidate, "flagged", (), same.file, same, None, against)
+        return self._reinforce(candidate, same, proof)
+
+    def _composed(self, candidate: Candidate, turn: str) -> tuple[str, str]:
+        """File and text of the new note. Raises BadNote."""
+        type = candidate.type
+        name = limits.slug(candidate.name.removesuffix(".md").removeprefix(f"{type}-"))
+        if not name or has_secret(candidate.name) or "redacted" in name:
+            name = name_of(candidate.description)
+        name = limits.free_name(name, type, self.taken)
+        text = note_writing.compose(
+            name=name, type=type, description=description_of(candidate.description),
+            body=candidate.body, kind=candidate.kind,
+            metadata={
+                "source": "extraction", "created": self.scene.today, "updated": self.scene.today,
+                "session": self.scene.session, "turn": turn,
+            },
+        )  # fmt: skip
+        return limits.file_name(type, name), text
+
+
+def _clean(candidate: Candidate) -> Candidate:
+    """Without secrets, the description one line."""
+    return replace(
+        candidate,
+        name=redact(candidate.name)[0],
+        description=" ".join(redact(candidate.description)[0].split()),
+        body=redact(candidate.body)[0],
+        quote=redact(candidate.quote)[0],
+        superseded=tuple(redact(each)[0] for each in candidate.superseded),
+    )
+
+
+def _updated(candidate: Candidate, note: StoredNote, today: str) -> Note | None:
+    """The note with the new words, or None when they are the old ones. Raises BadNote."""
+    head = note.note.head
+    wanted: dict[str, str | None] = {}
+    if (description := description_of(candidate.description)) != head.description:
+        wanted["description"] = description
+    body = None if candidate.body.strip() == note.note.body.strip() else candidate.body
+    if not wanted and body is None:
+        return None
+    if head.status == "unconfirmed":
+        wanted["metadata.status"] = None  # the user's own words stand behind it now
+    return note_writing.edit(note.note, set={**wanted, "metadata.updated": today}, body=body)
+
+

@@ -1,0 +1,116 @@
+"""Whether a session bears a candidate out: its quote must stand in a turn, and in whose. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mdmemory.capture.candidates import Candidate
+from mdmemory.capture.losses import fold, invented
+from mdmemory.capture.near import words
+from mdmemory.capture.transcript import Turn
+from mdmemory.capture.triggers import FLOOR, find, weight
+from mdmemory.limits import MAX_DESCRIPTION
+
+USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said
+
+_FENCE = re.compile(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)")
+_QUOTED = re.compile(r"(?m)^[ \t]{0,3}>.*$")
+_AROUND = " \t\"'“”‘’「」…."
+_REQUEST = re.compile(r"\b(?:please|can you|could you|would you|will you)\b|请|請|能不能|可以")
+_THAT = re.compile(r"\b(?:that|this|it)\b|这|這|那")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn as it is compared: all of its text, and what of it are the speaker's own words."""
+
+    turn: Turn
+    text: str
+    own: str
+    unwanted: bool = False  # the user asked not to remember it
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What bears a candidate out. `dropped` or `waits` say in a word what is wrong, or are "".
+
+    `turn` is the id of the turn that the quote stands in; `by_user`: it is the user's own words.
+    """
+
+    turn: str = ""
+    by_user: bool = False
+    dropped: str = ""
+    waits: tuple[str, ...] = ()
+
+
+def heard(turns: Sequence[Turn]) -> list[Said]:
+    """The turns (redacted, without memory and private text), ready to be searched."""
+    found = []
+    for turn in turns:
+        bare = _QUOTED.sub(" ", _FENCE.sub(" ", turn.text))
+        found.append(Said(turn, fold(turn.text), fold(bare), _is_unwanted(turn)))
+    users = [at for at, each in enumerate(found) if each.turn.role == "user"]
+    for before, at in pairwise(users):
+        if found[at].unwanted and _speaks_of_before(found[at].turn):
+            said = found[before]
+            found[before] = Said(said.turn, said.text, said.own, unwanted=True)
+    return found
+
+
+def prove(candidate: Candidate, type: str, said: Sequence[Said]) -> Proof:
+    """What the session has on a candidate whose note is of this type."""
+    quote = fold(candidate.quote).strip(_AROUND)
+    if weight(quote) < FLOOR:
+        return Proof(dropped="no_evidence")
+    places = [each for each in said if quote in each.text]
+    if not places:
+        return Proof(dropped="no_evidence")
+    # said again later, and not taken back there, it counts
+    wanted = [each for each in places if not each.unwanted]
+    if not wanted:
+        return Proof(dropped="negated")
+    own = [each for each in wanted if each.turn.role == "user" and quote in each.own]
+    place = (own or wanted)[-1]
+    if not own and type in USER_ONLY:
+        return Proof(place.turn.id, dropped="not_the_users_words")
+    waits = _doubts(candidate, quote, place, bool(own), said)
+    return Proof(place.turn.id, bool(own), waits=tuple(waits))
+
+
+def _doubts(
+    candidate: Candidate, quote: str, place: Said, by_user: bool, said: Iterable[Said]
+) -> Iterable[str]:
+    if not by_user:
+        yield "assistant_said" if place.turn.role == "assistant" else "pasted"
+    if _is_asked(quote, place.own):
+        yield "question"
+    if candidate.action == "reinforce":
+        return
+    claim = f"{candidate.description}\n{candidate.body}"
+    if not set(words(quote)) & set(words(claim)):
+        yield "weak_evidence"
+    if candidate.action != "update" and invented(claim, [each.turn.text for each in said]):
+        yield "invented"
+
+
+def _is_asked(quote: str, text: str) -> bool:
+    """Whether the sentence that the quote ends in is a question, and no request."""
+    at = text.find(quote)
+    if at < 0:
+        return False
+    before = re.split(r"[.!。！]\s|\n", text[:at])[-1]
+    after = re.match(r"[^.!?。！？\n]{0,200}[?？]", text[at + len(quote) :])
+    asked = bool(after) or quote.endswith(("?", "？"))
+    return asked and not _REQUEST.search(before + quote)
+
+
+def _is_unwanted(turn: Turn) -> bool:
+    return turn.role == "user" and any(trigger.negated for trigger in find(turn.text))
+
+
+def _speaks_of_before(turn: Turn) -> bool:
+    """ "Don't remember that", and little else: it means what was said before."""
+    return weight(turn.text) <= MAX_DESCRIPTION // 2 and _THAT.search(turn.text.lower()) is not None
