@@ -234,7 +234,8 @@ def test_the_state_of_an_older_version_learns_to_count(tmp_path: Path) -> None:
         state.set_watermark("ses", "msg")
     database = sqlite3.connect(tmp_path / "state.db")
     database.executescript(
-        "DROP TABLE model_call; DROP TABLE answer_form; PRAGMA user_version = 1"
+        "DROP TABLE model_call; DROP TABLE answer_form; DROP TABLE evidence; DROP TABLE pending;"
+        "PRAGMA user_version = 1"
     )
     database.close()
     with State(tmp_path / "state.db") as state:

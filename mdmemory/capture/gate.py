@@ -14,6 +14,7 @@ from mdmemory.capture import wordings
 from mdmemory.capture.triggers import weight
 
 FLOOR = 20  # letters; a Chinese, Japanese or Korean character counts as three
+FLOOR_OF_USER = 12  # "Is vegetarian" is a fact
 TRUSTED = ("explicit", "manual")
 SOFT = ("bad_feedback", "bad_decision", "dangling")
 # A reason that is given may tell what happened: "Why: the tests failed twice".
@@ -113,7 +114,8 @@ _STATEMENT = (
 def _too_short(fact: str, type: str) -> bool:
     said = re.sub(r"\[redacted:\w+\]|\W", " ", fact)
     pointer = type == "reference" and _says(_POINTER, fact)
-    return not pointer and weight(" ".join(said.split())) < FLOOR
+    floor = FLOOR_OF_USER if type == "user" else FLOOR
+    return not pointer and weight(" ".join(said.split())) < floor
 
 
 def _path_heavy(fact: str, _: str) -> bool:

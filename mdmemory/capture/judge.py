@@ -15,9 +15,10 @@ from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import description_of, keys_of, name_of, says_something
 from mdmemory.capture.near import nearest
 from mdmemory.capture.privacy import has_secret, redact, strip_private
-from mdmemory.capture.proof import Proof, heard, prove
+from mdmemory.capture.proof import USER_ONLY, Proof, heard, prove
 from mdmemory.capture.reinforce import reinforced
 from mdmemory.capture.transcript import Turn, without_memory
+from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import Note, parse
@@ -25,6 +26,7 @@ from mdmemory.store.store import StoredNote
 
 # What speaks against a text of this type as a note: reason codes, () for nothing.
 Gate = Callable[[str, str], tuple[str, ...]]
+_OF_QUOTES = ("task", "progress", "temporary", "injection")  # what a finer wording may hide
 # Where two candidates are about one note, the one that keeps more comes first.
 _ORDER = ("flag", "update", "reinforce", "add")
 
@@ -110,6 +112,7 @@ class _Sitting:
             return self._reinforce(candidate, note, proof)
         if reasons := self._unfit(candidate, type):
             return Judged(candidate, "dropped", reasons, candidate.file)
+        proof = self._weighed(proof, candidate, type)
         if note is not None and candidate.action == "update":
             return self._update(candidate, note, proof)
         return self._add(candidate, proof, note)
@@ -137,7 +140,19 @@ class _Sitting:
             return ("memory",)
         if not says_something(candidate.description):
             return ("secret",)
-        return self.scene.gate(candidate.description, type) or self.scene.gate(candidate.body, type)
+        found = (self._gate(candidate.description, type), self._gate(candidate.body, type))
+        return next(filter(None, found), ())
+
+    def _weighed(self, proof: Proof, candidate: Candidate, type: str) -> Proof:
+        """The proof, with what speaks against the user's own words where the model's are finer."""
+        doubts = tuple(why for why in self.scene.gate(candidate.quote, type) if why in _OF_QUOTES)
+        return replace(proof, waits=(*proof.waits, *doubts))
+
+    def _gate(self, text: str, type: str) -> tuple[str, ...]:
+        reasons = self.scene.gate(text, type)
+        # "Is vegetarian" is a fact: what the user said of themselves has the floor of a request
+        said = type in USER_ONLY and weight(text) >= FLOOR
+        return () if said and reasons == ("too_short",) else reasons
 
     # a note that there is
 

@@ -20,6 +20,11 @@ _FENCE = re.compile(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)")
 _QUOTED = re.compile(r"(?m)^[ \t]{0,3}>.*$")
 _AROUND = " \t\"'“”‘’「」…."
 _REQUEST = re.compile(r"\b(?:please|can you|could you|would you|will you)\b|请|請|能不能|可以")
+# One order to the assistant: a fact about the work it is not. "Please note that" tells one.
+_ORDER = re.compile(
+    r"\bplease\b(?! (?:note|remember|keep in mind|be aware))|\blet(?:'s| us) "
+    r"|\b(?:find|give|show|help|tell|write|make|get|send) me\b|帮我|幫我|给我|給我"
+)
 _THAT = re.compile(r"\b(?:that|this|it)\b|这|這|那")
 
 
@@ -76,6 +81,8 @@ def prove(candidate: Candidate, type: str, said: Sequence[Said]) -> Proof:
     place = (own or wanted)[-1]
     if not own and type in USER_ONLY:
         return Proof(place.turn.id, dropped="not_the_users_words")
+    if type not in USER_ONLY and candidate.action != "reinforce" and _ORDER.search(quote):
+        return Proof(place.turn.id, dropped="task")
     waits = _doubts(candidate, quote, place, bool(own), said)
     return Proof(place.turn.id, bool(own), waits=tuple(waits))
 

@@ -268,7 +268,7 @@ TO_DO = (
     "|have|avoid)"
     "|^(?:the )?user wants? (?:a|an|the) (?:summary|list|fix|review|plan|test|explanation"
     r"|report|overview)\b|(?:調査|確認|検討|修正|対応)(?:する|します)[。]?$"
-    "|(?:확인|수정|검토|추가|조사)(?:하겠습니다|할게요)|^先(?:看|改|写|查)一?下|^まず"
+    "|(?:확인|수정|검토|추가|조사)(?:하겠습니다|할게요)|^先(?:看|改|写|查)一?下|^先?把.{1,30}(?:一下|掉)[。]?$|^まず"
     "|해 ?보자[.]?$|待办|待辦|接下来要?|下一步|需要(?:再|继续)"
     "|(?:我|我们)(?:会|要|准备|打算)(?:去|把|给|在)|用户(?:想|要求?|希望|让)(?:让)?我"
     "|^(?:明天|下周)(?:要|得)|(?:する|行う|追加する|対応する)(?:予定|つもり)|^次(?:は|に)"
@@ -280,7 +280,11 @@ ORDER = (
     "^(?:fix|add|implement|refactor|create|investigate|debug|rename|remove|move|write|update"
     r"|review|finish|deploy|test|merge) (?:an?|the|new|missing|more|tests?|another)\b"
 )
-EACH_TIME = r"\b(?:always|never|each|every|when|whenever|before|after|only|unless|once)\b"
+EACH_TIME = (
+    r"\b(?:always|never|each|every|when|whenever|only|unless|once"
+    r"|(?:before|after)(?! (?:lunch|noon|today|tonight|tomorrow|the (?:meeting|demo|weekend)"
+    r"|\w+day)))\b"
+)
 SAW = (
     "opened|looked|discussed|suggested|asked|tried|ran|saw|noticed|read|reviewed|checked"
     "|started|worked|mentioned|said|found|wrote|fixed|added|updated|implemented|removed|created"
@@ -304,7 +308,8 @@ PROGRESS = (
     rf"| also)? (?:{SAW})\b|^successfully \w|^(?:now )?(?:{DOING})\b"
     rf"|\b(?:is|are|was|were|am|['’]m|['’]re) (?:now |still )?(?:{DOING})\b"
     r"|\bnow (?!always|is\b)[a-z]+s\b|\b(?:works|working) (?:as expected|fine|now)\b"
-    r"|\blooks (?:correct|good|fine)\b|\btimed out\b|\bthis time\b"
+    r"|\blooks (?:correct|good|fine)\b|\btimed out\b"
+    r"|\b(?:is|are) at (?:step )?\d+ (?:of|/) \d+\b|\bthis time\b"
     r"|\b(?:all )?(?:\d+ )?tests? (?:now )?(?:pass(?:ed|es|ing)?|are green|fail(?:ed|s|ing)?)\b"
     r"|\b(?:is|are) (?:now )?(?:done|complete|completed|finished|fixed|ready for review"
     r"|green)(?=[.,;! ]*(?:$|and\b|now\b))"

@@ -54,6 +54,12 @@ _ANTONYMS = tuple(
         "accept accepts/reject rejects",
     )
 )
+_SIDES = {
+    word: (pair, side)
+    for pair, sides in enumerate(_ANTONYMS)
+    for side, words in enumerate(sides)
+    for word in words
+}
 _ANTONYMS_CJK = tuple(
     tuple(pair.split("/"))
     for pair in (
@@ -107,13 +113,12 @@ def contradiction(one: Profile, other: Profile) -> str | None:
 def _difference(one: Statement, other: Statement) -> str | None:
     from rapidfuzz import fuzz  # only when notes are compared: it costs start-up time
 
-    alike = one.ordered and fuzz.ratio(one.ordered, other.ordered, score_cutoff=SIMILAR)
-    if not alike:
+    if one.text == other.text or not one.ordered:
         return None
-    if _owners_differ(one, other):
+    if not fuzz.ratio(one.ordered, other.ordered, score_cutoff=SIMILAR):
         return None
     antonym = _antonym(one, other)
-    if _matters_differ(one, other, antonym):
+    if _matters_differ(one, other, antonym) or _owners_differ(one, other):
         return None
     left, right = one.values - other.values, other.values - one.values
     if left and right:
@@ -148,13 +153,19 @@ def _denies(one: Statement, other: Statement) -> bool:
 
 
 def _antonym(one: Statement, other: Statement) -> tuple[str, str] | None:
-    for left, right in _ANTONYMS:
-        for first, second in ((left, right), (right, left)):
-            mine, theirs = one.words & first, other.words & second
-            if mine and theirs and not one.words & second and not other.words & first:
-                return min(mine), min(theirs)
+    for pair, side in sorted(_sides(one) & {(pair, 1 - side) for pair, side in _sides(other)}):
+        if (pair, 1 - side) not in _sides(one) and (pair, side) not in _sides(other):
+            first, second = _ANTONYMS[pair][side], _ANTONYMS[pair][1 - side]
+            return min(one.words & first), min(other.words & second)
+    if one.text.isascii() or other.text.isascii():
+        return None
     for first_word, second_word in _ANTONYMS_CJK:
-        has = [(first_word in side.text, second_word in side.text) for side in (one, other)]
+        has = [(first_word in each.text, second_word in each.text) for each in (one, other)]
         if sorted(has) == [(False, True), (True, False)]:
             return (first_word, second_word) if has[0][0] else (second_word, first_word)
     return None
+
+
+def _sides(statement: Statement) -> set[tuple[int, int]]:
+    """Which antonym pairs it has a word of, and of which side."""
+    return {_SIDES[word] for word in statement.words & _SIDES.keys()}

@@ -7,7 +7,7 @@ twice; what finds no room waits for the next pass.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from mdmemory.compact.contradiction import Profile, contradiction, profile
 from mdmemory.compact.guards import check, removable
@@ -15,7 +15,8 @@ from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import MAX_FLAGGED, Flag, Merge, Op, Plan, named, render
 from mdmemory.compact.planner import Proposal
 from mdmemory.compact.result import best, standing
-from mdmemory.compact.same import Sentence, has_own_keys, same_key, sentences
+from mdmemory.compact.same import Sentence, has_own_keys, same_key, sentences, wording
+from mdmemory.note import Note
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.store import StoredNote
 
@@ -96,18 +97,26 @@ def _exact(
     notes: Sequence[StoredNote], neighbours: Neighbours, fixed: Collection[str]
 ) -> Iterator[Group]:
     """Groups of notes that say exactly the same, each with the best note first."""
-    alike: dict[Hashable, list[StoredNote]] = defaultdict(list)
+    rough: dict[Hashable, list[StoredNote]] = defaultdict(list)
     for at, note in enumerate(notes):
         if note.file not in fixed:
-            alike[(note.note.head.type, neighbours.hook(at))].append(note)
-    for rough in alike.values():
-        exact: dict[Hashable, list[StoredNote]] = defaultdict(list)
-        for note in rough if len(rough) > 1 else ():
-            exact[same_key(note.note)].append(note)
-        for group in exact.values():
-            if len(group) > 1:
-                first = best(group)
-                yield from _group([first, *(note for note in group if note is not first)], _SAME)
+            rough[(note.note.head.type, neighbours.hook(at))].append(note)
+    # each key is dearer than the one before
+    for some in _split(rough.values(), wording):
+        for group in _split([some], same_key):
+            first = best(group)
+            yield from _group([first, *(note for note in group if note is not first)], _SAME)
+
+
+def _split(
+    groups: Iterable[Sequence[StoredNote]], key: Callable[[Note], Hashable]
+) -> Iterator[list[StoredNote]]:
+    """The groups cut into those of one key, where it has two notes at least."""
+    for group in groups:
+        alike: dict[Hashable, list[StoredNote]] = defaultdict(list)
+        for note in group if len(group) > 1 else ():
+            alike[key(note.note)].append(note)
+        yield from (found for found in alike.values() if len(found) > 1)
 
 
 def _covered(near: Iterable[tuple[StoredNote, StoredNote]]) -> Iterator[Group]:

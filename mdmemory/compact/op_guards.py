@@ -177,6 +177,9 @@ def _bad_text(
 def _loss(
     file: str, before: Sequence[str], after: str, own: Sequence[str]
 ) -> Iterator[_Refusal]:
+    before = [text for text in before if text != after]
+    if not before:
+        return
     lost, invented = literals.audit(before, after, merged=own)
     if lost:
         yield "literal_lost", f"{shown(file)} would lose {_some(lost)}."

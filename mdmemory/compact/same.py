@@ -35,12 +35,16 @@ def plain(text: str) -> str:
     return " ".join(_CLOSING.sub(" ", folded.casefold()).split())
 
 
+def wording(note: Note) -> Hashable:
+    """Equal for two notes of one type and kind whose texts are `plain` the same."""
+    head = note.head
+    return (head.type, head.kind, plain(head.description), plain(note.body))
+
+
 def same_key(note: Note) -> Hashable:
     """Equal for two notes that say exactly the same: type, kind, wording and literals."""
-    head = note.head
-    wording = (plain(head.description), plain(note.body))
-    text = f"{head.description}\n{note.body}"
-    return (head.type, head.kind, *wording, frozenset(literals.tokens(text)))
+    text = f"{note.head.description}\n{note.body}"
+    return wording(note), frozenset(literals.tokens(text))
 
 
 def sentences(note: Note) -> frozenset[Sentence]:

@@ -79,10 +79,13 @@ class Memory:
         environment: Mapping[str, str] | None = None,
     ) -> tuple[Memory, Setup]:  # fmt: skip
         """Make the folder `path` a project with a store (again: no change), and open it."""
+        from mdmemory.doors.sharing import advice
         from mdmemory.store.setup import init
 
         places = machine.places(environment)
         setup = init(Path(path), places, _is_secret, store=store, own_repo=own_repo)
+        if not own_repo:
+            setup.said += advice(setup.project.store)
         return cls(setup.project), setup
 
     # reading

@@ -110,7 +110,7 @@ def _links(writer: Writer) -> Iterator[Finding]:
     for note in notes:
         for target in _LINK.findall(note.note.body):
             if target.strip().casefold() not in known:
-                message = f"It links to [[{target}]], which is no note."
+                message = f"It links to [[{target}]], and there is no such note."
                 yield Finding("links", "warning", note.file, message)
 
 

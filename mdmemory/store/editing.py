@@ -46,7 +46,7 @@ def add(
     limits.check_name(name)
     if type not in limits.TYPES:
         raise BadNote(
-            f"{type} is no type of note.", f"Use one of: {', '.join(limits.TYPES)}."
+            f"{type!r} is not a type of note.", f"Use one of: {', '.join(limits.TYPES)}."
         )
     _refuse_secret(writer, f"{description}\n{body}")
     with writer.locked():

@@ -115,7 +115,7 @@ def _checked(project: Project) -> Project:
             return _missing(project)
         raise NoStore(
             f"The store {store} is, or lies behind, a symbolic link, and links are not followed.",
-            "Move the folder to its place, or run `mdmemory --store` with where it really is.",
+            "Move the folder to its place, or name its real place: `mdmemory --store PATH`.",
         )
     return project if store.is_dir() else _missing(project)
 

@@ -69,8 +69,6 @@ def init(
     with _locked(setup.project, repository):
         _fill(setup, base, repository, is_secret)
     open_project(root, places)
-    if not own_repo:
-        setup.said += _advice(repository, root / inside)
     return setup
 
 
@@ -287,24 +285,3 @@ def _write(path: Path, change: Change) -> None:
         path.unlink(missing_ok=True)
     else:
         write_atomic(path, change.new, replace=change.old is not None or change.derived)
-
-
-def _advice(repository: git.Repository | None, folder: Path) -> list[str]:
-    """Where other people would see the notes, say so."""
-    if repository is None or not _has_remote(repository):
-        return []
-    authors = repository.ask("log", "-n500", "--format=%ae") or b""
-    if len(set(authors.split())) < 2:
-        return []
-    return [
-        f"This repository has a remote and other authors: whoever reads it reads {folder}. "
-        "`mdmemory init --own-repo` keeps the notes in a repository of their own."
-    ]
-
-
-def _has_remote(repository: git.Repository) -> bool:
-    """GitPython reads the configuration with all that it includes, and runs nothing."""
-    from git import Repo  # takes 100 ms to load, once in a project's life
-
-    with Repo(repository.top) as known:
-        return bool(known.remotes)

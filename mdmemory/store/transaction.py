@@ -268,7 +268,6 @@ class Transactions:
             Transactions(History(self.history.repository, Path(journal.folder)))._resume(journal)
         if self.journals.room.is_dir() and not self.journals.room.is_symlink():
             self.staging.release()
-        moves.sweep_fresh(self.folder)
         return journal is not None
 
     def _resume(self, journal: Journal) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mdmemory.errors import MdmemoryError, NoGit, RepositoryState
 from mdmemory.files import digest, is_inside, read_regular
-from mdmemory.store import git
+from mdmemory.store import git, moves
 from mdmemory.store.history import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.store.lock import locked
 from mdmemory.store.plain import PlainWrites
@@ -75,6 +75,7 @@ class Writer:
             if self.history:
                 Transactions(self.history).recover()
             PlainWrites(self.project.store, private).recover()
+            moves.sweep_fresh(self.project.store)
             yield
 
     def refusal(self, patience: float = 0.0) -> MdmemoryError | None:

@@ -18,7 +18,7 @@ from mdmemory.version import VERSION
 COMMANDS = (
     ("init", "setup", "make a project remember: a store, and OpenCode reading it"),
     ("add", "notes", "store a note"),
-    ("list", "notes", "the notes, strongest use first told by `listed`"),
+    ("list", "notes", "all notes, and which of them the index lists"),
     ("show", "notes", "one note in full"),
     ("edit", "notes", "change a note"),
     ("remove", "notes", "remove a note; its text stays in history"),

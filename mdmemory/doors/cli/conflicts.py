@@ -23,7 +23,7 @@ def conflicts(asked: Namespace) -> int:
     memory = opened(asked)
     if asked.action is None:
         if asked.keep or asked.both:
-            raise UsageError("Which conflict?", "`mdmemory conflicts resolve ID --keep NAME`.")
+            raise UsageError("Which conflict?", "Run `mdmemory conflicts resolve ID --keep NAME`.")
         return _list(memory, asked.json)
     if asked.id is None or bool(asked.keep) == asked.both:
         raise UsageError(

@@ -47,7 +47,7 @@ def list_options(parser: ArgumentParser) -> None:
 
 
 def list(asked: Namespace) -> int:
-    """All notes, by file, with their strength."""
+    """All notes, by file."""
     asked.holder = "list"
     memory = opened(asked)
     rows = memory.listing()
@@ -56,7 +56,7 @@ def list(asked: Namespace) -> int:
         return 0
     for row in rows:
         mark = f"  [{row.status}]" if row.status else "" if row.listed else "  [not in the index]"
-        print(f"{row.head.file}  {row.head.description}{mark}")
+        print(f"{row.head.file}  {_description(row)}{mark}")
     print(f"{plural(len(rows), 'note')} in {memory.project.store}")
     return 0
 
@@ -122,7 +122,7 @@ def confirm(asked: Namespace) -> int:
     """Stand by a note whose status is unconfirmed, so that the index lists it."""
     asked.holder = "confirm"
     done = opened(asked).confirm(asked.name)
-    return _told(asked, done, "Confirmed", f"{done.file} was not unconfirmed.")
+    return _told(asked, done, "Confirmed", f"{done.file} is confirmed already.")
 
 
 def _told(asked: Namespace, done: Edited, verb: str, same: str) -> int:
@@ -139,10 +139,15 @@ def _told(asked: Namespace, done: Edited, verb: str, same: str) -> int:
     return 1 if done.written.kept else 0
 
 
+def _description(row: Listed) -> str:
+    """What may be shown: the description of a held note may be the very secret."""
+    return "(held back)" if row.status == "held" else row.head.description
+
+
 def _json(row: Listed) -> dict[str, Any]:
     head = row.head
     return {
-        "file": head.file, "name": head.name, "description": head.description, "type": head.type,
+        "file": head.file, "name": head.name, "description": _description(row), "type": head.type,
         "kind": head.kind, "digest": row.digest, "strength": row.strength, "listed": row.listed,
         "status": row.status,
     }  # fmt: skip

@@ -57,6 +57,8 @@ def extract(asked: Namespace) -> int:
     What the user asked to remember always; what a model finds, where one is chosen. A dry run asks
     the model, too.
     """
+    from mdmemory.doors import models
+
     asked.holder = "extract"
     if bool(asked.transcript) == bool(asked.session):
         raise UsageError(
@@ -71,6 +73,8 @@ def extract(asked: Namespace) -> int:
         emit(_extracted(done))
     else:
         _tell_extracted(done, asked.dry_run)
+    if done.model and (said := models.protocol(memory.project).said):
+        warn(said)
     if done.failure is None:
         return 0
     warn(f"{done.failure.message} {done.failure.hint}".rstrip())

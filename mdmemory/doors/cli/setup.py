@@ -31,7 +31,10 @@ def init_options(parser: ArgumentParser) -> None:
 def init(asked: Namespace) -> int:
     """Make a store (default DIR/notes/memory, or --store PATH inside DIR), in one commit."""
     if asked.user and (asked.dir or asked.own_repo or asked.store):
-        raise UsageError("--user has its own place.", "Run `mdmemory init --user` alone.")
+        raise UsageError(
+            "--user cannot be combined with DIR, --own-repo or --store.",
+            "Run `mdmemory init --user` alone.",
+        )
     root = machine.places().personal_root if asked.user else Path(asked.dir or ".")
     if asked.remove:
         return _remove(asked, root)
@@ -66,7 +69,10 @@ def _remove(asked: Namespace, root: Path) -> int:
     from mdmemory.doors import githooks, opencode
 
     if asked.own_repo or asked.opencode or asked.git_hooks:
-        raise UsageError("--remove stands alone.", "`mdmemory init --remove [DIR]`.")
+        raise UsageError(
+            "--remove cannot be combined with other options.",
+            "Run `mdmemory init --remove [DIR]`.",
+        )
     project = Memory.open(root, store=asked.store).project
     folder = machine.opencode_folder() if asked.user else None
     said = opencode.remove(project.root, project.store, config_folder=folder)

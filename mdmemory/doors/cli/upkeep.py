@@ -30,8 +30,8 @@ def index(asked: Namespace) -> int:
     elif asked.check:
         print(f"{path} is stale: run `mdmemory index`." if changed else f"{path} is up to date.")
     else:
-        verb = "Rewrote" if changed else "Left unchanged"
-        print(f"{verb} {path}: {listed} of {plural(total, 'note')}.")
+        done = f"Rewrote {path}" if changed else f"{path} is up to date"
+        print(f"{done}: {listed} of {plural(total, 'note')}.")
     return 1 if asked.check and changed else 0
 
 
@@ -130,5 +130,5 @@ def doctor(asked: Namespace) -> int:
         if fixable and not asked.fix:
             print(f"`mdmemory doctor --fix` mends {fixable} of these.")
         if not rows:
-            print(f"{memory.project.store} is well.")
+            print(f"{memory.project.store} has nothing wrong.")
     return 1 if failed else 0

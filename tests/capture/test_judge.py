@@ -1,0 +1,336 @@
+"""What becomes of a candidate: the session and the notes decide, never the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmemory.capture.candidates import Candidate
+from mdmemory.capture.judge import Judged, Scene, judge
+from mdmemory.capture.losses import invented, lost
+from mdmemory.capture.near import nearest
+from mdmemory.capture.question import MAX_BODIES, question
+from mdmemory.capture.transcript import Turn
+from mdmemory.files import digest
+from mdmemory.note import parse
+from mdmemory.note_writing import compose
+from mdmemory.store.store import StoredNote
+
+TODAY = "2026-06-20"
+TURNS = (
+    Turn("m1", "user", "We always deploy on Tuesdays, the on-call team is complete then."),
+    Turn("m2", "assistant", "Noted. The pipeline needs Docker 27 on every runner."),
+    Turn("m3", "user", "The port of the proxy is 8443 now, not 8080."),
+)
+BLANK = Candidate("add", "", "", "", "", "", "", "")
+DEPLOY = replace(
+    BLANK, type="project", name="deploy-on-tuesdays", description="Deploys are on Tuesdays",
+    body="Deploy on Tuesdays.\n\nWhy: the on-call team is complete then.",
+    quote="We always deploy on Tuesdays",
+)  # fmt: skip
+
+
+def note(name: str, body: str, *, type: str = "project", **metadata: str) -> StoredNote:
+    description = body.split("\n")[0][:100]
+    text = compose(name=name, type=type, description=description, body=body, metadata=metadata)
+    file = f"{type}-{name}.md"
+    return StoredNote(file, digest(text.encode()), parse(text, file))
+
+
+PROXY = note("proxy", "The proxy listens on port 8080, see `proxy.toml`.\n\nWhy: 443 is taken.")
+MOVED = replace(
+    BLANK, action="update", type="project", file=PROXY.file, name="proxy",
+    description="The proxy listens on port 8443, see `proxy.toml`.",
+    body="The proxy listens on port 8443, see `proxy.toml`.\n\nWhy: 443 is taken.",
+    quote="The port of the proxy is 8443 now, not 8080.", superseded=("8080",),
+)  # fmt: skip
+
+
+def scene(*notes: StoredNote, turns: tuple[Turn, ...] = TURNS, **more: Any) -> Scene:
+    seen = {each.file: each.digest for each in notes}
+    known = {"shown": seen, "opened": frozenset(seen), "gate": lambda text, type: (), **more}
+    return Scene(turns, notes, "ses_1", TODAY, **known)
+
+
+def fate(candidate: Candidate, *notes: StoredNote, **more: Any) -> tuple[str, tuple[str, ...]]:
+    (judged,) = judge([candidate], scene(*notes, **more))
+    return judged.outcome, judged.reasons
+
+
+def dropped(reason: str) -> tuple[str, tuple[str, ...]]:
+    return "dropped", (reason,)
+
+
+# --- proof -------------------------------------------------------------------------------------
+
+
+def test_a_fact_that_the_user_said_is_added_with_where_it_comes_from() -> None:
+    (judged,) = judge([DEPLOY], scene())
+    assert judged.outcome == "added"
+    head = parse(judged.text or "", judged.file).head
+    assert (head.source, head.session, head.turn) == ("extraction", "ses_1", "m1")
+    assert (head.created, head.updated, head.problems) == (TODAY, TODAY, ())
+
+
+@pytest.mark.parametrize(
+    "quote", ["We never deploy on Tuesdays", "deploy", "", "Tuesdays the on-call team", "8443"]
+)
+def test_a_quote_that_is_not_there_or_says_nothing_is_no_evidence(quote: str) -> None:
+    assert fate(replace(DEPLOY, quote=quote)) == dropped("no_evidence")
+
+
+def test_a_quote_may_differ_in_space_case_and_the_form_of_its_marks() -> None:
+    assert fate(replace(DEPLOY, quote="“we always\n deploy on   tuesdays…”"))[0] == "added"
+
+
+def test_a_claim_about_the_user_needs_the_users_words() -> None:
+    said = {"description": "Runs Docker 27", "quote": "The pipeline needs Docker 27"}
+    for type_ in ("user", "feedback"):
+        assert fate(replace(DEPLOY, type=type_, **said)) == dropped("not_the_users_words")
+    assert fate(replace(DEPLOY, **said)) == ("pending", ("assistant_said",))
+
+
+def test_what_the_user_pasted_is_not_in_their_words() -> None:
+    turns = (Turn("m1", "user", "Look:\n```\nAlways use yarn here.\n```\n> Never rebase main."),)
+    for quote in ("Always use yarn here", "Never rebase main"):
+        claim = replace(DEPLOY, description=quote, body=quote, quote=quote)
+        assert fate(replace(claim, type="feedback"), turns=turns) == dropped("not_the_users_words")
+        assert fate(claim, turns=turns) == ("pending", ("pasted",))
+
+
+@pytest.mark.parametrize(
+    ("texts", "quote"),
+    [
+        (("don't remember this: the client is a bank",), "the client is a bank"),
+        (("The client is a bank.", "Don't remember that."), "The client is a bank."),
+        (("不要记住我的生日是五月七号",), "我的生日是五月七号"),
+    ],
+)
+def test_what_must_not_be_remembered_is_not(texts: tuple[str, ...], quote: str) -> None:
+    turns = tuple(Turn(f"m{n}", "user", text) for n, text in enumerate(texts))
+    claim = replace(DEPLOY, description=quote, body=quote, quote=quote)
+    assert fate(claim, turns=turns) == dropped("negated")
+
+
+def test_doubts_are_left_to_a_person() -> None:
+    assert fate(replace(DEPLOY, description="Likes tea", body="Drinks tea.")) == (
+        "pending", ("weak_evidence",),
+    )  # fmt: skip
+    assert fate(replace(DEPLOY, body="Deploy on Tuesdays at 14:30.")) == ("pending", ("invented",))
+    turns = (Turn("m1", "user", "Should we deploy on Tuesdays?"),)
+    assert fate(replace(DEPLOY, quote="we deploy on Tuesdays"), turns=turns) == (
+        "pending", ("question",),
+    )  # fmt: skip
+
+
+def test_a_request_is_no_fact_about_the_work() -> None:
+    turns = (Turn("m1", "user", "please deploy on Tuesdays from now on"),)
+    claim = replace(DEPLOY, quote="please deploy on Tuesdays")
+    assert fate(claim, turns=turns) == dropped("task")
+    assert fate(replace(claim, type="feedback"), turns=turns)[0] == "added"
+
+
+# --- text --------------------------------------------------------------------------------------
+
+
+def test_the_gate_has_its_say_on_description_body_and_the_users_own_words() -> None:
+    def gate(text: str, type: str) -> tuple[str, ...]:
+        return ("temporary",) if "right now" in text else ()
+
+    for field in ("description", "body"):
+        claim = replace(DEPLOY, **{field: "Deploys are on Tuesdays right now"})
+        assert fate(claim, gate=gate) == dropped("temporary")
+    turns = (Turn("m1", "user", "We always deploy on Tuesdays right now"),)
+    claim = replace(DEPLOY, body="Deploy on Tuesdays.", quote=turns[0].text)
+    assert fate(claim, turns=turns, gate=gate) == ("pending", ("temporary",))
+
+
+def test_memory_secrets_and_broken_text_are_not_stored() -> None:
+    block = "<mdmemory>We always deploy on Tuesdays</mdmemory>"
+    assert fate(replace(DEPLOY, body=block)) == dropped("memory")
+    token = "ghp_" + "a1B2" * 9
+    assert fate(replace(DEPLOY, description=token)) == dropped("secret")
+    (judged,) = judge([replace(DEPLOY, body=f"Deploy on Tuesdays with {token}")], scene())
+    assert token not in (judged.text or "")
+    assert fate(replace(DEPLOY, body="---\nname: x\n---\nDeploy")) == dropped("unfit")
+
+
+def test_a_name_is_made_fit_and_free() -> None:
+    taken = note("deploy-on-tuesdays", "Something else.")
+    (judged,) = judge([replace(DEPLOY, name="project-Deploy on Tuesdays.md")], scene(taken))
+    assert judged.file == "project-deploy-on-tuesdays-2.md"
+    (judged,) = judge([replace(DEPLOY, name="!!!")], scene())
+    assert judged.file == "project-deploys-tuesdays.md"
+
+
+# --- what is there already ---------------------------------------------------------------------
+
+
+def test_a_known_fact_is_reinforced_once_in_seven_days() -> None:
+    old = note("deploys", "Deploys are on Tuesdays")
+    (judged,) = judge([DEPLOY], scene(old))
+    assert (judged.outcome, judged.file) == ("reinforced", old.file)
+    fresh = StoredNote(old.file, "d", parse(judged.text or "", old.file))
+    assert (fresh.note.head.reinforced, fresh.note.head.last_reinforced) == (1, TODAY)
+    again = replace(BLANK, action="reinforce", file=old.file, quote="We always deploy on Tuesdays")
+    assert fate(again, fresh) == dropped("known")
+
+
+def test_the_same_pointer_is_the_same_reference() -> None:
+    old = note("board", "The board: https://Boards.example.com/ops/", type="reference")
+    turns = (Turn("m1", "user", "ops issues are tracked at https://boards.example.com/ops"),)
+    claim = replace(
+        DEPLOY, type="reference", description="Ops issues: https://boards.example.com/ops",
+        body="Ops issues are at https://boards.example.com/ops.", quote=turns[0].text,
+    )  # fmt: skip
+    (judged,) = judge([claim], scene(old, turns=turns))
+    assert (judged.outcome, judged.file) == ("reinforced", old.file)
+
+
+def test_two_candidates_of_one_fact_give_one_note() -> None:
+    first, second = judge([DEPLOY, replace(DEPLOY, name="tuesdays")], scene())
+    assert (first.outcome, second.outcome, second.reasons) == ("added", "dropped", ("known",))
+
+
+def test_what_the_user_asked_for_in_the_same_turns_is_not_stored_twice() -> None:
+    asked = note("deploys-tuesdays", "We always deploy on Tuesdays", type="feedback")
+    more = {"asked": [(asked.file, asked.note.text)]}
+    assert fate(DEPLOY, **more) == dropped("known")
+    again = replace(BLANK, action="reinforce", file=asked.file, quote=DEPLOY.quote)
+    assert fate(again, **more) == dropped("known")
+
+
+@pytest.mark.parametrize("action", ["update", "reinforce", "flag"])
+def test_a_note_that_the_model_did_not_see_as_it_is_now_is_left_alone(action: str) -> None:
+    claim = replace(MOVED, action=action, superseded=())
+    assert fate(claim) == dropped("unknown_file")
+    assert fate(claim, PROXY, shown={}) == dropped("unknown_file")
+    assert fate(claim, PROXY, shown={PROXY.file: "0" * 64}) == dropped("note_changed")
+    assert fate(claim, PROXY, held={PROXY.file}) == dropped("held")
+
+
+# --- updates -----------------------------------------------------------------------------------
+
+
+def test_an_update_changes_only_the_lines_that_change() -> None:
+    old = note("proxy", PROXY.note.body, source="manual", importance="high")
+    (judged,) = judge([MOVED], scene(old))
+    assert judged.outcome == "updated"
+    before, after = (text.splitlines() for text in (old.note.text, judged.text or ""))
+    changed = [line for line in after if line not in before]
+    assert changed == [
+        "description: The proxy listens on port 8443, see `proxy.toml`.",
+        f"  updated: {TODAY}",
+        "The proxy listens on port 8443, see `proxy.toml`.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"superseded": ()}, "literal_lost"),
+        ({"superseded": ("8080", "9999")}, "bad_superseded"),
+        ({"body": MOVED.body.replace("\n\nWhy: 443 is taken.", "")}, "literal_lost"),
+        ({"body": "The proxy port is 8443.", "description": "Port 8443"}, "literal_lost"),
+        ({"body": MOVED.body.replace("8443", "8444")}, "invented"),
+        ({"quote": "The pipeline needs Docker 27 on every runner"}, "not_the_users_words"),
+    ],
+)  # fmt: skip
+def test_an_update_that_would_lose_or_invent_something_is_dropped(
+    change: dict[str, Any], reason: str
+) -> None:
+    outcome, reasons = fate(replace(MOVED, **change), PROXY)
+    assert outcome == "dropped"
+    assert reason in (*reasons, "not_the_users_words" if "assistant_said" in reasons else "")
+
+
+def test_an_update_needs_git_a_shown_body_and_no_open_conflict() -> None:
+    assert fate(MOVED, PROXY, revertible=False) == dropped("not_revertible")
+    assert fate(MOVED, PROXY, opened=()) == dropped("not_shown")
+    assert fate(MOVED, PROXY, in_conflict={PROXY.file}) == dropped("in_conflict")
+
+
+def test_most_of_the_old_words_stay() -> None:
+    old = note("editor", "Works in Helix on Linux, with the gruvbox theme and no mouse at all")
+    turns = (Turn("m1", "user", "I moved to Emacs on Linux for good."),)
+    claim = replace(
+        MOVED, file=old.file, description="Works in Emacs", body="Works in Emacs.",
+        quote="I moved to Emacs on Linux for good", superseded=("Helix",),
+    )  # fmt: skip
+    assert fate(claim, old, turns=turns) == dropped("words_lost")
+
+
+# --- contradictions ----------------------------------------------------------------------------
+
+
+def test_a_flag_stores_the_new_fact_and_leaves_the_old_note() -> None:
+    claim = replace(MOVED, action="flag", superseded=())
+    (judged,) = judge([claim], scene(PROXY))
+    assert (judged.outcome, judged.against, judged.old) == ("flagged", PROXY, None)
+    assert judged.file == "project-proxy-2.md"
+
+
+def test_of_a_flag_and_an_update_of_one_note_the_flag_is_kept() -> None:
+    update, flag = judge([MOVED, replace(MOVED, action="flag", superseded=())], scene(PROXY))
+    assert (flag.outcome, update.outcome, update.reasons) == ("flagged", "dropped", ("overlap",))
+
+
+# --- laws --------------------------------------------------------------------------------------
+
+CANDIDATES = st.builds(
+    Candidate,
+    st.sampled_from(("add", "update", "reinforce", "flag")),
+    st.sampled_from(("user", "feedback", "project", "reference")),
+    st.sampled_from(("", "decision")),
+    st.text(max_size=20),
+    st.text(min_size=1, max_size=40) | st.just(MOVED.description),
+    st.text(min_size=1, max_size=80) | st.just(MOVED.body),
+    st.sampled_from(("", PROXY.file, "../x.md")),
+    st.text(max_size=30) | st.sampled_from([turn.text for turn in TURNS]),
+    st.sampled_from(((), ("8080",))),
+)
+
+
+@given(st.lists(CANDIDATES, max_size=5))
+def test_whatever_a_model_says_no_note_is_touched_twice_and_every_text_is_a_note(
+    candidates: list[Candidate],
+) -> None:
+    judged: list[Judged] = judge(candidates, scene(PROXY))
+    assert [each.candidate.action for each in judged] == [each.action for each in candidates]
+    written = [each for each in judged if each.text is not None]
+    assert len({each.file for each in written}) == len(written)
+    for each in written:
+        assert "/" not in each.file
+        assert parse(each.text or "", each.file).head.problems == ()
+        assert each.old is None or each.old.digest == PROXY.digest
+
+
+# --- what helps to judge -----------------------------------------------------------------------
+
+
+def test_literals_are_compared_as_whole_tokens() -> None:
+    assert lost("port 80", "port 8080", ()) == ["80"]
+    assert lost("see https://a.example/x, `make all` and ~/notes/a.md", "see", ("`make all`",)) == [
+        "https://a.example/x", "~/notes/a.md",
+    ]  # fmt: skip
+    assert lost("端口是5433现在", "现在端口5433", ()) == []
+    assert invented("until 2026-07-01, in 2 weeks, 40 users", ["we have 41 users"]) == ["40"]
+
+
+def test_the_nearest_notes_are_found_in_any_script() -> None:
+    notes = [note("a", "Deploys run on Tuesdays"), note("b", "喜欢简短的回答"), PROXY]
+    assert nearest("When do we deploy? Tuesday?", notes) == (notes[0].file,)
+    assert nearest("请给我简短的回答", notes) == (notes[1].file,)
+    assert nearest("gardening", notes) == ()
+
+
+def test_with_too_many_notes_the_nearest_are_shown_whole_and_others_by_their_heads() -> None:
+    notes = [note(f"n{n}", f"Fact {n}. " + "filler " * 300) for n in range(20)] + [PROXY]
+    asked = question(TURNS, notes, TODAY)
+    assert PROXY.file in asked.opened
+    assert 0 < len(asked.opened) < len(asked.shown) <= len(notes)
+    assert len(asked.text) < 3 * MAX_BODIES
