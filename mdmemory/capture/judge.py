@@ -27,6 +27,7 @@ from mdmemory.store.store import StoredNote
 # What speaks against a text of this type as a note: reason codes, () for nothing.
 Gate = Callable[[str, str], tuple[str, ...]]
 _OF_QUOTES = ("task", "progress", "temporary", "injection")  # what a finer wording may hide
+_SHORT = "too_short"
 # Where two candidates are about one note, the one that keeps more comes first.
 _ORDER = ("flag", "update", "reinforce", "add")
 
@@ -105,7 +106,7 @@ class _Sitting:
         if why:
             return Judged(candidate, "dropped", (why,), candidate.file)
         type = candidate.type if note is None or candidate.action == "flag" else note.note.head.type
-        proof = prove(candidate, type, self.said)
+        proof = prove(candidate, type, self.said, "" if note is None else _text(note))
         if proof.dropped:
             return Judged(candidate, "dropped", (proof.dropped,), candidate.file)
         if note is not None and candidate.action == "reinforce":
@@ -140,19 +141,21 @@ class _Sitting:
             return ("memory",)
         if not says_something(candidate.description):
             return ("secret",)
-        found = (self._gate(candidate.description, type), self._gate(candidate.body, type))
-        return next(filter(None, found), ())
+        return self._turned_down(candidate, type)
+
+    def _turned_down(self, candidate: Candidate, type: str) -> tuple[str, ...]:
+        """What the gate says. A short hook is no fault where the body says more, and what the user
+        said of themselves ("Is vegetarian") has the floor of a request."""
+        found = [self.scene.gate(text, type) for text in (candidate.description, candidate.body)]
+        short = all(reasons == (_SHORT,) for reasons in found)
+        if short and not (type in USER_ONLY and weight(candidate.description) >= FLOOR):
+            return (_SHORT,)
+        return next((reasons for reasons in found if reasons not in ((), (_SHORT,))), ())
 
     def _weighed(self, proof: Proof, candidate: Candidate, type: str) -> Proof:
         """The proof, with what speaks against the user's own words where the model's are finer."""
         doubts = tuple(why for why in self.scene.gate(candidate.quote, type) if why in _OF_QUOTES)
         return replace(proof, waits=(*proof.waits, *doubts))
-
-    def _gate(self, text: str, type: str) -> tuple[str, ...]:
-        reasons = self.scene.gate(text, type)
-        # "Is vegetarian" is a fact: what the user said of themselves has the floor of a request
-        said = type in USER_ONLY and weight(text) >= FLOOR
-        return () if said and reasons == ("too_short",) else reasons
 
     # a note that there is
 
@@ -192,17 +195,15 @@ class _Sitting:
             return ("in_conflict",)  # only a person settles it
         if note.file not in self.scene.opened or has_secret(note.note.text):
             return ("not_shown",)  # the model did not see all that it would replace
-        old = f"{note.note.head.description}\n{note.note.body}"
+        old = _text(note)
         new = f"{candidate.description}\n{candidate.body}"
         folded = losses.fold(old)
         if not all(losses.fold(each) in folded for each in candidate.superseded):
             return ("bad_superseded",)
         if losses.lost(old, new, candidate.superseded):
             return ("literal_lost",)
-        if losses.loses_words(old, new, candidate.superseded):
-            return ("words_lost",)
-        said = [each.turn.text for each in self.said]
-        return ("invented",) if losses.invented(new, [old, *said]) else ()
+        lossy = losses.loses_words(old, new, candidate.superseded)
+        return ("words_lost",) if lossy else ()
 
     # a new one
 
@@ -242,8 +243,7 @@ class _Sitting:
         if candidate.type != "reference" or not place:
             return None
         for note in self.scene.notes:
-            said = f"{note.note.head.description}\n{note.note.body}"
-            if note.note.head.type == "reference" and identity(said) == place:
+            if note.note.head.type == "reference" and identity(_text(note)) == place:
                 return note
         return None
 
@@ -274,6 +274,10 @@ class _Sitting:
             },
         )  # fmt: skip
         return limits.file_name(type, name), text
+
+
+def _text(note: StoredNote) -> str:
+    return f"{note.note.head.description}\n{note.note.body}"
 
 
 def _clean(candidate: Candidate) -> Candidate:

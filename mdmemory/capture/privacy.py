@@ -122,6 +122,23 @@ def _places(hints: Iterable[str], text: str) -> Iterator[int]:
             at = text.find(hint, at + len(hint))
 
 
+@cache
+def _beginnings() -> tuple[re.Pattern[str], dict[str, list[int]]]:
+    """What finds any beginning of a token in one pass, and which rules each of them may start."""
+    hints = sorted({hint for _, some, _ in TOKENS for hint in some}, reverse=True)
+    found = re.compile(rf"(?<![A-Za-z0-9_])(?:{'|'.join(map(re.escape, hints))})")
+    rules = {
+        hint: [at for at, (_, some, _) in enumerate(TOKENS) if hint.startswith(some)]
+        for hint in hints
+    }
+    return found, rules
+
+
+@cache
+def _label_hints() -> tuple[str, ...]:
+    return tuple({hint for hints, _, _ in LABELS.values() for hint in hints})
+
+
 # --- shapes ----------------------------------------------------------------------------------
 
 
@@ -138,7 +155,9 @@ def _private_keys(text: str, _: str) -> Iterator[Span]:
 
 
 def _tokens(text: str, _: str) -> Iterator[Span]:
-    for kind, beginnings, expression in TOKENS:
+    any_beginning, rules = _beginnings()
+    here = {rule for hint in set(any_beginning.findall(text)) for rule in rules[hint]}
+    for kind, beginnings, expression in (TOKENS[rule] for rule in sorted(here)):
         stop = 0
         for at in sorted(_places(beginnings, text)):
             if at < stop or not _begins(text, at):
@@ -207,8 +226,9 @@ _REACH = 24  # characters of a label before, and after, the literal that gives i
 
 
 def _labelled(text: str, lower: str) -> Iterator[Span]:
-    for kind, (hints, label, verb) in LABELS.items():
-        near = set(_places(hints, lower))
+    here = {hint for hint in _label_hints() if hint in lower}
+    for kind, (hints, label, verb) in LABELS.items() if here else ():
+        near = set(_places(here.intersection(hints), lower))
         if not near:
             continue
         begins = _pattern(rf"{_START}(?={label})", re.IGNORECASE)

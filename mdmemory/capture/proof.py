@@ -65,8 +65,9 @@ def heard(turns: Sequence[Turn]) -> list[Said]:
     return found
 
 
-def prove(candidate: Candidate, type: str, said: Sequence[Said]) -> Proof:
-    """What the session has on a candidate whose note is of this type."""
+def prove(candidate: Candidate, type: str, said: Sequence[Said], note: str = "") -> Proof:
+    """What the session has on a candidate for a note of this type; `note` is the text of the one
+    it names, which it may repeat."""
     quote = fold(candidate.quote).strip(_AROUND)
     if weight(quote) < FLOOR:
         return Proof(dropped="no_evidence")
@@ -83,12 +84,13 @@ def prove(candidate: Candidate, type: str, said: Sequence[Said]) -> Proof:
         return Proof(place.turn.id, dropped="not_the_users_words")
     if type not in USER_ONLY and candidate.action != "reinforce" and _ORDER.search(quote):
         return Proof(place.turn.id, dropped="task")
-    waits = _doubts(candidate, quote, place, bool(own), said)
+    sources = [note, *(each.turn.text for each in said)]
+    waits = _doubts(candidate, quote, place, bool(own), sources)
     return Proof(place.turn.id, bool(own), waits=tuple(waits))
 
 
 def _doubts(
-    candidate: Candidate, quote: str, place: Said, by_user: bool, said: Iterable[Said]
+    candidate: Candidate, quote: str, place: Said, by_user: bool, sources: Iterable[str]
 ) -> Iterable[str]:
     if not by_user:
         yield "assistant_said" if place.turn.role == "assistant" else "pasted"
@@ -99,7 +101,7 @@ def _doubts(
     claim = f"{candidate.description}\n{candidate.body}"
     if not set(words(quote)) & set(words(claim)):
         yield "weak_evidence"
-    if candidate.action != "update" and invented(claim, [each.turn.text for each in said]):
+    if invented(claim, sources):
         yield "invented"
 
 

@@ -156,7 +156,7 @@ def test_memory_secrets_and_broken_text_are_not_stored() -> None:
     assert fate(replace(DEPLOY, description=token)) == dropped("secret")
     (judged,) = judge([replace(DEPLOY, body=f"Deploy on Tuesdays with {token}")], scene())
     assert token not in (judged.text or "")
-    assert fate(replace(DEPLOY, body="---\nname: x\n---\nDeploy")) == dropped("unfit")
+    assert fate(replace(DEPLOY, body="<<<<<<< ours\nDeploy")) == dropped("unfit")
 
 
 def test_a_name_is_made_fit_and_free() -> None:

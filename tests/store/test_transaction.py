@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory.errors import GitFailed, MdmemoryError, NoteChanged, RepositoryState
+from mdmemory.errors import MdmemoryError, NoteChanged, RepositoryState
 from mdmemory.files import digest
 from mdmemory.store import commits, staging
 from mdmemory.store import git as our_git
@@ -398,7 +398,7 @@ def test_when_the_branch_moved_meanwhile_everything_stays_as_it_was(
     other = git(root, "commit-tree", tree, "-p", "HEAD", "-m", "theirs").strip()
     before = everything(root)
     meanwhile(monkeypatch, lambda: git(root, "update-ref", "HEAD", other))
-    with pytest.raises(GitFailed):
+    with pytest.raises(RepositoryState, match="committed to main in this moment"):
         edit(store)
     assert git(root, "rev-parse", "HEAD").strip() == other
     after = everything(root)
@@ -610,12 +610,13 @@ def interrupted(store: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> Sequen
         raise Killed
 
     owner, _, name = at.rpartition(".")
-    target = {"": transactions, "staging": transactions.staging, "journals": transactions.journals}
+    publisher = transactions.publisher
+    target = {"": publisher, "staging": publisher.staging, "journals": publisher.journals}
     with monkeypatch.context() as patch:
         patch.setattr(target[owner], name, die)
-        patch.setattr(transactions.staging, "release", lambda: None)
-        if at == "_swap":
-            patch.setattr(transactions.journals, "drop", lambda: None)
+        patch.setattr(publisher.staging, "release", lambda: None)
+        if at == "move_branch":
+            patch.setattr(publisher.journals, "drop", lambda: None)
         with pytest.raises(Killed):
             transactions.apply(changes, checkpoint, MESSAGE)
     assert transactions.is_open()
@@ -633,7 +634,7 @@ def recover(store: Path, git: Git) -> None:
 def test_a_write_stopped_before_the_branch_moved_is_finished(
     store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(store, monkeypatch, "_swap")
+    interrupted(store, monkeypatch, "move_branch")
     head = git(store, "rev-parse", "HEAD")
     recover(store, git)
     assert git(store, "rev-parse", "HEAD~1") == head
@@ -644,7 +645,7 @@ def test_a_write_stopped_before_the_branch_moved_is_finished(
 def test_a_commit_made_meanwhile_wins_over_a_write_that_had_not_happened(
     store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(store, monkeypatch, "_swap")
+    interrupted(store, monkeypatch, "move_branch")
     (store.parents[1] / ".git" / "index.lock").unlink()
     git(store, "commit", "-q", "--allow-empty", "-m", "theirs")
     head = git(store, "rev-parse", "HEAD")
@@ -654,7 +655,7 @@ def test_a_commit_made_meanwhile_wins_over_a_write_that_had_not_happened(
     assert git(store, "status", "--porcelain") == ""
 
 
-STOPPED = ("_finish", "staging.put", "journals.drop")
+STOPPED = ("finish", "staging.put", "journals.drop")
 
 
 @pytest.mark.parametrize("at", STOPPED)
@@ -724,7 +725,7 @@ def test_what_a_person_edits_stages_or_removes_before_the_next_start_stays(
 def test_a_commit_that_gc_removed_is_given_up(
     store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(store, monkeypatch, "_swap")
+    interrupted(store, monkeypatch, "move_branch")
     git(store, "prune", "--expire=now")
     head = git(store, "rev-parse", "HEAD")
     recover(store, git)
@@ -735,7 +736,7 @@ def test_a_commit_that_gc_removed_is_given_up(
 def test_a_store_that_is_gone_stops_no_recovery(
     store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(store, monkeypatch, "_finish")
+    interrupted(store, monkeypatch, "finish")
     for path in store.iterdir():
         path.unlink()
     store.rmdir()

@@ -1,0 +1,135 @@
+"""From a commit that nothing refers to yet to a branch, files and an index that say the same.
+
+Order: git's lock on the index, the commit, the journal, the branch by compare-and-swap, the files
+one by one, the index, the journal dropped, the lock given back. Before the journal nothing has
+happened; after it the next start finishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from mdmemory.errors import GitFailed, RepositoryState
+from mdmemory.files import writing
+from mdmemory.store import commits, moves
+from mdmemory.store.commits import Entries
+from mdmemory.store.history import Blob, History, Message, Staged
+from mdmemory.store.journal import Journal, Journals, new_id
+from mdmemory.store.staging import Staging
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What is to be committed on top of `base`, and what the files are there and in the index."""
+
+    id: str
+    base: str | None
+    entries: Entries
+    held: Mapping[str, Blob]
+    staged: Mapping[str, Staged]
+
+    def changes(self) -> bool:
+        """Whether `base` says anything else."""
+        return any(self.held.get(file) != blob for file, blob in self.entries.items())
+
+
+class Publisher:
+    """Makes writes to one folder happen, each whole or not at all."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.folder = history.folder
+        self.staging = Staging(history)
+        self.journals = Journals(history.repository.room, history.repository.top)
+
+    @contextmanager
+    def locked(self) -> Iterator[str]:
+        """Hold git's lock on the index for the block; it stays while a journal is open.
+
+        From here on no git command of anybody's changes the index or switches the branch. Gives
+        the id of the transaction.
+        """
+        id = new_id()
+        with writing(self.journals.room):
+            self.journals.prepare()
+            self.staging.take(id)
+            try:
+                yield id
+            finally:
+                if not self.journals.is_open():
+                    self.staging.release()
+
+    def publish(
+        self,
+        write: Write,
+        message: Message,
+        steps: Sequence[moves.Move] = (),
+        proof: Mapping[str, str] = MappingProxyType({}),
+    ) -> tuple[str | None, moves.Kept]:
+        """Make it happen: the commit (`base` where that says the same), and what was kept.
+
+        Whatever fails before the branch has moved leaves all as it was. `proof` are object ids
+        that the commit must hold, or nothing happens.
+        """
+        # what is staged of our files leaves the index now; what only the index has is kept
+        self.staging.keep(write.id, write.staged, write.held, write.entries)
+        index = self.staging.prepare(write.id, write.entries)
+        commit = write.base
+        if write.changes():
+            private = self.journals.room / f"{write.id}-private.index"
+            args = (self.history, write.base, write.entries, message, private, index)
+            commit = commits.build(*args)
+        self._prove(commit, proof)
+        branch, folder = self.history.branch(), str(self.folder)
+        journal = Journal(write.id, folder, [*steps], branch, write.base, commit, write.entries)
+        self.journals.write(journal)
+        try:
+            self.move_branch(journal)
+        except BaseException:
+            # unless it has moved all the same: then the next start goes on
+            if self.history.commit(branch) != commit:
+                self.journals.drop()
+            raise
+        return commit, self.finish(journal)
+
+    def _prove(self, commit: str | None, ids: Mapping[str, str]) -> None:
+        # read back from the commit itself: `git status` would call an assume-unchanged file clean
+        held = self.history.tree(commit, ids)
+        for file, blob in ids.items():
+            if file not in held or held[file].id != blob:
+                raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
+
+    def move_branch(self, journal: Journal) -> None:
+        """Move the branch from where the journal saw it. Raises RepositoryState if it is not there."""
+        if journal.commit is not None and journal.commit != journal.base:
+            nothing = "0" * len(journal.commit)
+            words = ("update-ref", "-m", "mdmemory", journal.branch, journal.commit)
+            try:
+                self.history.repository.run(*words, journal.base or nothing)
+            except GitFailed as problem:
+                tip = self.history.commit(journal.branch)
+                if tip == journal.base:
+                    raise
+                if tip != journal.commit:
+                    name = journal.branch.removeprefix("refs/heads/")
+                    raise RepositoryState(
+                        f"Somebody else committed to {name} in this moment; nothing was changed.",
+                        "Run the command again.",
+                    ) from problem
+        self.journals.mark_moved()
+
+    def finish(self, journal: Journal) -> moves.Kept:
+        """Bring files and index up to the commit; what was kept instead, and why.
+
+        Each step may have been done already. Raises Unwritable when the disk does not let it.
+        """
+        with moves.finishing():
+            kept = moves.install_all(self.folder, journal.moves)
+            self.staging.put(journal.id)
+            # only now: an editor that was about to save has had its time
+            kept = {**kept, **moves.settle_all(self.folder, journal.moves)}
+            self.journals.drop()
+        return kept

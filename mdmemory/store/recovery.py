@@ -1,0 +1,92 @@
+"""What a killed process left: finished where the branch holds its commit, or can; else given up.
+
+A person may have used git since the crash. Their word counts: what HEAD says of a file, what they
+staged, and every file that is not what the journal expects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from mdmemory.files import writing
+from mdmemory.store import moves
+from mdmemory.store.commits import Entries
+from mdmemory.store.history import Blob, History
+from mdmemory.store.journal import Journal
+from mdmemory.store.publishing import Publisher
+
+
+def recover(publisher: Publisher) -> bool:
+    """Finish what a killed process began; whether there was anything. Safe to repeat.
+
+    Raises what a write raises; then the journal stays, and with it our lock on git's index.
+    """
+    journal = publisher.journals.read()
+    with writing(publisher.journals.room):
+        if journal is not None:
+            # the folder of the journal may be another than ours: `init` writes above the store
+            history = History(publisher.history.repository, Path(journal.folder))
+            _resume(Publisher(history), journal)
+        if publisher.journals.room.is_dir():
+            publisher.journals.prepare()
+            publisher.staging.release()
+    return journal is not None
+
+
+def _resume(publisher: Publisher, journal: Journal) -> None:
+    history, staging = publisher.history, publisher.staging
+    had_lock = staging.is_ours()
+    staging.take(journal.id)
+    if _can_go_on(publisher, journal):
+        publisher.move_branch(journal)
+    tip = history.head()
+    if not _holds(history, journal.commit, tip):
+        _give_up(publisher, journal)
+        return
+    # HEAD may have gone on, to other texts of our files: those are a person's
+    there = history.tree(tip, journal.entries)
+    ours = {file: blob for file, blob in journal.entries.items() if there.get(file) == blob}
+    for move in journal.moves:
+        if move.file not in ours:
+            moves.retract(publisher.folder, move)
+    staging.prepare(journal.id, ours if had_lock else _still_old(history, ours, journal.base))
+    steps = [move for move in journal.moves if move.file in ours]
+    publisher.finish(replace(journal, moves=steps))
+
+
+def _can_go_on(publisher: Publisher, journal: Journal) -> bool:
+    """Whether the branch was not moved, and nothing happened since that stands in the way."""
+    history = publisher.history
+    if publisher.journals.has_moved():
+        return False  # by us; if it is elsewhere by now, a person reset it
+    found = history.repository.ask("symbolic-ref", "-q", "HEAD") or b""
+    if found.decode("utf-8", "replace").strip() != journal.branch:
+        return False
+    # gc removes what nothing refers to, after two weeks
+    there = journal.commit is None or history.commit(journal.commit) is not None
+    return there and history.head() == journal.base
+
+
+def _holds(history: History, commit: str | None, tip: str | None) -> bool:
+    if commit is None or commit == tip:
+        return True
+    return tip is not None and history.is_part_of(commit, tip)
+
+
+def _give_up(publisher: Publisher, journal: Journal) -> None:
+    """The branch is elsewhere, without the commit: the files stay, what was aside comes back."""
+    for move in journal.moves:
+        moves.retract(publisher.folder, move)
+    publisher.journals.drop()
+
+
+def _still_old(history: History, entries: Entries, base: str | None) -> dict[str, Blob | None]:
+    """Without what a person staged since they removed our lock."""
+    staged, old = history.staged(entries), history.tree(base, entries)
+    found = {}
+    for file, blob in entries.items():
+        there = staged.get(file)
+        if (there.blob if there else None) == old.get(file) and not (there and there.closed):
+            found[file] = blob
+    return found

@@ -1,0 +1,124 @@
+"""What lacks proof waits for a person, and nothing of it is a note before they accept it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import Scripted
+
+from mdmemory import Memory
+from mdmemory.capture.pending import KEPT, KEPT_DAYS, Waiting, put, waiting
+from mdmemory.doors.cli import main
+from mdmemory.errors import NotFound
+from mdmemory.store.state import State
+
+NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
+TALK = b"""User: Which Docker do we need for the new runners?
+Assistant: The pipeline needs Docker 27 on every runner.
+"""
+FOUND = {
+    "action": "add", "type": "project", "kind": "", "name": "docker-27",
+    "description": "The pipeline needs Docker 27 on every runner",
+    "body": "Every runner needs Docker 27.", "file": "",
+    "quote": "The pipeline needs Docker 27 on every runner.", "superseded": [],
+}  # fmt: skip
+
+
+@pytest.fixture
+def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    Memory.init(repository)
+    monkeypatch.chdir(repository)
+    return Memory.open(repository, clock=lambda: NOW)
+
+
+def found(memory: Memory) -> str:
+    done = memory.extract(TALK, model=Scripted({"candidates": [FOUND]}))
+    assert (done.added, done.commit) == ([], None)
+    assert done.dropped == [
+        {"text": FOUND["description"], "reasons": ["pending", "assistant_said"]}
+    ]
+    (waits,) = done.pending
+    return waits
+
+
+def test_accepting_makes_it_a_note_of_the_persons_own(
+    memory: Memory, git: Callable[..., str]
+) -> None:
+    id = found(memory)
+    assert [(each.id, each.reasons) for each in memory.pending()] == [(id, ("assistant_said",))]
+    done = memory.accept(id)
+    head = memory.note(done.file).note.head
+    assert (head.source, head.name, head.session) == ("manual", "docker-27", "")
+    assert done.written.commit == git(memory.project.root, "rev-parse", "HEAD").strip()
+    assert git(memory.project.root, "log", "-1", "--format=%an").strip() == "A Person"
+    assert memory.pending() == []
+    with pytest.raises(NotFound):
+        memory.accept(id)
+
+
+def test_what_was_dropped_does_not_come_back(memory: Memory) -> None:
+    id = found(memory)
+    memory.drop(id)
+    assert memory.pending() == []
+    other = TALK + b"User: Sure?\nAssistant: The pipeline needs Docker 27 on every runner.\n"
+    memory.extract(other, model=Scripted({"candidates": [FOUND]}))
+    assert memory.pending() == []
+    with pytest.raises(NotFound):
+        memory.drop(id)
+
+
+def test_a_dry_run_leaves_nothing_waiting(memory: Memory) -> None:
+    done = memory.extract(TALK, model=Scripted({"candidates": [FOUND]}), dry_run=True)
+    assert len(done.pending) == 1
+    assert memory.pending() == []
+
+
+def test_fifty_wait_for_thirty_days(tmp_path: Path) -> None:
+    today = NOW.date()
+
+    def one(number: int) -> Waiting:
+        day = (today + timedelta(days=number // 10)).isoformat()
+        return Waiting("project", "", f"n{number}", f"Fact {number}", f"Fact {number}", "s", day, ())
+
+    with State(tmp_path / "state.db") as state:
+        put(state, [one(number) for number in range(60)], today.isoformat())
+        kept = [each.name for each in waiting(state, today.isoformat())]
+        assert len(kept) == KEPT
+        assert "n59" in kept
+        assert "n0" not in kept
+        put(state, [one(59)], today.isoformat())
+        assert len(waiting(state, today.isoformat())) == KEPT
+        late = today + timedelta(days=KEPT_DAYS + 5)
+        assert {each.since for each in waiting(state, late.isoformat())} == {"2026-06-25"}
+        assert waiting(state, "2026-09-01") == []
+
+
+def test_the_command_lists_accepts_and_drops(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ask(*words: str, code: int = 0) -> Any:
+        assert main(["pending", *words, "--json"]) == code
+        return json.loads(capsys.readouterr().out)
+
+    # the command has the real clock: what it lists must be of today
+    fresh = Memory.open(memory.project.root)
+    id = found(fresh)
+    assert ask() == [
+        {
+            "id": id, "type": "project", "name": "docker-27",
+            "description": FOUND["description"], "body": FOUND["body"],
+            "session": fresh.pending()[0].session, "since": fresh.pending()[0].since,
+            "reasons": ["assistant_said"],
+        }
+    ]  # fmt: skip
+    assert main(["pending"]) == 0
+    assert f"{id}  project: The pipeline" in capsys.readouterr().out
+    assert ask("accept", code=2)["error"]["code"] == "usage"
+    assert set(ask("accept", id)) == {"file", "name", "digest", "commit"}
+    assert ask("drop", id, code=1)["error"]["code"] == "not_found"
+    assert ask() == []
