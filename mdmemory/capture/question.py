@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from mdmemory.capture.near import ranked
 from mdmemory.capture.privacy import redact
-from mdmemory.capture.transcript import Turn
+from mdmemory.capture.transcript import MAX_CHARS, Turn
 from mdmemory.note import Head
 from mdmemory.store.store import StoredNote
 
@@ -30,8 +30,16 @@ class Question:
 
 
 def redacted(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns without secrets: in this form they are shown, and quotes are looked for."""
-    return [replace(turn, text=redact(turn.text)[0]) for turn in turns]
+    """The turns without secrets: in this form they are shown, and quotes are looked for.
+
+    One that alone is over the limit, as a pasted log is, is cut, and says so.
+    """
+    return [replace(turn, text=_cut(redact(turn.text)[0])) for turn in turns]
+
+
+def _cut(text: str) -> str:
+    more = len(text) - MAX_CHARS
+    return text if more <= 0 else f"{text[:MAX_CHARS]}\n[{more} more characters]"
 
 
 def is_worth_asking(turns: Sequence[Turn]) -> bool:

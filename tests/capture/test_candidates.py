@@ -78,7 +78,7 @@ def test_a_candidate_with_a_wrong_field_is_left_out_and_the_others_go_on(
 
 
 def test_what_a_lax_endpoint_leaves_away_is_empty() -> None:
-    found = parse(answer({"action": "reinforce", "file": "user-a.md", "quote": "I live by the sea"}))
+    found = parse(answer({"action": "reinforce", "file": "user-a.md", "quote": "I live at sea"}))
     assert found.candidates[0].file == "user-a.md"
     assert found.candidates[0].superseded == ()
 

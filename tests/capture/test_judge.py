@@ -13,7 +13,7 @@ from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.judge import Judged, Scene, judge
 from mdmemory.capture.losses import invented, lost
 from mdmemory.capture.near import nearest
-from mdmemory.capture.question import MAX_BODIES, question
+from mdmemory.capture.question import MAX_BODIES, question, redacted
 from mdmemory.capture.transcript import Turn
 from mdmemory.files import digest
 from mdmemory.note import parse
@@ -326,6 +326,12 @@ def test_the_nearest_notes_are_found_in_any_script() -> None:
     assert nearest("When do we deploy? Tuesday?", notes) == (notes[0].file,)
     assert nearest("请给我简短的回答", notes) == (notes[1].file,)
     assert nearest("gardening", notes) == ()
+
+
+def test_a_turn_that_alone_is_too_long_is_cut_and_says_so() -> None:
+    (turn,) = redacted([Turn("m1", "user", "a log " * 10_000)])
+    assert len(turn.text) < 24_100
+    assert turn.text.endswith("[36000 more characters]")
 
 
 def test_with_too_many_notes_the_nearest_are_shown_whole_and_others_by_their_heads() -> None:

@@ -83,7 +83,8 @@ def test_fifty_wait_for_thirty_days(tmp_path: Path) -> None:
 
     def one(number: int) -> Waiting:
         day = (today + timedelta(days=number // 10)).isoformat()
-        return Waiting("project", "", f"n{number}", f"Fact {number}", f"Fact {number}", "s", day, ())
+        fact = f"Fact {number}"
+        return Waiting("project", "", f"n{number}", fact, fact, "s", day, ())
 
     with State(tmp_path / "state.db") as state:
         put(state, [one(number) for number in range(60)], today.isoformat())

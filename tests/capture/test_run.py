@@ -90,7 +90,8 @@ def test_requests_and_findings_are_one_commit_that_says_all(memory: Memory, git:
     assert git(memory.project.root, "rev-parse", "HEAD^").strip() == before
     message = git(memory.project.root, "log", "-1", "--format=%an%n%B")
     assert message.startswith("mdmemory\n")
-    assert "\nupdate project-proxy.md: The proxy listens on port 8443 (superseded: 8080)\n" in message
+    line = "update project-proxy.md: The proxy listens on port 8443 (superseded: 8080)"
+    assert f"\n{line}\n" in message
     assert "\nMemory-Session: ses_1\nMemory-Model: scripted\n" in message
     assert git(memory.project.root, "status", "--porcelain") == ""
     assert memory.undo(done.id).kept == ()
@@ -267,7 +268,7 @@ def test_undo_takes_back_all_that_a_session_wrote(
     memory.extract(export([("user", "remember: tea is at four o'clock")], "ses_2"))
     assert main(["undo", "--session", "ses_1", "--json"]) == 0
     undone = json.loads(capsys.readouterr().out)
-    assert [each["restored"] for each in undone][0] == ["project-proxy.md"]
+    assert undone[0]["restored"] == ["project-proxy.md"]
     assert len(undone) == 2
     after = {each.file: each.digest for each in memory.notes()}
     assert len(after) == len(before) + 1  # the other session's

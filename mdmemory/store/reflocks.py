@@ -1,0 +1,40 @@
+"""Locks on refs that a killed `git update-ref` of ours left, so that nobody's git waits for them.
+
+Only what is provably ours: while our journal is open and git's index lock is ours, no commit of a
+person's can be under way, and the lock is younger than the journal and holds nothing foreign.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from mdmemory.store.git import Repository
+
+PATIENCE = 1.0  # seconds for a git that is alive after all; it holds such a lock for milliseconds
+_PAUSE = 0.05
+
+
+def clear_dead(repository: Repository, branch: str, commit: str | None, since_ns: int) -> None:
+    """Remove the locks on HEAD and `branch` that our update to `commit` left.
+
+    `since_ns` is when the journal was written (mtime, ns). A lock with other contents, or an older
+    one, is somebody's and stays: the update that follows then fails with git's own words.
+    """
+    locks = [repository.git_dir / "HEAD.lock", repository.common_dir / f"{branch}.lock"]
+    ours = [lock for lock in locks if _is_ours(lock, commit, since_ns)]
+    deadline = time.monotonic() + PATIENCE
+    while ours and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+        ours = [lock for lock in ours if _is_ours(lock, commit, since_ns)]
+    for lock in ours:
+        lock.unlink(missing_ok=True)
+
+
+def _is_ours(lock: Path, commit: str | None, since_ns: int) -> bool:
+    try:
+        written = lock.stat().st_mtime_ns
+        content = lock.read_bytes().strip()
+    except OSError:
+        return False
+    return written >= since_ns and content in (b"", (commit or "").encode())
