@@ -8,6 +8,8 @@ from pathlib import Path
 
 from mdmemory.store import git
 
+_PROGRAM = "GIT_PYTHON_GIT_EXECUTABLE"
+
 
 def advice(folder: Path) -> list[str]:
     """A sentence when the store lies in a repository with a remote and other authors."""
@@ -28,8 +30,12 @@ def _has_remote(top: Path) -> bool:
     # at its import it runs the git it finds, and a relative PATH entry could be the repository's
     absolute = [part for part in os.get_exec_path() if os.path.isabs(part)]
     program = shutil.which("git", path=os.pathsep.join(absolute))
-    os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = program or "git"
-    from git import Repo  # takes 100 ms to load, once in a project's life
-
+    before = os.environ.get(_PROGRAM)
+    os.environ[_PROGRAM] = program or "git"
+    try:
+        from git import Repo  # takes 100 ms to load, once in a project's life
+    finally:
+        del os.environ[_PROGRAM]
+        os.environ |= {} if before is None else {_PROGRAM: before}
     with Repo(top) as known:
         return bool(known.remotes)

@@ -80,6 +80,11 @@ class Journals:
             (self.room / name).unlink(missing_ok=True)
         sync_folder(self.room)
 
+    def written_ns(self) -> int:
+        """When the open journal was written, by the file system's clock (ns)."""
+        path = self._path()
+        return path.stat().st_mtime_ns if path else 0
+
     def read(self) -> Journal | None:
         """The open journal, or None. Raises MdmemoryError for one that is not ours to follow."""
         path = self._path()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.files import writing
-from mdmemory.store import moves
+from mdmemory.store import moves, reflocks
 from mdmemory.store.commits import Entries
 from mdmemory.store.history import Blob, History
 from mdmemory.store.journal import Journal
@@ -38,6 +38,8 @@ def _resume(publisher: Publisher, journal: Journal) -> None:
     history, staging = publisher.history, publisher.staging
     had_lock = staging.is_ours()
     staging.take(journal.id)
+    since = publisher.journals.written_ns()
+    reflocks.clear_dead(history.repository, journal.branch, journal.commit, since)
     if _can_go_on(publisher, journal):
         publisher.move_branch(journal)
     tip = history.head()

@@ -306,7 +306,8 @@ def test_explain_says_why_a_message_is_remembered() -> None:
 
 
 def test_explain_says_why_a_message_is_not_remembered() -> None:
-    assert explain("I use tabs")["gate"] == {"accepted": False, "reasons": ["no_trigger"]}
+    assert explain("I use tabs")["gate"] == {"accepted": False, "reasons": ["too_short"]}
+    assert explain("I use tabs")["trigger"] == ""
     refused = explain("don't remember this: <private>x</private>")
     assert (refused["negated"], refused["private_removed"]) == (True, 1)
     assert refused["gate"] == {"accepted": False, "reasons": ["negated"]}

@@ -193,7 +193,11 @@ def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> N
 def test_a_session_of_claude_is_read_from_its_file(bench: Bench) -> None:
     bench.session_of_claude(bench.root)
     done = bench.ask("extract", "--session", CLAUDE)
-    assert done["added"] == ["feedback-tests-run-tz-utc.md", "reference-deploys-listed.md"]
+    assert done["added"] == [
+        "feedback-tests-run-tz-utc.md",
+        "feedback-我喜欢简短回答.md",
+        "reference-deploys-listed.md",
+    ]
     assert [row["read"] for row in bench.ask("session", "list")] == [6]
 
 

@@ -129,7 +129,7 @@ def told(bench: Bench, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]
         (("log", "-n", "many"), "many is not a whole number"),
         (("edit", "one"), "Neither a description nor a body"),
         (("add", "x", "--type", "user", "--description", "d"), "The note has no body."),
-        (("init", "--user", "here"), "--user has its own place."),
+        (("init", "--user", "here"), "--user cannot be combined with DIR"),
         (("add", "x", "--type", "user", "--description", "d", "--kind", "guess", "b"), "guess"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

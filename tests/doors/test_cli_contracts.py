@@ -216,7 +216,8 @@ def test_explain_gives_its_whole_verdict(project: Path, ask: Ask) -> None:
     assert verdict["private_removed"] == 1
     _, refused = ask("explain", "good morning")
     fit(refused, EXPLAIN)
-    assert refused["gate"] == {"accepted": False, "reasons": ["no_trigger"]}
+    assert refused["gate"] == {"accepted": False, "reasons": ["too_short"]}
+    assert refused["trigger"] == ""
 
 
 def test_explain_names_the_note_that_says_it_already(project: Path, ask: Ask) -> None:

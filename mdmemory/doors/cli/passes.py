@@ -31,7 +31,11 @@ def explain(asked: Namespace) -> int:
         emit(found)
         return 0
     gate: Any = found["gate"]
-    if gate["accepted"]:
+    if not found["trigger"]:
+        told = "would be looked at" if gate["accepted"] else "would be left out, too"
+        why = f" ({', '.join(gate['reasons'])})" if gate["reasons"] else ""
+        print(f"Nothing in it asks to be remembered. Proposed by a model it {told}{why}.")
+    elif gate["accepted"]:
         for fact in found["facts"]:  # type: ignore[attr-defined]
             print(f"It would be stored as {fact['type']}: {fact['text']}")
     else:
