@@ -105,17 +105,27 @@ def contradiction(one: Profile, other: Profile) -> str | None:
     if one.type != other.type:
         return None
     found = _difference(one.hook, other.hook)
-    if found is None and one.whole and other.whole:
+    # Where the descriptions are alike and speak of different things, so do the notes.
+    settled = _apart(one.hook, other.hook) and _alike(one.hook, other.hook)
+    if found is None and not settled and one.whole and other.whole:
         found = _difference(one.whole, other.whole)
     return found
 
 
-def _difference(one: Statement, other: Statement) -> str | None:
+def _apart(one: Statement, other: Statement) -> bool:
+    """Whether each of two texts has a plain word that the other lacks: quick to tell."""
+    left, right = one.plain - other.plain, other.plain - one.plain
+    return bool(left and right) and not (left | right) & _SIDES.keys()
+
+
+def _alike(one: Statement, other: Statement) -> bool:
     from rapidfuzz import fuzz  # only when notes are compared: it costs start-up time
 
-    if one.text == other.text or not one.ordered:
-        return None
-    if not fuzz.ratio(one.ordered, other.ordered, score_cutoff=SIMILAR):
+    return bool(one.ordered and fuzz.ratio(one.ordered, other.ordered, score_cutoff=SIMILAR))
+
+
+def _difference(one: Statement, other: Statement) -> str | None:
+    if one.text == other.text or _apart(one, other) or not _alike(one, other):
         return None
     antonym = _antonym(one, other)
     if _matters_differ(one, other, antonym) or _owners_differ(one, other):

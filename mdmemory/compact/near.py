@@ -123,8 +123,9 @@ class _Room:
         holders: dict[str, list[int]] = defaultdict(list)
         mine: dict[int, list[list[int]]] = {}
         for at, words in zip(self.positions, keys, strict=True):
-            found = sorted((count, word) for word in words if 1 < (count := counts[word]) <= limit)
-            mine[at] = [holders[word] for _, word in found]
+            found = [word for word in words if 1 < counts[word] <= limit]
+            found.sort(key=counts.__getitem__)
+            mine[at] = [holders[word] for word in found]
             for same in mine[at]:
                 same.append(at)
         return mine

@@ -7,6 +7,7 @@ before. Works on the pieces that a statement is cut into; a reach of three words
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -33,6 +34,9 @@ _BEFORE = re.compile(
     r"(?<!少)(?<!かもしれ)(?:ない|ません|なかった)(?!と(?:いけ|なら|だめ))|ずに|禁止|않|지마|말고|말것|"
     r"없|금지|못|안(?=돼|된|됨|되)"
 )
+_ANY = re.compile(
+    rf"(?i)\b(?:{_WORD.pattern}|{'|'.join(_OF_TWO)})\b|\bn['’]\w|{_AFTER.pattern}|{_BEFORE.pattern}"
+)
 _STOP = frozenset(
     re.findall(
         r"\w+",
@@ -41,6 +45,12 @@ _STOP = frozenset(
         "your der die das den dem ein eine einen und zu le la les un une de du des el los las y",
     )
 )
+
+
+def may_deny(text: str) -> bool:
+    """Whether anything in a text looks like a negation: quick, and true for all that is one."""
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return _ANY.search(plain) is not None
 
 
 def negated(pieces: Sequence[str]) -> frozenset[str]:
@@ -95,10 +105,10 @@ def _negated(pieces: list[str], ends: frozenset[str], *, cased: bool) -> Iterato
 
 
 def _denies(folded: str, pieces: Sequence[str], at: int) -> bool:
+    if folded not in _OF_TWO and not _WORD.fullmatch(folded):
+        return False
     after = pieces[at + 1].casefold() if at + 1 < len(pieces) else ""
-    if folded in _OF_TWO:
-        return after == _OF_TWO[folded]
-    return _WORD.fullmatch(folded) is not None and after not in _ONLY
+    return after == _OF_TWO[folded] if folded in _OF_TWO else after not in _ONLY
 
 
 def _following(

@@ -81,7 +81,7 @@ class Statement:
 
     @cached_property
     def negated(self) -> frozenset[str]:
-        return polarity.negated(self.pieces)
+        return polarity.negated(self.pieces) if polarity.may_deny(self.text) else frozenset()
 
     @cached_property
     def denials(self) -> int:
@@ -91,6 +91,16 @@ class Statement:
     @cached_property
     def values(self) -> frozenset[str]:
         return frozenset(_values(self.text, self.tokens))
+
+    @cached_property
+    def plain(self) -> frozenset[str]:
+        """The words of small letters alone, less small words and negations: no values."""
+        found = (piece for piece in self.pieces if piece.isalpha() and piece.islower())
+        return frozenset(
+            bare(word)
+            for word in found
+            if word not in _SMALL and word not in _TIMES and not polarity.is_negation(word)
+        )
 
     @cached_property
     def matter(self) -> frozenset[str]:
@@ -130,6 +140,8 @@ def turned(sources: Sequence[str], result: str) -> list[str]:
 
     Of each source that denies something, and of the result, something must stay denied as well.
     """
+    if not any(map(polarity.may_deny, (*sources, result))):
+        return []
     denied = [polarity.surely_negated(pieces(text)) for text in sources]
     before, after = pieces("\n".join(sources)), pieces(result)
     may, may_after = polarity.possibly_negated(before), polarity.possibly_negated(after)
@@ -196,7 +208,7 @@ def is_german(text: str) -> bool:
 def _capitals(text: str) -> tuple[list[str], list[str]]:
     inside = _INSIDE.findall(text)
     capital = (word for word in inside if word[0].isupper() and word not in _NOT_NAMES)
-    return inside, [word for word in capital if word.casefold() not in STOP]
+    return inside, [word for word in capital if _bare(word).casefold() not in STOP]
 
 
 def _is_german(inside: list[str], capital: list[str]) -> bool:

@@ -103,7 +103,7 @@ class Publisher:
                 raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
 
     def move_branch(self, journal: Journal) -> None:
-        """Move the branch from the journal's base to its commit. Raises RepositoryState if it is elsewhere."""
+        """Move the branch from the journal's base to its commit, or raise RepositoryState."""
         if journal.commit is not None and journal.commit != journal.base:
             nothing = "0" * len(journal.commit)
             words = ("update-ref", "-m", "mdmemory", journal.branch, journal.commit)

@@ -15,6 +15,7 @@ from mdmemory.store.commits import Entries
 from mdmemory.store.history import Blob, History
 from mdmemory.store.journal import Journal
 from mdmemory.store.publishing import Publisher
+from mdmemory.store.staging import KEPT
 
 
 def recover(publisher: Publisher) -> bool:
@@ -29,6 +30,7 @@ def recover(publisher: Publisher) -> bool:
             history = History(publisher.history.repository, Path(journal.folder))
             _resume(Publisher(history), journal)
         if publisher.journals.room.is_dir():
+            reflocks.clear_kept(publisher.history.repository, KEPT)
             publisher.journals.prepare()
             publisher.staging.release()
     return journal is not None

@@ -31,6 +31,11 @@ def clear_dead(repository: Repository, branch: str, commit: str | None, since_ns
         lock.unlink(missing_ok=True)
 
 
+def clear_kept(repository: Repository, ref: str) -> None:
+    """Remove the lock on a ref of our own, which only the holder of the store's lock writes."""
+    (repository.common_dir / f"{ref}.lock").unlink(missing_ok=True)
+
+
 def _is_ours(lock: Path, commit: str | None, since_ns: int) -> bool:
     try:
         written = lock.stat().st_mtime_ns

@@ -65,7 +65,8 @@ class Staging:
     def prepare(self, id: str, entries: Entries) -> IndexFile:
         """Make a copy of the index with these files set (None: removed), all else as it is."""
         fresh = self.room / f"{id}.index"
-        fresh.unlink(missing_ok=True)
+        for old in (fresh, fresh.with_name(f"{fresh.name}.lock")):
+            old.unlink(missing_ok=True)  # of a recovery that was killed in its turn
         if self.live.exists():
             shutil.copyfile(self.live, fresh)
         index = IndexFile(self.history, fresh)

@@ -24,14 +24,20 @@ from mdmemory.store.store import StoredNote
 
 OWNERS = sorted(word_set(
     "billing search checkout archive payroll inventory shipping newsletter analytics support "
-    "catalogue booking loyalty upload export audit consent profile voucher returns"
+    "catalogue booking loyalty upload audit consent profile voucher returns "
+    "pricing fraud identity session media video thumbnail invoice refund tax courier warehouse "
+    "supplier forecast survey feedback rating wishlist basket discount subscription renewal"
 ))
 THINGS = sorted(word_set(
     "worker service importer dashboard queue scheduler gateway exporter crawler mailer cache "
-    "database cluster pipeline bot page report form job index"
+    "database cluster pipeline bot page report form job index proxy router console "
+    "webhook stream"
 ))
 OWNERS_ZH = sorted(
-    word_set("账单 搜索 结算 归档 工资 库存 物流 通讯 分析 客服 目录 预订 会员 上传 导出")
+    word_set(
+        "账单 搜索 结算 归档 工资 库存 物流 通讯 分析 客服 目录 预订 会员 上传 导出 定价 风控 身份 媒体 "
+        "发票 退款 税务 仓储 供应 预测 问卷 评分 购物车 折扣 订阅"
+    )
 )
 THINGS_ZH = sorted(word_set("服务 任务 网关 队列 报表 页面 集群 缓存 脚本 接口"))
 PEOPLE = ["Anna", "Bilal", "Chen", "Dora", "Emil", "Farah", "Goran", "Hana", "Ivo", "Jun"]
@@ -131,6 +137,8 @@ def _facts(chance: random.Random) -> Iterator[Fact]:
         frames = (VALUES_ZH if chinese else VALUES) if values else None
         opposed = OPPOSED_ZH if chinese else OPPOSED
         frame = chance.choice(frames) if frames else chance.choice(opposed)
+        if len(seen) > 20_000:
+            raise ValueError("there are no more facts to plant")
         if one == two or (frame[0], one) in seen or (frame[0], two) in seen:
             continue
         seen |= {(frame[0], one), (frame[0], two)}

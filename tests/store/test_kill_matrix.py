@@ -36,6 +36,9 @@ BODIES = {
     "a": "Likes tea.", "b": "Likes green tea.", "c": "Something old.", "d": "First text.",
     "e": "Works in the morning.", "f": "Works in the evening.", "g": "Stays as it is.",
 }  # fmt: skip
+# KILL_MATRIX=1 strikes at every second call or denser, which takes minutes; without it the slow
+# tests strike at every fourth of these.
+SPARSE = 1 if os.environ.get("KILL_MATRIX") else 4
 COMMANDS = {
     "compact": ["compact", "--plan", "-"],
     "edit": ["edit", "d", "Edited once more."],
@@ -61,6 +64,7 @@ class World:
     root: Path
     shim: Path
     counter: Path
+    said: str = ""
 
     @property
     def store(self) -> Path:
@@ -83,7 +87,8 @@ class World:
             input=json.dumps(PLAN).encode() if "-" in words else b"",
             capture_output=True, start_new_session=True, check=False, timeout=60,
         )  # fmt: skip
-        assert done.returncode != 3, done.stderr
+        self.said = done.stderr.decode()
+        assert done.returncode != 3, self.said
         return done.returncode, int.from_bytes(self.counter.read_bytes(), sys.byteorder)
 
     def notes(self) -> dict[str, bytes]:
@@ -156,7 +161,7 @@ def copied(pristine: Path, folder: Path, shim: Path) -> Iterator[World]:
 def check(world: World, before: World, after: dict[str, bytes], act: str) -> None:
     """The promises, once the next command has run."""
     bytes_before = before.everything_in_store()
-    assert world.run(["index"])[0] == 0, "the next command finishes what was begun"
+    assert world.run(["index"])[0] == 0, (act, "the next command finishes what was begun", world.said)
     now = world.notes()
     assert now in (before.notes(), after), "all or nothing"
     reachable = world.git("rev-list", "--objects", "--all").decode()
@@ -211,19 +216,19 @@ def test_a_sample_of_kills_and_full_disks(pristine: Path, tmp_path: Path, shim: 
 def test_a_kill_at_any_call_loses_nothing(
     pristine: Path, tmp_path: Path, shim: Path, command: str
 ) -> None:
-    step = 2 if command == "compact" else 4
-    assert matrix(COMMANDS[command], pristine, tmp_path, shim, "kill", step) > 20
+    step = (2 if command == "compact" else 4) * SPARSE
+    assert matrix(COMMANDS[command], pristine, tmp_path, shim, "kill", step) > 5
 
 
 @pytest.mark.slow
 def test_a_disk_that_fills_up_at_any_call_loses_nothing(
     pristine: Path, tmp_path: Path, shim: Path
 ) -> None:
-    assert matrix(COMMANDS["compact"], pristine, tmp_path, shim, "full", step=4) > 20
+    assert matrix(COMMANDS["compact"], pristine, tmp_path, shim, "full", 4 * SPARSE) > 5
 
 
 @pytest.mark.slow
 def test_a_kill_in_the_middle_of_recovery_loses_nothing(
     pristine: Path, tmp_path: Path, shim: Path
 ) -> None:
-    assert matrix(COMMANDS["compact"], pristine, tmp_path, shim, "kill", 5, again=3) > 20
+    assert matrix(COMMANDS["compact"], pristine, tmp_path, shim, "kill", 5 * SPARSE, again=3) > 5
