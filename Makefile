@@ -8,15 +8,15 @@ demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
 
 test: $(BIN)/mdmemory client
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 quick: $(BIN)/mdmemory
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n auto -m "not slow"
 
 check: $(BIN)/mdmemory client
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 bench: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/run.py

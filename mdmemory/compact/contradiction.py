@@ -114,7 +114,8 @@ def contradiction(one: Profile, other: Profile) -> str | None:
 
 def _apart(one: Statement, other: Statement) -> bool:
     """Whether each of two texts has a plain word that the other lacks: quick to tell."""
-    left, right = one.plain - other.plain, other.plain - one.plain
+    left = one.alone(other)
+    right = other.alone(one) if left else left
     return bool(left and right) and not (left | right) & _SIDES.keys()
 
 
@@ -127,12 +128,15 @@ def _alike(one: Statement, other: Statement) -> bool:
 def _difference(one: Statement, other: Statement) -> str | None:
     if one.text == other.text or _apart(one, other) or not _alike(one, other):
         return None
-    antonym = _antonym(one, other)
-    if _matters_differ(one, other, antonym) or _owners_differ(one, other):
-        return None
-    left, right = one.values - other.values, other.values - one.values
-    if left and right:
-        return f"{', '.join(sorted(left))} against {', '.join(sorted(right))}"
+    mine, theirs = frozenset(one.tokens), frozenset(other.tokens)
+    # A difference of values or antonyms takes a word on each side.
+    antonym = _antonym(one, other) if mine - theirs and theirs - mine else None
+    if mine - theirs and theirs - mine:
+        if _matters_differ(one, other, antonym) or _owners_differ(one, other):
+            return None
+        left, right = one.values - other.values, other.values - one.values
+        if left and right:
+            return f"{', '.join(sorted(left))} against {', '.join(sorted(right))}"
     if _denies(one, other):
         return "one denies what the other says"
     return f"{antonym[0]} against {antonym[1]}" if antonym else None

@@ -101,6 +101,13 @@ def shown(file: str) -> str:
     return file if file.isprintable() and 0 < len(file) <= 120 else ascii(file[:60])
 
 
+def one_line(reason: str) -> str:
+    """Folded, for it stands in commit messages, where a line could pass for a trailer."""
+    printable = "".join(char if char.isprintable() else " " for char in reason)
+    folded = " ".join(printable.split())
+    return folded if len(folded) <= MAX_REASON else folded[: MAX_REASON - 1] + "…"
+
+
 def as_json(op: Op) -> dict[str, Any]:
     """The op as it stands in a plan; optional fields that are empty are absent."""
     kind = _KINDS[type(op)]
@@ -303,15 +310,8 @@ def _op(raw: Mapping[str, Any]) -> Op:
         if key != "op"
     }
     if "reason" in values:
-        values["reason"] = _one_line(values["reason"])
+        values["reason"] = one_line(values["reason"])
     return _WORDS[raw["op"]].make(**values)
-
-
-def _one_line(reason: str) -> str:
-    """Folded, for it stands in commit messages, where a line could pass for a trailer."""
-    printable = "".join(char if char.isprintable() else " " for char in reason)
-    folded = " ".join(printable.split())
-    return folded if len(folded) <= MAX_REASON else folded[: MAX_REASON - 1] + "…"
 
 
 # --- words

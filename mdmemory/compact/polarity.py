@@ -18,10 +18,11 @@ BREAKS = _CLAUSE | {"\n", NEW_LINE}
 
 _WORD = re.compile(
     r"not|never|no|none|nothing|neither|nor|cannot|dont|without|avoid(?:s|ed|ing)?|stop(?:s|ped)?|"
-    r"refuses?|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|\w*n['’]t|"
+    r"refuses?|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|"
     r"nicht|kein\w*|nie|niemals|ohne|weder|vermeide[nt]?|"
     r"ne|pas|jamais|aucune?|sans|évite[rz]?|nunca|jamás|sin|tampoco|ningun[oa]?|ningún|evitar?"
 )
+_SHORT = re.compile(r"\w*n['’]t")  # don't
 _ELIDED = re.compile(r"n['’](\w{3,})")  # n'utilise (pas)
 _OF_TWO = {"instead": "of", "rather": "than"}
 _ONLY = frozenset(("only", "just", "merely", "nur", "seulement", "solo"))  # not only
@@ -34,8 +35,10 @@ _BEFORE = re.compile(
     r"(?<!少)(?<!かもしれ)(?:ない|ません|なかった)(?!と(?:いけ|なら|だめ))|ずに|禁止|않|지마|말고|말것|"
     r"없|금지|못|안(?=돼|된|됨|되)"
 )
+_L = "[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # words of other scripts may touch these
 _ANY = re.compile(
-    rf"(?i)\b(?:{_WORD.pattern}|{'|'.join(_OF_TWO)})\b|\bn['’]\w|{_AFTER.pattern}|{_BEFORE.pattern}"
+    rf"(?i)(?<!{_L})(?:{_WORD.pattern}|{'|'.join(_OF_TWO)})(?!{_L})|n['’]\w"
+    rf"|{_AFTER.pattern}|{_BEFORE.pattern}"
 )
 _STOP = frozenset(
     re.findall(
@@ -79,7 +82,9 @@ def denials(pieces: Sequence[str]) -> int:
 
 def is_negation(folded: str) -> bool:
     """Whether a folded word denies, whatever stands around it."""
-    return _WORD.fullmatch(folded) is not None or folded in _OF_TWO
+    if folded[-1:] == "t" and _SHORT.fullmatch(folded):
+        return True
+    return folded in _OF_TWO or _WORD.fullmatch(folded) is not None
 
 
 def without_negation(run: str) -> str:
@@ -105,7 +110,7 @@ def _negated(pieces: list[str], ends: frozenset[str], *, cased: bool) -> Iterato
 
 
 def _denies(folded: str, pieces: Sequence[str], at: int) -> bool:
-    if folded not in _OF_TWO and not _WORD.fullmatch(folded):
+    if not is_negation(folded):
         return False
     after = pieces[at + 1].casefold() if at + 1 < len(pieces) else ""
     return after == _OF_TWO[folded] if folded in _OF_TWO else after not in _ONLY

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from mdmemory.compact import guards
+from mdmemory.compact import guards, taken_back
 from mdmemory.compact.plan import (
     Delete,
     Flag,
@@ -20,7 +20,9 @@ from mdmemory.compact.plan import (
     PlanRefused,
     Rewrite,
     named,
+    one_line,
     parse,
+    shown,
 )
 from mdmemory.compact.planner import Planner, Proposal, Tokens
 from mdmemory.compact.result import changes as changes_of
@@ -35,6 +37,8 @@ from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
 
 KEPT_REFUSED = timedelta(days=7)  # how long a refused answer can be looked at
+PARTIAL = "partial"  # recorded of a pass that a limit kept from doing all there is to do
+_NAMED = 10  # files of one op that a line of the commit names
 
 
 @dataclass
@@ -42,6 +46,7 @@ class Outcome:
     """How a pass ended: `outcome` is applied, noop, refused, not_due, dry_run or busy.
 
     `refused` and `skipped` are single ops that were left out, `refusals` why the whole plan was.
+    `more`: it was applied, and a limit left work for the next pass.
     """
 
     outcome: str
@@ -56,6 +61,7 @@ class Outcome:
     checkpoint: str | None = None
     commit: str | None = None
     why: str = ""
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,10 @@ class Compactor:
     now: datetime
 
     def run(self, *, if_due: bool = False, dry_run: bool = False) -> Outcome:
-        """One pass. Raises MdmemoryError where nothing could be taken back (no git, a merge)."""
+        """One pass. Raises MdmemoryError where nothing could be taken back (no git, a merge).
+
+        What a planner raises goes through, with the store as it was.
+        """
         notes = self._readable()
         if if_due:
             reason = self.due(notes)
@@ -76,21 +85,32 @@ class Compactor:
                 return Outcome("not_due", self.planner.kind)
         if not dry_run and (refusal := self.writer.refusal()):
             raise refusal
-        proposal = self.planner.propose(notes, conflicts=conflicts.parse(self._ledger()))
+        proposal = self._proposal(notes, dry_run)
         try:
             outcome = self._judge_and_apply(proposal, dry_run)
         except Busy as problem:
             if not if_due:
                 raise
             return Outcome("busy", self.planner.kind, proposal.tokens, why=problem.message)
+        outcome.more = proposal.more and outcome.outcome == "applied"
         if not dry_run:
-            self._record(outcome, proposal.answer)
+            self._record(PARTIAL if outcome.more else outcome.outcome)
+            if outcome.outcome == "refused":
+                self._keep_refused(proposal.answer)
         return outcome
 
     def due(self, notes: Sequence[StoredNote]) -> str | None:
         """Why a pass is due now, or None."""
         with self._state() as state:
             return due(state.last_pass(), _digests(notes), self.now, self.writer.project.settings)
+
+    def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> Proposal:
+        try:
+            return self.planner.propose(notes, conflicts=conflicts.parse(self._ledger()))
+        except Exception:
+            if not dry_run:
+                self._record("failed")
+            raise
 
     def _judge_and_apply(self, proposal: Proposal, dry_run: bool) -> Outcome:
         outcome = Outcome("noop", self.planner.kind, proposal.tokens)
@@ -110,8 +130,9 @@ class Compactor:
 
     def _apply(self, plan: Plan, outcome: Outcome, dry_run: bool) -> None:
         notes = {note.file: note for note in self.writer.refresher.store.notes()}
+        plan, taken = taken_back.without(plan, notes, self.writer.history)
         verdict = self._check(plan, notes)
-        outcome.skipped, outcome.refused = list(verdict.skipped), list(verdict.refused)
+        outcome.skipped, outcome.refused = [*taken, *verdict.skipped], list(verdict.refused)
         outcome.refusals = list(verdict.refusals)
         groups = [] if verdict.refusals else self._groups(verdict.accepted, notes)
         outcome.applied = [op for ops, _ in groups for op in ops]
@@ -120,7 +141,7 @@ class Compactor:
         elif dry_run:
             outcome.outcome = "dry_run"
         elif groups:
-            self._write([group for _, group in groups], outcome)
+            self._write([group for _, group in groups], outcome, notes)
 
     def _check(self, plan: Plan, notes: Mapping[str, StoredNote]) -> guards.Verdict:
         pairs_open = conflicts.open_entries(self._ledger())
@@ -153,7 +174,9 @@ class Compactor:
             groups.append((flags, Group("\n".join(map(describe, flags)), (change,))))
         return groups
 
-    def _write(self, groups: Sequence[Group], outcome: Outcome) -> None:
+    def _write(
+        self, groups: Sequence[Group], outcome: Outcome, notes: Mapping[str, StoredNote]
+    ) -> None:
         touched = [change.file for group in groups for change in group.changes]
         count = len(outcome.applied)
         written = self.writer.write(
@@ -161,7 +184,10 @@ class Compactor:
             groups,
             kind="compact",
             destructive=True,
-            trailers=(("Memory-Planner", self.planner.kind),),
+            trailers=(
+                ("Memory-Planner", self.planner.kind),
+                *taken_back.trailers(outcome.applied, notes),
+            ),
             by_model=True,
             checkpoint=self.writer.checkpoint_all(touched),
         )
@@ -173,12 +199,10 @@ class Compactor:
             (op, late[file]) for op in outcome.applied for file in named(op) if file in late
         ]
 
-    def _record(self, outcome: Outcome, answer: str | bytes) -> None:
+    def _record(self, outcome: str) -> None:
         with self._state() as state:
             digests = _digests(self.writer.refresher.store.notes())
-            state.record_pass(self.now.isoformat(), outcome.outcome, digests)
-        if outcome.outcome == "refused":
-            self._keep_refused(answer)
+            state.record_pass(self.now.isoformat(), outcome, digests)
 
     def _keep_refused(self, answer: str | bytes) -> None:
         folder = self.writer.project.prepare_private() / "refused"
@@ -212,8 +236,9 @@ def due(
 ) -> str | None:
     """Why a pass is due, in words, or None. Pure.
 
-    A pass is due when nothing recorded one, when `compact.churn` notes were added, changed or
-    removed since, or when any was and `compact.interval_ms` has gone by.
+    A pass is due when nothing recorded one, when the last one left work, when `compact.churn`
+    notes were added, changed or removed since, or when any was and `compact.interval_ms` has gone
+    by. One that failed or was refused has settled nothing: the interval alone makes it due again.
     """
     if not settings.switch("compact.enabled"):
         return None
@@ -221,13 +246,14 @@ def due(
         return None
     if last is None:
         return "no pass is recorded"
+    if last.outcome == PARTIAL:
+        return "the last pass left work for another"
     changed = {file for file, _ in last.digests.items() ^ digests.items()}
-    if not changed:
-        return None
     if len(changed) >= settings.whole("compact.churn"):
         return f"{len(changed)} notes changed since the last pass"
     interval = timedelta(milliseconds=settings.whole("compact.interval_ms"))
-    if now - datetime.fromisoformat(last.at) >= interval:
+    waited = now - datetime.fromisoformat(last.at) >= interval
+    if waited and (changed or last.outcome in ("failed", "refused")):
         return f"the last pass was at {last.at[:16]}"
     return None
 
@@ -236,14 +262,20 @@ def describe(op: Op) -> str:
     """One line on an op, as it stands in the commit message."""
     match op:
         case Merge():
-            text = f"merge {' + '.join(op.sources)} -> {op.target}"
+            text = f"merge {_listed(op.sources, ' + ')} -> {shown(op.target)}"
         case Delete():
-            text = f"delete {op.file}"
+            text = f"delete {shown(op.file)}"
         case Rewrite():
-            text = f"rewrite {op.file}"
+            text = f"rewrite {shown(op.file)}"
         case Flag():
-            text = f"flag {' × '.join(op.files)}"
-    return f"{text}: {op.reason}" if op.reason else text
+            text = f"flag {_listed(op.files, ' × ')}"
+    reason = one_line(op.reason)
+    return f"{text}: {reason}" if reason else text
+
+
+def _listed(files: Sequence[str], sign: str) -> str:
+    more = [f"{len(files) - _NAMED} more"] if len(files) > _NAMED else []
+    return sign.join([*map(shown, files[:_NAMED]), *more])
 
 
 def _bytes(ledger: str) -> bytes:

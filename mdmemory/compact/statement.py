@@ -93,14 +93,21 @@ class Statement:
         return frozenset(_values(self.text, self.tokens))
 
     @cached_property
-    def plain(self) -> frozenset[str]:
-        """The words of small letters alone, less small words and negations: no values."""
-        found = (piece for piece in self.pieces if piece.isalpha() and piece.islower())
-        return frozenset(
+    def lower(self) -> frozenset[str]:
+        """The words that are written in small letters alone: no names."""
+        return frozenset(filter(str.islower, self.pieces))
+
+    def alone(self, other: Statement) -> set[str]:
+        """Plain words that the other does not have, in either number: quick to tell."""
+        mine = {
             bare(word)
-            for word in found
-            if word not in _SMALL and word not in _TIMES and not polarity.is_negation(word)
-        )
+            for word in self.lower - other.lower
+            if word.isalpha()
+            and word not in _SMALL
+            and word not in _TIMES
+            and not polarity.is_negation(word)
+        }
+        return mine - set(map(bare, other.tokens)) if mine else mine
 
     @cached_property
     def matter(self) -> frozenset[str]:

@@ -186,7 +186,8 @@ class History:
 
     def ignored(self, files: Iterable[str]) -> set[str]:
         """Which of these files git is told to ignore."""
-        paths = {self.prefix + file: file for file in files}
+        # ./ for a name at the top that would read as a pathspec
+        paths = {f"./{self.prefix}{file}": file for file in files}
         if not paths:
             return set()
         data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")

@@ -123,7 +123,10 @@ class Journals:
         names = [journal.id, *(blob.id for blob in blobs), journal.base, journal.commit]
         if not all(_HEX.fullmatch(name) for name in names if name is not None):
             raise ValueError("it names an object that is none")
-        if journal.branch.startswith("-") or {blob.mode for blob in blobs} - {"100644", "100755"}:
+        branch = journal.branch or "refs/heads/none"  # there is none without git
+        if not (branch.startswith("refs/heads/") and _is_plain(branch)):
+            raise ValueError("it names a branch that is none")
+        if {blob.mode for blob in blobs} - {"100644", "100755"}:
             raise ValueError("it is not of our making")
 
 

@@ -54,6 +54,7 @@ def _resume(publisher: Publisher, journal: Journal) -> None:
     for move in journal.moves:
         if move.file not in ours:
             moves.retract(publisher.folder, move)
+            moves.settle(publisher.folder, move)  # the old text is in the branch
     staging.prepare(journal.id, ours if had_lock else _still_old(history, ours, journal.base))
     steps = [move for move in journal.moves if move.file in ours]
     publisher.finish(replace(journal, moves=steps))

@@ -503,6 +503,7 @@ def test_in_the_middle_of_something_nothing_is_destroyed_and_nothing_is_lost(
     spoil: Callable[[Bench], None],
 ) -> None:  # fmt: skip
     spoil(bench)
+    bench.monkeypatch.setattr("mdmemory.store.git.PATIENCE", 0.1)
     for words in (REMOVE, ("compact",), ("undo",)):
         refused(*words)
     head = bench.git(bench.root, "rev-parse", "HEAD")

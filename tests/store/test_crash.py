@@ -346,6 +346,21 @@ def test_killed_again_in_recovery_nothing_is_lost(trial: Trial) -> None:
     assert killed_again(trial, trial.steps() - 25, 8) > 2
 
 
+@pytest.mark.parametrize("trouble", [full, full_once])
+def test_a_recovery_without_space_is_gone_on_with_later(
+    trouble: Callable[..., None], trial: Trial
+) -> None:
+    told, steps = 0, trial.steps() - 20
+    for at in (1, 6, 11, 16):
+        world = trial.killed(steps)
+        again = partial(recovery, world, trial.open_writer)
+        code, _ = child(again, partial(trouble, at=at))
+        assert code in (DONE, TOLD)
+        told += code == TOLD
+        assert trial.end(world)
+    assert told
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("before_the_end", [40, 29, 18, 10])
 def test_killed_again_at_any_moment_of_recovery_nothing_is_lost(

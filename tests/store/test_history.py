@@ -24,7 +24,7 @@ from mdmemory.store.history import (
 Git = Callable[..., str]
 ODD = [
     'quote".md', "back\\slash.md", "line\nbreak.md", "tab\there.md", " space .md", "-dash.md",
-    ":(top)magic.md", "*.md", "喜欢.md", "e\u0301.md", "\u00e9.md", "X.md", "x.md",
+    ":(top)magic.md", "*.md", "[x].md", "喜欢.md", "e\u0301.md", "\u00e9.md", "X.md", "x.md",
     "l" * 252 + ".md", os.fsdecode(b"\xff\xfe.md"),
 ]  # fmt: skip
 

@@ -69,6 +69,8 @@ BENT: dict[str, Callable[[dict[str, Any]], object]] = {
     "aside to elsewhere": lambda raw: raw["moves"][0].update(aside=f"{MARK}/../../x"),
     "an option for a commit": lambda raw: raw.update(commit="--help"),
     "an option for a branch": lambda raw: raw.update(branch="--stdin"),
+    "a branch that is a path": lambda raw: raw.update(branch="refs/heads/../../x"),
+    "a ref of another kind": lambda raw: raw.update(branch="refs/tags/x"),
     "an id that is a path": lambda raw: raw.update(id="../../x"),
     "a link in the tree": lambda raw: raw["entries"].update(
         {"b.md": {"mode": "120000", "id": COMMIT}}

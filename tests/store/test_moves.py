@@ -112,6 +112,25 @@ def test_text_that_comes_back_after_we_are_done_is_a_persons(tmp_path: Path) -> 
         assert look(tmp_path) == {"x.md": OLD}
 
 
+def test_an_editor_that_saves_just_before_we_put_the_file_aside_has_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.md"
+    real = os.rename
+
+    def rename(old: Path, new: Path) -> None:
+        path.write_bytes(MINE)
+        real(old, new)
+
+    for way in ("replace", "remove"):
+        path.write_bytes(OLD)
+        move = planned(tmp_path, WAYS[way])
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "rename", rename)
+            assert finish(tmp_path, move) == {"x.md": moves.CHANGED}
+        assert look(tmp_path) == {"x.md": MINE}
+
+
 def test_an_editor_that_had_the_old_file_open_keeps_what_it_saves(tmp_path: Path) -> None:
     path = tmp_path / "x.md"
     path.write_bytes(OLD)

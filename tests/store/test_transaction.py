@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory.errors import MdmemoryError, NoteChanged, RepositoryState
+from mdmemory.errors import GitFailed, MdmemoryError, NoteChanged, RepositoryState
 from mdmemory.files import digest
 from mdmemory.store import commits, staging
 from mdmemory.store import git as our_git
@@ -53,6 +53,10 @@ def everything(root: Path) -> dict[str, bytes]:
         for path in root.rglob("*")
         if path.is_file() and "objects" not in path.parts
     }
+
+
+def texts(store: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in store.iterdir()}
 
 
 def assert_clean(root: Path, git: Git) -> None:
@@ -326,6 +330,17 @@ def test_line_ends_and_filters_do_not_change_the_bytes(store: Path, git: Git) ->
     assert subprocess.run(out, capture_output=True, check=True).stdout == data
 
 
+def test_a_checkpoint_that_is_not_in_the_commit_is_none(
+    store: Path, git: Git, write_note: WriteNote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_note(store, "user-name.md", "By hand.")
+    before = everything(store.parents[1])
+    monkeypatch.setattr(commits, "build", lambda history, base, *words: base)
+    with pytest.raises(GitFailed, match=r"does not hold user-name\.md"):
+        of(store).checkpoint(["user-name.md"], KEEP)
+    assert everything(store.parents[1]) == before
+
+
 def test_without_a_checkpoint_nothing_is_replaced(store: Path) -> None:
     old = digest((store / "user-name.md").read_bytes())
     for empty in (Checkpoint(None, {}, False), Checkpoint("HEAD", {"user-name.md": "0"}, False)):
@@ -536,8 +551,8 @@ def test_every_kind_of_repository_works(kind: str, repository: Path, git: Git) -
 
 NAMES = [
     "with space.md", 'quote"\'s.md', "back\\slash.md", "line\nbreak.md", "tab\t.md", "-dash.md",
-    ":(glob)x.md", "$(touch x).md", "喜欢-简短.md", "e\u0301.md", "\u00e9.md", "l" * 252 + ".md",
-    os.fsdecode(b"\xff\xfe.md"),
+    ":(glob)x.md", "[x].md", "$(touch x).md", "喜欢-简短.md", "e\u0301.md", "\u00e9.md",
+    "l" * 252 + ".md", os.fsdecode(b"\xff\xfe.md"),
 ]  # fmt: skip
 
 
@@ -553,6 +568,13 @@ def test_notes_may_be_called_anything(store: Path, git: Git) -> None:
     assert not any((store / name).exists() for name in NAMES)
     assert git(root, "status", "--porcelain") == ""
     assert_clean(root, git)
+
+
+def test_at_the_top_of_a_repository_names_are_names_too(repository: Path, git: Git) -> None:
+    for name in (":(top)x.md", ":!x.md", "*.md", "[x].md", "x.md"):
+        assert add(repository, name).commit
+        assert edit(repository, name, b"again").commit
+    assert git(repository, "status", "--porcelain") == ""
 
 
 def test_a_repository_may_lie_anywhere(tmp_path: Path, git: Git) -> None:
@@ -673,10 +695,56 @@ def test_a_branch_that_went_on_is_followed(
 
 
 @pytest.mark.parametrize("at", STOPPED)
+def test_a_commit_of_other_texts_of_our_files_is_a_persons_word(
+    at: str, store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(store, monkeypatch, at)
+    (store.parents[1] / ".git" / "index.lock").unlink()
+    (store / "user-name.md").write_bytes(b"committed after the crash")
+    git(store, "commit", "-q", "-m", "theirs", "--", "user-name.md")
+    recover(store, git)
+    assert (store / "user-name.md").read_bytes() == b"committed after the crash"
+    assert (store / "user-fresh.md").read_bytes() == FRESH
+    assert not (store / "project-plan.md").exists()
+    assert git(store, "status", "--porcelain") == ""
+
+
+def test_a_branch_taken_back_to_the_old_texts_keeps_them(
+    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = texts(store)
+    interrupted(store, monkeypatch, "finish")
+    (store.parents[1] / ".git" / "index.lock").unlink()
+    git(store, "commit", "-q", "-m", "what the index says")
+    recover(store, git)
+    assert texts(store) == old
+    assert git(store, "status", "--porcelain") == ""
+
+
+def test_while_it_recovers_git_keeps_out_of_the_index(
+    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(store, monkeypatch, "finish")
+    lock = store.parents[1] / ".git" / "index.lock"
+    lock.unlink()
+    lock.write_bytes(b"theirs")
+    before = texts(store)
+    with monkeypatch.context() as patch:
+        patch.setattr(staging, "PATIENCE", 0.1)
+        with pytest.raises(RepositoryState, match=r"index\.lock"):
+            of(store).recover()
+    assert texts(store) == before
+    assert lock.read_bytes() == b"theirs"
+    lock.unlink()
+    recover(store, git)
+    assert git(store, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("at", STOPPED)
 def test_a_branch_that_was_reset_stays_reset(
     at: str, store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = {path.name: path.read_bytes() for path in store.iterdir()}
+    old = texts(store)
     interrupted(store, monkeypatch, at)
     (store.parents[1] / ".git" / "index.lock").unlink()
     git(store, "reset", "-q", "--hard", "HEAD~1")

@@ -343,6 +343,18 @@ def test_inside_a_git_hook_the_right_repository_is_written_to(
     assert not (another / ".git" / "x").exists()
 
 
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16"])
+def test_a_message_is_utf8_whatever_a_person_writes_in(
+    encoding: str, store: Path, git: Git, open_writer: OpenWriter
+) -> None:
+    git(store, "config", "i18n.commitEncoding", encoding)
+    writer = open_writer(store.parents[1])
+    add(writer, "喜欢.md")
+    assert "encoding" not in git(store, "cat-file", "commit", "HEAD").split("\n\n")[0]
+    assert writer.history
+    assert writer.history.log()[0].ops == ("change 喜欢.md",)
+
+
 def test_a_commit_that_a_model_caused_has_its_own_author(
     store: Path, git: Git, open_writer: OpenWriter
 ) -> None:
