@@ -1,4 +1,4 @@
-"""What a note may hold: keys, names, lengths, characters. Every check raises BadNote with advice."""
+"""What a note may hold: keys, names, lengths, characters. Each check raises BadNote."""
 
 from __future__ import annotations
 

@@ -197,14 +197,13 @@ def proper_nouns(text: str, *, german: bool | None = None) -> dict[str, str]:
     15 % of the words inside sentences begin with a capital, as in German, a capital there says
     nothing; `german` settles that from outside.
     """
-    text = _WRAP.sub(" ", text)
+    text = _WRAP.sub(" ", text if text.isascii() else unicodedata.normalize("NFKC", text))
     shaped = [word for word in _SHAPED.findall(text) if any(map(str.isupper, word[1:]))]
     inside, capital = _capitals(text)
     if german is None:
         german = _is_german(inside, capital)
     found = shaped if german else [*capital, *shaped]
-    bare = map(_bare, found)
-    return {unicodedata.normalize("NFKC", word).casefold(): word for word in bare}
+    return {_bare(word).casefold(): _bare(word) for word in found}
 
 
 def is_german(text: str) -> bool:

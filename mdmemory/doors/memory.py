@@ -212,7 +212,7 @@ class Memory:
         return editing.remove(self._writer(), name)
 
     def resolve(self, id: str, *, keep: str | None = None) -> Resolved:
-        """Settle a conflict, on a person's word: keep one note and remove the other, or (None) both."""
+        """Settle a conflict, on a person's word: keep one note and not the other, or both."""
         from mdmemory.store.resolve import resolve
 
         return resolve(self._writer(), id, keep=keep)

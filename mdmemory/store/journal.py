@@ -25,7 +25,8 @@ _HEX = re.compile(r"[0-9a-f]{12,64}")
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """One transaction. `entries` are the files of the commit's tree that it set (None: removed).
+    """One transaction in `folder`. `entries` are what the commit's tree says of its files (None:
+    removed).
 
     `base` and `commit` are where the branch was and where it goes; both None without git.
     """
@@ -66,7 +67,9 @@ class Journals:
 
     def write(self, journal: Journal) -> None:
         """Put the journal on disk, synced."""
-        data = json.dumps(asdict(journal)).encode()
+        # relative: the project may be moved before the next start
+        folder = os.path.relpath(os.path.realpath(journal.folder), os.path.realpath(self.within))
+        data = json.dumps(asdict(journal) | {"folder": folder}).encode()
         write_atomic(self.prepare() / _BEGUN, data, mode=0o600)
 
     def mark_moved(self) -> None:
@@ -92,7 +95,8 @@ class Journals:
             return None
         self.prepare()
         try:
-            journal = _parsed(json.loads(read_regular(path, _LIMIT)))
+            raw = json.loads(read_regular(path, _LIMIT))
+            journal = _parsed(raw | {"folder": os.path.join(self.within, raw["folder"])})
             self._check(journal)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise MdmemoryError(
@@ -109,7 +113,7 @@ class Journals:
     def _check(self, journal: Journal) -> None:
         """A repository that came in an archive may bring a journal that points anywhere."""
         folder = Path(journal.folder)
-        if not folder.is_absolute() or not is_inside(folder, self.within):
+        if not is_inside(folder, self.within):
             raise ValueError(f"{folder} lies elsewhere")
         files = [*journal.entries, *(move.file for move in journal.moves)]
         if not all(_is_plain(file) for file in files) or not all(

@@ -65,7 +65,8 @@ def _others(store: Store, entry: Entry, keep: str) -> list[StoredNote]:
     kept = store.find(keep).file
     if kept not in entry.files:
         raise NotFound(
-            f"{kept} is not part of {entry.id}.", f"Keep one of {', '.join(entry.files)}, or --both."
+            f"{kept} is not part of {entry.id}.",
+            f"Keep one of {', '.join(entry.files)}, or --both.",
         )
     return [note for note in _present(store, entry) if note.file != kept]
 

@@ -71,8 +71,11 @@ class World:
         return self.root / "notes" / "memory"
 
     def git(self, *words: str, data: bytes = b"") -> bytes:
-        done = subprocess.run(["git", *words], cwd=self.root, input=data, capture_output=True,
-                              check=False, timeout=60)  # fmt: skip
+        # no optional locks: the pristine repository is copied while it is looked at
+        done = subprocess.run(
+            ["git", "--no-optional-locks", *words], cwd=self.root, input=data,
+            capture_output=True, check=False, timeout=60,
+        )  # fmt: skip
         assert done.returncode == 0, (words, done.stderr)
         return done.stdout
 
@@ -161,7 +164,7 @@ def copied(pristine: Path, folder: Path, shim: Path) -> Iterator[World]:
 def check(world: World, before: World, after: dict[str, bytes], act: str) -> None:
     """The promises, once the next command has run."""
     bytes_before = before.everything_in_store()
-    assert world.run(["index"])[0] == 0, (act, "the next command finishes what was begun", world.said)
+    assert world.run(["index"])[0] == 0, (act, "is finished next", world.said)
     now = world.notes()
     assert now in (before.notes(), after), "all or nothing"
     reachable = world.git("rev-list", "--objects", "--all").decode()

@@ -148,7 +148,10 @@ class StoreMachine(RuleBasedStateMachine):
         try:
             act()
         except MdmemoryError as refusal:
-            assert refusal.message.endswith(".")
+            said = refusal.message
+        else:
+            said = "."
+        assert said.endswith("."), "a refusal is a sentence"
         self.assert_nothing_lost(before)
         if not self.is_foreign():
             self.memory.index()

@@ -160,7 +160,8 @@ def test_a_store_of_its_own_needs_an_outer_repository(tmp_path: Path) -> None:
 
 def test_a_shared_repository_is_named_as_what_others_read(repository: Path, git: Git) -> None:
     git(repository, "remote", "add", "origin", "nowhere")
-    git(repository, "-c", "user.email=other@example.com", "commit", "-q", "--allow-empty", "-m", "x")
+    other = ("-c", "user.email=other@example.com")
+    git(repository, *other, "commit", "-q", "--allow-empty", "-m", "x")
     _, setup = Memory.init(repository)
     assert any("--own-repo" in sentence for sentence in setup.said)
 

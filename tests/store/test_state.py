@@ -28,7 +28,7 @@ def test_what_is_remembered_is_there_after_opening_again(tmp_path: Path) -> None
         assert state.warnings == []
 
 
-@pytest.mark.parametrize("junk", [b"not a database at all, but long enough" * 40, b"SQLite format 3\0"])
+@pytest.mark.parametrize("junk", [b"not a database, but long enough" * 40, b"SQLite format 3\0"])
 def test_a_corrupt_file_is_moved_aside_with_a_word(tmp_path: Path, junk: bytes) -> None:
     (tmp_path / "state.db").write_bytes(junk)
     with State(tmp_path / "state.db") as state:
@@ -56,7 +56,8 @@ def test_an_older_file_is_migrated_step_by_step(
     with State(tmp_path / "state.db") as state:
         assert state.watermark("ses") == "msg"
         assert state.warnings == []
-    assert sqlite3.connect(tmp_path / "state.db").execute("SELECT * FROM later").fetchall() == [(1,)]
+    rows = sqlite3.connect(tmp_path / "state.db").execute("SELECT * FROM later").fetchall()
+    assert rows == [(1,)]
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:

@@ -801,6 +801,16 @@ def test_a_commit_that_gc_removed_is_given_up(
     assert git(store, "status", "--porcelain") == ""
 
 
+def test_a_project_that_was_moved_since_is_recovered_where_it_is(
+    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(store, monkeypatch, "finish")
+    moved = store.parents[2] / "moved"
+    store.parents[1].rename(moved)
+    recover(moved / "notes" / "memory", git)
+    assert git(moved, "status", "--porcelain") == ""
+
+
 def test_a_store_that_is_gone_stops_no_recovery(
     store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ time to start is a promise (`make bench`).
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -52,7 +53,17 @@ class Parser(argparse.ArgumentParser):
 
 def run() -> None:
     """The console script."""
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go()
+    sys.exit(code)
+
+
+def _let_go() -> None:
+    """Whoever read our output has left; without this Python would complain of it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(words: Sequence[str]) -> int:
@@ -64,7 +75,7 @@ def main(words: Sequence[str]) -> int:
         _complain(problem, wants_json)
         return problem.exit_code
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has left; Python would complain at exit
+        _let_go()
         return 1
     except KeyboardInterrupt:
         print("mdmemory: interrupted; nothing is half done.", file=sys.stderr)

@@ -149,7 +149,7 @@ def compact_options(parser: ArgumentParser) -> None:
 
 
 def compact(asked: Namespace) -> int:
-    """Merge duplicates and flag contradictions: a checkpoint, then one commit that can be undone."""
+    """Merge duplicates and flag contradictions: a checkpoint, then one revertible commit."""
     asked.holder = "compact"
     memory = opened(asked)
     plan = given.read(asked.plan) if asked.plan else None
@@ -207,7 +207,8 @@ def _tell(outcome: Outcome) -> None:
     if outcome.outcome == "applied":
         print(
             f"{plural(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "
-            f"Take it back: `mdmemory undo {outcome.id}` or `git revert {str(outcome.commit)[:10]}`."
+            f"Take it back: `mdmemory undo {outcome.id}` "
+            f"or `git revert {str(outcome.commit)[:10]}`."
         )
     else:
         print(_WORDS[outcome.outcome])

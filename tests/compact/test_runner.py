@@ -1,0 +1,487 @@
+"""A compaction pass over a real store: one commit or nothing, and every byte can come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Memory
+from mdmemory.compact.merged import merged_names
+from mdmemory.compact.offline import Offline
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, render
+from mdmemory.compact.planner import Given, Planner, Proposal
+from mdmemory.compact.runner import PARTIAL, Compactor, Outcome, describe, due
+from mdmemory.config import load
+from mdmemory.errors import MdmemoryError
+from mdmemory.note import fields
+from mdmemory.store import conflicts
+from mdmemory.store.conflicts import Entry
+from mdmemory.store.lock import locked
+from mdmemory.store.state import Pass, State
+from mdmemory.store.store import StoredNote
+from mdmemory.store.writer import Writer
+
+Git = Callable[..., str]
+Make = Callable[..., StoredNote]
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+TEA = ("tea", "Drinks green tea at work", "Drinks green tea at work.")
+TEA_TOO = ("tea-2", "drinks green tea at work!", "Drinks green tea at work.")
+FRIDAY = ("friday", "The team deploys on Friday", "The team deploys on Friday.")
+MONDAY = ("monday", "The team deploys on Monday", "The team deploys on Monday.")
+CHESS = ("chess", "Plays chess in a club", "Plays chess in a club, see [[tea-2]].")
+
+
+class Shop:
+    """A store in a repository, and what a test asks of it."""
+
+    def __init__(self, memory: Memory, make: Make, git: Git) -> None:
+        self.memory, self.make, self._git = memory, make, git
+        self.folder = memory.project.store
+
+    def git(self, *words: str) -> str:
+        return self._git(self.memory.project.root, *words)
+
+    def write(self, *notes: tuple[str, str, str]) -> None:
+        """Notes of type user by hand, committed."""
+        for name, description, body in notes:
+            (self.folder / f"user-{name}.md").write_text(
+                self.make(name, description, body).note.text, encoding="utf-8"
+            )
+        self.commit()
+
+    def commit(self) -> None:
+        self.memory.index()
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "by hand")
+
+    def bytes(self) -> dict[str, bytes]:
+        paths = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
+
+    def everything(self) -> tuple[dict[str, bytes], str, str, str]:
+        """All bytes of the store, HEAD, the index and what git has to say."""
+        refs = self.git("for-each-ref")
+        return self.bytes(), refs, self.git("ls-files", "-s"), self.git("status", "--porcelain")
+
+    def run(self, planner: Planner, *, now: datetime = NOON, **asked: bool) -> Outcome:
+        writer = Writer(self.memory.project, lambda text: "hunter2" in text, "a test")
+        return Compactor(writer, planner, lambda text: text, now).run(**asked)
+
+    def plan(self, *ops: Op, **asked: bool) -> Outcome:
+        seen = {note.file: note.digest for note in self.memory.notes()}
+        return self.run(Given(render(ops, seen)), **asked)
+
+    def last(self) -> Pass | None:
+        with State(self.memory.project.private / "state.db") as state:
+            return state.last_pass()
+
+
+@pytest.fixture
+def shop(repository: Path, make: Make, git: Git) -> Shop:
+    Memory.init(repository)
+    return Shop(Memory.open(repository, clock=lambda: NOON), make, git)
+
+
+class Acting:
+    """A planner that does something while it is asked, and then answers as another."""
+
+    kind = "offline"
+
+    def __init__(self, act: Callable[[], object], planner: Planner | None = None) -> None:
+        self.act, self.planner = act, planner or Offline()
+
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+        answer = self.planner.propose(notes, conflicts=conflicts)
+        self.act()
+        return answer
+
+
+# --- due
+
+AT = NOON.isoformat()
+SEEN = {f"{at}.md": "0" * 64 for at in range(20)}
+
+
+def changed(count: int) -> dict[str, str]:
+    return SEEN | {f"{at}.md": "1" * 64 for at in range(count)}
+
+
+@pytest.mark.parametrize(
+    ("last", "now", "hours", "is_due"),
+    [
+        (None, SEEN, 0, True),
+        (None, {"a.md": "0" * 64}, 0, False),
+        (("applied", SEEN), SEEN, 0, False),
+        (("applied", SEEN), SEEN, 500, False),
+        (("applied", SEEN), changed(1), 11, False),
+        (("applied", SEEN), changed(1), 12, True),
+        (("applied", SEEN), changed(7), 1, False),
+        (("applied", SEEN), changed(8), 0, True),
+        (("applied", SEEN), {"0.md": "0" * 64, "1.md": "0" * 64}, 0, True),
+        (("noop", SEEN), SEEN, 13, False),
+        (("refused", SEEN), SEEN, 11, False),
+        (("refused", SEEN), SEEN, 12, True),
+        (("failed", SEEN), SEEN, 1, False),
+        (("failed", SEEN), SEEN, 12, True),
+        (("failed", SEEN), changed(8), 1, True),
+        ((PARTIAL, SEEN), SEEN, 0, True),
+        ((PARTIAL, SEEN), {"a.md": "0" * 64}, 0, False),
+    ],
+)
+def test_a_pass_is_due_when_there_is_something_to_do(
+    last: tuple[str, dict[str, str]] | None, now: dict[str, str], hours: int, is_due: bool
+) -> None:
+    before = Pass(AT, *last) if last else None
+    found = due(before, now, NOON + timedelta(hours=hours), load({}))
+    assert (found is not None) == is_due
+
+
+def test_settings_decide_when_it_is_due() -> None:
+    before = Pass(AT, "applied", SEEN)
+    for name, value, notes, is_due in [
+        ("MEMORY_COMPACT_ENABLED", "0", changed(20), False),
+        ("MEMORY_COMPACT_CHURN", "1", changed(1), True),
+        ("MEMORY_COMPACT_INTERVAL_MS", "0", changed(1), True),
+        ("MEMORY_COMPACT_INTERVAL_MS", "0", SEEN, False),
+        ("MEMORY_COMPACT_MIN_ENTRIES", "21", changed(20), False),
+    ]:
+        assert (due(before, notes, NOON, load({name: value})) is not None) == is_due, name
+
+
+def test_a_pass_that_is_not_due_asks_no_planner(shop: Shop) -> None:
+    shop.write(TEA, CHESS)
+    assert shop.run(Offline(), if_due=True).outcome == "noop"
+
+    def asked() -> None:
+        raise AssertionError("asked")
+
+    assert shop.run(Acting(asked), if_due=True).outcome == "not_due"
+
+
+# --- one pass
+
+
+def test_one_pass_is_one_commit_that_says_what_it_did(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, FRIDAY, MONDAY)
+    before = shop.git("rev-parse", "HEAD").strip()
+    done = shop.run(Offline())
+    assert done.outcome == "applied"
+    assert done.checkpoint is None, "nothing was uncommitted"
+    assert shop.git("rev-list", f"{before}..HEAD").split() == [done.commit]
+    message = shop.git("log", "-1", "--format=%B")
+    assert message.startswith("memory: compact, 2 ops\n\nmerge user-tea.md + user-tea-2.md -> ")
+    assert "flag user-friday.md × user-monday.md: friday against monday\n" in message
+    for trailer in (f"Memory-Id: {done.id}", "Memory-Op: compact", "Memory-Planner: offline"):
+        assert f"\n{trailer}\n" in message
+    assert message.count("\nMemory-Basis: ") == 2
+    assert shop.git("status", "--porcelain") == ""
+    assert not (shop.folder / "user-tea-2.md").exists()
+
+
+def test_flags_write_the_ledger_and_no_note(shop: Shop) -> None:
+    shop.write(FRIDAY, MONDAY)
+    before = shop.bytes()
+    assert shop.run(Offline()).outcome == "applied"
+    after = shop.bytes()
+    (entry,) = conflicts.open_entries(after.pop("_CONFLICTS.md").decode())
+    assert entry.files == ("user-friday.md", "user-monday.md")
+    assert {name for name in after if after[name] != before[name]} == {"MEMORY.md"}
+
+
+def test_a_second_pass_finds_nothing_to_do(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, FRIDAY, MONDAY)
+    shop.run(Offline())
+    before = shop.everything()
+    assert shop.run(Offline()).outcome == "noop"
+    assert shop.everything() == before
+
+
+@pytest.mark.parametrize("way", ["revert", "undo"])
+def test_a_pass_comes_back_byte_for_byte(shop: Shop, way: str) -> None:
+    shop.write(TEA, TEA_TOO, FRIDAY, MONDAY, CHESS)
+    before = shop.bytes()
+    done = shop.run(Offline())
+    assert shop.bytes() != before
+    if way == "revert":
+        shop.git("revert", "--no-edit", str(done.commit))
+    else:
+        shop.memory.undo(done.id)
+    shop.memory.index()
+    assert shop.bytes() == before
+
+
+def test_a_dry_run_writes_nothing(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, FRIDAY, MONDAY)
+    (shop.folder / "user-tea.md").write_text("by hand, not committed\n", encoding="utf-8")
+    before = shop.everything()
+    done = shop.run(Offline(), dry_run=True)
+    assert (done.outcome, len(done.applied), done.commit) == ("dry_run", 1, None)
+    assert shop.everything() == before
+    assert shop.last() is None
+
+
+def test_a_checkpoint_holds_what_was_edited_by_hand(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, CHESS)
+    mine = shop.folder / "user-chess.md"
+    mine.write_text(mine.read_text("utf-8") + "\nMore of it.\n", encoding="utf-8")
+    text = mine.read_bytes()
+    done = shop.run(Offline())
+    assert done.checkpoint is not None
+    assert shop.git("rev-parse", f"{done.commit}^").strip() == done.checkpoint
+    path = mine.relative_to(shop.memory.project.root).as_posix()
+    assert shop.git("show", f"{done.checkpoint}:{path}").encode() == text
+    assert mine.read_bytes() == text
+    assert f"Memory-Checkpoint: {done.checkpoint}" in shop.git("log", "-1", "--format=%B")
+
+
+def test_an_empty_plan_is_no_commit_and_no_checkpoint(shop: Shop) -> None:
+    shop.write(TEA, CHESS)
+    (shop.folder / "user-chess.md").write_text("by hand\n", encoding="utf-8")
+    shop.memory.index()
+    before = shop.everything()
+    same = Rewrite("user-tea.md", "Drinks green tea at work.")
+    for ops in ((), (same,)):
+        done = shop.plan(*ops)
+        assert (done.outcome, done.commit, done.checkpoint) == ("noop", None, None)
+    assert shop.everything() == before
+
+
+def test_a_plan_whose_ops_are_all_refused_makes_no_commit(shop: Shop) -> None:
+    shop.write(FRIDAY, MONDAY, TEA, TEA_TOO, CHESS)
+    before = shop.everything()
+    done = shop.plan(Delete("user-friday.md", "old"), Rewrite("user-tea.md", "Drinks 3 teas."))
+    assert (done.outcome, done.commit) == ("refused", None)
+    assert [code for _, code, _ in done.refused] == ["contradiction", "literal_invented"]
+    assert shop.everything() == before
+    (kept,) = (shop.memory.project.private / "refused").iterdir()
+    assert "Drinks 3 teas." in kept.read_text("utf-8")
+
+
+def test_a_refused_op_lets_the_others_go_on(shop: Shop) -> None:
+    shop.write(FRIDAY, MONDAY, TEA, TEA_TOO)
+    done = shop.plan(Delete("user-friday.md", "old"), Delete("user-tea-2.md", "said twice"))
+    assert done.outcome == "applied"
+    assert [describe(op) for op in done.applied] == ["delete user-tea-2.md: said twice"]
+    assert [code for _, code, _ in done.refused] == ["contradiction"]
+    assert (shop.folder / "user-friday.md").exists()
+
+
+# --- the world goes on meanwhile
+
+
+def test_hand_edit_during_compaction_is_not_lost(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, FRIDAY, MONDAY)
+    mine = shop.folder / "user-tea.md"
+    done = shop.run(Acting(lambda: mine.write_bytes(b"I drink coffee now.\n")))
+    assert mine.read_bytes() == b"I drink coffee now.\n"
+    assert (shop.folder / "user-tea-2.md").exists()
+    assert [(type(op), why) for op, why in done.skipped] == [
+        (Merge, "user-tea.md changed since the plan was made.")
+    ]
+    assert [type(op) for op in done.applied] == [Flag], "the other op is done"
+
+
+def test_a_note_removed_during_compaction_stays_removed(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO)
+    mine = shop.folder / "user-tea.md"
+    done = shop.run(Acting(mine.unlink))
+    assert (done.outcome, [why for _, why in done.skipped]) == ("noop", ["user-tea.md is gone."])
+    assert not mine.exists()
+    assert (shop.folder / "user-tea-2.md").exists()
+
+
+def test_a_held_note_is_shown_to_no_planner_and_stays(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, CHESS)
+    mine = shop.folder / "user-tea-2.md"
+    mine.write_text(mine.read_text("utf-8") + "\nhunter2\n", encoding="utf-8")
+    text, shown = mine.read_bytes(), []
+
+    class Looking(Offline):
+        def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+            shown.extend(note.file for note in notes)
+            return super().propose(notes, conflicts=conflicts)
+
+    assert shop.run(Looking()).outcome == "noop"
+    assert shown == ["user-chess.md", "user-tea.md"]
+    both = ("user-tea.md", "user-tea-2.md")
+    done = shop.plan(
+        Merge(both, "user-tea.md", "tea", "user", *TEA[1:]), Delete("user-chess.md", "old")
+    )
+    assert [code for _, code, _ in done.refused] == ["held"]
+    assert mine.read_bytes() == text
+    assert shop.git("log", "--oneline", "-S", "hunter2", "--", str(mine)) == ""
+
+
+def test_a_planner_that_raises_leaves_the_store_as_it_was(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO)
+    (shop.folder / "user-tea.md").write_text("by hand\n", encoding="utf-8")
+    before = shop.everything()
+    for problem in (RuntimeError("a bug"), MdmemoryError("no answer", "try later"), OSError("no")):
+
+        def fail(problem: Exception = problem) -> None:
+            raise problem
+
+        with pytest.raises(type(problem)):
+            shop.run(Acting(fail))
+        assert shop.everything() == before
+    last = shop.last()
+    assert last is not None
+    assert last.outcome == "failed"
+    assert due(last, dict(last.digests), NOON + timedelta(hours=1), load({})) is None
+
+
+def test_a_busy_store_is_left_alone_when_nobody_waits(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    shop.write(TEA, TEA_TOO)
+    before = shop.everything()
+    monkeypatch.setattr("mdmemory.store.writer.locked", partial(locked, patience=0.1))
+    with locked(shop.memory.project.root / ".git" / "mdmemory.lock", "another"):
+        done = shop.run(Offline(), if_due=True)
+    assert done.outcome == "busy"
+    assert shop.everything() == before
+    assert shop.last() is None
+
+
+def test_without_git_a_pass_is_refused_before_anybody_is_asked(
+    tmp_path: Path, make: Make, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "notes"
+    store.mkdir()
+    (store / "user-tea.md").write_text(make(*TEA).note.text, encoding="utf-8")
+    shop = Shop(Memory.open(tmp_path, store=str(store)), make, git)
+    with pytest.raises(MdmemoryError, match="taken back"):
+        shop.run(Acting(lambda: pytest.fail("asked")))
+    assert shop.run(Offline(), dry_run=True).outcome == "dry_run"
+
+
+# --- what was taken back is not done again
+
+
+@pytest.mark.parametrize("way", ["revert", "undo"])
+def test_an_op_that_was_taken_back_is_not_done_again(shop: Shop, way: str) -> None:
+    shop.write(TEA, TEA_TOO, FRIDAY, MONDAY)
+    done = shop.run(Offline())
+    if way == "revert":
+        shop.git("revert", "--no-edit", str(done.commit))
+    else:
+        shop.memory.undo(done.id)
+    shop.memory.index()
+    before = shop.everything()
+    for asked in ({"dry_run": True}, {}):
+        again = shop.run(Offline(), **asked)
+        assert again.commit is None
+        assert [why for _, why in again.skipped] == [
+            f"It was done in {done.id} and taken back since."
+        ] * 2
+    assert again.outcome == "noop"
+    assert shop.everything() == before
+
+
+def test_a_changed_note_is_looked_at_anew(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, FRIDAY, MONDAY)
+    shop.memory.undo(shop.run(Offline()).id)
+    friday = shop.folder / "user-friday.md"
+    friday.write_text(friday.read_text("utf-8") + "\nSince spring.\n", encoding="utf-8")
+    again = shop.run(Offline())
+    assert [type(op) for op in again.applied] == [Flag]
+    assert [type(op) for op, _ in again.skipped] == [Merge]
+
+
+def test_an_undo_that_was_undone_counts_for_nothing(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, CHESS)
+    undone = shop.memory.undo(shop.run(Offline()).id)
+    assert shop.run(Offline()).outcome == "noop"
+    shop.memory.undo(undone.written.id)
+    assert not (shop.folder / "user-tea-2.md").exists()
+    shop.write(TEA_TOO)
+    assert shop.run(Offline()).outcome == "applied", "the note that stayed is another by now"
+
+
+def test_another_op_on_the_same_notes_is_not_the_one_taken_back(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, CHESS, FRIDAY)
+    shop.memory.undo(shop.plan(Delete("user-friday.md", "old")).id)
+    done = shop.plan(Rewrite("user-friday.md", "On Friday the team deploys."))
+    assert done.outcome == "applied"
+    again = shop.plan(Delete("user-chess.md", "old"))
+    assert again.outcome == "applied"
+
+
+# --- links
+
+
+def test_links_to_a_merged_note_still_find_it(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, CHESS)
+    shop.run(Offline())
+    names = merged_names(fields(shop.memory.note("tea").note))
+    assert names == {"tea-2", "user-tea-2"}
+    refused = shop.plan(Delete("user-tea.md", "old"), Rewrite("user-chess.md", CHESS[2] + " Yes."))
+    assert [code for _, code, _ in refused.refused] == ["dangling_link"]
+
+
+def test_names_are_handed_on_from_merge_to_merge(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, ("cups", "Owns cups", "Owns cups."), CHESS)
+    shop.run(Offline())
+    body = "Drinks green tea at work.\n\nOwns cups."
+    sources = ("user-tea.md", "user-cups.md")
+    said = "Drinks green tea at work, owns cups"
+    done = shop.plan(Merge(sources, "user-kitchen.md", "kitchen", "user", said, body))
+    assert done.outcome == "applied", done.refused
+    assert merged_names(fields(shop.memory.note("kitchen").note)) == {
+        *("tea", "user-tea", "tea-2", "user-tea-2", "cups", "user-cups")
+    }
+
+
+# --- limits
+
+
+def test_a_pass_that_hits_a_limit_is_due_again_at_once(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr("mdmemory.compact.offline.MAX_FLAGS", 1)
+    lunch = [(f"lunch-{at}", f"Lunch is at {at}:30", "So they said.") for at in (11, 12)]
+    shop.write(FRIDAY, MONDAY, *lunch)
+    outcomes = [shop.run(Offline(), if_due=True) for _ in range(3)]
+    assert [(done.outcome, len(done.applied), done.more) for done in outcomes] == [
+        ("applied", 1, True), ("applied", 1, False), ("not_due", 0, False)
+    ]  # fmt: skip
+
+
+# --- words
+
+
+def test_an_op_is_described_in_one_line() -> None:
+    odd = "user-a\nMemory-Id: m-1\u2028.md"
+    for op in (
+        Merge((odd, "b.md"), odd, "a", "user", "d", "b", "why\n\nnot"),
+        Merge(tuple(f"{at}.md" for at in range(3_000)), "0.md", "a", "user", "d", "b"),
+        Delete(odd, "x\ry"),
+        Rewrite(odd, "b"),
+        Flag((odd, "\x00"), "\u2029 "),
+    ):
+        assert describe(op).isprintable()
+        assert len(describe(op).splitlines()) == 1
+        assert len(describe(op)) < 2_000
+
+
+@pytest.fixture
+def planted(shop: Shop) -> Iterator[Shop]:
+    """A store that every nasty plan finds, and must leave, in the same state."""
+    shop.write(TEA, TEA_TOO, FRIDAY, MONDAY, CHESS)
+    (shop.folder / "user-a.md").write_text("A note by hand, not committed.\n", encoding="utf-8")
+    (shop.folder.parent / "outside.md").write_text("outside\n", encoding="utf-8")
+    yield shop
+    assert (shop.folder.parent / "outside.md").read_text("utf-8") == "outside\n"
+
+
+def test_no_nasty_plan_changes_a_byte(planted: Shop, nasty: Sequence[str | bytes]) -> None:
+    assert len(nasty) >= 60
+    before = planted.everything()
+    for answer in nasty:
+        done = planted.memory.compact(plan=answer)
+        assert done.outcome in ("refused", "noop"), answer
+        assert done.commit is done.checkpoint is None
+        assert all(message and "\n" not in message for _, message in done.refusals)
+        assert planted.bytes() == before[0], answer
+    assert planted.everything() == before
