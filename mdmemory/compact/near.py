@@ -151,9 +151,19 @@ class _Room:
         del counts[at]
         close = [other for other, count in counts.items() if count > 1]
         if len(close) > MAX_NEAR:
-            return sorted(close, key=lambda other: (-counts[other], other))[:MAX_NEAR]
+            return _rarest(close, shared)[:MAX_NEAR]
         loose = (other for other in chain.from_iterable(shared) if counts[other] == 1)
         return [*close, *islice(loose, MAX_LOOSE)]
+
+
+def _rarest(close: Sequence[int], shared: Sequence[Sequence[int]]) -> list[int]:
+    """Those that share the rarer words first."""
+    weights = dict.fromkeys(close, 0.0)
+    for holders in shared:
+        for other in holders:
+            if other in weights:
+                weights[other] += 1 / len(holders)
+    return sorted(close, key=lambda other: (-weights[other], other))
 
 
 def _content(text: str) -> list[str]:

@@ -118,6 +118,7 @@ def catalogs(root: Path, size: int) -> Iterator[Result]:
                 entry.stat(follow_symlinks=False)
 
     def bring_up_to_date(refresher: Refresher = refresher) -> None:
+        refresher.forget()  # a command sees the folder once; a run here is a command
         found = refresher.catalog()
         if found.changed:
             index.arrange(found.columns())

@@ -16,6 +16,7 @@ from mdmemory.files import digest
 from mdmemory.store import commits, staging
 from mdmemory.store import git as our_git
 from mdmemory.store.history import KEEP, History, Message
+from mdmemory.store.journal import Journals
 from mdmemory.store.staging import KEPT
 from mdmemory.store.transaction import Applied, Change, Checkpoint, Transactions
 
@@ -662,6 +663,22 @@ def test_a_write_stopped_before_the_branch_moved_is_finished(
     assert git(store, "rev-parse", "HEAD~1") == head
     assert git(store, "status", "--porcelain") == ""
     assert (store / "user-fresh.md").read_bytes() == FRESH
+
+
+def test_a_write_that_is_interrupted_when_the_branch_has_moved_is_finished_next_time(
+    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(journals: Journals) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journals, "mark_moved", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            edit(store)
+    assert git(store, "log", "-1", "--format=%s") == "memory: a test\n"
+    recover(store, git)
+    assert (store / "user-name.md").read_bytes() == FRESH
+    assert git(store, "status", "--porcelain") == ""
 
 
 def test_a_commit_made_meanwhile_wins_over_a_write_that_had_not_happened(

@@ -18,8 +18,8 @@ def init_options(parser: ArgumentParser) -> None:
     parser.add_argument("dir", nargs="?", metavar="DIR", help="the project root (default: here)")
     parser.add_argument("--own-repo", action="store_true",
                         help="keep the store in a git repository of its own")  # fmt: skip
-    parser.add_argument("--user", action="store_true",
-                        help="a store for all projects, wired into your OpenCode settings")  # fmt: skip
+    wide = "a store for all projects, wired into your OpenCode configuration"
+    parser.add_argument("--user", action="store_true", help=wide)
     parser.add_argument("--opencode", action="store_true",
                         help="let OpenCode read the memory of this project")  # fmt: skip
     parser.add_argument("--git-hooks", action="store_true",
