@@ -130,7 +130,7 @@ def _difference(one: Statement, other: Statement) -> str | None:
         return None
     mine, theirs = frozenset(one.tokens), frozenset(other.tokens)
     # A difference of values or antonyms takes a word on each side.
-    antonym = _antonym(one, other) if mine - theirs and theirs - mine else None
+    antonym = opposed(one, other) if mine - theirs and theirs - mine else None
     if mine - theirs and theirs - mine:
         if _matters_differ(one, other, antonym) or _owners_differ(one, other):
             return None
@@ -166,7 +166,8 @@ def _denies(one: Statement, other: Statement) -> bool:
     return bool(only_one & other.words or only_other & one.words)
 
 
-def _antonym(one: Statement, other: Statement) -> tuple[str, str] | None:
+def opposed(one: Statement, other: Statement) -> tuple[str, str] | None:
+    """Two opposite words, of which each text has one and lacks the other."""
     for pair, side in sorted(_sides(one) & {(pair, 1 - side) for pair, side in _sides(other)}):
         if (pair, 1 - side) not in _sides(one) and (pair, side) not in _sides(other):
             first, second = _ANTONYMS[pair][side], _ANTONYMS[pair][1 - side]

@@ -61,7 +61,7 @@ def _listed_in(note: Note) -> list[str]:
 
 def _listed(value: object) -> list[str]:
     words = value if isinstance(value, list) else str(value or "").split(",")
-    return [name for word in words if (name := str(word).strip())]
+    return [name for word in words if (name := str(word).strip().removesuffix(".md"))]
 
 
 def _folded(name: str) -> str:

@@ -13,11 +13,11 @@ from functools import cached_property
 
 from mdmemory import limits
 from mdmemory.compact import literals, merged, result
-from mdmemory.compact.contradiction import Profile, contradiction, profile
+from mdmemory.compact.contradiction import Profile, contradiction, opposed, profile
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, shown
 from mdmemory.compact.same import same_key
-from mdmemory.compact.statement import turned
+from mdmemory.compact.statement import Statement, turned
 from mdmemory.errors import BadNote
 from mdmemory.store.store import StoredNote
 
@@ -187,6 +187,8 @@ def _loss(
         yield "literal_invented", f"{shown(file)} would gain {_some(invented)} from nowhere."
     if flipped := turned(before, after):
         yield "negation", f"{shown(file)} would turn around what is said of {_some(flipped)}."
+    if words := opposed(Statement("\n".join(before)), Statement(after)):
+        yield "negation", f"{shown(file)} would say {words[1]} for {words[0]}."
 
 
 def _some(tokens: Sequence[str]) -> str:

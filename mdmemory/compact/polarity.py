@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 REACH = 3  # words that one negation denies
+_RUN = 6  # characters of a run of CJK that it denies
 _CLAUSE = frozenset(".,;:!?，。；：！？、")
 NEW_LINE = "\n\n"  # a line that begins anew
 BREAKS = _CLAUSE | {"\n", NEW_LINE}
@@ -104,9 +105,11 @@ def _negated(pieces: list[str], ends: frozenset[str], *, cased: bool) -> Iterato
         if folded.isascii():
             continue
         for match in _AFTER.finditer(folded):
-            yield from _after(folded[match.end() :], pieces[at + 1 : at + 9], ends, cased)
+            run = folded[match.end() : match.end() + _RUN]
+            yield from _after(run, pieces[at + 1 : at + 9], ends, cased)
         for match in _BEFORE.finditer(folded):
-            yield from _preceding(folded[: match.start()], pieces[:at], ends)
+            run = folded[max(0, match.start() - _RUN) : match.start()]
+            yield from _preceding(run, pieces[max(0, at - 12) : at], ends)
 
 
 def _denies(folded: str, pieces: Sequence[str], at: int) -> bool:
@@ -135,8 +138,8 @@ def _following(
 def _after(
     rest: str, pieces: Sequence[str], ends: frozenset[str], cased: bool
 ) -> Iterator[str]:
-    """Up to four characters of the run, and the first word in another script behind it."""
-    reach = 3 if cased else 6
+    """The beginning of the run, and the first word in another script behind it."""
+    reach = 3 if cased else _RUN
     for at, piece in enumerate(pieces):
         if piece in ends or piece in _CLAUSE or len(rest) >= reach:
             break
@@ -150,7 +153,7 @@ def _after(
 
 def _preceding(rest: str, pieces: Sequence[str], ends: frozenset[str]) -> Iterator[str]:
     """The end of the run, and up to three words before it."""
-    yield from _pairs(rest[-6:])
+    yield from _pairs(rest)
     found = 0
     for piece in reversed(pieces):
         if piece in ends or piece in _CLAUSE or found == REACH:
@@ -158,7 +161,7 @@ def _preceding(rest: str, pieces: Sequence[str], ends: frozenset[str]) -> Iterat
         if piece not in BREAKS:
             found += 1
             folded = piece.casefold()
-            yield from (folded, *(_pairs(folded[-6:]) if folded[0] > "\u2e80" else ()))
+            yield from (folded, *(_pairs(folded[-_RUN:]) if folded[0] > "\u2e80" else ()))
 
 
 def _pairs(run: str) -> list[str]:

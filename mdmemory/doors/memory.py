@@ -162,12 +162,13 @@ class Memory:
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """What may be wrong with the store; `fix` repairs first what can be repaired safely."""
+        from mdmemory.compact.merged import names
         from mdmemory.store import doctor
 
         writer = self._writer()
         if fix:
             doctor.fix(writer)
-        return doctor.examine(writer)
+        return doctor.examine(writer, names)
 
     def git_state(self) -> str:
         """ready, none, or why no commit can be made now."""

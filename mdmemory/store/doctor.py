@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from mdmemory.note import Note
 from mdmemory.store import attributes
 from mdmemory.store.index import is_generated
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name
@@ -30,9 +32,13 @@ class Finding:
     fixable: bool = False
 
 
-def examine(writer: Writer) -> list[Finding]:
-    """The findings of all checks, in their order."""
-    return [finding for check in CHECKS for finding in check(writer)]
+def examine(writer: Writer, names: Callable[[Note], set[str]]) -> list[Finding]:
+    """The findings of all checks, in their order.
+
+    `names` gives every name under which a link finds a note, folded, former ones included.
+    """
+    found = [finding for check in CHECKS for finding in check(writer)]
+    return found + list(_links(writer, names))
 
 
 def fix(writer: Writer) -> None:
@@ -104,18 +110,18 @@ def _held(writer: Writer) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _links(writer: Writer) -> Iterator[Finding]:
+def _links(writer: Writer, names: Callable[[Note], set[str]]) -> Iterator[Finding]:
     notes = writer.refresher.store.notes()
-    known = {name for note in notes for name in _names_of(note.note.head.name, note.file)}
+    known = {name for note in notes for name in names(note.note)}
     for note in notes:
         for target in _LINK.findall(note.note.body):
-            if target.strip().casefold() not in known:
+            if _folded(target) not in known:
                 message = f"It links to [[{target}]], and there is no such note."
                 yield Finding("links", "warning", note.file, message)
 
 
-def _names_of(name: str, file: str) -> tuple[str, ...]:
-    return (name.casefold(), file.casefold(), file.removesuffix(".md").casefold())
+def _folded(target: str) -> str:
+    return unicodedata.normalize("NFC", target).strip().casefold().removesuffix(".md")
 
 
 def _index(writer: Writer) -> Iterator[Finding]:
@@ -174,6 +180,6 @@ def _aside(writer: Writer) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
-    _git, _journal, _private, _strangers, _unreadable, _names, _held, _links, _index,
+    _git, _journal, _private, _strangers, _unreadable, _names, _held, _index,
     _attributes, _unseen, _aside,
 )  # fmt: skip

@@ -24,6 +24,9 @@ PAIRS = [
     ("每周三下午开项目例会", "每周五下午开项目例会"),
     ("代码里要写注释", "代码里不要写注释"),
     ("服务器端口是8080", "服务器端口是9090"),
+    ("Never restart the worker without asking", "Restart the worker without asking"),
+    ("The worker isn't allowed to send mail", "The worker is allowed to send mail"),
+    ("Wir nutzen npm im Projekt", "Wir nutzen npm nicht im Projekt"),
 ]
 APART = [
     ("Deploys on Friday", "Standup on Monday"),
@@ -37,6 +40,11 @@ APART = [
     ("Prefers dark roast coffee", "Prefers dark mode in editors"),
     ("Wants British spelling in docs", "Wants British spelling in docs and comments"),
     ("喜欢喝绿茶", "项目使用Rust语言"),
+    ("The billing worker listens on port 8080", "The search worker listens on port 9090"),
+    ("Restart the billing worker without asking", "Never restart the search worker"),
+    ("Access to the archive is public", "Access to the journal is private"),
+    ("账单服务监听端口8080", "搜索服务监听端口9090"),
+    ("Uses tabs instead of spaces", "Uses tabs, not spaces"),
     ("", ""),
 ]
 

@@ -330,6 +330,25 @@ def test_a_negation_does_not_flip(make: Make) -> None:
     assert judge([note], fine).accepted == (fine,)
 
 
+@pytest.mark.parametrize(
+    ("said", "turned"),
+    [
+        ("Telemetry is enabled in the worker.", "In all of it, telemetry stays disabled."),
+        ("Wants tabs in Makefiles.", "Makefiles have spaces."),
+        ("Answers are short.", "Long answers are wanted."),
+        ("默认启用遥测。", "遥测默认关掉，即禁用。"),
+    ],
+)
+def test_a_word_does_not_become_its_opposite(make: Make, said: str, turned: str) -> None:
+    note = make("rule", "A rule", said)
+    other = make("more", "More on it", "It was said in spring.")
+    assert op_codes(judge([note], Rewrite(note.file, turned))) == ["negation"]
+    op = Merge((note.file, other.file), note.file, "rule", "user", "A rule, more on it",
+               f"{turned} It was said in spring.")  # fmt: skip
+    assert op_codes(judge([note, other], op)) == ["negation"]
+    assert judge([note], Rewrite(note.file, f"It is so: {said}")).refused == ()
+
+
 def test_a_delete_leaves_no_link_without_a_target(make: Make, notes: list[StoredNote]) -> None:
     linking = make("cups", "Owns cups", "For [[tea]], and [[User-Chess|the game]].")
     for file in ("user-tea.md", "user-chess.md"):

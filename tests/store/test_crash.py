@@ -27,6 +27,9 @@ from mdmemory.store.moves import MARK
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
 
+# the child runs no thread of the parent's, and leaves by os._exit
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
 DONE, FAILED, TOLD, DIED = 0, 1, 3, 9  # how a child ends; TOLD: with a sentence for a person
 TAKING_SPACE = {"os.link", "os.rename", "os.mkdir", "open", "fsync"}
 CHANGING = TAKING_SPACE | {"os.remove", "os.rmdir", "os.truncate", "os.utime", "subprocess.Popen"}

@@ -135,3 +135,12 @@ def test_late_text_beside_a_note_is_pointed_at(memory: Memory) -> None:
     (memory.project.store / ".mdmemory-tx-0123-0.old").write_bytes(b"late\n")
     (finding,) = found(memory, "aside")
     assert finding.path == ".mdmemory-tx-0123-0.old"
+
+
+def test_a_link_to_a_merged_note_is_not_broken(memory: Memory) -> None:
+    text = "Uses pnpm."
+    memory.add("pnpm-again", type="feedback", description="Uses pnpm!", body=text)
+    memory.add("other", type="user", description="See it.", body="See [[pnpm-again]].")
+    assert memory.compact().outcome == "applied"
+    assert len(memory.notes()) == 2
+    assert found(memory, "links") == []

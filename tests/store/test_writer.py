@@ -398,6 +398,7 @@ def together(*acts: Callable[[], object]) -> list[int]:
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_writers_in_several_processes_lose_nothing(
     store: Path, git: Git, open_writer: OpenWriter
 ) -> None:
@@ -414,6 +415,7 @@ def test_writers_in_several_processes_lose_nothing(
     assert git(root, "fsck", "--strict") == ""
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_worktrees_of_one_repository_share_the_lock(
     store: Path, git: Git, tmp_path: Path, open_writer: OpenWriter
 ) -> None:

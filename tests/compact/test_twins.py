@@ -1,0 +1,81 @@
+"""The offline planner finds what docs/compaction.md says, and the page says what the code does."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmemory.compact.near import Neighbours
+from mdmemory.compact.plan import Delete, Flag, Merge, Rewrite, parse
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "compaction.md").read_text(encoding="utf-8")
+TWINS = runpy.run_path(str(Path(__file__).with_name("twins.py")))
+
+
+@pytest.fixture(scope="module")
+def found() -> Any:
+    return TWINS["measure"](TWINS["plant"](1_000, 7))
+
+
+def told(table: str) -> Mapping[str, float]:
+    """Every figure of the table and the line below it, by its name."""
+    rows = re.findall(r"^\| (\w+) \| \d+ \| \d+ \| ([\d.]+) \|$", table, re.MULTILINE)
+    rows += re.findall(r"\b(Merges|Flags): precision (\d\.\d+)", table)
+    return {name: float(figure) for name, figure in rows}
+
+
+def test_the_planner_finds_as_much_as_the_page_says(found: Any) -> None:
+    promised, measured = told(PAGE), told(TWINS["table"](found))
+    assert {*TWINS["MERGED"], *TWINS["FLAGGED"], "Merges", "Flags"} == set(promised)
+    for name, figure in promised.items():
+        assert measured[name] >= figure, name
+
+
+def test_what_is_to_be_left_alone_is_left_alone(found: Any) -> None:
+    assert found.planted["paraphrase"] > 20
+    assert found.planted["neighbour"] > 50
+    assert found.wrong == {}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_another_store_gives_figures_like_these(seed: int) -> None:
+    found = TWINS["measure"](TWINS["plant"](600, seed))
+    assert found.precision("merge", *TWINS["MERGED"]) == 1
+    assert found.precision("flag", *TWINS["FLAGGED"]) > 0.93
+    assert found.recall(*TWINS["MERGED"]) > 0.95
+    assert found.recall("value", "opposite") > 0.85
+
+
+def test_twins_meet_though_all_use_the_same_words() -> None:
+    """A duplicate or contradiction is among the few notes that are compared with its twin."""
+    planted = TWINS["plant"](3_000, 5)
+    near = Neighbours([note.note for note in planted.notes])
+    met = {
+        frozenset((planted.notes[one].file, planted.notes[other].file))
+        for one, other in near.pairs()
+    }
+    wanted = [pair for pair, kind in planted.pairs.items() if kind not in TWINS["LEFT"]]
+    assert sum(pair in met for pair in wanted) > 0.95 * len(wanted)
+    assert len(met) <= 10 * len(planted.notes)
+
+
+def test_the_plan_on_the_page_is_a_plan() -> None:
+    (block,) = re.findall(r"^```json\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    plan = parse(block)
+    assert [type(op) for op in plan.ops] == [Merge, Delete, Rewrite, Flag]
+    assert set(plan.digests) == {"reference-error-dashboard.md"}
+
+
+def test_the_page_names_every_code() -> None:
+    rooms = ("plan", "guards", "op_guards")
+    code = "\n".join((ROOT / f"mdmemory/compact/{room}.py").read_text("utf-8") for room in rooms)
+    given = set(re.findall(r'(?:yield \(?\s*|_refusal\(|= \()"([a-z_]+)", ?', code))
+    given |= set(re.findall(r'yield \(\s*"([a-z_]+)",', code))
+    named = set(re.findall(r"^\| `([a-z_]+)` \| [^|]+ \|$", PAGE, re.MULTILINE))
+    assert named == given
