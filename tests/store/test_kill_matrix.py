@@ -195,8 +195,10 @@ def matrix(
 
     def one(at: int) -> None:
         with copied(pristine, folder / str(at), shim) as world:
-            code, _ = world.run(words, act, at)
-            assert code in ((-signal.SIGKILL,) if act == "kill" else (0, 1)), (act, at, code)
+            code, counted = world.run(words, act, at)
+            # runs differ by a call or two: the last places may lie behind the end of this one
+            struck = code == -signal.SIGKILL if act == "kill" else code in (0, 1)
+            assert struck or (code == 0 and counted < at), (act, at, code)
             if again:
                 world.run(["index"], "kill", again + at % 11)
             check(world, before, after, f"{act} at {at} of {calls}")
