@@ -19,14 +19,20 @@ FLOORS = (
     ("files", "assets"),
     ("config", "limits", "head_lines", "heads", "head_edits"),
     ("note", "note_writing"),
+    ("claims.",),
     ("store.",),
     ("llm.", "protocol"),
     ("capture.", "compact."),
+    ("search.", "session.", "observe."),
+    ("recall.",),
     ("doors.",),
     ("doors.cli.",),
     ("", "__main__"),  # the roof: mdmemory itself
 )
-HEAVY = {"yaml", "frontmatter", "rapidfuzz", "git", "openai", "rich", "numpy", "sqlite3", "tomllib"}
+HEAVY = {
+    "yaml", "frontmatter", "rapidfuzz", "git", "openai", "rich", "numpy", "sqlite3", "tomllib",
+    "mcp", "pydantic", "watchfiles", "psycopg", "fastembed",
+}  # fmt: skip
 
 
 def module_name(path: Path) -> str:

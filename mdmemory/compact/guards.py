@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mdmemory import limits
-from mdmemory.compact import literals
+from mdmemory.claims import literals
 from mdmemory.compact.op_guards import World, judge
 from mdmemory.compact.plan import Delete, Merge, Op, Plan, Rewrite, named, shown
 from mdmemory.errors import BadNote

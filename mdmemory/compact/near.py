@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, combinations, islice, pairwise
 
-from mdmemory.compact.statement import CJK, STOP
+from mdmemory.claims.statement import CJK, STOP
 from mdmemory.note import Note
 
 ALL_PAIRS = 100  # this many notes of a type are compared one with each other

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
-from mdmemory.compact.contradiction import Profile, contradiction, profile
+from mdmemory.claims.contradiction import Profile, contradiction, profile
 from mdmemory.compact.guards import check, removable
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import MAX_FLAGGED, Flag, Merge, Op, Plan, named, render

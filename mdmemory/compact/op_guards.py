@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from mdmemory import limits
-from mdmemory.compact import literals, merged, result
-from mdmemory.compact.contradiction import Profile, contradiction, opposed, profile
+from mdmemory.claims import literals
+from mdmemory.claims.contradiction import Profile, contradiction, opposed, profile
+from mdmemory.claims.statement import Statement, turned
+from mdmemory.compact import result
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, shown
 from mdmemory.compact.same import same_key
-from mdmemory.compact.statement import Statement, turned
 from mdmemory.errors import BadNote
+from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 
 _ANY_DAY = "2000-01-01"  # only to see whether a head can be edited at all

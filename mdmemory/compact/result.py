@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from mdmemory import note_writing
-from mdmemory.compact import merged
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite
 from mdmemory.note import Head, Note
+from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 
 Change = tuple[str, str | None, bytes | None]  # file, digest before, bytes after; None: not there

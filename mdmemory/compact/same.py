@@ -10,11 +10,11 @@ import re
 import unicodedata
 from collections.abc import Hashable
 
-from mdmemory.compact import literals
-from mdmemory.compact.merged import KEY as MERGED
-from mdmemory.compact.statement import bare
+from mdmemory.claims import literals
+from mdmemory.claims.statement import bare
 from mdmemory.limits import KNOWN_KEYS
 from mdmemory.note import Note, fields
+from mdmemory.store.merged import KEY as MERGED
 
 Sentence = tuple[str, ...]
 

@@ -162,8 +162,8 @@ class Memory:
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """What may be wrong with the store; `fix` repairs first what can be repaired safely."""
-        from mdmemory.compact.merged import names
         from mdmemory.store import doctor
+        from mdmemory.store.merged import names
 
         writer = self._writer()
         if fix:

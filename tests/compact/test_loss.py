@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmemory.compact.literals import audit
-from mdmemory.compact.statement import turned
+from mdmemory.claims.literals import audit
+from mdmemory.claims.statement import turned
 
 REALISTIC = runpy.run_path(str(Path(__file__).with_name("realistic.py")))
 LITERALS, FRAMES, PROSE = (REALISTIC[name] for name in ("LITERALS", "FRAMES", "PROSE"))

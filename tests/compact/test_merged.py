@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from mdmemory.compact.guards import check
-from mdmemory.compact.merged import joined, merged_names, names
 from mdmemory.compact.plan import Delete, Merge, Plan
 from mdmemory.compact.result import changes
 from mdmemory.note import Note, fields, parse
+from mdmemory.store.merged import joined, merged_names, names
 from mdmemory.store.store import StoredNote
 
 Make = Callable[..., StoredNote]

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
-from mdmemory.compact.merged import merged_names
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, render
 from mdmemory.compact.planner import Given, Planner, Proposal
@@ -21,6 +20,7 @@ from mdmemory.note import fields
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.lock import locked
+from mdmemory.store.merged import merged_names
 from mdmemory.store.state import Pass, State
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer

@@ -15,9 +15,9 @@ from itertools import combinations
 
 from mdmemory import limits, note_writing
 from mdmemory import note as notes_format
+from mdmemory.claims.statement import word_set
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Merge, named, parse
-from mdmemory.compact.statement import word_set
 from mdmemory.files import digest
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mdmemory.compact.contradiction import Profile, contradiction
+from mdmemory.claims.contradiction import Profile, contradiction
 
 PAIRS = [
     ("The API limit is 100 requests per minute", "The API limit is 500 requests a minute"),

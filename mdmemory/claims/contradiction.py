@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from mdmemory.compact.statement import Statement, bare
+from mdmemory.claims.statement import Statement, bare
 from mdmemory.note import Note
 
 SIMILAR = 70.0  # token_sort_ratio; with a differing value: precision .93-.96, recall .87-.97

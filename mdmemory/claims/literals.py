@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from mdmemory.compact.statement import CJK, is_cjk, is_german, pieces, proper_nouns
+from mdmemory.claims.statement import CJK, is_cjk, is_german, pieces, proper_nouns
 
 LISTED = 20  # lost or invented literals that an audit lists
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmemory.compact.literals import audit, links, tokens
+from mdmemory.claims.literals import audit, links, tokens
 
 SENTENCES = [
     "The API answers on port 8080 (v1.2.3) since 2026-06-01.",

@@ -1,0 +1,1 @@
+"""What notes claim: literals, polarity, statements, and where two of them disagree. Pure."""
