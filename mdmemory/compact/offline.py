@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from mdmemory.claims.contradiction import Profile, contradiction, profile
 from mdmemory.compact.guards import check, removable
@@ -20,22 +23,34 @@ from mdmemory.note import Note
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.store import StoredNote
 
+if TYPE_CHECKING:
+    from mdmemory.store.history import History
+
 MAX_FLAGS = 50  # per pass; a person reads them
 
 _SAME = "the same, word for word"
 _COVERED = "every sentence of one stands in the other"
 
+_IsOld = Callable[[Op], bool]  # whether the op was done once and taken back
 Group = tuple[list[StoredNote], str]  # the note that stays comes first; why they are one
 
 
+@dataclass(frozen=True, slots=True)
 class Offline:
-    """The default planner. Sends nothing anywhere, costs no tokens."""
+    """The default planner. Sends nothing anywhere, costs no tokens.
 
-    kind = "offline"
+    With a `history`, what was taken back counts for no limit: it would hide the rest for good.
+    """
+
+    history: History | None = None
+    kind: str = "offline"
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
-        """A plan of merges and flags, the same for the same notes and ledger."""
+        """A plan of merges and flags, the same for the same notes and ledger. What was taken back
+        stands in it, too, and may name a file for the second time: whoever applies it leaves
+        that out."""
         notes = sorted(notes, key=lambda note: note.file)
+        is_old = self._taken_back({note.file: note for note in notes})
         # A note that may hold secrets is left alone: a plan that quotes one is refused whole.
         free = [note for note in notes if note.note.text and not note.note.head.secrets]
         open_files = {file for entry in conflicts if not entry.cleared for file in entry.files}
@@ -43,16 +58,22 @@ class Offline:
         near = [(free[one], free[other]) for one, other in neighbours.pairs()]
         loose = [pair for pair in near if not open_files & {note.file for note in pair}]
         groups = [*_exact(free, neighbours, open_files), *_covered(loose)]
-        merges, more = _within(groups, removable(len(notes)))
+        merges, old_merges, more = _within(groups, removable(len(notes)), is_old)
         merges = _sound(merges, notes)
         busy = {file for op in merges for file in named(op)}
-        differences = _differences(near, busy, conflicts)
-        flags = _flags(differences)
-        told = {pair for flag in flags for pair in differences if pair <= set(flag.files)}
-        ops: list[Op] = [*merges, *flags]
+        flags, old_flags, waits = _flagged(_differences(near, busy, conflicts), is_old)
+        ops: list[Op] = [*merges, *flags, *old_merges, *old_flags]
         files = {file for op in ops for file in named(op)}
         digests = {note.file: note.digest for note in notes if note.file in files}
-        return Proposal(render(ops, digests), more=more or len(told) < len(differences))
+        return Proposal(render(ops, digests), more=more or waits)
+
+    def _taken_back(self, notes: Mapping[str, StoredNote]) -> _IsOld:
+        if self.history is None:
+            return lambda op: False
+        from mdmemory.compact.taken_back import basis, taken  # with it comes the database
+
+        old = taken(self.history)
+        return lambda op: bool(old) and basis(op, notes) in old
 
 
 def _sound(merges: Sequence[Merge], notes: Sequence[StoredNote]) -> list[Merge]:
@@ -61,17 +82,28 @@ def _sound(merges: Sequence[Merge], notes: Sequence[StoredNote]) -> list[Merge]:
     return [op for op in merges if op in accepted]
 
 
-def _within(groups: Sequence[Group], budget: int) -> tuple[list[Merge], bool]:
-    """A merge for each group that shares no note with another, and whether any had to wait."""
+def _within(
+    groups: Sequence[Group], budget: int, is_old: _IsOld
+) -> tuple[list[Merge], list[Merge], bool]:
+    """A merge for each group that shares no note with another; those that were taken back, which
+    cost nothing; and whether any had to wait."""
     merges: list[Merge] = []
+    old: list[Merge] = []
     busy: set[str] = set()
     for (first, *rest), why in groups:
         going = [note for note in rest if note.file not in busy][:budget]
-        if going and first.file not in busy:
-            budget -= len(going)
-            busy.update(note.file for note in (first, *going))
-            merges.append(_merge([first, *going], why))
-    return merges, any(note.file not in busy for (_, *rest), _ in groups for note in rest)
+        while going and first.file not in busy:
+            op = _merge([first, *going], why)
+            if not is_old(op):
+                budget -= len(going)
+                busy.update(op.sources)
+                merges.append(op)
+                break
+            old.append(op)
+            rest = [note for note in rest if note not in going]
+            going = [note for note in rest if note.file not in busy][:budget]
+    done = busy.union(*(op.sources for op in old))
+    return merges, old, any(note.file not in done for (_, *rest), _ in groups for note in rest)
 
 
 def _merge(group: Sequence[StoredNote], why: str) -> Merge:
@@ -169,6 +201,22 @@ def _differences(
         if why and not known(entries[pair], one, other):
             found[pair] = why
     return found
+
+
+def _flagged(
+    differences: Mapping[frozenset[str], str], is_old: _IsOld
+) -> tuple[list[Flag], list[Flag], bool]:
+    """Flags for a person to read, those that were taken back, and whether any had to wait."""
+    old: list[Flag] = []
+    found = _flags(differences)
+    while again := [flag for flag in found if is_old(flag)]:
+        old += again
+        gone = {frozenset(pair) for flag in again for pair in combinations(flag.files, 2)}
+        # their notes are free for other groups
+        differences = {pair: why for pair, why in differences.items() if pair not in gone}
+        found = _flags(differences)
+    told = {frozenset(pair) for flag in found for pair in combinations(flag.files, 2)}
+    return found, old, bool(differences.keys() - told)
 
 
 def _flags(differences: Mapping[frozenset[str], str]) -> list[Flag]:

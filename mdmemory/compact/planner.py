@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mdmemory.compact.plan import Op
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import StoredNote
 
@@ -26,12 +27,20 @@ class Tokens:
 class Proposal:
     """An answer as it came, a plan with its digests when all went well, and its cost.
 
-    `more`: a limit left work that another pass would find, with no note changed.
+    `more`: a limit left work that another pass would find, with no note changed. `model` is the
+    one that was asked, if any. Of a planner that judges answers before it hands them on: `refused`
+    are ops that it left out (op, code, sentence), `refusals` why it left out whole answers and
+    `failed` why there was none to read (code, sentence), `rejected` the answers all this is about.
     """
 
     answer: str | bytes
     tokens: Tokens = Tokens()
     more: bool = False
+    model: str = ""
+    refused: tuple[tuple[Op, str, str], ...] = ()
+    refusals: tuple[tuple[str, str], ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    rejected: tuple[str, ...] = ()
 
 
 class Planner(Protocol):

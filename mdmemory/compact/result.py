@@ -81,6 +81,8 @@ def _merged(
     said_anew = body is not None or "description" in settings
     heads = [source.note.head for source in sources]
     settings |= _provenance(base.head, heads, today if said_anew else "")
+    if op.name != base.head.name:
+        gone = sources  # a name that nobody has any more goes, too
     if names := merged.joined(base, op.name, [source.note for source in gone]):
         settings[f"metadata.{merged.KEY}"] = names
     return note_writing.edit(base, set=settings, body=body).text

@@ -7,10 +7,11 @@ guards judge the plan against what they are then.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from mdmemory.compact import guards, taken_back
+from mdmemory.compact import guards, kept, taken_back
 from mdmemory.compact.plan import (
     Delete,
     Flag,
@@ -27,26 +28,28 @@ from mdmemory.compact.plan import (
 from mdmemory.compact.planner import Planner, Proposal, Tokens
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs
+from mdmemory.compact.turn import turn
 from mdmemory.config import Settings
 from mdmemory.errors import Busy, NotFound
-from mdmemory.files import digest, read_regular, write_atomic
+from mdmemory.files import digest, read_regular
 from mdmemory.store import conflicts
 from mdmemory.store.state import Pass, State
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
 
-KEPT_REFUSED = timedelta(days=7)  # how long a refused answer can be looked at
 PARTIAL = "partial"  # recorded of a pass that a limit kept from doing all there is to do
+_PATIENCE = 5.0  # seconds that a person waits for another pass; one that is merely due does not
 _NAMED = 10  # files of one op that a line of the commit names
 
 
 @dataclass
 class Outcome:
-    """How a pass ended: `outcome` is applied, noop, refused, not_due, dry_run or busy.
+    """How a pass ended: `outcome` is applied, noop, refused, not_due, dry_run, busy or failed.
 
-    `refused` and `skipped` are single ops that were left out, `refusals` why the whole plan was.
-    `more`: it was applied, and a limit left work for the next pass.
+    `refused` and `skipped` are single ops that were left out; `refusals` say why a whole plan was,
+    or why there was none (of one batch, where the others went on). `more`: it was applied, and a
+    limit left work for the next pass. `model` is the one that was asked, "" when none was.
     """
 
     outcome: str
@@ -62,6 +65,7 @@ class Outcome:
     commit: str | None = None
     why: str = ""
     more: bool = False
+    model: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,18 +78,32 @@ class Compactor:
     now: datetime
 
     def run(self, *, if_due: bool = False, dry_run: bool = False) -> Outcome:
-        """One pass. Raises MdmemoryError where nothing could be taken back (no git, a merge).
+        """One pass. Raises MdmemoryError where nothing could be taken back (no git, a merge), and
+        Busy where another process is at work, unless the pass was merely due.
 
-        What a planner raises goes through, with the store as it was.
+        A model that fails is an outcome; what else a planner raises goes through, with the store
+        as it was.
         """
-        notes = self._readable()
-        if if_due:
-            reason = self.due(notes)
-            if reason is None:
-                return Outcome("not_due", self.planner.kind)
-        if not dry_run and (refusal := self.writer.refusal()):
+        if if_due and self.due() is None:
+            return Outcome("not_due", self.planner.kind)
+        if dry_run:
+            return self._pass(dry_run)
+        if refusal := self.writer.refusal():
             raise refusal
-        proposal = self._proposal(notes, dry_run)
+        place = self.writer.project.prepare_private() / "compact.lock"
+        try:
+            with turn(place, 0.0 if if_due else _PATIENCE):
+                # another's pass may have ended between the question and our turn
+                if if_due and self.due() is None:
+                    return Outcome("not_due", self.planner.kind)
+                return self._pass(dry_run, if_due)
+        except Busy as problem:
+            if not if_due:
+                raise
+            return Outcome("busy", self.planner.kind, why=problem.message)
+
+    def _pass(self, dry_run: bool, if_due: bool = False) -> Outcome:
+        proposal = self._proposal(self._readable(), dry_run)
         try:
             outcome = self._judge_and_apply(proposal, dry_run)
         except Busy as problem:
@@ -95,14 +113,14 @@ class Compactor:
         outcome.more = proposal.more and outcome.outcome == "applied"
         if not dry_run:
             self._record(PARTIAL if outcome.more else outcome.outcome)
-            if outcome.outcome == "refused":
-                self._keep_refused(proposal.answer)
+            self._keep(proposal, outcome)
         return outcome
 
-    def due(self, notes: Sequence[StoredNote]) -> str | None:
+    def due(self) -> str | None:
         """Why a pass is due now, or None."""
+        digests = _digests(self.writer.refresher.store.notes())
         with self._state() as state:
-            return due(state.last_pass(), _digests(notes), self.now, self.writer.project.settings)
+            return due(state.last_pass(), digests, self.now, self.writer.project.settings)
 
     def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> Proposal:
         try:
@@ -113,31 +131,32 @@ class Compactor:
             raise
 
     def _judge_and_apply(self, proposal: Proposal, dry_run: bool) -> Outcome:
-        outcome = Outcome("noop", self.planner.kind, proposal.tokens)
+        outcome = Outcome("noop", self.planner.kind, proposal.tokens, model=proposal.model)
         try:
             plan = parse(proposal.answer)
         except PlanRefused as problem:
             outcome.outcome = "refused"
             outcome.refusals = [(r["code"], r["message"]) for r in problem.refusals]
             return outcome
-        outcome.planned = list(plan.ops)
-        if dry_run:
-            self._apply(plan, outcome, dry_run)
-            return outcome
-        with self.writer.locked():
-            self._apply(plan, outcome, dry_run)
+        outcome.planned = [*plan.ops, *(op for op, _, _ in proposal.refused)]
+        with nullcontext() if dry_run else self.writer.locked():
+            self._apply(plan, outcome, proposal, dry_run)
         return outcome
 
-    def _apply(self, plan: Plan, outcome: Outcome, dry_run: bool) -> None:
+    def _apply(self, plan: Plan, outcome: Outcome, proposal: Proposal, dry_run: bool) -> None:
         notes = {note.file: note for note in self.writer.refresher.store.notes()}
         plan, taken = taken_back.without(plan, notes, self.writer.history)
         verdict = self._check(plan, notes)
-        outcome.skipped, outcome.refused = [*taken, *verdict.skipped], list(verdict.refused)
-        outcome.refusals = list(verdict.refusals)
+        outcome.skipped = [*taken, *verdict.skipped]
+        outcome.refused = [*verdict.refused, *proposal.refused]
+        outcome.refusals = [*verdict.refusals, *proposal.refusals, *proposal.failed]
         groups = [] if verdict.refusals else self._groups(verdict.accepted, notes)
         outcome.applied = [op for ops, _ in groups for op in ops]
-        if verdict.refusals or (verdict.refused and not verdict.accepted):
+        refused = verdict.refusals or proposal.refusals or outcome.refused
+        if verdict.refusals or (refused and not verdict.accepted):
             outcome.outcome = "refused"
+        elif proposal.failed and not groups:
+            outcome.outcome = "failed"
         elif dry_run:
             outcome.outcome = "dry_run"
         elif groups:
@@ -186,6 +205,7 @@ class Compactor:
             destructive=True,
             trailers=(
                 ("Memory-Planner", self.planner.kind),
+                *([("Memory-Model", " ".join(outcome.model.split()))] if outcome.model else []),
                 *taken_back.trailers(outcome.applied, notes),
             ),
             by_model=True,
@@ -204,15 +224,10 @@ class Compactor:
             digests = _digests(self.writer.refresher.store.notes())
             state.record_pass(self.now.isoformat(), outcome, digests)
 
-    def _keep_refused(self, answer: str | bytes) -> None:
+    def _keep(self, proposal: Proposal, outcome: Outcome) -> None:
+        given = () if outcome.model or outcome.outcome != "refused" else (proposal.answer,)
         folder = self.writer.project.prepare_private() / "refused"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        for old in folder.glob("*.txt"):
-            if old.stat().st_mtime < (self.now - KEPT_REFUSED).timestamp():
-                old.unlink()
-        name = self.now.strftime("%Y-%m-%dT%H%M%S.txt")
-        text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
-        write_atomic(folder / name, self.redact(text).encode("utf-8", "replace"), mode=0o600)
+        kept.keep(folder, [*map(_text, given), *proposal.rejected], self.redact, self.now)
 
     def _readable(self) -> list[StoredNote]:
         """What a planner may see: not the held notes, and not what cannot be read."""
@@ -276,6 +291,10 @@ def describe(op: Op) -> str:
 def _listed(files: Sequence[str], sign: str) -> str:
     more = [f"{len(files) - _NAMED} more"] if len(files) > _NAMED else []
     return sign.join([*map(shown, files[:_NAMED]), *more])
+
+
+def _text(answer: str | bytes) -> str:
+    return answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
 
 
 def _bytes(ledger: str) -> bytes:

@@ -14,7 +14,6 @@ from dataclasses import replace
 from mdmemory.compact.plan import Op, Plan, as_json, named
 from mdmemory.store.history import ID_TRAILER, History
 from mdmemory.store.store import StoredNote
-from mdmemory.store.undo import undone_commits
 
 TRAILER = "Memory-Basis"  # one an op, of the commit that did it
 
@@ -35,7 +34,7 @@ def without(
     plan: Plan, notes: Mapping[str, StoredNote], history: History | None
 ) -> tuple[Plan, list[tuple[Op, str]]]:
     """The plan without the ops that were taken back, and these with the reason."""
-    gone = _gone(history) if history and plan.ops else {}
+    gone = taken(history) if history and plan.ops else {}
     if not gone:
         return plan, []
     skipped = {op: gone[key] for op in plan.ops if (key := basis(op, notes)) in gone}
@@ -45,13 +44,12 @@ def without(
     ]
 
 
-def _gone(history: History) -> dict[str, str]:
-    """Of every op that was taken back the key, and the Memory-Id that did it."""
-    log = history.log()
-    undone = undone_commits(log, history.reverted())
+def taken(history: History) -> dict[str, str]:
+    """Of every op that was taken back its `basis`, and the Memory-Id that did it."""
+    undone = history.undone()
     return {
         value: entry.get(ID_TRAILER) or entry.commit
-        for entry in log
+        for entry in history.log()
         if entry.commit in undone
         for name, value in entry.trailers
         if name == TRAILER

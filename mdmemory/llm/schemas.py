@@ -35,8 +35,8 @@ CANDIDATES = _object(
     }
 )  # fmt: skip
 
-# {"ops": [...]}: a plan as compact/plan.py reads it. Its `digests` are no business of a model: who
-# asked adds those of the notes it showed.
+# {"ops": [...]}: a plan as compact/plan.py reads it, once blank fields are gone. Its `digests` are no
+# business of a model: who asked adds those of the notes it showed.
 PLAN = _object(
     ops={
         "type": "array",

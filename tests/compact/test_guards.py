@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import scaled
 
 from mdmemory.compact.guards import Verdict, check, removable
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named
@@ -406,7 +407,7 @@ any_op = st.one_of(
     st.integers(1, len(POOL)),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 def test_whatever_the_plan_the_laws_hold(
     notes: list[StoredNote],
     ops: list[Op],

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import scaled
+from rows import each
 
 from mdmemory.claims.literals import audit
 from mdmemory.claims.statement import turned
@@ -30,7 +32,7 @@ def refusals(sources: list[str], result: str) -> list[object]:
 
 
 @given(notes, st.sampled_from(["\n", "\n\n"]), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 def test_a_plain_merge_is_never_refused(notes, joint, chance) -> None:  # type: ignore[no-untyped-def]
     """In any order, with every text as it was."""
     sources = [said(note) for note in notes]
@@ -39,14 +41,14 @@ def test_a_plain_merge_is_never_refused(notes, joint, chance) -> None:  # type: 
 
 
 @given(notes, widths)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 def test_a_merge_with_its_lines_broken_elsewhere_is_never_refused(notes, width) -> None:  # type: ignore[no-untyped-def]
     sources = [said(note) for note in notes]
     assert refusals(sources, reflow("\n\n".join(sources), width)) == []
 
 
 @given(notes, widths, st.integers(0, 4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 def test_the_description_of_one_will_do_for_all(notes, width, kept) -> None:  # type: ignore[no-untyped-def]
     """The bodies one after the other, under one of the descriptions."""
     sources = [said(note) for note in notes]
@@ -56,16 +58,12 @@ def test_the_description_of_one_will_do_for_all(notes, width, kept) -> None:  # 
 
 
 @given(REALISTIC["texts"](), widths)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 def test_a_note_with_its_lines_broken_elsewhere_may_be_written(note, width) -> None:  # type: ignore[no-untyped-def]
     assert refusals([said(note)], said((note[0], reflow(note[1], width)))) == []
 
 
-@pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize(("kind", "written", "changed"), LITERALS, ids=[row[1] for row in LITERALS])
-def test_a_literal_dropped_or_changed_is_seen(
-    frame: str, kind: str, written: str, changed: str
-) -> None:
+def see_literal(frame: str, written: str, changed: str) -> None:
     before = f"{frame.format(written)}\n\n{PROSE[0]}"
     dropped = f"{frame.format('that')}\n\n{PROSE[0]}"
     lost, _ = audit([before], dropped)
@@ -76,8 +74,12 @@ def test_a_literal_dropped_or_changed_is_seen(
     assert invented, "invented"
 
 
+def test_a_literal_dropped_or_changed_is_seen() -> None:
+    each(((frame, *row[1:]) for frame in FRAMES for row in LITERALS), see_literal)
+
+
 @given(st.data(), st.sampled_from(LITERALS), st.lists(sentence, max_size=3))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 def test_a_literal_changed_in_any_letter_is_seen(data, row, others) -> None:  # type: ignore[no-untyped-def]
     _, written, _ = row
     core = written.strip("`\"'“”「」《》[]")
@@ -141,6 +143,7 @@ NASTY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [(part * 20_000)[:20_000] for part in NASTY], ids=NASTY)
 def test_no_text_makes_the_audit_slow(text: str) -> None:
     start = time.process_time()

@@ -10,7 +10,7 @@ from mdmemory.compact.guards import check
 from mdmemory.compact.plan import Delete, Merge, Plan
 from mdmemory.compact.result import changes
 from mdmemory.note import Note, fields, parse
-from mdmemory.store.merged import joined, merged_names, names
+from mdmemory.store.merged import former, joined, merged_names, names
 from mdmemory.store.store import StoredNote
 
 Make = Callable[..., StoredNote]
@@ -52,6 +52,12 @@ def test_a_merge_names_what_it_took_in(make: Make) -> None:
 def test_a_note_that_is_renamed_keeps_its_old_name(make: Make) -> None:
     note = merge(make("a"), make("b"), target="user-both.md", name="both")
     assert names(note) == {"both", "user-both", "a", "user-a", "b", "user-b"}
+
+
+def test_a_note_that_stays_under_another_name_keeps_its_old_one(make: Make) -> None:
+    note = merge(make("a"), make("b"), name="both")
+    assert names(note) == {"both", "user-a", "a", "b", "user-b"}
+    assert former(note) == {"a": "both", "b": "both", "user-a": "user-a", "user-b": "user-a"}
 
 
 def test_names_are_handed_on_and_stand_once(make: Make) -> None:

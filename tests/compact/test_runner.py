@@ -410,6 +410,41 @@ def test_another_op_on_the_same_notes_is_not_the_one_taken_back(shop: Shop) -> N
     assert again.outcome == "applied"
 
 
+def test_flags_that_were_taken_back_hide_no_others(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr("mdmemory.compact.offline.MAX_FLAGS", 1)
+    lunch = [(f"lunch-{at}", f"Lunch is at {at}:30", "So they said.") for at in (11, 12)]
+    shop.write(FRIDAY, MONDAY, *lunch)
+    shop.memory.undo(shop.memory.compact().id)
+    again = shop.memory.compact()
+    assert [op.files for op in again.applied] == [("user-lunch-11.md", "user-lunch-12.md")]  # type: ignore[union-attr]
+    assert [op.files for op, _ in again.skipped] == [("user-friday.md", "user-monday.md")]  # type: ignore[union-attr]
+    assert (again.more, shop.memory.compact(if_due=True).outcome) == (False, "not_due")
+
+
+def test_merges_that_were_taken_back_hide_no_others(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr("mdmemory.compact.offline.removable", lambda total: 1)
+    club = ("plays-chess", "Plays chess in a club", "Plays chess in a club.")
+    shop.write(TEA, TEA_TOO, club, ("plays-chess-2", *club[1:]))
+    first = shop.memory.compact()
+    assert (len(first.applied), first.more) == (1, True)
+    shop.memory.undo(first.id)
+    again = shop.memory.compact()
+    assert [type(op) for op in again.applied] == [Merge]
+    assert again.applied != first.applied
+    assert [op for op, _ in again.skipped] == first.applied
+    assert not again.more
+
+
+def test_a_held_note_that_stays_as_it_is_makes_no_pass_due(shop: Shop) -> None:
+    shop.write(TEA, CHESS)
+    token = "ghp_" + "a1B2" * 9
+    (shop.folder / "user-token.md").write_text(f"It is {token}\n", encoding="utf-8")
+    assert shop.memory.compact(if_due=True).outcome == "noop"
+    later = Memory.open(shop.memory.project.root, clock=lambda: NOON + timedelta(days=2))
+    assert later.due() is None
+    assert later.compact(if_due=True).outcome == "not_due"
+
+
 # --- links
 
 
@@ -475,6 +510,7 @@ def planted(shop: Shop) -> Iterator[Shop]:
     assert (shop.folder.parent / "outside.md").read_text("utf-8") == "outside\n"
 
 
+@pytest.mark.slow
 def test_no_nasty_plan_changes_a_byte(planted: Shop, nasty: Sequence[str | bytes]) -> None:
     assert len(nasty) >= 60
     before = planted.everything()

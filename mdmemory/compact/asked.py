@@ -1,0 +1,181 @@
+"""The planner with a model: it is shown the notes batch by batch, and what it answers is judged.
+
+Nothing of an answer is believed. The guards judge it here, so that what they refuse can be put to
+the model once more, and again under the lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from mdmemory.compact import guards
+from mdmemory.compact.batches import batches
+from mdmemory.compact.gathered import gathered
+from mdmemory.compact.guards import Verdict
+from mdmemory.compact.plan import Flag, Merge, Op, Plan, named, render, shown
+from mdmemory.compact.planner import Proposal
+from mdmemory.compact.question import brief, correction, may_be_shown, question, size, whole
+from mdmemory.compact.talk import Asking, Talk
+from mdmemory.store.conflicts import Entry
+from mdmemory.store.store import StoredNote
+
+__all__ = ["Asked", "Asking"]
+
+MAX_CHARS = 60_000  # of the notes of one question, as they are shown
+
+_Part = Sequence[StoredNote]
+Report = Callable[[int, int, str], None]  # done, total, what
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The planner of this `kind` ("openai", "opencode").
+
+    `ask` finds the model, `today` is the day (YYYY-MM-DD) that it is told, `redact` cleans text of
+    secrets, and `report` hears of each question before it is asked.
+    """
+
+    kind: str
+    ask: Callable[[], Asking]
+    today: str
+    redact: Callable[[str], str]
+    report: Report = lambda *_: None
+
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+        """A plan in which what the model said stands as far as the guards let it pass.
+
+        Notes that redaction would change are not shown. A model that fails is told as `failed`.
+        """
+        talk = Talk(self.ask)
+        return _Pass(self, talk, notes, conflicts).proposal()
+
+
+@dataclass
+class _Pass:
+    planner: Asked
+    talk: Talk
+    notes: Sequence[StoredNote]
+    conflicts: Sequence[Entry]
+    ops: list[Op] = field(default_factory=list)
+    flags: list[Op] = field(default_factory=list)  # between batches
+    refused: list[tuple[Op, str, str]] = field(default_factory=list)
+    refusals: list[tuple[str, str]] = field(default_factory=list)
+
+    def proposal(self) -> Proposal:
+        free = [note for note in self.notes if may_be_shown(note, self.planner.redact)]
+        parts = batches(free, lambda note: size(whole(note)), MAX_CHARS) if len(free) > 1 else []
+        heads = batches(free, lambda note: size(brief(note)), MAX_CHARS) if len(parts) > 1 else []
+        self._ask_all(parts, heads)
+        # a contradiction that was seen goes before whatever else its notes were named for
+        ops, more = gathered([*self.flags, *self.ops], self.notes, self.conflicts)
+        files = {file for op in ops for file in named(op)}
+        digests = {note.file: note.digest for note in free if note.file in files}
+        return Proposal(
+            render(ops, digests), self.talk.tokens, more or bool(self.talk.failed),
+            self.talk.name, tuple(self.refused), tuple(self.refusals), tuple(self.talk.failed),
+            tuple(self.talk.rejected),
+        )  # fmt: skip
+
+    def _ask_all(self, parts: Sequence[_Part], heads: Sequence[_Part]) -> None:
+        batch_of = {note.file: number for number, part in enumerate(parts) for note in part}
+        total = len(parts) + len(heads)
+        for done, part in enumerate([*parts, *heads]):
+            if self.talk.is_over:
+                return self.talk.leave_out(total - done)
+            is_whole = done < len(parts)
+            what = f"{len(part)} note{'' if len(part) == 1 else 's'}"
+            what = what if is_whole else f"the descriptions of {what}"
+            self.planner.report(done, total, f"asking about {what}")
+            if is_whole:
+                self._batch(part)
+            else:
+                self._across(part, batch_of)
+        return self.planner.report(total, total, "asked")
+
+    def _ops(
+        self, shown: Sequence[Mapping[str, str]], pairs: Sequence[tuple[str, str]]
+    ) -> list[Op] | None:
+        asked = question(self.planner.today, shown, pairs)
+        if self.planner.redact(asked) != asked:
+            # it would be sent with a gap, which could come back as the text of a note
+            self.talk.failed.append(("secret", "Notes that together read like a secret stay here."))
+            return None
+        return self.talk.ops(asked)
+
+    # one batch
+
+    def _batch(self, part: _Part) -> None:
+        ops = self._ops([whole(note) for note in part], self._open_pairs())
+        if ops is None:
+            return
+        first = last = self._judged(ops, part)
+        if first.refusals or first.refused:
+            last = self._corrected(ops, first, part)
+        if last.refusals or last.refused:
+            self.talk.reject()
+        self.ops += _passed(last)
+        self.refused += last.refused
+        self.refusals += last.refusals
+
+    def _corrected(self, ops: Sequence[Op], first: Verdict, part: _Part) -> Verdict:
+        """The verdict after the model was told, once, what was refused; the first one where its
+        second answer is of no use."""
+        wrong = list(ops) if first.refusals else [op for op, _, _ in first.refused]
+        why = [(None, *each) for each in first.refusals] or first.refused
+        asked = correction(self.planner.today, part, self._open_pairs(), wrong, why)
+        again = self.talk.ops(asked)
+        if again is None:
+            return first
+        fine = _passed(first)
+        last = self._judged([*fine, *again], part)
+        return first if last.refusals and not first.refusals else last
+
+    def _judged(self, ops: Sequence[Op], part: _Part) -> Verdict:
+        hidden = {note.file for note in self.notes} - {note.file for note in part}
+        strange = tuple(
+            ("unknown_file", f"The note {shown(file)} was not shown.")
+            for op in ops for file in (op.sources if isinstance(op, Merge) else named(op))
+            if file in hidden
+        )  # fmt: skip
+        if strange:
+            return Verdict(refusals=tuple(dict.fromkeys(strange)))
+        return guards.check(
+            Plan(tuple(ops)), self.notes,
+            open_conflicts=[frozenset(pair) for pair in self._open_pairs()],
+            has_secret=lambda text: self.planner.redact(text) != text,
+        )  # fmt: skip
+
+    # across batches
+
+    def _across(self, part: _Part, batch_of: dict[str, int]) -> None:
+        """Flags between notes that no batch held together. No other op counts here, for the
+        descriptions are all that was shown."""
+        flagged = [op.files for op in (*self.ops, *self.flags) if isinstance(op, Flag)]
+        pairs = [*self._open_pairs(), *(pair for files in flagged for pair in _pairs(files))]
+        ops = self._ops([brief(note) for note in part], pairs)
+        flags = [op for op in ops or () if isinstance(op, Flag)]
+        verdict = self._judged(flags, part)
+        self.refusals += verdict.refusals
+        crossing = (op for op in flags if _crosses(op.files, batch_of))
+        self.flags += [] if verdict.refusals else crossing
+
+    def _open_pairs(self) -> list[tuple[str, str]]:
+        """The conflicts that wait for a person, as far as both notes can be read."""
+        there = {note.file for note in self.notes}
+        pairs = (entry.files for entry in self.conflicts if not entry.cleared)
+        return list(dict.fromkeys(pair for pair in pairs if there.issuperset(pair)))
+
+
+def _passed(verdict: Verdict) -> list[Op]:
+    """What may go on. The skipped, too: the runner skips them, and says why."""
+    return [*verdict.accepted, *(op for op, _ in verdict.skipped)]
+
+
+def _pairs(files: Sequence[str]) -> list[tuple[str, str]]:
+    return list(combinations(files, 2))
+
+
+def _crosses(files: Collection[str], batch_of: dict[str, int]) -> bool:
+    return len({batch_of.get(file, file) for file in files}) > 1

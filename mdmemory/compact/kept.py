@@ -1,0 +1,24 @@
+"""Refused answers, kept for a while in `.mdmemory/refused/` to be looked at, without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from mdmemory.files import write_atomic
+
+KEPT = timedelta(days=7)
+
+
+def keep(
+    folder: Path, answers: Sequence[str], redact: Callable[[str], str], now: datetime
+) -> None:
+    """Put the answers of one pass into a file of `folder`, and remove what is too old there."""
+    for old in folder.glob("*.txt"):
+        if old.stat().st_mtime < (now - KEPT).timestamp():
+            old.unlink()
+    if answers:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        text = redact("\n\n".join(answers)).encode("utf-8", "replace")
+        write_atomic(folder / now.strftime("%Y-%m-%dT%H%M%S.txt"), text, mode=0o600)

@@ -1,0 +1,316 @@
+"""A pass that a model plans: asked without a lock, one commit that names it, or nothing at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_server import FakeServer, system_text, user_texts
+from scripted import Scripted
+
+from mdmemory import Memory
+from mdmemory.compact import asked, runner
+from mdmemory.compact.runner import PARTIAL, due
+from mdmemory.compact.turn import turn
+from mdmemory.config import load
+from mdmemory.doors.cli import main
+from mdmemory.errors import Busy
+from mdmemory.llm.answer import Answer, ModelFailed, Schema
+from mdmemory.store.state import Pass, State
+
+Git = Callable[..., str]
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+SECRET = "ghp_" + "a1B2" * 9
+MERGED: dict[str, Any] = {
+    "op": "merge", "sources": ["user-cups.md", "user-tea.md"], "target": "user-tea.md",
+    "name": "tea", "type": "user", "description": "Drinks green tea", "reason": "one habit",
+    "body": "Drinks 2 cups of green tea each day.",
+}  # fmt: skip
+LOSSY = {**MERGED, "body": "Drinks cups of green tea each day."}
+ON_OFF = {
+    "op": "merge", "sources": ["project-off.md", "project-on.md"], "target": "project-on.md",
+    "name": "on", "type": "project", "description": "Sign-in is on",
+    "body": "The sign-in page is enabled.", "reason": "the newer one",
+}  # fmt: skip
+
+
+@pytest.fixture
+def memory(repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git) -> Memory:
+    memory, _ = Memory.init(repository)
+    monkeypatch.chdir(repository)
+    for file, description, body in (
+        ("user-tea", "Drinks green tea", "Drinks 2 cups of green tea each day."),
+        ("user-cups", "Green tea, each day", "Of green tea 2 cups are drunk each day."),
+        ("project-on", "Sign-in is on", "The sign-in page is enabled."),
+        ("project-off", "Sign-in is off", "The sign-in page is disabled."),
+    ):
+        type, name = file.split("-")
+        text = f"name: {name}\ndescription: {description}\nmetadata:\n  type: {type}"
+        (memory.project.store / f"{file}.md").write_text(f"---\n{text}\n---\n\n{body}\n")
+    memory = Memory.open(repository, clock=lambda: NOON)
+    memory.index()
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "by hand")
+    return memory
+
+
+def plan(*ops: dict[str, Any]) -> dict[str, Any]:
+    return {"ops": list(ops)}
+
+
+def files(memory: Memory) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in memory.project.store.iterdir()}
+
+
+def last(memory: Memory) -> Pass:
+    with State(memory.project.private / "state.db") as state:
+        found = state.last_pass()
+    assert found is not None
+    return found
+
+
+def refused(memory: Memory) -> list[str]:
+    folder = memory.project.private / "refused"
+    return [path.read_text("utf-8") for path in sorted(folder.glob("*"))]
+
+
+def test_a_commit_names_the_model_that_planned_it(memory: Memory, git: Git) -> None:
+    before = files(memory)
+    done = memory.compact(model=Scripted(plan(MERGED)))
+    assert (done.outcome, done.planner, done.model) == ("applied", "scripted", "scripted")
+    message = git(memory.project.root, "log", "-1", "--format=%an <%ae>%n%B")
+    assert message.startswith("mdmemory <mdmemory@localhost>\nmemory: compact, 1 op\n")
+    assert "\nMemory-Planner: scripted\nMemory-Model: scripted\n" in message
+    assert "user-cups.md" not in files(memory)
+    memory.undo(done.id)
+    assert files(memory) == before
+
+
+def test_the_rules_are_the_protocols_and_held_notes_are_not_sent(memory: Memory) -> None:
+    path = memory.project.store / "user-token.md"
+    path.write_text(f"My token is {SECRET}\n", encoding="utf-8")
+    (memory.project.store / "user-bytes.md").write_bytes(b"\xff\xfe")
+    model = Scripted(plan())
+    assert memory.compact(model=model).outcome == "noop"
+    assert "prefer keeping over losing" in model.asked[0].system
+    assert "{{" not in model.asked[0].system
+    assert [note["file"] for note in json.loads(model.asked[0].user)["notes"]] == [
+        "project-off.md", "project-on.md", "user-cups.md", "user-tea.md"
+    ]  # fmt: skip
+    assert path.read_text("utf-8") == f"My token is {SECRET}\n"
+
+
+@pytest.mark.parametrize("op", [ON_OFF, LOSSY, {**MERGED, "body": MERGED["body"] + " At 5."}])
+def test_what_a_model_should_not_have_proposed_changes_nothing_and_is_kept(
+    memory: Memory, op: dict[str, Any]
+) -> None:
+    before = files(memory)
+    told = {**op, "reason": f"the token is {SECRET}"}
+    done = memory.compact(model=Scripted(plan(op), plan(op)))
+    assert (done.outcome, done.commit, len(done.refused)) == ("refused", None, 1)
+    assert done.tokens.calls == 2
+    done = memory.compact(model=Scripted(plan(told), plan(told)))
+    assert (done.outcome, [code for code, _ in done.refusals]) == ("refused", ["secret"])
+    assert files(memory) == before
+    (text,) = refused(memory)
+    assert op["body"] in text
+    assert SECRET not in text
+    assert last(memory).outcome == "refused"
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        (ModelFailed("It is down."), "model_failed"),
+        (ModelFailed("Enough for today.", "", "over_cap"), "over_cap"),
+        ("I would rather not.", "unparsable"),
+        ('{"ops": [], "ops": []}', "duplicate_key"),
+    ],
+)
+def test_a_failed_pass_changes_nothing_and_waits(
+    memory: Memory, said: str | Exception, code: str
+) -> None:
+    before = files(memory)
+    done = memory.compact(model=Scripted(said), if_due=True)
+    assert (done.outcome, [each[0] for each in done.refusals]) == ("failed", [code])
+    assert files(memory) == before
+    assert refused(memory) == ([said] if isinstance(said, str) else [])
+    record, settings = last(memory), load({})
+    changed = {f"{at}.md": "0" * 64 for at in range(8)}
+    for hours, more, is_due in ((11, {}, False), (12, {}, True), (0, changed, True)):
+        digests = {**record.digests, **more}
+        found = due(record, digests, NOON + timedelta(hours=hours), settings)
+        assert (found is not None) == is_due
+    assert memory.compact(model=Scripted(), if_due=True).outcome == "not_due"
+
+
+def test_a_failed_batch_leaves_the_pass_partial(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asked, "MAX_CHARS", 450)  # two notes
+    model = Scripted("no plan", plan(MERGED), plan())
+    done = memory.compact(model=model)
+    assert (done.outcome, done.more) == ("applied", True)
+    assert [code for code, _ in done.refusals] == ["unparsable"]
+    assert last(memory).outcome == PARTIAL
+    assert refused(memory) == ["no plan"]
+
+
+class Meanwhile(Scripted):
+    """A model that does something before it answers."""
+
+    def __init__(self, act: Callable[[], object], *answers: Any) -> None:
+        super().__init__(*answers)
+        self.act = act
+
+    def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
+        answer = super().complete(system, user, schema)
+        self.act()
+        return answer
+
+
+def test_a_note_that_changed_while_the_model_thought_is_skipped(memory: Memory) -> None:
+    mine = memory.project.store / "user-cups.md"
+    model = Meanwhile(lambda: mine.write_bytes(b"I drink coffee now.\n"), plan(MERGED))
+    done = memory.compact(model=model)
+    assert (done.outcome, done.commit) == ("noop", None)
+    assert [why for _, why in done.skipped] == ["user-cups.md changed since the plan was made."]
+    assert mine.read_bytes() == b"I drink coffee now.\n"
+
+
+def test_another_writes_while_the_model_thinks(memory: Memory) -> None:
+    def add() -> None:
+        memory.add("new", type="user", description="New", body="It is new.")
+
+    done = memory.compact(model=Meanwhile(add, plan(MERGED)))
+    assert done.outcome == "applied"
+    assert "user-new.md" in files(memory)
+
+
+def test_of_two_passes_one_asks_and_the_other_is_busy(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "_PATIENCE", 0.1)
+    asks, go = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        asks.set()
+        assert go.wait(30)
+
+    first = threading.Thread(target=memory.compact, kwargs={"model": Meanwhile(wait, plan(MERGED))})
+    first.start()
+    try:
+        assert asks.wait(30)
+        assert memory.compact(model=Scripted(), if_due=True).outcome == "busy"
+        with pytest.raises(Busy, match="Another compaction"):
+            memory.compact(model=Scripted())
+        assert memory.compact(model=Scripted(plan()), dry_run=True).outcome == "dry_run"
+    finally:
+        go.set()
+        first.join(30)
+    assert last(memory).outcome == "applied"
+    assert memory.compact(model=Scripted(), if_due=True).outcome == "not_due"
+
+
+def test_a_turn_ends_with_its_process(tmp_path: Path) -> None:
+    path = tmp_path / "turn"
+    code = (
+        "import os, sys; from pathlib import Path; from mdmemory.compact.turn import turn\n"
+        "with turn(Path(sys.argv[1]), 0): print('mine', flush=True); sys.stdin.read(); os._exit(9)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", code, str(path)], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, text=True,
+    ) as other:  # fmt: skip
+        assert other.stdout is not None
+        assert other.stdout.readline() == "mine\n"
+        with pytest.raises(Busy), turn(path, 0):
+            pass
+    with turn(path, 0):
+        pass
+
+
+def test_a_dry_run_asks_and_writes_nothing(memory: Memory) -> None:
+    before = files(memory)
+    done = memory.compact(model=Scripted(plan(MERGED)), dry_run=True)
+    assert (done.outcome, len(done.applied), done.tokens.calls) == ("dry_run", 1, 1)
+    assert memory.compact(model=Scripted("no plan"), dry_run=True).outcome == "failed"
+    assert files(memory) == before
+    assert not (memory.project.private / "refused").exists()
+    assert memory.due() == "no pass is recorded"
+
+
+def test_a_plan_that_was_taken_back_is_not_carried_out_again(memory: Memory) -> None:
+    memory.undo(memory.compact(model=Scripted(plan(MERGED))).id)
+    before = files(memory)
+    done = memory.compact(model=Scripted(plan({**MERGED, "reason": "really", "body": "x 2"})))
+    assert (done.outcome, done.commit) == ("noop", None)
+    assert "taken back" in done.skipped[0][1]
+    assert files(memory) == before
+
+
+def test_a_refused_answer_is_kept_for_a_week(memory: Memory) -> None:
+    memory.compact(model=Scripted("no plan"))
+    (old,) = (memory.project.private / "refused").iterdir()
+    for days, there in ((6.9, True), (7.1, False)):
+        then = (NOON - timedelta(days=days)).timestamp()
+        os.utime(old, (then, then))
+        memory.compact(model=Scripted(plan()))
+        assert old.exists() == there
+
+
+def test_offline_asks_nobody_whatever_is_chosen(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
+    capsys.readouterr()
+    assert main(["compact", "--offline", "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["planner"] == "offline"
+    assert main(["compact", "--json"]) == 1
+    failed = json.loads(capsys.readouterr().out)
+    assert (failed["outcome"], failed["planner"]) == ("failed", "openai")
+    assert failed["tokens"] == {"input": 0, "output": 0, "calls": 0}
+    assert [each["code"] for each in failed["refusals"]] == ["bad_setting"]
+    assert main(["compact"]) == 1
+    told = capsys.readouterr().out
+    assert "no plan: There is no key for api.openai.com. Set OPENAI_API_KEY" in told
+    assert "nothing was changed" in told
+
+
+@pytest.mark.slow
+def test_the_command_asks_a_real_server_through_the_real_client(memory: Memory, git: Git) -> None:
+    root = memory.project.root
+    with FakeServer() as server:
+        server.say(json.dumps(plan(MERGED, {**ON_OFF, "reason": ""})))
+        server.say(json.dumps(plan({
+            "op": "flag", "files": ["project-off.md", "project-on.md"], "reason": "On or off?",
+        })))  # fmt: skip
+        more = {"MDMEMORY_PLANNER": "openai", "OPENAI_BASE_URL": server.url}
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "mdmemory", "compact", "--json"], cwd=root,
+            env={**os.environ, **more}, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        told = json.loads(done.stdout)
+        first, second = server.requests
+    assert set(told) == {
+        "outcome", "checkpoint", "commit", "planned", "applied", "skipped", "refused", "refusals",
+        "planner", "tokens",
+    }  # fmt: skip
+    assert (told["outcome"], told["planner"]) == ("applied", "openai")
+    assert [op["op"] for op in told["applied"]] == ["merge", "flag"]
+    assert told["tokens"] == {"input": 200, "output": 20, "calls": 2}
+    assert first["response_format"]["json_schema"]["strict"] is True
+    assert "# Task: tidy the notes" in system_text(first)
+    assert len(json.loads(user_texts(first)[0])["notes"]) == 4
+    assert json.loads(user_texts(second)[0])["refused"][0]["op"]["sources"] == ON_OFF["sources"]
+    assert "\nMemory-Model: gpt-5-mini\n" in git(root, "log", "-1", "--format=%B")
+    assert git(root, "status", "--porcelain") == ""
