@@ -12,21 +12,19 @@ from pathlib import Path
 
 from mdmemory import assets
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.files import digest, is_inside, read_regular
+from mdmemory.files import is_inside, read_regular
+from mdmemory.stamps import is_unedited, unstamped
 from mdmemory.store.trust import Trust
-from mdmemory.version import VERSION
 
 OVERRIDE = ".opencode/memory/PROTOCOL.md"  # where `init --opencode` puts it in a project
 SECTIONS = ("Types", "The bar", "Format", "Limits")  # what prompts are cut from
 MAX_OVERRIDE = 64 * 1024  # bytes; ours has 5,000
 
-_MARKER = re.compile(r"<!-- mdmemory: (\S+) ([0-9a-f]{16}) -->\r?\n")
-
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """The text in force. `origin` is shipped or project; `said` is one sentence on why a project's
-    own text is not in force, or ""."""
+    """The text in force. `origin` is shipped, project or personal; `said` is one sentence on why
+    the edited text that there is is not in force, or ""."""
 
     text: str
     origin: str = "shipped"
@@ -65,6 +63,15 @@ def text(root: Path, trust: Trust) -> Protocol:
     return Protocol(_lines(data), "project")
 
 
+def personal(path: Path) -> Protocol:
+    """The protocol of the store for all projects: the person's own file, which needs no trust."""
+    try:
+        data = _edited(path, str(path))
+    except MdmemoryError as problem:
+        return Protocol(shipped(), said=f"Our own protocol is used: {problem.message}")
+    return Protocol(shipped()) if data is None else Protocol(_lines(data), "personal")
+
+
 def edited(root: Path) -> bytes | None:
     """The project's own PROTOCOL.md; None where there is none, or one as some version wrote it.
 
@@ -74,6 +81,10 @@ def edited(root: Path) -> bytes | None:
     path = root / OVERRIDE
     if not is_inside(path, root):
         raise MdmemoryError(f"{OVERRIDE} lies outside the project, behind a symbolic link.")
+    return _edited(path, OVERRIDE)
+
+
+def _edited(path: Path, name: str) -> bytes | None:
     try:
         data = read_regular(path, MAX_OVERRIDE)
     except NotFound:
@@ -81,7 +92,7 @@ def edited(root: Path) -> bytes | None:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise MdmemoryError(f"{OVERRIDE} is not UTF-8 text.") from problem
+        raise MdmemoryError(f"{name} is not UTF-8 text.") from problem
     if is_unedited(data) or _lines(data) == shipped():
         return None
     return data
@@ -97,27 +108,9 @@ def prompt(task: str, protocol: Protocol) -> str:
     )
 
 
-# --- as installed
-
-
-def stamped(protocol: str, version: str = VERSION) -> bytes:
-    """PROTOCOL.md as installed: the first line tells its version, and unedited from edited."""
-    body = protocol.encode()
-    return f"<!-- mdmemory: {version} {digest(body)[:16]} -->\n".encode() + body
-
-
-def is_unedited(data: bytes) -> bool:
-    """Whether an installed PROTOCOL.md is as we wrote it, line ends aside (git may change them)."""
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    found = _MARKER.match(text)
-    return found is not None and digest(text[found.end() :].encode())[:16] == found[2]
-
-
 def _lines(data: bytes) -> str:
     """The text without our marker line, and with the line ends of prompts."""
-    text = data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
-    found = _MARKER.match(text)
-    return text[found.end() :] if found else text
+    return unstamped(data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n"))
 
 
 def _sections(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""When two texts state the same fact, and which of them stays. Pure; knows nothing of files."""
+"""When two texts state the same fact. Pure; knows nothing of files."""
 
 from __future__ import annotations
 
@@ -15,46 +15,21 @@ _PATH = re.compile(
     rf"|(?:[\w@.+-]+/)+{_ENDING}|(?:[\w@.+-]+/){{2,}}(?![\w/])"
     r"|[\w@+-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|cpp|md|json|ya?ml|toml|css|html|sql|sh|txt|lock)\b)"
 )
-_RANK = {"explicit": 3, "manual": 2}
-_LONGER = 10  # characters: a smaller difference in length says nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A fact as it is compared: `updated` is `YYYY-MM-DD` or "", `source` as in a note."""
+    """A fact as it is compared."""
 
     text: str
     type: str
     kind: str = ""
-    source: str = ""
-    updated: str = ""
-
-
-def same(one: Statement, other: Statement) -> bool:
-    """Whether both state the same fact. Pointers and project facts may say it in other words about
-    the same place; ways of working and decisions only in the same words."""
-    if canonical(one.text) == canonical(other.text) != "":
-        return True
-    place = place_of(one)
-    return one.type == other.type and place != "" and place == place_of(other)
 
 
 def place_of(statement: Statement) -> str:
     """The identity under which a statement is grouped; "" for one that only its words identify."""
     grouped = statement.type in ("project", "reference") and statement.kind != "decision"
     return identity(statement.text) if grouped else ""
-
-
-def winner(one: Statement, other: Statement) -> Statement:
-    """The one that stays: by source, then the more specific, then the newer; of two decisions the
-    newer before the more specific. On a tie the first."""
-    source = _RANK.get(one.source, 1) - _RANK.get(other.source, 1)
-    length = len(one.text) - len(other.text)
-    specific = length if abs(length) > _LONGER else 0
-    newer = (one.updated > other.updated) - (one.updated < other.updated)
-    decisions = one.kind == other.kind == "decision"
-    ranks = (source, newer, specific) if decisions else (source, specific, newer)
-    return one if next((rank for rank in ranks if rank), 1) > 0 else other
 
 
 def canonical(text: str) -> str:

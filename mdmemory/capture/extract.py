@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from mdmemory import limits, note_writing
 from mdmemory.capture.duplicates import Statement, canonical, place_of
 from mdmemory.capture.gate import Verdict, judge
+from mdmemory.capture.near import contradicted
 from mdmemory.capture.privacy import redact, strip_private
 from mdmemory.capture.reinforce import reinforced
 from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.capture.triggers import FLOOR, Trigger, find, type_of, weight
 from mdmemory.errors import BadNote
 from mdmemory.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
-from mdmemory.note import Note
+from mdmemory.note import Note, parse
 
 if TYPE_CHECKING:  # only a shape here: the store's own imports are not needed to plan
     from mdmemory.store.store import StoredNote
@@ -46,15 +47,27 @@ _REDACTED = re.compile(r"\[redacted:\w+\]")
 class Proposal:
     """What one reading of a transcript would change.
 
-    `added` are files with their whole text, `reinforced` a stored note with its edited form,
-    `dropped` objects {"text", "reasons"} (redacted), `watermark` the id of the last turn read, ""
-    when there was none.
+    `added` are files with their whole text, `flagged` the same with the notes that they contradict
+    and in what, `reinforced` a stored note with its edited form, `dropped` objects {"text",
+    "reasons"} (redacted), `watermark` the id of the last turn read, "" when there was none.
     """
 
     added: list[tuple[str, str]] = field(default_factory=list)
+    flagged: list[tuple[str, str, list[tuple[StoredNote, str]]]] = field(default_factory=list)
     reinforced: list[tuple[StoredNote, Note]] = field(default_factory=list)
     dropped: list[dict[str, object]] = field(default_factory=list)
     watermark: str = ""
+
+    @property
+    def new(self) -> list[tuple[str, str]]:
+        """All new files with their text."""
+        return [*self.added, *((file, text) for file, text, _ in self.flagged)]
+
+    @property
+    def touched(self) -> set[str]:
+        """The notes that change, or wait for a person, because of it."""
+        waiting = {note.file for _, _, against in self.flagged for note, _ in against}
+        return waiting | {stored.file for stored, _ in self.reinforced}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +86,12 @@ def propose(
     session: str,
     today: str,
     reserved: Collection[str] = (),
+    held: Collection[str] = (),
 ) -> Proposal:
     """Plan what the explicit requests in these turns change. `today` is `YYYY-MM-DD` (UTC).
 
-    `reserved` are names of other files in the store's folder, which no new note may have.
+    `reserved` are names of other files in the store's folder, which no new note may have; `held`
+    are files of notes that nothing is compared with.
     """
     proposal = Proposal(watermark=turns[-1].id if turns else "")
     stored = {key: note for note in reversed(existing) for key in keys_of(note.note)}
@@ -93,7 +108,9 @@ def propose(
             elif key in stored:
                 _reinforce(proposal, stored[key], (session, turn.id), today)
             else:
-                _add(proposal, fact, taken, (session, turn.id), today)
+                new = _add(proposal, fact, taken, (session, turn.id), today)
+                if new is not None:
+                    _compare(proposal, new, [note for note in existing if note.file not in held])
             if not fact.reason:
                 handled.add(key)
     return proposal
@@ -203,9 +220,19 @@ def _reinforce(proposal: Proposal, stored: StoredNote, source: tuple[str, str], 
 # --- a new one -------------------------------------------------------------------------------
 
 
+def _compare(proposal: Proposal, new: tuple[str, str], notes: Sequence[StoredNote]) -> None:
+    """Add the note, or (where near ones say otherwise) flag it: both stay, a person settles it."""
+    file, text = new
+    if against := contradicted(parse(text, file), notes):
+        proposal.flagged.append((file, text, against))
+    else:
+        proposal.added.append(new)
+
+
 def _add(
     proposal: Proposal, fact: _Fact, taken: set[str], source: tuple[str, str], today: str
-) -> None:
+) -> tuple[str, str] | None:
+    """File and text of the note for a fact; None where it cannot be one."""
     trigger = fact.trigger
     name = limits.free_name(name_of(fact.text), trigger.type, taken)
     session, turn = source
@@ -227,10 +254,10 @@ def _add(
     except BadNote:
         # Over long, or markup that no body may begin with.
         _drop(proposal, fact.text, "unfit")
-        return
+        return None
     file = limits.file_name(trigger.type, name)
     taken |= {name.casefold(), file.casefold()}
-    proposal.added.append((file, text))
+    return file, text
 
 
 def name_of(fact: str) -> str:

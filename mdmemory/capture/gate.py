@@ -10,15 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from mdmemory.capture import wordings
+from mdmemory.capture import gate_words as words
 from mdmemory.capture.triggers import weight
 
 FLOOR = 20  # letters; a Chinese, Japanese or Korean character counts as three
-FLOOR_OF_USER = 12  # "Is vegetarian" is a fact
+FLOORS = {"user": 12, "feedback": 15}  # "Is vegetarian" is a fact, 不要跳过测试 a rule
 TRUSTED = ("explicit", "manual")
-SOFT = ("bad_feedback", "bad_decision", "dangling")
+SOFT = ("restated", "bad_feedback", "bad_decision", "dangling")
 # A reason that is given may tell what happened: "Why: the tests failed twice".
-OF_THE_CLAIM = ("task", "progress", "temporary")
+OF_THE_CLAIM = ("task", "progress", "event", "measured", "temporary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def judge(text: str, *, type: str, source: str) -> Verdict:
         for code, speaks_against in REASONS.items()
         if speaks_against(claim if code in OF_THE_CLAIM else fact, type)
     )
-    forgiven = set(found) <= set(SOFT) and _says(wordings.WHY, fact)
+    forgiven = set(found) <= set(SOFT) and _says(words.WHY, fact)
     return Verdict(not found or forgiven, found)
 
 
@@ -71,7 +71,8 @@ _GIT = (
 )
 _ERROR = (
     r"^\W{0,3}(?:(?:uncaught|unhandled) )?(?:[\w.]{0,60}(?:Error|Exception|Warning)|error|fatal"
-    r"|panic|warning|failed|failure|segmentation fault|npm ERR!|E[A-Z]{4,12})(?:\[\w+\])?(?:!|:"
+    r"|panic|warning|failed|failure|segmentation fault|npm ERR!|(?-i:E[A-Z]{4,12}))"
+    r"(?:\[\w+\])?(?:!|:"
     r"| -| ?\()|^npm ERR!|\bE(?:NOENT|ACCES|ADDRINUSE|CONNREFUSED|PERM|EXIST|LIFECYCLE|PIPE)\b"
     r"|^make: \*\*\*"
     r"|^(?:the )?(?:build|lint|tests?|pipeline|compilation|deployment|job|ci) failed\b"
@@ -114,16 +115,15 @@ _STATEMENT = (
 def _too_short(fact: str, type: str) -> bool:
     said = re.sub(r"\[redacted:\w+\]|\W", " ", fact)
     pointer = type == "reference" and _says(_POINTER, fact)
-    floor = FLOOR_OF_USER if type == "user" else FLOOR
-    return not pointer and weight(" ".join(said.split())) < floor
+    return not pointer and weight(" ".join(said.split())) < FLOORS.get(type, FLOOR)
 
 
 def _path_heavy(fact: str, _: str) -> bool:
     """More than half of the words are paths; two CJK characters count as a word."""
-    words = re.findall(rf"[{_CJK}]{{1,2}}|[^\s{_CJK}]+", fact)
-    words = [word for word in words if re.search(r"\w", word) and "://" not in word]
-    paths = sum(_is_path(word) for word in words)
-    return len(words) > 1 and 2 * paths > len(words)
+    said = re.findall(rf"[{_CJK}]{{1,2}}|[^\s{_CJK}]+", fact)
+    said = [word for word in said if re.search(r"\w", word) and "://" not in word]
+    paths = sum(_is_path(word) for word in said)
+    return len(said) > 1 and 2 * paths > len(said)
 
 
 def _is_path(word: str) -> bool:
@@ -148,25 +148,73 @@ def _code(fact: str, _: str) -> bool:
 # --- meaning: what will not be true, or of use, next month -----------------------------------
 
 
+def _question(fact: str, type: str) -> bool:
+    # "Is the author of ..." says something of the user
+    of_user = type == "user" and not _says(r"[?？]|吗", fact) and _says(r"^(?:is|was) ", fact)
+    return (not of_user and _says(words.ASKS, fact)) or _says(words.WONDERS, fact)
+
+
 def _task(fact: str, type: str) -> bool:
-    order = type != "feedback" and _says(wordings.ORDER, fact)
-    return (order and not _says(wordings.EACH_TIME, fact)) or _says(wordings.TO_DO, fact)
+    order = type != "feedback" and (_says(words.ORDER, fact) or _says(words.ONCE, fact))
+    if (order or _says(words.WANTS, fact)) and not _says(words.EACH_TIME, fact):
+        return True
+    some_day = _says(words.PERHAPS, fact) and not _says(words.DATED, fact)
+    return some_day or _says(words.TO_DO, fact)
+
+
+def _progress(fact: str, _: str) -> bool:
+    if _says(words.PROGRESS, fact):
+        return True
+    report = _says(words.LABELLED, fact) or (
+        _says(words.REPORT, fact) and not _says(words.RULE, fact)
+    )
+    state = report or _says(words.STATE, fact)
+    return state and not _says(words.DATED, fact)
+
+
+def _event(fact: str, type: str) -> bool:
+    """Something that happened, and neither decided anything nor says how things are."""
+    if type == "reference" or _says(words.YEAR, fact):
+        return False
+    told = _says(words.HAPPENED, fact) or (type != "user" and _says(words.DID, fact))
+    if told and not _says(words.PRESENT, fact) and not _says(words.LASTS, fact):
+        return True
+    return (
+        not fact.isascii()
+        and _says(words.HAPPENED_CJK, fact)
+        and not _says(words.LASTS_CJK, fact)
+    )
+
+
+def _measured(fact: str, _: str) -> bool:
+    return _says(words.MEASURED, fact) and not _says(words.BOUND, fact)
+
+
+def _restated(fact: str, type: str) -> bool:
+    """What a piece of code does, without a rule about it."""
+    rule = _says(words.RULE, fact) or _says(words.EACH_TIME, fact)
+    return type == "project" and not rule and _says(words.RESTATED, fact)
+
+
+def _dangling(fact: str, type: str) -> bool:
+    here = type != "reference" and _says(words.HERE, fact) and not _says(words.EACH_TIME, fact)
+    return here or _says(words.DANGLING, fact)
 
 
 def _temporary(fact: str, _: str) -> bool:
-    return _says(wordings.FOR_NOW, fact) and not _says(wordings.DATED, fact)
+    return _says(words.FOR_NOW, fact) and not _says(words.DATED, fact)
 
 
 def _bad_feedback(fact: str, type: str) -> bool:
     """Praise or a mood that comes with no rule."""
-    mood = type == "feedback" and _says(wordings.MOOD, fact)
-    return mood and not _says(wordings.RULE, fact)
+    mood = type == "feedback" and _says(words.MOOD, fact)
+    return mood and not _says(words.RULE, fact)
 
 
 def _bad_decision(fact: str, type: str) -> bool:
     """A decision that does not say what was chosen."""
-    decided = type == "project" and _says(wordings.DECIDED, fact)
-    return decided and _says(wordings.NO_CHOICE, fact)
+    decided = type == "project" and _says(words.DECIDED, fact)
+    return decided and _says(words.NO_CHOICE, fact)
 
 
 def _when(expression: str) -> Callable[[str, str], bool]:
@@ -181,13 +229,17 @@ REASONS: dict[str, Callable[[str, str], bool]] = {
     "path_heavy": _path_heavy,
     "command_line": _command_line,
     "code": _code,
-    "question": _when(wordings.ASKS),
+    "question": _question,
     "task": _task,
-    "progress": _when(wordings.PROGRESS),
-    "self_talk": _when(wordings.SELF_TALK),
-    "injection": _when(wordings.INJECTION),
+    "progress": _progress,
+    "event": _event,
+    "measured": _measured,
+    "restated": _restated,
+    "courtesy": _when(words.COURTESY),
+    "self_talk": _when(words.SELF_TALK),
+    "injection": _when(words.INJECTION),
     "temporary": _temporary,
     "bad_feedback": _bad_feedback,
     "bad_decision": _bad_decision,
-    "dangling": _when(wordings.DANGLING),
+    "dangling": _dangling,
 }

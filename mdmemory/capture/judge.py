@@ -9,16 +9,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdmemory import limits, note_writing
-from mdmemory.capture import losses
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import description_of, keys_of, name_of, says_something
-from mdmemory.capture.near import nearest
+from mdmemory.capture.near import contradicted, nearest, words
 from mdmemory.capture.privacy import has_secret, redact, strip_private
-from mdmemory.capture.proof import USER_ONLY, Proof, heard, prove
+from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
 from mdmemory.capture.reinforce import reinforced
 from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.capture.triggers import FLOOR, weight
+from mdmemory.claims import literals
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import Note, parse
@@ -28,6 +28,7 @@ from mdmemory.store.store import StoredNote
 Gate = Callable[[str, str], tuple[str, ...]]
 _OF_QUOTES = ("task", "progress", "temporary", "injection")  # what a finer wording may hide
 _SHORT = "too_short"
+KEPT_WORDS = 0.5  # of the old words, an update must keep at least this share
 # Where two candidates are about one note, the one that keeps more comes first.
 _ORDER = ("flag", "update", "reinforce", "add")
 
@@ -55,6 +56,7 @@ class Scene:
     touched: Collection[str] = ()
     reserved: Collection[str] = ()
     revertible: bool = True
+    doubtful: bool = False  # what nobody said waits for a person, instead of being dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Judged:
     """One candidate's fate: `outcome` is added, updated, reinforced, flagged, pending or dropped.
 
     `file` is the note's, `old` it as it is (None: new), `text` its new text (None: unchanged);
-    `against` is the note that a flagged one contradicts.
+    `against` are the notes that a flagged one contradicts, each with what they differ in.
     """
 
     candidate: Candidate
@@ -71,7 +73,7 @@ class Judged:
     file: str = ""
     old: StoredNote | None = None
     text: str | None = None
-    against: StoredNote | None = None
+    against: tuple[tuple[StoredNote, str], ...] = ()
     near: tuple[str, ...] = ()
 
 
@@ -107,16 +109,29 @@ class _Sitting:
             return Judged(candidate, "dropped", (why,), candidate.file)
         type = candidate.type if note is None or candidate.action == "flag" else note.note.head.type
         proof = prove(candidate, type, self.said, "" if note is None else _text(note))
+        if self.scene.doubtful and proof.dropped == "no_evidence":
+            proof = Proof(waits=("no_evidence",))
         if proof.dropped:
             return Judged(candidate, "dropped", (proof.dropped,), candidate.file)
         if note is not None and candidate.action == "reinforce":
-            return self._reinforce(candidate, note, proof)
+            if not self._differs(_restated(candidate, note), note):
+                return self._reinforce(candidate, note, proof)
+            # the model calls it said again, and the user said something else
+            candidate = _restated(candidate, note)
+            type = candidate.type
         if reasons := self._unfit(candidate, type):
             return Judged(candidate, "dropped", reasons, candidate.file)
         proof = self._weighed(proof, candidate, type)
         if note is not None and candidate.action == "update":
             return self._update(candidate, note, proof)
         return self._add(candidate, proof, note)
+
+    def _differs(self, candidate: Candidate, note: StoredNote) -> str | None:
+        """In what a candidate contradicts a note; None when it does not."""
+        from mdmemory.claims.contradiction import Profile, contradiction, profile  # as in near
+
+        mine = Profile(note.note.head.type, candidate.description, candidate.body)
+        return contradiction(mine, profile(note.note))
 
     def _target_trouble(self, candidate: Candidate, note: StoredNote | None) -> str:
         """What is wrong with the note that a candidate names; "" when nothing is."""
@@ -154,7 +169,8 @@ class _Sitting:
 
     def _weighed(self, proof: Proof, candidate: Candidate, type: str) -> Proof:
         """The proof, with what speaks against the user's own words where the model's are finer."""
-        doubts = tuple(why for why in self.scene.gate(candidate.quote, type) if why in _OF_QUOTES)
+        found = self.scene.gate(candidate.quote, type) if candidate.quote else ()
+        doubts = tuple(why for why in found if why in _OF_QUOTES)
         return replace(proof, waits=(*proof.waits, *doubts))
 
     # a note that there is
@@ -169,6 +185,10 @@ class _Sitting:
         return Judged(candidate, "reinforced", (), note.file, note, fresh.text)
 
     def _update(self, candidate: Candidate, note: StoredNote, proof: Proof) -> Judged:
+        if proof.by_user and not candidate.superseded and self._differs(candidate, note):
+            # nobody said that the note is out of date
+            head = note.note.head
+            return self._add(replace(candidate, type=head.type, kind=head.kind), proof, note)
         why = self._update_trouble(candidate, note, proof)
         if why:
             return Judged(candidate, "dropped", why, note.file)
@@ -196,14 +216,14 @@ class _Sitting:
         if note.file not in self.scene.opened or has_secret(note.note.text):
             return ("not_shown",)  # the model did not see all that it would replace
         old = _text(note)
-        new = f"{candidate.description}\n{candidate.body}"
-        folded = losses.fold(old)
-        if not all(losses.fold(each) in folded for each in candidate.superseded):
+        new = f"{candidate.description}\n\n{candidate.body}"
+        folded = fold(old)
+        if not all(fold(each) in folded for each in candidate.superseded):
             return ("bad_superseded",)
-        if losses.lost(old, new, candidate.superseded):
+        lost, _ = literals.audit([old], "\n".join((new, *candidate.superseded)))
+        if lost:
             return ("literal_lost",)
-        lossy = losses.loses_words(old, new, candidate.superseded)
-        return ("words_lost",) if lossy else ()
+        return ("words_lost",) if _loses_words(old, new, candidate.superseded) else ()
 
     # a new one
 
@@ -221,12 +241,22 @@ class _Sitting:
         except BadNote:
             return Judged(candidate, "dropped", ("unfit",), near=near)
         new = StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
+        found = self._contradicted(candidate, new, against)
         self.keys |= dict.fromkeys(keys_of(new.note), new)
         self.taken |= {file.casefold(), new.note.head.name.casefold()}
-        if against is None:
-            return Judged(candidate, "added", (), file, None, text, near=near)
-        self.touched.add(against.file)
-        return Judged(candidate, "flagged", (), file, None, text, against, near)
+        self.touched |= {note.file for note, _ in found}
+        outcome = "flagged" if found else "added"
+        return Judged(candidate, outcome, (), file, None, text, found, near)
+
+    def _contradicted(
+        self, candidate: Candidate, new: StoredNote, named: StoredNote | None
+    ) -> tuple[tuple[StoredNote, str], ...]:
+        """The notes that a new one contradicts: the one that the model named, and what is near."""
+        busy = self.touched | set(self.scene.held)
+        free = [note for note in self.scene.notes if note.file not in busy and note.note.text]
+        found = [(note, why) for note, why in contradicted(new.note, free) if note is not named]
+        said = f"the user said: {candidate.quote}"
+        return (*([(named, said)] if named else []), *found)
 
     def _is_asked_for(self, candidate: Candidate) -> bool:
         """Whether the user's own request for this fact is stored in the same run."""
@@ -243,7 +273,8 @@ class _Sitting:
         if candidate.type != "reference" or not place:
             return None
         for note in self.scene.notes:
-            if note.note.head.type == "reference" and identity(_text(note)) == place:
+            pointer = note.note.head.type == "reference" and identity(_text(note)) == place
+            if pointer and not self._differs(candidate, note):
                 return note
         return None
 
@@ -255,7 +286,8 @@ class _Sitting:
             return Judged(candidate, "dropped", ("known",), same.file)
         if against is not None and against.file != same.file:
             self.touched |= {same.file, against.file}
-            return Judged(candidate, "flagged", (), same.file, same, None, against)
+            why = f"the user said: {candidate.quote}"
+            return Judged(candidate, "flagged", (), same.file, same, None, ((against, why),))
         return self._reinforce(candidate, same, proof)
 
     def _composed(self, candidate: Candidate, turn: str) -> tuple[str, str]:
@@ -277,7 +309,22 @@ class _Sitting:
 
 
 def _text(note: StoredNote) -> str:
-    return f"{note.note.head.description}\n{note.note.body}"
+    return f"{note.note.head.description}\n\n{note.note.body}"
+
+
+def _restated(candidate: Candidate, note: StoredNote) -> Candidate:
+    """What the user said, as a fact of its own beside the note."""
+    head = note.note.head
+    return replace(
+        candidate, action="flag", type=head.type, kind=head.kind, name="",
+        description=" ".join(candidate.quote.split()), body=candidate.quote,
+    )  # fmt: skip
+
+
+def _loses_words(old: str, new: str, superseded: Sequence[str]) -> bool:
+    """Whether more of the old words go than a correction takes."""
+    before = set(words(old)) - {word for each in superseded for word in words(each)}
+    return bool(before) and len(before & set(words(new))) < KEPT_WORDS * len(before)
 
 
 def _clean(candidate: Candidate) -> Candidate:

@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from mdmemory.note import Note
 from mdmemory.store.store import StoredNote
 
 NEAREST = 3
@@ -66,6 +67,21 @@ def ranked(text: str, notes: Sequence[StoredNote]) -> list[tuple[StoredNote, flo
 def nearest(text: str, notes: Sequence[StoredNote]) -> tuple[str, ...]:
     """The files of the three nearest notes, fewer when fewer share a word."""
     return tuple(note.file for note, _ in ranked(text, notes)[:NEAREST])
+
+
+def contradicted(new: Note, notes: Sequence[StoredNote]) -> list[tuple[StoredNote, str]]:
+    """Which of the three nearest notes say otherwise, each with what the two differ in."""
+    from mdmemory.claims.contradiction import contradiction, profile  # only where notes meet
+
+    mine = profile(new)
+    found: list[tuple[StoredNote, str]] = []
+    for note, _ in ranked(f"{new.head.description}\n{new.body}", notes)[:NEAREST]:
+        pair = [mine, profile(note.note)]
+        if note.file < new.head.file:  # as the ledger names the two
+            pair.reverse()
+        if why := contradiction(*pair):
+            found.append((note, why))
+    return found
 
 
 def _said(note: StoredNote) -> str:

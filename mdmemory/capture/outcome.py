@@ -50,13 +50,15 @@ class Extracted:
 class Findings:
     """All that was found in one reading: by the user's requests, and by a model.
 
-    `unreadable` are candidates that could not be judged: what each seems to say, and why.
+    `unreadable` are candidates that could not be judged: what each seems to say, and why. `phase`
+    is model or summary: where the candidates come from.
     """
 
     session: str
     asked: Proposal
     judged: Sequence[Judged] = ()
     unreadable: Sequence[tuple[str, str]] = ()
+    phase: str = "model"
 
     def told(self) -> Extracted:
         """The findings as a person is told of them."""
@@ -76,7 +78,7 @@ class Findings:
             reinforced=[
                 *(stored.file for stored, _ in self.asked.reinforced), *self._files("reinforced"),
             ],
-            flagged=self._files("flagged"),
+            flagged=[*(file for file, _, _ in self.asked.flagged), *self._files("flagged")],
             pending=[each.id for each in self.waiting("")],
             dropped=[*self.asked.dropped, *dropped],
         )  # fmt: skip
@@ -99,18 +101,29 @@ class Findings:
             yield self._row("asked", "added", (), file)
         for stored, _ in self.asked.reinforced:
             yield self._row("asked", "reinforced", (), stored.file)
+        for file, _, against in self.asked.flagged:
+            near = tuple(note.file for note, _ in against)
+            yield self._row("asked", "flagged", (), file, near)
         for drop in self.asked.dropped:
             why = drop["reasons"]
             assert isinstance(why, list)
             yield self._row("asked", "dropped", why, str(drop["text"]))
         for each in self.judged:
             text = each.candidate.text
-            yield self._row("model", each.outcome, each.reasons, text, each.near)
+            yield self._row(self.phase, each.outcome, each.reasons, text, each.near)
         for text, reason in self.unreadable:
-            yield self._row("model", "dropped", (reason,), text)
+            yield self._row(self.phase, "dropped", (reason,), text)
 
-    def by_requests(self) -> list[Group]:
-        """What the user asked for, as the ops of a commit."""
+    @property
+    def has_words_of_a_model(self) -> bool:
+        """Whether anything of it was a model's to say."""
+        return any(each.outcome not in ("dropped", "pending") for each in self.judged)
+
+    def groups(self, ledger: str, today: str) -> list[Group]:
+        """All of it as the ops of a commit; `ledger` is the conflict ledger's text."""
+        return [*self._by_requests(), *self._by_model(), *self._flags(ledger, today)]
+
+    def _by_requests(self) -> list[Group]:
         added = [_group(f"add {file}", file, None, text) for file, text in self.asked.added]
         reinforced = [
             _group(f"reinforce {stored.file}", stored.file, stored, fresh.text)
@@ -118,15 +131,33 @@ class Findings:
         ]
         return [*added, *reinforced]
 
-    def by_model(self, ledger: str, today: str) -> list[Group]:
-        """What a model found, as the ops of a commit; `ledger` is the conflict ledger's text."""
-        groups = [
+    def _by_model(self) -> list[Group]:
+        return [
             _group(_line(each), each.file, each.old, each.text)
             for each in self.judged
             if each.text is not None and each.outcome in ("added", "updated", "reinforced")
         ]
-        flagged = [each for each in self.judged if each.outcome == "flagged"]
-        return [*groups, *_flags(flagged, ledger, today)]
+
+    def _flags(self, ledger: str, today: str) -> list[Group]:
+        """What contradicts a note, and the ledger, as one op: an entry without its note would name
+        nothing."""
+        found = [_Flag(file, None, text, against) for file, text, against in self.asked.flagged]
+        found += [
+            _Flag(each.file, each.old, each.text, each.against)
+            for each in self.judged
+            if each.outcome == "flagged"
+        ]
+        fresh = conflicts.add(ledger, [pair for each in found for pair in each.pairs()], today)
+        changes = [
+            Change(each.file, None, each.text.encode("utf-8"))
+            for each in found
+            if each.text is not None
+        ]
+        if fresh != ledger:
+            old = digest(_bytes(ledger)) if ledger else None
+            changes.append(Change(LEDGER, old, _bytes(fresh)))
+        lines = "\n".join(each.line() for each in found)
+        return [Group(lines, tuple(changes))] if changes else []
 
     def _files(self, outcome: str) -> list[str]:
         return [each.file for each in self.judged if each.outcome == outcome]
@@ -140,6 +171,26 @@ class Findings:
         return Evidence(self.session, phase, outcome, tuple(reasons), preview, near)
 
 
+@dataclass(frozen=True, slots=True)
+class _Flag:
+    """A fact that contradicts notes: a new one (`text`), or one that there is (`old`)."""
+
+    file: str
+    old: StoredNote | None
+    text: str | None
+    against: Sequence[tuple[StoredNote, str]]
+
+    def pairs(self) -> Iterator[tuple[StoredNote, StoredNote, str]]:
+        """The two notes that contradict each other, and what made that known."""
+        other = self.old if self.text is None else stored_as(self.file, self.text)
+        if other is not None:
+            yield from ((note, other, why) for note, why in self.against)
+
+    def line(self) -> str:
+        """What the commit says of it."""
+        return "\n".join(f"flag {self.file} × {note.file}: {why}" for note, why in self.against)
+
+
 def stored_as(file: str, text: str) -> StoredNote:
     """A note that is about to be written."""
     return StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
@@ -147,27 +198,6 @@ def stored_as(file: str, text: str) -> StoredNote:
 
 def _group(line: str, file: str, old: StoredNote | None, text: str) -> Group:
     return Group(line, (Change(file, old.digest if old else None, text.encode("utf-8")),))
-
-
-def _flags(flagged: Sequence[Judged], ledger: str, today: str) -> list[Group]:
-    """The new facts and the ledger, one op: an entry without its note would name nothing."""
-    fresh = conflicts.add(ledger, [pair for each in flagged for pair in _pair(each)], today)
-    changes = [
-        Change(each.file, None, each.text.encode("utf-8"))
-        for each in flagged
-        if each.text is not None
-    ]
-    if fresh != ledger:
-        old = digest(_bytes(ledger)) if ledger else None
-        changes.append(Change(LEDGER, old, _bytes(fresh)))
-    return [Group("\n".join(map(_line, flagged)), tuple(changes))] if changes else []
-
-
-def _pair(each: Judged) -> Iterator[tuple[StoredNote, StoredNote, str]]:
-    """The two notes that contradict each other, and what made that known."""
-    other = each.old if each.text is None else stored_as(each.file, each.text)
-    if each.against is not None and other is not None:
-        yield each.against, other, f"the user said: {each.candidate.quote}"
 
 
 def _line(each: Judged) -> str:
@@ -178,9 +208,6 @@ def _line(each: Judged) -> str:
             gone = ", ".join(" ".join(word.split()) for word in each.candidate.superseded)
             line = f"update {each.file}: {description_of(each.candidate.description)}"
             return f"{line} (superseded: {gone})" if gone else line
-        case "flagged":
-            against = each.against.file if each.against else ""
-            return f"flag {each.file} × {against}: {description_of(each.candidate.description)}"
         case _:
             return f"reinforce {each.file}"
 

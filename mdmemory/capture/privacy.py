@@ -1,23 +1,28 @@
 """What must never be stored: `<private>` text and secrets. Runs before the network and before git.
 
-A rule finds spans; spans that touch are merged; each becomes `[redacted:<kind>]`. Patterns are
-compiled at their first use, because every command pays for the import.
+A rule finds spans; spans that touch are merged; each becomes `[redacted:<kind>]`. A rule looks
+first for what is cheap to see and must be there: most texts hold no secret. Patterns are compiled
+at their first use, because every command pays for the import.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from mdmemory.capture.secret_shapes import (
     INNER_TOKENS,
+    IS,
     LABELS,
+    TAIL,
     TOKENS,
     USER,
     code,
     luhn,
     mixed,
+    mod97,
     noisy,
     odd,
     placeholder,
@@ -25,6 +30,15 @@ from mdmemory.capture.secret_shapes import (
 )
 
 Span = tuple[int, int, str]
+
+
+class Given(NamedTuple):
+    """What all rules want to know of a text. `raw`, its small letters as UTF-8, holds a literal's
+    bytes if and only if `lower` holds the literal, and is the quicker to search."""
+
+    lower: str
+    raw: bytes
+    words: Sequence[str]  # the long ones
 
 
 def strip_private(text: str) -> tuple[str, int]:
@@ -94,14 +108,25 @@ def _merged(spans: list[Span]) -> list[Span]:
 def _spans(text: str) -> Iterator[Span]:
     """The secrets between what is redacted already, rule by rule."""
     start = 0
-    for mark in (*_pattern(r"\[redacted:\w+\]").finditer(text), None):
+    marks = _pattern(r"\[redacted:\w+\]").finditer(text) if "[redacted:" in text else ()
+    for mark in (*marks, None):
         piece = text[start : mark.start()] if mark else text[start:]
-        lower = piece.lower()
-        if len(lower) != len(piece):  # one character of Turkish becomes two
-            lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in piece)
-        for rule in _RULES:
-            yield from ((start + a, start + b, kind) for a, b, kind in rule(piece, lower))
+        lower, words = _lower(piece), [w for w in piece.split() if len(w) >= _SHORTEST_TOKEN]
+        given = Given(lower, lower.encode("utf-8", "surrogatepass"), words)
+        longest = max(map(len, words), default=0)
+        for rule, least in _RULES:
+            if longest >= least:
+                for a, b, kind in rule(piece, given):
+                    yield start + a, start + b, kind
         start = mark.end() if mark else start
+
+
+def _lower(text: str) -> str:
+    """In small letters, each in its place; the two that ignoring case would not tell apart, too."""
+    lower = text.lower()
+    if len(lower) != len(text):  # one character of Turkish becomes two
+        lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    return lower if lower.isascii() else lower.replace("ſ", "s").replace("ı", "i")
 
 
 @cache
@@ -135,14 +160,26 @@ def _beginnings() -> tuple[re.Pattern[str], dict[str, list[int]]]:
 
 
 @cache
-def _label_hints() -> tuple[str, ...]:
-    return tuple({hint for hints, _, _ in LABELS.values() for hint in hints})
+def _label_hints() -> tuple[re.Pattern[str], dict[str, list[str]]]:
+    """What finds the first letter of any label's literal in one pass, and the literals by it."""
+    by_letter: dict[str, list[str]] = {}
+    for hint in sorted({hint for hints, _, _ in LABELS.values() for hint in hints}):
+        by_letter.setdefault(hint[0], []).append(hint)
+    ways = (
+        f"{letter}(?={'|'.join(re.escape(hint[1:]) for hint in hints)})"
+        for letter, hints in by_letter.items()
+    )
+    return re.compile("|".join(ways)), by_letter
+
+
+_SHORTEST_TOKEN = 15  # characters: Slack's; none has a blank in it
+_SHORTEST_INNER = 36  # Mailchimp's
 
 
 # --- shapes ----------------------------------------------------------------------------------
 
 
-def _private_keys(text: str, _: str) -> Iterator[Span]:
+def _private_keys(text: str, _: Given) -> Iterator[Span]:
     """From the first line of a key with something in it to its last line, or to the end."""
     if "PRIVATE KEY" not in text:
         return
@@ -154,22 +191,23 @@ def _private_keys(text: str, _: str) -> Iterator[Span]:
         yield (*found.span(), "private_key")
 
 
-def _tokens(text: str, _: str) -> Iterator[Span]:
+def _tokens(text: str, given: Given) -> Iterator[Span]:
     any_beginning, rules = _beginnings()
-    here = {rule for hint in set(any_beginning.findall(text)) for rule in rules[hint]}
+    found = any_beginning.findall(" ".join(given.words))  # no token has a blank in it
+    here = {rule for hint in set(found) for rule in rules[hint]}
     for kind, beginnings, expression in (TOKENS[rule] for rule in sorted(here)):
         stop = 0
         for at in sorted(_places(beginnings, text)):
             if at < stop or not _begins(text, at):
                 continue
-            found = _pattern(expression).match(text, at)
-            if found:
-                stop = found.end()
-                if mixed(found[0][4:]):
-                    yield (*found.span(), kind)
+            token = _pattern(expression).match(text, at)
+            if token:
+                stop = token.end()
+                if mixed(token[0][4:]):
+                    yield (*token.span(), kind)
 
 
-def _inner_tokens(text: str, _: str) -> Iterator[Span]:
+def _inner_tokens(text: str, _: Given) -> Iterator[Span]:
     for kind, hint, front, rest in INNER_TOKENS:
         for found in _pattern(rest).finditer(text) if hint in text else ():
             before = _pattern(front + r"\Z").search(text, max(0, found.start() - 40), found.start())
@@ -183,7 +221,7 @@ def _begins(text: str, at: int) -> bool:
     return not (before.isascii() and before.isalnum()) and before != "_"
 
 
-def _url_passwords(text: str, _: str) -> Iterator[Span]:
+def _url_passwords(text: str, _: Given) -> Iterator[Span]:
     if "://" not in text:
         return
     for found in _pattern(r"://[^\s:/@]{0,200}:([^\s/\"'`<>]{1,200})@").finditer(text):
@@ -191,14 +229,14 @@ def _url_passwords(text: str, _: str) -> Iterator[Span]:
             yield (*found.span(1), "url_password")
 
 
-def _headers(text: str, lower: str) -> Iterator[Span]:
+def _headers(text: str, given: Given) -> Iterator[Span]:
     header = r"\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:\w{3,12}\s{1,3})?"
     for hint, before, length in (
         ("authorization", header, 8),
         ("bearer", r"\bbearer\s{1,3}", 12),
         ("basic", r"\bbasic\s{1,3}", 12),
     ):
-        if hint not in lower:
+        if hint not in given.lower:
             continue
         expression = rf"{before}([a-z0-9._~+/-]{{{length},}}={{0,2}})"
         for found in _pattern(expression, re.IGNORECASE).finditer(text):
@@ -225,10 +263,10 @@ _VALUE = (
 _REACH = 24  # characters of a label before, and after, the literal that gives it away
 
 
-def _labelled(text: str, lower: str) -> Iterator[Span]:
-    here = {hint for hint in _label_hints() if hint in lower}
+def _labelled(text: str, given: Given) -> Iterator[Span]:
+    here = _told(given.lower)
     for kind, (hints, label, verb) in LABELS.items() if here else ():
-        near = set(_places(here.intersection(hints), lower))
+        near = {at for hint in here.keys() & hints for at in here[hint]}
         if not near:
             continue
         begins = _pattern(rf"{_START}(?={label})", re.IGNORECASE)
@@ -242,6 +280,23 @@ def _labelled(text: str, lower: str) -> Iterator[Span]:
                 if found:
                     yield from _value(kind, found, text)
             read_to = at + 1
+
+
+def _told(lower: str) -> dict[str, list[int]]:
+    """Where each literal of a label stands with something behind it that could lead to a secret: no
+    place that tells of one is left out, and most of prose is."""
+    follows = _pattern(
+        rf"{TAIL}(?:[\"'`]?{_WHOSE}[ \t]{{0,3}}(?:(?:value[ \t]?)?(?:[:=：＝]|->)|{IS})"
+        r"|[ \t]{1,3}(?:[\"'`「]|\S*?[^\W_a-z]))"
+    )
+    letters, hints = _label_hints()
+    told: dict[str, list[int]] = {}
+    for found in letters.finditer(lower):
+        at = found.start()
+        for hint in hints[found[0]]:
+            if lower.startswith(hint, at) and follows.match(lower, at + len(hint)):
+                told.setdefault(hint, []).append(at)
+    return told
 
 
 def _between(kind: str, verb: str) -> str:
@@ -301,9 +356,9 @@ def _user(found: re.Match[str], offset: int) -> Iterator[Span]:
         yield offset + found.start("user"), offset + found.end("user"), "username"
 
 
-def _markup(text: str, lower: str) -> Iterator[Span]:
+def _markup(text: str, given: Given) -> Iterator[Span]:
     """The content of an element whose name is a label."""
-    if "</" not in text or not _has(lower, "pass", "pwd", "secret", "token", "key"):
+    if "</" not in text or not _has(given.lower, "pass", "pwd", "secret", "token", "key"):
         return
     element = (
         r"<(?P<name>[\w.:-]{0,30}(?:password|passwd|pwd|secret|token|api-?key)[\w.-]{0,30})"
@@ -317,39 +372,39 @@ def _markup(text: str, lower: str) -> Iterator[Span]:
 
 # --- passwords without a label ---------------------------------------------------------------
 
+_SQL = r"[^\n|;]{0,99}?[ \t]-p['\"]?(?P<value>[^\s'\"]{4,99})"
 _COMMANDS = (
-    ("sshpass", r"\bsshpass[ \t]+-p[ \t]?['\"]?(?P<value>[^\s'\"]{3,99})"),
+    (b"sshpass", r"\bsshpass[ \t]+-p[ \t]?['\"]?(?P<value>[^\s'\"]{3,99})"),
+    (b"mysql", rf"\b(?:mysql|mysqldump|mysqladmin)\b{_SQL}"),
+    (b"mariadb", rf"\bmariadb\b{_SQL}"),
     (
-        "-p",
-        r"\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,99}?[ \t]-p['\"]?"
-        r"(?P<value>[^\s'\"]{4,99})",
-    ),
-    (
-        "curl",
+        b"curl",
         r"\bcurl\b[^\n|;]{0,200}?[ \t](?:-u|--user)[ =]?['\"]?"
         r"(?P<value>[^\s'\":]{1,99}:[^\s'\"]{3,99})",
     ),
-    ("sudo", r"\becho[ \t]+['\"]?(?P<value>[^\s'\"]{4,99})['\"]?[ \t]*\|[ \t]*sudo\b"),
-    ("zip", r"\b(?:un)?zip[ \t]+-P[ \t]?['\"]?(?P<value>[^\s'\"]{3,99})"),
-    ("htpasswd", r"\bhtpasswd[ \t]+-\w*b\w*[ \t]+\S{1,99}[ \t]+\S{1,99}[ \t]+(?P<value>\S{3,99})"),
-    ("redis-cli", r"\bredis-cli[^\n|;]{0,99}?[ \t]-a[ \t]['\"]?(?P<value>[^\s'\"]{4,99})"),
-    ("docker", r"\bdocker[ \t]+login[^\n|;]{0,99}?[ \t]-p[ \t]['\"]?(?P<value>[^\s'\"]{4,99})"),
+    (b"sudo", r"\becho[ \t]+['\"]?(?P<value>[^\s'\"]{4,99})['\"]?[ \t]*\|[ \t]*sudo\b"),
+    (b"zip", r"\b(?:un)?zip[ \t]+-P[ \t]?['\"]?(?P<value>[^\s'\"]{3,99})"),
+    (b"htpasswd", r"\bhtpasswd[ \t]+-\w*b\w*[ \t]+\S{1,99}[ \t]+\S{1,99}[ \t]+(?P<value>\S{3,99})"),
+    (b"redis-cli", r"\bredis-cli[^\n|;]{0,99}?[ \t]-a[ \t]['\"]?(?P<value>[^\s'\"]{4,99})"),
+    (b"docker", r"\bdocker[ \t]+login[^\n|;]{0,99}?[ \t]-p[ \t]['\"]?(?P<value>[^\s'\"]{4,99})"),
     (
-        "define(",
+        b"define(",
         r"\bdefine\([ ]?[\"']\w{0,30}PASS\w{0,9}[\"'],[ ]?[\"'](?P<value>[^\"'\n]{4,99})[\"']",
     ),
 )
 
 
-def _commands(text: str, _: str) -> Iterator[Span]:
+def _commands(text: str, given: Given) -> Iterator[Span]:
+    if not any(sign in given.raw for sign in (b" -", b"\t-", b"|", b"define(")):
+        return
     for hint, expression in _COMMANDS:
-        if hint in text:
+        if hint in given.raw:
             for found in _pattern(expression).finditer(text):
                 if not placeholder(found["value"].rpartition(":")[2]):
                     yield (*found.span("value"), "password")
 
 
-def _spoken(text: str, lower: str) -> Iterator[Span]:
+def _spoken(text: str, given: Given) -> Iterator[Span]:
     """ "x9 is the root password", "credentials: bob / x9", "ssh bob:x9@host": only what stands out
     of a sentence by itself."""
     asserted = r"(?:as|is)[ \t]+(?:the|my|our|your)[ \t]+(?:[\w-]{1,20}[ \t]+){0,2}"
@@ -359,11 +414,13 @@ def _spoken(text: str, lower: str) -> Iterator[Span]:
         r"(?P<value>[^\s\"'`]{6,64})"
     )
     found: list[tuple[int, str]] = []
-    for at in _places((" as ", " is "), lower):
+    for at in _places((" as ", " is "), given.lower):
+        if not _pattern(asserted + named).match(given.lower, at + 1):
+            continue
         value = _pattern(r"[^\s\"'`]{6,64}(?=[\"'`]?\Z)").search(text[max(0, at - 70) : at])
-        if value and _pattern(asserted + named, re.I).match(text, at + 1):
+        if value:
             found.append((max(0, at - 70) + value.start(), value[0]))
-    for at in _places(("cred", "login", "log in"), lower):
+    for at in _places(("cred", "login", "log in"), given.lower):
         match = _pattern(pair, re.I).match(text, at)
         found += [(match.start("value"), match["value"])] if match else []
     for at in _places("@", text):
@@ -380,6 +437,7 @@ def _spoken(text: str, lower: str) -> Iterator[Span]:
 
 # --- numbers and noise -----------------------------------------------------------------------
 
+_WORDY = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.+"
 # Length and first digits of the issuers; the check digit alone lets one number in ten through.
 _CARD = (
     r"(?<![\w.+-])(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6\d{3}|3\d{3})"
@@ -387,12 +445,39 @@ _CARD = (
 )
 
 
-def _cards(text: str, _: str) -> Iterator[Span]:
-    if not _pattern(r"\d{4}[ -]?\d{4}", re.ASCII).search(text):
+# Digits, what may not stand before a number, and what may stand in it: a literal to look for.
+_SHAPES = bytes(
+    48 if 48 <= byte < 58 else byte if byte in b" -" else 120 if chr(byte) in _WORDY else 46
+    for byte in range(256)
+)
+
+
+@cache
+def _number() -> re.Pattern[bytes]:
+    """Where a card's number may begin, in shapes; a search for a literal skips all else."""
+    return re.compile(rb"0000(?<![x0-]0000)[ -]?0000")
+
+
+def _cards(text: str, given: Given) -> Iterator[Span]:
+    if not _number().search(given.raw.translate(_SHAPES)):
         return
     for found in _pattern(_CARD, re.ASCII).finditer(text):
         if luhn([int(digit) for digit in found[0] if digit.isdigit()]):
             yield (*found.span(), "card_number")
+
+
+# Country, two check digits, then up to 30 letters and digits, in fours where they are spaced.
+_IBAN = (
+    r"(?<![A-Za-z0-9_])[A-Z]{2}\d{2}( ?)[A-Z0-9]{4}(?:\1[A-Z0-9]{4}){1,6}(?:\1[A-Z0-9]{1,3})?"
+    r"(?![A-Za-z0-9_])"
+)
+
+
+def _ibans(text: str, _: Given) -> Iterator[Span]:
+    for found in _pattern(_IBAN, re.ASCII).finditer(text):
+        plain = found[0].replace(" ", "")
+        if mod97("".join(str(int(char, 36)) for char in plain[4:] + plain[:4])):
+            yield (*found.span(), "iban")
 
 
 # Ids of sessions and calls, checksums of lock files, public keys: random, and no secret.
@@ -400,10 +485,8 @@ _PUBLIC = r"(?:ses|msg|prt|call|toolu|chatcmpl|req|run|evt|sha\d{1,3}|h1|AAAA)(?
 _NOISE = 32  # characters
 
 
-def _high_entropy(text: str, _: str) -> Iterator[Span]:
+def _high_entropy(text: str, _: Given) -> Iterator[Span]:
     """Random-looking runs of both cases and digits. Hashes and UUIDs have one case only."""
-    if not any(len(word) >= _NOISE for word in text.split()):
-        return
     run = rf"(?<![\w:/.#?&%-])[A-Za-z0-9+/_-]{{{_NOISE},}}={{0,2}}"
     for found in _pattern(run).finditer(text):
         if _pattern(_PUBLIC).match(found[0]) or not noisy(found[0]):
@@ -415,16 +498,18 @@ def _high_entropy(text: str, _: str) -> Iterator[Span]:
 
 
 # What is named first wins where two rules find the same: PIN, pair and password, bearer, the rest.
-_RULES = (
-    _private_keys,
-    _tokens,
-    _inner_tokens,
-    _url_passwords,
-    _labelled,
-    _markup,
-    _commands,
-    _spoken,
-    _headers,
-    _cards,
-    _high_entropy,
+# With each, how long the longest word of a text must be for it to find anything.
+_RULES: tuple[tuple[Callable[..., Iterator[Span]], int], ...] = (
+    (_private_keys, 0),
+    (_tokens, _SHORTEST_TOKEN),
+    (_inner_tokens, _SHORTEST_INNER),
+    (_url_passwords, 0),
+    (_labelled, 0),
+    (_markup, 0),
+    (_commands, 0),
+    (_spoken, 0),
+    (_headers, 0),
+    (_cards, 0),
+    (_ibans, 0),
+    (_high_entropy, _NOISE),
 )

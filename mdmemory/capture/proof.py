@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from mdmemory.capture.candidates import Candidate
-from mdmemory.capture.losses import fold, invented
 from mdmemory.capture.near import words
 from mdmemory.capture.transcript import Turn
 from mdmemory.capture.triggers import FLOOR, find, weight
+from mdmemory.claims import literals
 from mdmemory.limits import MAX_DESCRIPTION
 
 USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said
@@ -26,6 +27,35 @@ _ORDER = re.compile(
     r"|\b(?:find|give|show|help|tell|write|make|get|send) me\b|帮我|幫我|给我|給我"
 )
 _THAT = re.compile(r"\b(?:that|this|it)\b|这|這|那")
+
+
+_DATE = re.compile(r"\d{4}(?:-\d\d){1,2}")
+_REASON = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*")
+
+
+def fold(text: str) -> str:
+    """A text as it is compared: composed, one case, each run of space one space."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(plain.translate({0x2019: "'", 0x2018: "'", 0x201C: '"', 0x201D: '"'}).split())
+
+
+def invented(claim: str, sources: Iterable[str]) -> list[str]:
+    """The literals of a claim that stand in none of the sources.
+
+    A date is none (what was said as "next Friday" is written out), nor is a single digit, nor a
+    link; and case says nothing in what people type.
+    """
+    said = [fold(text) for text in sources]
+    _, found = literals.audit(said, _REASON.sub("", claim))
+    whole = "\n".join(said)
+    return [
+        literal
+        for literal in found
+        if len(literal) > 1
+        and not _DATE.fullmatch(literal)
+        and not literal.startswith("[[")
+        and not literals.stands(fold(literal), whole)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +128,7 @@ def _doubts(
         yield "question"
     if candidate.action == "reinforce":
         return
-    claim = f"{candidate.description}\n{candidate.body}"
+    claim = f"{candidate.description}\n\n{candidate.body}"
     if not set(words(quote)) & set(words(claim)):
         yield "weak_evidence"
     if invented(claim, sources):

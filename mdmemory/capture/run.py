@@ -7,7 +7,7 @@ watermark where it was, so that the same turns are read again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -32,6 +32,9 @@ __all__ = ["Asking", "Extracted", "extract"]
 # Requests are found in all turns at once, a model reads them part by part: so requests have a
 # watermark of their own, and a note that a person removed in between is not stored again.
 _REQUESTS = "requests"
+# The turns whose requests were stored while they were said, one after the other.
+ANSWERED = "answered"
+Report = Callable[[int, int, str], None]  # done, total, what
 
 
 @dataclass(frozen=True)
@@ -72,18 +75,20 @@ class _Answer:
 def extract(
     writer: Writer, transcript: bytes, *, now: datetime,
     ask: Callable[[], Asking | None] = lambda: None, dry_run: bool = False,
+    report: Report = lambda *_: None,
 ) -> Extracted:  # fmt: skip
     """Store what deserves a note since this session was last read.
 
     `transcript` is a session in any form that `transcript.read` knows; `ask` finds the model, None
-    where none was chosen; `now` is UTC. A dry run asks the model, too. Raises BadTranscript, Busy,
-    and whatever a write raises; what goes wrong with the model is told as `failure`.
+    where none was chosen; `now` is UTC. A dry run asks the model, too; `report` hears of the
+    question before it is asked, and of its end. Raises BadTranscript, Busy, and whatever a write
+    raises; what goes wrong with the model is told as `failure`.
     """
     told = read(transcript)
     today = now.date().isoformat()
     with _state(writer) as state:
         part = _part(told, state)
-    answer = _answer(writer, part, ask, today)
+    answer = _answer(writer, part, ask, today, report)
     with writer.locked(), _state(writer) as state:
         if answer.model and (state.watermark(told.session) or "") != part.before:
             # the same turns, which another model's words describe: as a rule not the same words
@@ -94,7 +99,7 @@ def extract(
         done.unread = part.unread if answer.model else 0
         done.watermark = _watermark(part, answer)
         if not dry_run:
-            _write(writer, found, answer, done, today)
+            write(writer, found, answer.model, done, today)
             _remember(state, part, answer, found, done, now)
     return done
 
@@ -106,7 +111,9 @@ def _part(told: Transcript, state: State) -> _Part:
     before = state.watermark(told.session) or ""
     marks = before, state.watermark(told.session, _REQUESTS) or ""
     # all of them: a request is found without a model, so no number of turns is too many
-    asked_in = told.turns[max(turns_read(told, mark) for mark in marks) :]
+    later = told.turns[max(turns_read(told, mark) for mark in marks) :]
+    answered = (state.watermark(told.session, ANSWERED) or "").split()
+    asked_in = [turn for turn in later if turn.id not in answered]
     turns = since(told, before)
     unread = len(told.turns) - turns_read(told, turns[-1].id) if turns else 0
     return _Part(told, before, asked_in, redacted(turns), unread)
@@ -124,7 +131,7 @@ def _watermark(part: _Part, answer: _Answer) -> str:
 
 
 def _answer(
-    writer: Writer, part: _Part, ask: Callable[[], Asking | None], today: str
+    writer: Writer, part: _Part, ask: Callable[[], Asking | None], today: str, report: Report
 ) -> _Answer:
     """The model's answer; every trouble with it is a failure that is told."""
     if not part.turns:
@@ -138,7 +145,10 @@ def _answer(
         if not is_worth_asking(part.turns):
             return _Answer(model)
         asked = question(part.turns, _visible(writer, part, today), today)
+        count = len(part.turns)
+        report(0, 1, f"asking {model} about {count} turn{'' if count == 1 else 's'}")
         found = parse(asking.model.complete(asking.system, asked.text, CANDIDATES).text)
+        report(1, 1, "judging what it found")
     except MdmemoryError as problem:
         return _Answer(model, failure=problem)
     return _Answer(model, asked, found)
@@ -148,7 +158,7 @@ def _visible(writer: Writer, part: _Part, today: str) -> list[StoredNote]:
     """The notes that a model may see, and those that this run is about to store."""
     notes = writer.refresher.store.notes()
     held = writer.refresher.catalog().held
-    coming = [stored_as(*each) for each in _requests(writer, part, notes, today).added]
+    coming = [stored_as(*each) for each in _requests(writer, part, notes, today).new]
     return [note for note in notes if note.file not in held and note.note.text] + coming
 
 
@@ -161,7 +171,10 @@ def _findings(writer: Writer, part: _Part, answer: _Answer, today: str) -> Findi
     judged: list[Judged] = []
     unreadable: Sequence[tuple[str, str]] = ()
     if answer.asked is not None and answer.found is not None:
-        scene = _scene(writer, part, answer.asked, asked, notes, today)
+        scene = scene_of(
+            writer, part.told.session, part.turns, notes, today, asked=asked,
+            shown=answer.asked.shown, opened=answer.asked.opened,
+        )  # fmt: skip
         judged = judge(answer.found.candidates, scene)
         unreadable = answer.found.dropped
     return Findings(part.told.session, asked, judged, unreadable)
@@ -170,27 +183,33 @@ def _findings(writer: Writer, part: _Part, answer: _Answer, today: str) -> Findi
 def _requests(writer: Writer, part: _Part, notes: Sequence[StoredNote], today: str) -> Proposal:
     """What the user asked for in so many words."""
     session, reserved = part.told.session, _names(writer)
-    found = propose(part.asked_in, notes, session=session, today=today, reserved=reserved)
     held = writer.refresher.catalog().held
+    found = propose(
+        part.asked_in, notes, session=session, today=today, reserved=reserved, held=held
+    )
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found
 
 
-def _scene(
-    writer: Writer, part: _Part, shown: Question, asked: Proposal, notes: Sequence[StoredNote],
-    today: str,
+def scene_of(
+    writer: Writer, session: str, turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, *,
+    shown: Mapping[str, str], opened: Collection[str], asked: Proposal | None = None,
+    doubtful: bool = False,
 ) -> Scene:  # fmt: skip
+    """What candidates are held against, in the store as it is now."""
+    asked = asked or Proposal()
     waiting = conflicts.open_entries(writer.refresher.store.ledger())
     return Scene(
-        part.turns, notes, part.told.session, today, _gate,
-        shown=shown.shown,
-        opened=shown.opened,
+        turns, notes, session, today, _gate,
+        shown=shown,
+        opened=opened,
         held=writer.refresher.catalog().held,
         in_conflict={file for entry in waiting for file in entry.files},
-        asked=asked.added,
-        touched=[stored.file for stored, _ in asked.reinforced],
+        asked=asked.new,
+        touched=asked.touched,
         reserved=_names(writer),
         revertible=writer.refusal() is None,
+        doubtful=doubtful,
     )  # fmt: skip
 
 
@@ -208,19 +227,18 @@ def _names(writer: Writer) -> list[str]:
 # --- what is written -------------------------------------------------------------------------
 
 
-def _write(
-    writer: Writer, found: Findings, answer: _Answer, done: Extracted, today: str
-) -> None:
-    asked = found.by_requests()
-    by_model = found.by_model(writer.refresher.store.ledger(), today)
-    if not asked and not by_model:
+def write(writer: Writer, found: Findings, model: str, done: Extracted, today: str) -> None:
+    """Write what was found, in one commit, and tell `done` of it. The caller holds the lock."""
+    groups = found.groups(writer.refresher.store.ledger(), today)
+    if not groups:
         return
+    by_model = found.has_words_of_a_model
     about = [("Memory-Session", done.session)]
     if by_model:
-        about.append(("Memory-Model", " ".join(answer.model.split())))
+        about.append(("Memory-Model", " ".join(model.split())))
     subject = f"memory: keep what was {'said' if by_model else 'asked'} in {done.session}"
     written = writer.write(
-        subject, [*asked, *by_model], kind="extract", trailers=about, by_model=bool(by_model)
+        subject, groups, kind="extract", trailers=about, by_model=by_model
     )
     done.id, done.commit = written.id, written.commit
     for file, _ in written.kept:

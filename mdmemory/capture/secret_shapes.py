@@ -93,9 +93,15 @@ INNER_TOKENS: tuple[tuple[str, str, str, str], ...] = (
     ("mailchimp_key", "-us", rf"{_HEX}{{32}}", r"-us\d{1,2}(?!\w)"),
 )
 
-_IS = (
+IS = (
     r"[ \t]+(?:is|was|should be|will be|to|ist|lautet|est|es)(?:[ \t]{0,2}[:=])?[ \t]+"
     r"|就?是|改成|改为|改為|设为|設為|为|為|用|は|が|を|은|는|이|가|을|를"
+)
+
+# What of a label may stand after the literal that gives it away: "pass" and "word".
+TAIL = (
+    r"(?:[ _-]?(?:word|code|number|nummer|words)|wd|wort|e|[ñn]a|s|o|nature| de acceso"
+    r"|(?: de)?(?: api| acceso| secreta)|(?: d['’])?[ -]?(?:api|accès)|[ ]?(?:码|碼|코드|번호))?"
 )
 
 # kind: (lower-case literals of which one must be in the text, label, what may join it to a value)
@@ -103,7 +109,7 @@ LABELS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "pin": (
         ("pin", "暗証番号"),
         r"(?<![^\W_])pin(?:[ _-]?(?:code|number|nummer))?|暗証番号|pin[ ]?(?:码|碼|코드|번호)",
-        _IS,
+        IS,
     ),
     "password": (
         (
@@ -113,7 +119,7 @@ LABELS: dict[str, tuple[tuple[str, ...], str, str]] = {
         r"pass[ _-]?word|passwd|passcode|pwd|passwort|kennwort|mot de passe|contraseña|contrasena"
         r"|clave|mdp|비번|암호"
         r"|identified by|pgpassword|密码|密碼|口令|パスワード|비밀번호",
-        _IS,
+        IS,
     ),
     "secret": (
         (
@@ -121,17 +127,18 @@ LABELS: dict[str, tuple[tuple[str, ...], str, str]] = {
             *("clave", "secreto", "令牌", "密钥", "密鑰", "トークン", "キー", "シークレット"),
             *("秘密鍵", "토큰", "비밀키", "비밀 키", "api 키", "api키"),
         ),
-        r"(?:api|access|secret|private|encryption|signing|auth|account|license)[ _-]?key"
+        r"token de acceso"  # before "token", whose value would be "de"
+        r"|(?:api|access|secret|private|encryption|signing|auth|account|license)[ _-]?key"
         r"|(?:access|auth|refresh|bearer|api|bot|client|personal access|id)?[ _-]?token"
         r"|secret(?:[ _-]?access[ _-]?key)?|client[ _-]?secret|credentials?"
         r"|api[ -]?schlüssel|zugangsschlüssel|zugangstoken|geheimnis"
-        r"|clé(?: d['’])?[ -]?(?:api|accès)|jeton(?: d['’]accès)?|token de acceso"
+        r"|clé(?: d['’])?[ -]?(?:api|accès)|jeton(?: d['’]accès)?"
         r"|clave(?: de)?(?: api| acceso| secreta)|secreto|令牌|(?:api)?[ ]?密[钥鑰]"
         r"|トークン|(?:api|アクセス|秘密)[ ]?キー|秘密鍵|シークレット|토큰|비밀[ ]?키|api[ ]?키",
-        _IS,
+        IS,
     ),
     # Too short or too common a word: what follows must look like a password, or like noise.
-    "pass": (("pass", "pw", "パス"), r"pass|pw|パス", _IS),
+    "pass": (("pass", "pw", "パス"), r"pass|pw|パス", IS),
     "key": (
         (
             *("key", "secret", "token", "auth", "sid", "sig", "schlüssel", "llave"),
@@ -139,7 +146,7 @@ LABELS: dict[str, tuple[tuple[str, ...], str, str]] = {
         ),
         r"key|secret|token|auth|sid|sig(?:nature)?|schlüssel|llave(?: secreta)?"
         r"|キー|[가-힣]{0,4}키",
-        _IS,
+        IS,
     ),
     "passphrase": (
         ("phrase", "mnemonic", "助记词", "助記詞"),
@@ -262,6 +269,14 @@ def luhn(digits: list[int]) -> bool:
     """Whether the last digit is the right check digit of a card number."""
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def mod97(number: str) -> bool:
+    """Whether the check digits of a bank account's international number are right.
+
+    `number` has its country and check digits moved to the end, each letter written as 10 to 35.
+    """
+    return int(number) % 97 == 1
 
 
 def noisy(text: str, turns: float = 0.4) -> bool:

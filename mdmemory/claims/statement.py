@@ -77,6 +77,8 @@ class Statement:
 
     @cached_property
     def words(self) -> frozenset[str]:
+        if self.text.isascii():
+            return frozenset(self.tokens)  # no bigrams there, and this is asked of every op
         return frozenset(word for token in self.tokens for word in (token, *grams(token)))
 
     @cached_property

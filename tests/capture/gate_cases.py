@@ -1,11 +1,15 @@
 """Candidates a model might propose, sorted by hand into facts worth keeping and junk.
 
-`python tests/capture/gate_cases.py` prints how many of each pass the gate.
+`python tests/capture/gate_cases.py` prints how many of each pass the gate; `gate_rounds.py` has a
+further round, which its rules were not mended on.
 """
 
 from __future__ import annotations
 
+import runpy
 import sys
+from pathlib import Path
+from typing import Any
 
 from mdmemory.capture.gate import judge
 
@@ -167,6 +171,19 @@ JUNK: tuple[tuple[str, str, str], ...] = (
     ("project", "目前主分支的构建是坏的，暂时不要合并", "temporary"),
     ("project", "今天团队在做结账页面的改版", "temporary"),
     ("project", "現在ビルドが壊れていて、マージできない。", "temporary"),
+    ("project", "The command returned no output", "event"),
+    ("project", "The user shared a screenshot of the dialog", "event"),
+    ("project", "Created documentation for the parser", "event"),
+    ("project", "サーバーを再起動したらエラーが消えた", "event"),
+    ("project", "서버를 다시 시작하니 오류가 사라졌다", "event"),
+    ("project", "The response time in the last run was 340 ms", "measured"),
+    ("project", "日志里一共有十七条警告", "measured"),
+    ("project", "parse_args() returns a Namespace with three attributes", "restated"),
+    ("project", "函数 getUser 返回一个 Promise", "restated"),
+    ("project", "関数 getUser は Promise を返す", "restated"),
+    ("project", "getUser 함수는 Promise를 반환한다", "restated"),
+    ("feedback", "You're welcome, glad to help with the parser", "courtesy"),
+    ("feedback", "辛苦了，非常感谢你的帮助", "courtesy"),
     ("feedback", "Great job, the user was happy with the answer", "bad_feedback"),
     ("feedback", "The user said thanks and that it looks good", "bad_feedback"),
     ("feedback", "用户对这次的结果很满意，表示感谢", "bad_feedback"),
@@ -446,28 +463,35 @@ JUNK_LATER: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 
-def refused_facts() -> list[tuple[str, tuple[str, ...]]]:
-    """Good facts that the gate turns down, with its reasons."""
-    rows = GOOD + GOOD_LATER
+ROUNDS: dict[str, Any] = runpy.run_path(str(Path(__file__).with_name("gate_rounds.py")))
+FACTS = GOOD + GOOD_LATER + ROUNDS["SEEN_GOOD"]
+ALL_JUNK = tuple(
+    dict.fromkeys([*((type_, text) for type_, text, _ in JUNK), *JUNK_LATER, *ROUNDS["SEEN_JUNK"]])
+)
+
+
+def refused(rows: tuple[tuple[str, str], ...]) -> list[tuple[str, tuple[str, ...]]]:
+    """The texts that the gate turns down, with its reasons."""
     judged = [(text, judge(text, type=type_, source="extraction")) for type_, text in rows]
     return [(text, verdict.reasons) for text, verdict in judged if not verdict.accepted]
 
 
-def passed_junk() -> list[str]:
-    """Junk that the gate lets through."""
-    rows = [(type_, text) for type_, text, _ in JUNK] + list(JUNK_LATER)
-    return [
-        text for type_, text in rows if judge(text, type=type_, source="extraction").accepted
-    ]
+def passed(rows: tuple[tuple[str, str], ...]) -> list[str]:
+    """The texts that the gate lets through."""
+    gone = {text for text, _ in refused(rows)}
+    return [text for _, text in rows if text not in gone]
 
 
 def main() -> None:
-    for text, reasons in refused_facts():
+    for text, reasons in refused(FACTS):
         print(f"refused {reasons}: {text}", file=sys.stderr)
-    for text in passed_junk():
+    for text in passed(ALL_JUNK):
         print(f"passed: {text}", file=sys.stderr)
-    print(f"good facts {len(GOOD + GOOD_LATER)}, refused {len(refused_facts())}")
-    print(f"junk {len(JUNK) + len(JUNK_LATER)}, passed {len(passed_junk())}")
+    good, junk = ROUNDS["UNSEEN_GOOD"], ROUNDS["UNSEEN_JUNK"]
+    print(f"mended on: facts {len(FACTS)}, refused {len(refused(FACTS))};"
+          f" junk {len(ALL_JUNK)}, passed {len(passed(ALL_JUNK))}")  # fmt: skip
+    print(f"not mended on: facts {len(good)}, refused {len(refused(good))};"
+          f" junk {len(junk)}, passed {len(passed(junk))}")  # fmt: skip
 
 
 if __name__ == "__main__":

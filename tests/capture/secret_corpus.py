@@ -63,6 +63,12 @@ class Dice:
     def person(self) -> str:
         return self.chance.choice(("marta", "deploy-bot", "j.doe", "svc_backup", "ops@example.org"))
 
+    def iban(self, country: str, length: int) -> str:
+        """An account's international number with right check digits."""
+        digits = "".join(self.chance.choices(DIGITS, k=length - 4))
+        moved = f"{digits}{int(country[0], 36)}{int(country[1], 36)}00"
+        return f"{country}{98 - int(moved) % 97:02}{digits}"
+
     def card(self, prefix: str, length: int) -> str:
         """A card number with a right check digit."""
         digits = prefix + self.some(length - len(prefix) - 1, DIGITS)
@@ -259,6 +265,18 @@ def positives(seed: int = 1) -> Iterator[Case]:
         yield Case("url", place.format(secret), (secret,))
     yield from _numbers(dice)
     yield from _blocks(dice)
+    yield from _accounts(Dice(seed + 1))
+
+
+def _accounts(dice: Dice) -> Iterator[Case]:
+    for country, length, place in (
+        ("DE", 22, "IBAN: {}"), ("AT", 20, "Überweisung an {}."), ("NL", 18, "pay to {} please"),
+        ("FR", 27, "账号 {}"), ("NO", 15, "{}"), ("PL", 28, "振込先は{}です"),
+    ):  # fmt: skip
+        number = dice.iban(country, length)
+        yield Case("iban", place.format(number), (number,))
+        spaced = " ".join(number[at : at + 4] for at in range(0, length, 4))
+        yield Case("iban", place.format(spaced), (spaced,))
 
 
 def _numbers(dice: Dice) -> Iterator[Case]:
@@ -514,6 +532,8 @@ def negatives(seed: int = 1) -> Iterator[Case]:
         yield Case("code", line)
     for make in HASHES:
         yield Case("ids", make(dice))
+    account = Dice(seed + 1).iban("DE", 22)
+    yield Case("ids", f"part {account[:-1]}{(int(account[-1]) + 1) % 10} of the batch")
     wrong = dice.card("4", 16)
     yield Case("ids", f"order {wrong[:-1]}{(int(wrong[-1]) + 1) % 10} ok")
     prose = base64.b64encode(b"plain words of no account at all").decode().lower()

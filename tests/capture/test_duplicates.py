@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.capture.duplicates import Statement, canonical, identity, same, winner
+from mdmemory.capture.duplicates import Statement, canonical, identity, place_of
 
 
 @pytest.mark.parametrize(
@@ -67,47 +67,9 @@ def test_a_pointer_is_known_by_its_first_url_or_path(text: str, place: str) -> N
     assert identity(text) == place
 
 
-OLD, NEW = "2026-01-01", "2026-06-01"
-
-
-def test_pointers_to_one_place_are_one_fact_and_ways_of_working_are_not() -> None:
-    one, other = "Deploys: https://example.org/d", "the deploy board is https://example.org/d/"
+def test_pointers_and_project_facts_are_known_by_their_place_and_ways_of_working_are_not() -> None:
+    text = "the deploy board is https://example.org/d/"
     for type_ in ("reference", "project"):
-        assert same(Statement(one, type_), Statement(other, type_))
-    for type_ in ("feedback", "user"):
-        assert not same(Statement(one, type_), Statement(other, type_))
-    decision = Statement(one, "project", "decision")
-    assert not same(decision, Statement(other, "project", "decision"))
-    assert not same(Statement(one, "reference"), Statement(other, "project"))
-
-
-def test_the_same_words_are_one_fact_whatever_the_type() -> None:
-    assert same(Statement("Use tabs!", "feedback"), Statement("use tabs", "user"))
-    assert not same(Statement("!!", "feedback"), Statement("??", "feedback"))
-
-
-@pytest.mark.parametrize(
-    ("stays", "goes"),
-    [
-        (Statement("short", "user", source="explicit"), Statement("x" * 80, "user", updated=NEW)),
-        (
-            Statement("a", "user", source="manual", updated=OLD),
-            Statement("b", "user", source="extraction", updated=NEW),
-        ),
-        (Statement("x" * 30, "user", updated=OLD), Statement("y" * 19, "user", updated=NEW)),
-        (Statement("y" * 20, "user", updated=NEW), Statement("x" * 30, "user", updated=OLD)),
-        (
-            Statement("short", "project", "decision", updated=NEW),
-            Statement("x" * 80, "project", "decision", updated=OLD),
-        ),
-        (Statement("dated", "user", updated=OLD), Statement("never", "user")),
-    ],
-)
-def test_source_goes_before_length_and_that_before_date(stays: Statement, goes: Statement) -> None:
-    assert winner(stays, goes) == winner(goes, stays) == stays
-
-
-def test_on_a_tie_the_first_stays() -> None:
-    one, other = Statement("a", "user"), Statement("b", "user")
-    assert winner(one, other) is one
-    assert winner(other, one) is other
+        assert place_of(Statement(text, type_)) == "https://example.org/d"
+    assert place_of(Statement(text, "project", "decision")) == ""
+    assert {place_of(Statement(text, type_)) for type_ in ("user", "feedback")} == {""}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.judge import Judged, Scene, judge
-from mdmemory.capture.losses import invented, lost
 from mdmemory.capture.near import nearest
+from mdmemory.capture.proof import invented
 from mdmemory.capture.question import MAX_BODIES, question, redacted
 from mdmemory.capture.transcript import Turn
 from mdmemory.files import digest
@@ -232,7 +232,6 @@ def test_an_update_changes_only_the_lines_that_change() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"superseded": ()}, "literal_lost"),
         ({"superseded": ("8080", "9999")}, "bad_superseded"),
         ({"body": MOVED.body.replace("\n\nWhy: 443 is taken.", "")}, "literal_lost"),
         ({"body": "The proxy port is 8443.", "description": "Port 8443"}, "literal_lost"),
@@ -270,13 +269,53 @@ def test_most_of_the_old_words_stay() -> None:
 def test_a_flag_stores_the_new_fact_and_leaves_the_old_note() -> None:
     claim = replace(MOVED, action="flag", superseded=())
     (judged,) = judge([claim], scene(PROXY))
-    assert (judged.outcome, judged.against, judged.old) == ("flagged", PROXY, None)
+    assert (judged.outcome, judged.old) == ("flagged", None)
+    assert judged.against == ((PROXY, f"the user said: {MOVED.quote}"),)
     assert judged.file == "project-proxy-2.md"
 
 
 def test_of_a_flag_and_an_update_of_one_note_the_flag_is_kept() -> None:
     update, flag = judge([MOVED, replace(MOVED, action="flag", superseded=())], scene(PROXY))
     assert (flag.outcome, update.outcome, update.reasons) == ("flagged", "dropped", ("overlap",))
+
+
+SPACES = note("indent", "Python files are indented with 4 spaces", type="feedback")
+TABS = replace(
+    BLANK, action="add", type="feedback", name="tabs", quote="indent Python files with 2 spaces",
+    description="Python files are indented with 2 spaces",
+    body="Python files are indented with 2 spaces.",
+)  # fmt: skip
+SAID = (Turn("m1", "user", "Please always indent Python files with 2 spaces."),)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        TABS,
+        replace(TABS, action="reinforce", file=SPACES.file, type="", description="", body="",
+                quote="Python files with 2 spaces"),
+        replace(TABS, action="update", file=SPACES.file),
+    ],
+    ids=lambda claim: claim.action,
+)  # fmt: skip
+def test_what_contradicts_a_near_note_is_flagged_whatever_the_model_calls_it(
+    claim: Candidate,
+) -> None:
+    turns = (*SAID, Turn("m2", "user", "Python files are indented with 2 spaces, that is a rule"))
+    claim = replace(claim, quote="Python files are indented with 2 spaces")
+    (judged,) = judge([claim], scene(SPACES, turns=turns))
+    assert (judged.outcome, judged.old) == ("flagged", None)
+    assert [note for note, _ in judged.against] == [SPACES]
+    assert judged.file != SPACES.file
+
+
+def test_an_update_that_names_what_the_user_replaced_stays_an_update() -> None:
+    claim = replace(TABS, action="update", file=SPACES.file, superseded=("4 spaces",))
+    assert fate(claim, SPACES, turns=SAID)[0] == "updated"
+
+
+def test_a_held_note_is_compared_with_nothing() -> None:
+    assert fate(TABS, SPACES, turns=SAID, held={SPACES.file})[0] == "added"
 
 
 # --- laws --------------------------------------------------------------------------------------
@@ -312,13 +351,9 @@ def test_whatever_a_model_says_no_note_is_touched_twice_and_every_text_is_a_note
 # --- what helps to judge -----------------------------------------------------------------------
 
 
-def test_literals_are_compared_as_whole_tokens() -> None:
-    assert lost("port 80", "port 8080", ()) == ["80"]
-    assert lost("see https://a.example/x, `make all` and ~/notes/a.md", "see", ("`make all`",)) == [
-        "https://a.example/x", "~/notes/a.md",
-    ]  # fmt: skip
-    assert lost("端口是5433现在", "现在端口5433", ()) == []
+def test_what_nobody_said_is_invented() -> None:
     assert invented("until 2026-07-01, in 2 weeks, 40 users", ["we have 41 users"]) == ["40"]
+    assert invented("Uses GitHub Actions", ["we are on github actions"]) == []
 
 
 def test_the_nearest_notes_are_found_in_any_script() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmemory.capture.privacy import has_secret, redact, strip_private
+from mdmemory.capture.secret_shapes import LABELS
 
 LETTERS = string.ascii_letters + string.digits
 SEEDS = range(20)
@@ -132,6 +133,16 @@ def test_what_stands_after_a_label_is_redacted(
     for seed in SEEDS:
         secret = noise(seed, length)
         assert redact(before + secret + after) == (f"{before}[redacted:{kind}]{after}", [kind])
+
+
+@given(st.data(), st.sampled_from([": ", " is ", "=", "：", " for the server: ", "是", '" => ']))
+def test_no_wording_of_a_label_is_passed_over(data: st.DataObject, mark: str) -> None:
+    """What is looked for first must not hide what a label says."""
+    kind, (hints, label, _) = data.draw(st.sampled_from([*LABELS.items()]))
+    said = data.draw(st.from_regex(label, fullmatch=True))
+    if any(hint in said.lower() for hint in hints):
+        value = "4821" if kind == "pin" else "Zx81kQ0pLm2vT9wR"
+        assert has_secret(f"The {said}{mark}{value}"), said
 
 
 @pytest.mark.parametrize("label", ["PIN: ", "my PIN is ", "pin code: ", "暗証番号：", "PIN码："])
@@ -271,6 +282,7 @@ def test_private_blocks_are_cut_out(text: str, kept: str, blocks: int) -> None:
      ".", "\t ", "Authorization: ", "clé ", "pass " + "phrase is ", "password for to of ",
      "-----BEGIN "],
 )  # fmt: skip
+@pytest.mark.slow
 def test_no_text_makes_it_slow(piece: str) -> None:
     text = piece * (24_000 // len(piece))
     begun = time.perf_counter()

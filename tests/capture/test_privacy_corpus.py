@@ -78,6 +78,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.slow
 def test_text_made_to_be_slow_is_not(piece: str) -> None:
     text = piece * (20_000 // len(piece))
     begun = time.perf_counter()

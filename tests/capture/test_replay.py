@@ -129,6 +129,7 @@ def test_no_secret_of_a_session_reaches_the_model_the_store_or_the_state(
         assert secret.encode() not in kept
 
 
+@pytest.mark.slow
 def test_the_corpus_is_what_it_says(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -142,6 +143,10 @@ def test_the_corpus_is_what_it_says(
             f" {FIGURES['fact']}; junk stored {FIGURES['junk stored']} of {FIGURES['junk']};"
             f" false redactions {FIGURES['false redactions']}"
         )
+    page = (Path(__file__).parents[2] / "docs" / "capture.md").read_text(encoding="utf-8")
+    assert f"In {len(SESSIONS)} sessions kept with the tests" in page
+    assert f"keeps {FIGURES['fact stored']} of {FIGURES['fact']} facts, stores" in page
+    assert f"stores {FIGURES['junk stored']} of {FIGURES['junk']} pieces of junk" in page
     assert FIGURES["junk stored"] == 0
     assert FIGURES["false redactions"] == 0
     assert FIGURES["fact stored"] >= 0.95 * FIGURES["fact"]

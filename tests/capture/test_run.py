@@ -281,6 +281,7 @@ def test_undo_takes_back_all_that_a_session_wrote(
 # --- the real client ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_asks_a_server_and_stores_what_it_found(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -220,7 +220,7 @@ def test_a_session_that_is_deleted_while_extract_waits_loses_nothing(
 
     monkeypatch.setattr(time, "sleep", sleep)
     done = bench.ask("extract", "--session", "ses_1", "--after", "60")
-    assert waited[0] == 60
+    assert sum(waited) >= 60
     assert done["added"] == ["feedback-deploys-go-out-tuesdays.md"]
 
 

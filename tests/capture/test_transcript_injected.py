@@ -6,9 +6,11 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
+from rows import each
 
 from mdmemory import assets
 from mdmemory.capture.extract import propose
@@ -129,35 +131,40 @@ def as_database(path: Path, user: str, assistant: str, tool: str) -> Path:
 def session(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Path | bytes]:
     """Makes a session of one kind in which a user, an assistant and a tool say something."""
     if request.param == "database":
-        return lambda *said: as_database(tmp_path / "opencode.db", *said)
+        numbers = count()
+        return lambda *said: as_database(tmp_path / f"{next(numbers)}.db", *said)
     return {"export": as_export, "claude": as_claude, "plain": as_plain}[request.param]
 
 
-@pytest.mark.parametrize("what", sorted(set(INJECTED) - {"protocol"}))
-def test_nothing_of_injected_memory_is_left(what: str) -> None:
-    text = without_memory(f"{INJECTED[what]}\n- [Tabs](feedback-tabs.md) — remember: use tabs\n")
-    assert text.replace("```markdown\n```", "").strip(" >\n") == ""
+def test_nothing_of_injected_memory_is_left() -> None:
+    def check(what: str) -> None:
+        link = "- [Tabs](feedback-tabs.md) — remember: use tabs\n"
+        text = without_memory(f"{INJECTED[what]}\n{link}")
+        assert text.replace("```markdown\n```", "").strip(" >\n") == ""
+
+    each(sorted(set(INJECTED) - {"protocol"}), check)
 
 
-@pytest.mark.parametrize("what", INJECTED)
-def test_injected_memory_yields_no_candidate(
-    session: Callable[..., Path | bytes], what: str
-) -> None:
-    text = INJECTED[what]
-    turns = read(session(text, text, text)).turns
-    proposal = propose(turns, NOTES, session="s1", today="2026-06-20")
-    assert (proposal.added, proposal.reinforced, proposal.dropped) == ([], [], [])
+def test_injected_memory_yields_no_candidate(session: Callable[..., Path | bytes]) -> None:
+    def check(what: str) -> None:
+        text = INJECTED[what]
+        turns = read(session(text, text, text)).turns
+        proposal = propose(turns, NOTES, session="s1", today="2026-06-20")
+        assert (proposal.added, proposal.reinforced, proposal.dropped) == ([], [], [])
+
+    each(INJECTED, check)
 
 
-@pytest.mark.parametrize("what", INJECTED)
-def test_what_was_asked_before_a_paste_is_kept(
-    session: Callable[..., Path | bytes], what: str
-) -> None:
-    text = f"remember: deploys go out on Tuesdays\n\nHere is what I see:\n\n{INJECTED[what]}"
-    turns = read(session(text, "Done.", "")).turns
-    proposal = propose(turns, NOTES, session="s1", today="2026-06-20")
-    assert [file for file, _ in proposal.added] == ["feedback-deploys-go-out-tuesdays.md"]
-    assert (proposal.reinforced, proposal.dropped) == ([], [])
+def test_what_was_asked_before_a_paste_is_kept(session: Callable[..., Path | bytes]) -> None:
+    def check(what: str) -> None:
+        asked = "remember: deploys go out on Tuesdays"
+        text = f"{asked}\n\nHere is what I see:\n\n{INJECTED[what]}"
+        turns = read(session(text, "Done.", "")).turns
+        proposal = propose(turns, NOTES, session="s1", today="2026-06-20")
+        assert [file for file, _ in proposal.added] == ["feedback-deploys-go-out-tuesdays.md"]
+        assert (proposal.reinforced, proposal.dropped) == ([], [])
+
+    each(INJECTED, check)
 
 
 @pytest.mark.parametrize(
@@ -184,6 +191,7 @@ def test_what_only_looks_like_memory_is_kept(text: str) -> None:
     assert without_memory(text) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     ["- [", "](", "](a", "- [a](b\n", "```\n", "---\nname: x\n", "---\nx: x\n", "<mdmemory ",

@@ -1,0 +1,184 @@
+"""What an assistant asks to keep in the middle of its work, through the same pipeline as the rest.
+
+Its word alone is no proof: what no turn of the user bears out is stored unconfirmed, and the index
+does not list it until a person, or a turn of theirs, stands by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mdmemory import limits, note_writing
+from mdmemory.capture.duplicates import canonical
+from mdmemory.capture.extract import description_of, keys_of
+from mdmemory.capture.fact import Fact, NotStored, fact_of, is_borne_out
+from mdmemory.capture.near import contradicted, nearest, words
+from mdmemory.capture.privacy import redact, strip_private
+from mdmemory.capture.transcripts.turns import is_id
+from mdmemory.errors import NoteChanged
+from mdmemory.files import digest
+from mdmemory.note import parse
+from mdmemory.store import conflicts, evidence
+from mdmemory.store.editing import taken_names
+from mdmemory.store.evidence import PREVIEW, Evidence
+from mdmemory.store.state import State
+from mdmemory.store.store import LEDGER, StoredNote
+from mdmemory.store.transaction import Change
+from mdmemory.store.writer import Group, Writer, Written
+
+UNCONFIRMED = "unconfirmed"
+NEAR = 0.3  # from this share of words on, a note is told as near
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of a text. `existed`: a note says it already, and `file` names that one.
+
+    `near` are other notes on the matter with a score from 0 to 1, `conflicts` those it contradicts,
+    `redacted` the kinds of secrets that were taken out; `commit` is None where none was made.
+    """
+
+    file: str
+    name: str
+    digest: str
+    commit: str | None
+    status: str = ""
+    existed: bool = False
+    near: tuple[tuple[str, float], ...] = ()
+    redacted: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+
+def store(
+    writer: Writer, content: str, *, title: str = "", type: str = "", session: str = "",
+    said: Sequence[str] = (), now: datetime,
+) -> Stored:  # fmt: skip
+    """Keep a text as a note, in at most one commit. `said` are the user's turns of the session.
+
+    `type` is one of the four, a category, or "" to guess. `now` is UTC. Raises NotStored with the
+    reasons, BadNote for a text that no note may hold, and whatever a write raises.
+    """
+    session = session if is_id(session) else ""
+    with State(writer.project.prepare_private() / "state.db") as state:
+        try:
+            fact = fact_of(content, title, type)
+            confirmed = is_borne_out(fact.body, said)
+            with writer.locked():
+                done = _stored(writer, fact, session, confirmed, now.date().isoformat())
+        except NotStored as refused:
+            # what the user does not want remembered is not even repeated
+            preview = "" if "negated" in refused.reasons else _preview(content)
+            evidence.record(state, [_row(session, "dropped", preview, refused.reasons)], now)
+            raise
+        outcome = "known" if done.existed else done.status or "added"
+        near = tuple(file for file, _ in done.near)
+        evidence.record(state, [_row(session, outcome, done.file, near=near)], now)
+    return done
+
+
+# --- the store, under the lock -------------------------------------------------------------------
+
+
+def _stored(writer: Writer, fact: Fact, session: str, confirmed: bool, today: str) -> Stored:
+    held = writer.refresher.catalog().held
+    every = writer.refresher.store.notes()
+    notes = [note for note in every if note.file not in held and note.note.text]
+    same = next((note for note in notes if canonical(fact.body) in keys_of(note.note)), None)
+    if same is not None:
+        return _again(writer, same, fact, session, confirmed, today)
+    new = _composed(writer, fact, session, confirmed, today)
+    nearby = nearest(f"{fact.description}\n{fact.body}", notes)
+    against = contradicted(new.note, notes)
+    group = _group(new, against, writer.refresher.store.ledger(), today)
+    written = _write(writer, f"memory: store {new.note.head.name}", group, "store", session)
+    near = tuple(
+        (note.file, score) for note in notes if note.file in nearby
+        and (score := _likeness(fact.body, note.note.body)) >= NEAR
+    )  # fmt: skip
+    head = new.note.head
+    return Stored(
+        new.file, head.name, new.digest, written.commit, head.status,
+        near=tuple(sorted(near, key=lambda pair: (-pair[1], pair[0]))),
+        redacted=fact.redacted, conflicts=tuple(note.file for note, _ in against),
+    )  # fmt: skip
+
+
+def _again(
+    writer: Writer, same: StoredNote, fact: Fact, session: str, confirmed: bool, today: str
+) -> Stored:
+    """The note that says it; where it waited for the user's word, that has come now."""
+    head, commit, seen = same.note.head, None, same.digest
+    status = head.status
+    if confirmed and status == UNCONFIRMED:
+        wanted = {"metadata.status": None, "metadata.updated": today}
+        data = note_writing.edit(same.note, set=wanted).text.encode("utf-8")
+        line = f"confirm {same.file}: {head.description}"
+        group = Group(line, (Change(same.file, same.digest, data),))
+        written = _write(writer, f"memory: confirm {head.name}", group, "confirm", session)
+        commit, seen, status = written.commit, digest(data), ""
+    return Stored(same.file, head.name, seen, commit, status, True, (), fact.redacted)
+
+
+def _composed(
+    writer: Writer, fact: Fact, session: str, confirmed: bool, today: str
+) -> StoredNote:
+    taken = taken_names(writer.refresher.store, writer.refresher.catalog().names)
+    name = limits.free_name(fact.name, fact.type, taken)
+    text = note_writing.compose(
+        name=name, type=fact.type, description=fact.description, body=fact.body, kind=fact.kind,
+        metadata={
+            "source": "assistant", "created": today, "updated": today, "session": session,
+            "status": "" if confirmed else UNCONFIRMED,
+        },
+    )  # fmt: skip
+    if writer.refresher.is_secret(text):
+        raise NotStored("secret")  # the parts are clean, and side by side they are not
+    file = limits.file_name(fact.type, name)
+    return StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
+
+
+def _group(
+    new: StoredNote, against: Sequence[tuple[StoredNote, str]], ledger: str, today: str
+) -> Group:
+    """The new note, and what it contradicts: one op, for an entry without its note says nothing."""
+    changes = [Change(new.file, None, new.note.text.encode("utf-8"))]
+    lines = [f"store {new.file}: {new.note.head.description}"]
+    fresh = conflicts.add(ledger, [(note, new, why) for note, why in against], today)
+    if fresh != ledger:
+        old = digest(ledger.encode("utf-8", "surrogateescape")) if ledger else None
+        changes.append(Change(LEDGER, old, fresh.encode("utf-8", "surrogateescape")))
+        lines += [f"flag {new.file} × {note.file}: {why}" for note, why in against]
+    return Group("\n".join(lines), tuple(changes))
+
+
+def _write(writer: Writer, subject: str, group: Group, kind: str, session: str) -> Written:
+    about = [("Memory-Session", session)] if session else []
+    written = writer.write(subject, [group], kind=kind, trailers=about, by_model=True)
+    if written.kept:
+        file = written.kept[0][0]
+        raise NoteChanged(f"{file} was changed at this very moment.", "Look at it and try again.")
+    return written
+
+
+def _likeness(one: str, other: str) -> float:
+    """How many words two texts share, from 0 to 1 (Dice)."""
+    left, right = set(words(one)), set(words(other))
+    return round(2 * len(left & right) / (len(left) + len(right) or 1), 2)
+
+
+# --- the log -------------------------------------------------------------------------------------
+
+
+def _row(
+    session: str, outcome: str, preview: str, reasons: tuple[str, ...] = (),
+    near: tuple[str, ...] = (),
+) -> Evidence:  # fmt: skip
+    return Evidence(session, "assistant", outcome, reasons, preview, near)
+
+
+def _preview(content: str) -> str:
+    clean = description_of(redact(strip_private(content)[0])[0])
+    # again after the cut: half of a text may look like what the whole did not
+    return redact(clean[:PREVIEW])[0]

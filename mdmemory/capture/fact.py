@@ -1,0 +1,155 @@
+"""A text that an assistant hands over, read as a fact: cleaned, typed, named, or turned down; and
+whether the user said it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mdmemory import limits
+from mdmemory.capture.extract import description_of, name_of, says_something
+from mdmemory.capture.gate import judge
+from mdmemory.capture.near import words
+from mdmemory.capture.privacy import redact, strip_private
+from mdmemory.capture.proof import heard, invented
+from mdmemory.capture.transcript import Turn, without_memory
+from mdmemory.capture.triggers import type_of, weight
+from mdmemory.errors import MdmemoryError, UsageError
+
+# Other memories' words for what a fact is, each with the type and kind it has here.
+CATEGORIES = {
+    "preferences": ("feedback", ""),
+    "facts": ("project", ""),
+    "decisions": ("project", "decision"),
+    "decision": ("project", "decision"),
+    "entities": ("reference", ""),
+    "other": ("reference", ""),
+}
+BORNE_OUT = 0.3  # the share of a claim's words that one turn of the user has to have
+HOOK = 20  # letters; a shorter first line says too little to find the note by
+
+_REDACTED = re.compile(r"\[redacted:\w+\]")
+_HEADING = re.compile(r"(?m)^#{1,6}[ \t]+")
+_WHY = re.compile(r"\bWhy:|原因[：:]")
+_ASKED = re.compile(r"[^.!?。！？\n]*[?？]")
+_HOW = re.compile(
+    r"\b(?:prefer|like|want|always|never|avoid|don't|do not|should|must|please|user|I|my)\w{0,3}\b"
+    r"|喜欢|偏好|不要|总是|必须|请|好き|好む|ください|선호|좋아|항상",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[.!;]\s|[。！；]")
+
+
+class NotStored(MdmemoryError):
+    """The text is no fact to keep; `reasons` are the codes of docs/capture.md."""
+
+    code = "not_stored"
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__(
+            f"The text was not stored: {', '.join(reasons)}.",
+            "Store one lasting fact, in words that stand alone, or leave it out.",
+        )
+        self.reasons = reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A text without secrets and private parts, and what it will be called."""
+
+    body: str
+    description: str
+    name: str
+    type: str
+    kind: str
+    redacted: tuple[str, ...]
+
+
+def fact_of(content: str, title: str = "", type: str = "") -> Fact:
+    """The fact that a text states. `type` is one of the four, a category, or "" to guess.
+
+    Raises NotStored with the reasons, BadNote for a text that no note may hold, UsageError for a
+    type that there is not.
+    """
+    visible, blocks = strip_private(content)
+    if blocks and not visible.strip():
+        raise NotStored("private")
+    body, kinds = redact(visible.strip())
+    heading, more = redact(strip_private(title)[0])
+    limits.check_body(body)
+    type_, kind = _kind(type, body)
+    description = hook(body)
+    if reasons := _objections(body, heading, type_):
+        raise NotStored(*reasons)
+    name = name_of(_REDACTED.sub(" ", heading).strip() or _REDACTED.sub(" ", description))
+    name = name.removeprefix(f"{type_}-") or name
+    return Fact(body, description, name, type_, kind, tuple(dict.fromkeys([*kinds, *more])))
+
+
+def _kind(named: str, body: str) -> tuple[str, str]:
+    """Type and kind, as they were named or as the text suggests."""
+    if not named:
+        type_, kind = type_of(body)
+        # without a request to follow, what is no way of working is about the work
+        return ("project", "") if type_ == "feedback" and not _HOW.search(body) else (type_, kind)
+    if named in limits.TYPES:
+        return named, ""
+    if named not in CATEGORIES:
+        raise UsageError(
+            f"{named[:40]!r} is neither a type nor a category.",
+            f"Use one of: {', '.join((*limits.TYPES, *CATEGORIES))}.",
+        )
+    return CATEGORIES[named]
+
+
+def _objections(body: str, heading: str, type: str) -> tuple[str, ...]:
+    """What speaks against a text as a note, as reason codes."""
+    whole = f"{heading}\n{body}"
+    if without_memory(whole) != whole:
+        return ("memory",)
+    if not says_something(body):
+        return ("secret",)
+    # a heading of markdown is no prompt of a shell
+    verdict = judge(_HEADING.sub("", body), type=type, source="assistant")
+    if not verdict.accepted:
+        return verdict.reasons
+    titled = judge(heading, type=type, source="assistant").reasons if heading else ()
+    return ("injection",) if "injection" in titled else ()
+
+
+def hook(body: str) -> str:
+    """A description for a text: its first line, or where that says too little all in one."""
+    lines = [line.strip("#>*-` \t") for line in body.splitlines()]
+    lines = [line for line in lines if line] or [body]
+    first = lines[0] if weight(lines[0]) >= HOOK else " ".join(lines)
+    return description_of(first)
+
+
+def is_borne_out(body: str, said: Sequence[str]) -> bool:
+    """Whether a turn of the user says it. Raises NotStored where the user asked not to keep it."""
+    claim = _WHY.split(body, maxsplit=1)[0].strip() or body
+    visible = [without_memory(strip_private(text)[0]) for text in said]
+    turns = heard([Turn(str(at), "user", text) for at, text in enumerate(visible)])
+    # a question says nothing, and nor does what was pasted
+    on_it = [(each, own) for each in turns if _shares(claim, own := _ASKED.sub(" ", each.own))]
+    if on_it and on_it[-1][0].unwanted:
+        raise NotStored("negated")
+    return any(_agrees(claim, own) for _, own in on_it)
+
+
+def _shares(claim: str, own: str) -> bool:
+    """Whether a turn has enough of the claim's words to be on the same matter."""
+    wanted = set(words(claim))
+    shared = len(wanted & set(words(own)))
+    return shared >= max(1, min(2, len(wanted) - 1)) and shared >= BORNE_OUT * len(wanted)
+
+
+def _agrees(claim: str, own: str) -> bool:
+    """Whether a turn on the matter has the claim's literals, and no sentence that denies it."""
+    from mdmemory.claims.contradiction import Profile, contradiction  # only where words meet
+
+    mine = Profile("", claim, "")
+    sentences = [each for each in _SENTENCE.split(own) if each.strip()]
+    denied = any(contradiction(mine, Profile("", each, "")) for each in sentences)
+    return not denied and not invented(claim, [own])

@@ -1,0 +1,62 @@
+"""A fact as another memory had it, before anything was checked. Values only."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from mdmemory.errors import MdmemoryError
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class BadImport(MdmemoryError):
+    """What was named holds no memory that can be read."""
+
+    code = "bad_import"
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """`origin` is the place it comes from, such as `open-mem:obs_1`; `reason` is "" or says why it
+    is left out already. Dates are `YYYY-MM-DD` or ""; the rest as in a note, "" where unknown."""
+
+    text: str
+    origin: str
+    name: str = ""
+    description: str = ""
+    type: str = ""
+    kind: str = ""
+    source: str = "extraction"
+    importance: str = ""
+    created: str = ""
+    updated: str = ""
+    reinforced: int = 0
+    last_reinforced: str = ""
+    session: str = ""
+    turn: str = ""
+    status: str = ""
+    reason: str = ""
+
+
+def day(value: object) -> str:
+    """The UTC day of an ISO date, or of milliseconds since 1970; "" for anything else."""
+    if isinstance(value, str):
+        found = _DAY.match(value)
+        return found[0] if found else ""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 4e12:
+        return datetime.fromtimestamp(value / 1000, UTC).date().isoformat()
+    return ""
+
+
+def word(value: object) -> str:
+    """A text of one line that can be written as UTF-8, else ""."""
+    return " ".join(text(value).split())
+
+
+def text(value: object) -> str:
+    """A text that can be written as UTF-8 (JSON may carry half a surrogate pair), else ""."""
+    if not isinstance(value, str):
+        return ""
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()

@@ -1,0 +1,125 @@
+"""An import: facts of another memory in, at most one commit out.
+
+Nothing is taken on trust: private parts and secrets go, what a model had found passes the gate, and
+what the store says already is named, not stored twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mdmemory import limits, note_writing
+from mdmemory.capture.duplicates import canonical
+from mdmemory.capture.extract import description_of, keys_of, name_of, says_something
+from mdmemory.capture.fact import hook
+from mdmemory.capture.gate import judge
+from mdmemory.capture.imports.incoming import Incoming
+from mdmemory.capture.privacy import redact, strip_private
+from mdmemory.capture.triggers import type_of
+from mdmemory.errors import BadNote
+from mdmemory.note import parse
+from mdmemory.store.editing import taken_names
+from mdmemory.store.transaction import Change
+from mdmemory.store.writer import Group, Writer
+
+
+@dataclass
+class Imported:
+    """What an import did, or would do: `added` are file, description and origin; `known` a note
+    that says it already and the origin; `dropped` objects {"text", "reasons"}, redacted."""
+
+    added: list[tuple[str, str, str]] = field(default_factory=list)
+    known: list[tuple[str, str]] = field(default_factory=list)
+    dropped: list[dict[str, object]] = field(default_factory=list)
+    id: str | None = None
+    commit: str | None = None
+
+
+def store_all(
+    writer: Writer, facts: Sequence[Incoming], *, label: str, today: str, dry_run: bool = False
+) -> Imported:
+    """Store each fact as a note of its own. `label` tells in the commit where they come from."""
+    with writer.locked():
+        desk = _Desk(writer, today)
+        for fact in facts:
+            desk.take(fact)
+        if desk.groups and not dry_run:
+            count = f"{len(desk.groups)} note{'' if len(desk.groups) == 1 else 's'}"
+            subject = f"memory: import {count} from {' '.join(label.split())[:60]}"
+            written = writer.write(subject, desk.groups, kind="import")
+            desk.done.id, desk.done.commit = written.id, written.commit
+            late = {file for file, _ in written.kept}
+            desk.done.added = [each for each in desk.done.added if each[0] not in late]
+            desk.done.dropped += [{"text": file, "reasons": ["note_changed"]} for file in late]
+    return desk.done
+
+
+class _Desk:
+    """The facts of one import, one after the other: what one says the next need not say again."""
+
+    def __init__(self, writer: Writer, today: str) -> None:
+        self.today, self.done = today, Imported()
+        self.groups: list[Group] = []
+        self._is_secret = writer.refresher.is_secret
+        catalog, store = writer.refresher.catalog(), writer.refresher.store
+        self._taken = taken_names(store, catalog.names)
+        visible = [each for each in store.notes() if each.file not in catalog.held]
+        self._known = {key: each.file for each in visible for key in keys_of(each.note)}
+
+    def take(self, fact: Incoming) -> None:
+        body = redact(strip_private(fact.text)[0])[0].strip()
+        about = description_of(redact(strip_private(fact.description)[0])[0])
+        type, kind = (fact.type, fact.kind) if fact.type else type_of(body)
+        if why := fact.reason or _objection(fact, body, type):
+            self._drop(body or about, why)
+        elif same := self._known.get(canonical(body)):
+            self.done.known.append((same, fact.origin))
+        else:
+            self._add(fact, body, about or hook(body), type, kind)
+
+    def _add(self, fact: Incoming, body: str, about: str, type: str, kind: str) -> None:
+        name = limits.slug(redact(fact.name)[0].removesuffix(".md"))
+        name = name.removeprefix(f"{type}-") if name and "redacted" not in name else name_of(about)
+        name = limits.free_name(name or "fact", type, self._taken)
+        file = limits.file_name(type, name)
+        try:
+            text = note_writing.compose(
+                name=name, type=type, description=about, body=body, kind=kind,
+                metadata=self._metadata(fact),
+            )
+        except BadNote:
+            return self._drop(body, "unfit")
+        if self._is_secret(text):
+            return self._drop(about, "secret")
+        self._taken |= {name.casefold(), file.casefold()}
+        self._known |= dict.fromkeys(keys_of(parse(text, file)), file)
+        line = f"import {file}: {about}"
+        self.groups.append(Group(line, (Change(file, None, text.encode("utf-8")),)))
+        self.done.added.append((file, about, fact.origin))
+        return None
+
+    def _metadata(self, fact: Incoming) -> dict[str, str]:
+        return {
+            "source": fact.source, "importance": fact.importance,
+            "created": fact.created or self.today,
+            "updated": fact.updated or fact.created or self.today,
+            "reinforced": str(fact.reinforced or ""), "last_reinforced": fact.last_reinforced,
+            "session": fact.session, "turn": fact.turn, "status": fact.status,
+            "imported_from": description_of(redact(fact.origin)[0]),
+        }  # fmt: skip
+
+    def _drop(self, text: str, why: str) -> None:
+        told = description_of(redact(text)[0]) or "nothing that can be shown"
+        self.done.dropped.append({"text": told, "reasons": why.split()})
+
+
+def _objection(fact: Incoming, body: str, type: str) -> str:
+    """Why a fact is left out, as words with spaces between; "" when it comes in."""
+    if not body:
+        return "private" if fact.text.strip() else "empty"
+    if not says_something(body):
+        return "secret"
+    source = "manual" if fact.source == "assistant" else fact.source  # somebody kept it
+    verdict = judge(body, type=type, source=source)
+    return "" if verdict.accepted else " ".join(verdict.reasons)

@@ -1,0 +1,47 @@
+"""The line by which a file that we installed tells its version, and edited from unedited.
+
+It stands first, or second where a file must begin with `---`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mdmemory.files import digest
+from mdmemory.version import VERSION
+
+_FENCE = "---\n"
+_MARK = re.compile(r"(?:<!-- |// |# )mdmemory: (\S+) ([0-9a-f]{16})(?: -->)?\n")
+
+
+def stamped(text: str, name: str, version: str = VERSION) -> bytes:
+    """The text of a file as installed. The comment is written as the name's ending asks for."""
+    mark = f"mdmemory: {version} {digest(text.encode())[:16]}"
+    if name.endswith(".ts"):
+        return f"// {mark}\n{text}".encode()
+    if text.startswith(_FENCE):
+        return f"{_FENCE}# {mark}\n{text.removeprefix(_FENCE)}".encode()
+    return f"<!-- {mark} -->\n{text}".encode()
+
+
+def is_unedited(data: bytes) -> bool:
+    """Whether an installed file is as we wrote it, line ends aside (git may change them)."""
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    found = _found(text)
+    return found is not None and digest(unstamped(text).encode())[:16] == found[2]
+
+
+def version_of(data: bytes) -> str:
+    """The version that a file says it was installed by, or ""."""
+    found = _found(data.decode("utf-8", "replace").replace("\r\n", "\n"))
+    return found[1] if found else ""
+
+
+def unstamped(text: str) -> str:
+    """The text without our line; `text` has the line ends of prompts."""
+    found = _found(text)
+    return text[: found.start()] + text[found.end() :] if found else text
+
+
+def _found(text: str) -> re.Match[str] | None:
+    return _MARK.match(text, len(_FENCE) if text.startswith(_FENCE) else 0)

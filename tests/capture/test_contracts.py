@@ -1,0 +1,125 @@
+"""What scripts may rely on of capture: the JSON of explain, extract, pending and log --captures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import Scripted
+
+from mdmemory import Memory
+from mdmemory.doors.cli import main
+
+EXPLAIN = {
+    "text": str, "private_removed": int, "redacted": [str], "trigger": str, "negated": bool,
+    "facts": [{"type": str, "kind": str, "text": str}],
+    "gate": {"accepted": bool, "reasons": [str]},
+    "key": str, "identity": str, "near": [{"file": str, "score": float}],
+}  # fmt: skip
+EXTRACT = {
+    "added": [str], "updated": [str], "reinforced": [str], "flagged": [str],
+    "dropped": [{"text": str, "reasons": [str]}], "commit": str | None, "watermark": str,
+}  # fmt: skip
+PENDING = {
+    "id": str, "type": str, "name": str, "description": str, "body": str, "session": str,
+    "since": str, "reasons": [str],
+}  # fmt: skip
+CAPTURE = {
+    "time": str, "session": str, "phase": str, "outcome": str, "reasons": [str], "preview": str,
+    "near": [str],
+}  # fmt: skip
+BLANK = {"type": "", "kind": "", "name": "", "description": "", "body": "", "file": ""}
+TOLD = BLANK | {
+    "action": "add", "type": "project", "name": "docker", "superseded": [],
+    "description": "Every runner of the pipeline needs Docker 27",
+    "body": "Every runner of the pipeline needs Docker 27.",
+    "quote": "the pipeline needs Docker 27 on every runner",
+}  # fmt: skip
+SAID = (
+    "User: remember: the tests run on port 5433\n\n"
+    "User: don't remember this: the demo is on Friday\n\n"
+    "Assistant: Right, and the pipeline needs Docker 27 on every runner.\n"
+)
+
+Ask = Callable[..., Any]
+
+
+def fit(value: Any, shape: Any) -> None:
+    """Exactly these fields, all the way down, and values of exactly these types."""
+    if isinstance(shape, dict):
+        assert set(value) == set(shape)
+        for key, inner in shape.items():
+            fit(value[key], inner)
+    elif isinstance(shape, list):
+        assert type(value) is list
+        for each in value:
+            fit(each, shape[0])
+    else:
+        assert type(value) is shape or (isinstance(value, shape) and shape == (str | None))
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
+    def run(*words: str) -> Any:
+        capsys.readouterr()
+        assert main([*words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.fixture
+def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    Memory.init(repository)
+    monkeypatch.chdir(repository)
+    Path("talk.txt").write_text(SAID, encoding="utf-8")
+    return Memory.open(repository)
+
+
+def test_each_answer_has_exactly_the_fields_that_are_promised(memory: Memory, ask: Ask) -> None:
+    done = memory.extract(Path("talk.txt").read_bytes(), model=Scripted({"candidates": [TOLD]}))
+    assert (len(done.added), len(done.pending)) == (1, 1)
+
+    (waiting,) = ask("pending")
+    fit(waiting, PENDING)
+    assert waiting["reasons"] == ["assistant_said"]
+    assert (date.today() - date.fromisoformat(waiting["since"])).days in (-1, 0, 1)
+
+    rows = ask("log", "--captures")
+    fit(rows, [CAPTURE])
+    assert [(row["phase"], row["outcome"], row["reasons"]) for row in rows] == [
+        ("model", "pending", ["assistant_said"]), ("asked", "dropped", ["negated"]),
+        ("asked", "added", []),
+    ]  # fmt: skip
+
+    again = ask("extract", "--transcript", "talk.txt")
+    fit(again, EXTRACT)
+    assert (again["added"], again["commit"]) == ([], None)
+    known = ask("explain", "remember: the tests run on port 5433")
+    fit(known, EXPLAIN)
+    assert known["near"] == [{"file": done.added[0], "score": 1.0}]
+
+    accepted = ask("pending", "accept", waiting["id"])
+    fit(accepted, {"file": str, "name": str, "digest": str, "commit": str | None})
+    assert ask("pending") == []
+
+
+def test_a_request_that_contradicts_a_note_is_stored_beside_it_and_flagged(
+    memory: Memory, ask: Ask
+) -> None:
+    what = "the tests run on port 5432"
+    memory.add("tests", type="feedback", description=what, body=what)
+    before = memory.note("tests").digest
+    done = ask("extract", "--transcript", "talk.txt")
+    fit(done, EXTRACT)
+    assert (done["added"], len(done["flagged"])) == ([], 1)
+    assert memory.note("tests").digest == before
+    (conflict,) = ask("conflicts")
+    assert conflict["files"] == sorted([*done["flagged"], "feedback-tests.md"])
+    assert conflict["why"] == "5433 against 5432"
+    assert ask("undo")["restored"]
+    assert ask("conflicts") == []

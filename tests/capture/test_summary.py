@@ -1,0 +1,181 @@
+"""A host's summary is asked for facts; what no turn of the user bears out waits for a person."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mdmemory import Memory
+from mdmemory.capture.summary import MAX_NUMBERED, MAX_REQUEST, parse, request
+from mdmemory.capture.transcript import Turn
+from mdmemory.capture.triggers import find
+from mdmemory.files import digest
+from mdmemory.note import parse as parse_note
+from mdmemory.note_writing import compose
+from mdmemory.store.conflicts import open_entries
+from mdmemory.store.store import StoredNote
+
+NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
+SAID = (
+    Turn("m1", "user", "We always deploy on Tuesdays, the on-call team is complete then."),
+    Turn("m2", "assistant", "The pipeline needs Docker 27 on every runner."),
+    Turn("m3", "user", "The port of the proxy is 8443 now, not 8080. Keep answers short please."),
+)
+FILES = ("feedback-a.md", "project-b.md")
+
+
+def note(name: str, description: str, body: str = "", **metadata: str) -> StoredNote:
+    text = compose(
+        name=name, type="project", description=description, body=body or description,
+        metadata=metadata,
+    )  # fmt: skip
+    return StoredNote(f"project-{name}.md", digest(text.encode()), parse_note(text, f"{name}.md"))
+
+
+# --- asking ------------------------------------------------------------------------------------
+
+
+def test_the_request_numbers_notes_under_its_budget_and_asks_for_nothing_else() -> None:
+    notes = [note(f"n{n}", f"Fact number {n} " + "x" * (n * 3)) for n in range(40)]
+    text, shown = request(notes)
+    assert len(text) <= MAX_REQUEST
+    assert 3 < len(shown) <= MAX_NUMBERED
+    assert list(shown) == [each.file for each in notes[: len(shown)]]
+    assert "[M2] n1: Fact number 1 xxx" in text
+    assert shown[notes[0].file] == notes[0].digest
+    assert "Notes that there are" not in request([])[0]
+    assert find(text) == []
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "Memory candidates:\n- [project] We deploy on Tuesdays\n\nMore: none",
+        "## Memory Candidates\n\n* project We deploy on Tuesdays\n\n## Next\n- [user] Not this",
+        "**Workspace Memory Candidates:**\n1. [Project]: We deploy on Tuesdays",
+        "<workspace_memory_candidates>\n- [project] We deploy on Tuesdays\n"
+        "</workspace_memory_candidates>\n- [user] Not this",
+    ],
+)
+def test_each_form_of_the_section_is_read(section: str) -> None:
+    found = parse(f"## Goal\n- [feedback] Not this either\n\n{section}\n", FILES)
+    assert [(each.action, each.type, each.body) for each in found] == [
+        ("add", "project", "We deploy on Tuesdays")
+    ]
+
+
+def test_references_are_read_and_reinforcements_are_at_most_three() -> None:
+    lines = ["REINFORCE [M1]", "- REINFORCE [M2] (said again)", "- REINFORCE [M9]"]
+    more = ["- REINFORCE [M1]", "- REPLACE [M2] [decision] We chose Redis", "- (none)"]
+    found = parse("Memory candidates:\n" + "\n".join([*lines, *more]), FILES)
+    assert [(each.action, each.file) for each in found] == [
+        ("reinforce", FILES[0]), ("reinforce", FILES[1]), ("reinforce", "[M9]"),
+        ("update", FILES[1]),
+    ]  # fmt: skip
+    assert (found[-1].type, found[-1].kind) == ("project", "decision")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "## Goal\nnothing", "Memory candidates:\n(none)", "Memory candidates:\n- (none)",
+     "```\nMemory candidates:\n- [user] Lives in Paris\n```", "Memory candidates:\n- [secret] x"],
+)  # fmt: skip
+def test_a_summary_without_candidates_has_none(text: str) -> None:
+    assert parse(text, FILES) == []
+
+
+@settings(max_examples=30)
+@given(st.text(max_size=200))
+def test_any_text_can_be_read(text: str) -> None:
+    for each in parse(f"Memory candidates:\n- [user] {text}\n{text}", FILES):
+        assert each.type in ("user", "feedback", "project", "reference", "")
+
+
+# --- what becomes of them ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def memory(repository: Path) -> Memory:
+    Memory.init(repository)
+    return Memory.open(repository, clock=lambda: NOW)
+
+
+def test_what_the_user_said_is_stored_and_the_rest_waits(memory: Memory) -> None:
+    text = (
+        "## Goal\nShip it.\n\nMemory candidates:\n"
+        "- [project] Deploys are always on Tuesdays\n"
+        "- [feedback] Keep answers short\n"
+        "- [project] Every runner of the pipeline needs Docker 27\n"
+        "- [user] Likes tea in the afternoon\n"
+        "- [project] Fixed the failing test and pushed the branch\n"
+        "- [project] Deploys are on Tuesdays at 14:30, always\n"
+    )
+    done = memory.summary("ses_1", text, SAID)
+    assert done.added == ["project-deploys-always-tuesdays.md", "feedback-keep-answers-short.md"]
+    assert {each["text"]: each["reasons"] for each in done.dropped} == {
+        "Every runner of the pipeline needs Docker 27": ["pending", "no_evidence"],
+        "Likes tea in the afternoon": ["pending", "no_evidence"],
+        "Fixed the failing test and pushed the branch": ["progress", "event"],
+        "Deploys are on Tuesdays at 14:30, always": ["pending", "invented"],
+    }
+    assert len(memory.pending()) == len(done.pending) == 3
+    assert {row.phase for row in memory.captures()} == {"summary"}
+    again = memory.summary("ses_1", text, SAID)
+    assert (again.added, again.commit, len(memory.pending())) == ([], None, 3)
+
+
+def test_numbered_notes_are_reinforced_by_the_users_words_and_replaced_only_with_care(
+    memory: Memory,
+) -> None:
+    facts = {"proxy": "The proxy listens on port 8080", "deploys": "Deploys: Tuesday"}
+    for name, what in facts.items():
+        memory.add(name, type="project", description=what, body=what)
+    memory.add("tea", type="user", description="Drinks tea every day", body="Drinks tea every day")
+    _, shown = memory.summary_request()
+    number = {file: at for at, file in enumerate(shown, 1)}
+    proxy, tea = number["project-proxy.md"], number["user-tea.md"]
+    text = (
+        f"Memory candidates:\n- REINFORCE [M{tea}]\n- REINFORCE [M77]\n"
+        f"- REPLACE [M{proxy}] [project] The port of the proxy is 8443\n"
+    )
+    before = memory.note("proxy").digest
+    done = memory.summary("ses_1", text, SAID, shown=shown)
+    assert (done.updated, done.reinforced, done.commit) == ([], [], None)
+    assert sorted(each["reasons"][0] for each in done.dropped) == [  # type: ignore[index]
+        "no_evidence", "not_replaceable", "unknown_file",
+    ]  # fmt: skip
+    assert memory.note("proxy").digest == before
+    said = (Turn("m9", "user", "As always I drink tea, every day."),)
+    assert memory.summary("ses_1", text, said, shown=shown).reinforced == ["user-tea.md"]
+
+
+def test_a_candidate_that_contradicts_a_note_is_flagged(memory: Memory) -> None:
+    what = "The port of the proxy is 8080"
+    memory.add("proxy", type="project", description=what, body=what)
+    text = "Memory candidates:\n- [project] The port of the proxy is 8443\n"
+    done = memory.summary("ses_1", text, SAID)
+    assert (done.added, len(done.flagged)) == ([], 1)
+    ledger = (memory.project.store / "_CONFLICTS.md").read_text("utf-8")
+    assert len(open_entries(ledger)) == 1
+    assert memory.note("proxy").note.body == what
+
+
+def test_secrets_and_private_text_of_a_summary_are_stored_nowhere(memory: Memory) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    said = (Turn("m1", "user", f"The deploy token of the pipeline is {secret} on Tuesdays"),)
+    text = (
+        f"Memory candidates:\n- [project] The deploy token of the pipeline is {secret}\n"
+        "- [user] <private>Has an ulcer that hurts on Tuesdays</private>\n"
+    )
+    memory.summary("ses_1", text, said)
+    kept = [path for path in memory.project.root.rglob("*") if path.is_file()]
+    data = b"".join(path.read_bytes() for path in kept)
+    assert secret.encode() not in data
+    assert b"ulcer" not in data
