@@ -1,4 +1,4 @@
-"""JSON with comments, read with positions, so that a list can grow and no other byte changes.
+"""JSON with comments, read with positions, so that it can be edited and no other byte changes.
 
 Accepts what OpenCode accepts: comments, trailing commas, a byte order mark, an empty file. Our own,
 because the published editors need Node beside them or have not been touched for years.
@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*(?s:.*?)\*/)*")
-_TO_LINE_END = re.compile(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
-_INDENT = re.compile(r"[ \t]*\Z")
 _DEEPEST = 100  # levels; a configuration has five
 BOM = "\ufeff"
 
@@ -50,67 +47,15 @@ class Value:
 
 def parse(text: str) -> Value:
     """The one value of `text` (without its byte order mark). Raises JsoncError."""
-    at = _skip(text, 0)
+    at = skip(text, 0)
     value = _value(text, at, 0)
-    rest = _skip(text, value.end)
+    rest = skip(text, value.end)
     if rest < len(text):
         raise JsoncError("Something follows the end of the document", text, rest)
     return value
 
 
-def grow(text: str, key: str, items: Sequence[str]) -> str:
-    """`text` with `items` added to the end of the list `key` of its root object; nothing removed.
-
-    Raises JsoncError when the text is no object, or `key` is there and is not a list.
-    """
-    if text.startswith(BOM):
-        return BOM + grow(text[1:], key, items)
-    root = parse(text)
-    if not isinstance(root.data, dict):
-        raise JsoncError("An object was expected", text, root.start)
-    listed = root.member(key)
-    if listed is None:
-        unit = _unit(text, root)
-        return _insert(text, root, [_member(text, root, key, items, unit)], unit)
-    if not isinstance(listed.data, list):
-        raise JsoncError(f'A list was expected for "{key}"', text, listed.start)
-    return _insert(text, listed, [_quoted(item) for item in items], _unit(text, root))
-
-
-def shrink(text: str, key: str, items: Sequence[str]) -> str:
-    """`text` without `items` in the list `key` of its root object: what takes back a `grow`.
-
-    Comments stay. Raises JsoncError for text that is no JSON with comments.
-    """
-    if text.startswith(BOM):
-        return BOM + shrink(text[1:], key, items)
-    listed = parse(text).member(key)
-    for at, part in enumerate(listed.parts if listed else ()):
-        if listed and part.data in items:
-            return shrink(_cut(text, listed, at), key, items)
-    return text
-
-
-def _cut(text: str, box: Value, at: int) -> str:
-    """`text` without the part `at` of a list, its comma, and the white space before it."""
-    part = box.parts[at]
-    head, rest = text[: part.start], text[part.end :]
-    following = _skip(text, part.end)
-    if text.startswith(",", following):
-        # the comma before it stays: a comment may stand between that and here
-        rest = text[part.end : following] + text[following + 1 :]
-    elif at:
-        comma = text.index(",", _skip(text, box.parts[at - 1].end))
-        head = head[:comma] + head[comma + 1 :]
-    head = re.sub(r"(?:\r\n|\n|\r)?[ \t]*\Z", "", head)
-    if head.endswith("["):
-        rest = rest.lstrip(" \t")
-        inside, bracket, _ = rest.partition("]")
-        rest = rest if inside.strip() or not bracket else rest[len(inside) :]
-    return head + rest
-
-
-def _skip(text: str, at: int) -> int:
+def skip(text: str, at: int) -> int:
     """Where the white space and the comments from `at` on end."""
     found = _BLANK.match(text, at)
     end = found.end() if found else at
@@ -148,7 +93,7 @@ def _plain(text: str, at: int) -> Value:
 
 def _list(text: str, start: int, depth: int) -> Value:
     parts: list[Value] = []
-    at, comma = _skip(text, start + 1), -1
+    at, comma = skip(text, start + 1), -1
     while not text.startswith("]", at):
         if parts and comma < 0:
             raise JsoncError("A comma or ] was expected", text, at)
@@ -160,15 +105,15 @@ def _list(text: str, start: int, depth: int) -> Value:
 def _object(text: str, start: int, depth: int) -> Value:
     parts: list[Value] = []
     keys: list[tuple[str, int]] = []
-    at, comma = _skip(text, start + 1), -1
+    at, comma = skip(text, start + 1), -1
     while not text.startswith("}", at):
         if parts and comma < 0:
             raise JsoncError("A comma or } was expected", text, at)
         keys.append((_key(text, at), at))
-        at = _skip(text, _plain(text, at).end)
+        at = skip(text, _plain(text, at).end)
         if not text.startswith(":", at):
             raise JsoncError("A colon was expected", text, at)
-        parts.append(_value(text, _skip(text, at + 1), depth + 1))
+        parts.append(_value(text, skip(text, at + 1), depth + 1))
         at, comma = _after(text, parts[-1].end)
     data = {key: part.data for (key, _), part in zip(keys, parts, strict=True)}
     return Value(data, start, at + 1, tuple(parts), tuple(keys), comma)
@@ -182,86 +127,5 @@ def _key(text: str, at: int) -> str:
 
 def _after(text: str, at: int) -> tuple[int, int]:
     """What follows a part: where the next token stands, and the comma before it or -1."""
-    at = _skip(text, at)
-    return (_skip(text, at + 1), at) if text.startswith(",", at) else (at, -1)
-
-
-def _quoted(item: str) -> str:
-    return json.dumps(item, ensure_ascii=False)
-
-
-def _line_end(text: str) -> str:
-    found = re.search(r"\r\n|\n|\r", text)
-    return found.group() if found else "\n"
-
-
-def _indent(text: str, at: int) -> str | None:
-    """The white space before `at` when nothing else stands before it on its line, else None."""
-    line = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-    return text[line:at] if _INDENT.match(text[line:at]) else None
-
-
-def _line_indent(text: str, at: int) -> str:
-    line = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-    return text[line : line + len(text[line:at]) - len(text[line:at].lstrip(" \t"))]
-
-
-def _unit(text: str, root: Value) -> str:
-    """One step of indentation as the document makes it."""
-    return (_indent(text, root.keys[0][1]) if root.keys else None) or "  "
-
-
-def _is_inline(text: str, box: Value) -> bool:
-    """Whether new parts go on the line of the last one."""
-    return bool(box.parts) and _indent(text, _starts(box)[-1]) is None
-
-
-def _starts(box: Value) -> list[int]:
-    return [at for _, at in box.keys] or [part.start for part in box.parts]
-
-
-def _member(text: str, root: Value, key: str, items: Sequence[str], unit: str) -> str:
-    """The source of a new member of the root object, laid out as its neighbours are."""
-    quoted = [_quoted(item) for item in items]
-    if _is_inline(text, root):
-        return f'"{key}": [{", ".join(quoted)}]'
-    outer = _line_indent(text, root.keys[-1][1] if root.keys else root.start)
-    begin = _line_end(text) + (outer if root.keys else outer + unit)
-    return f'"{key}": [' + ",".join(f"{begin}{unit}{item}" for item in quoted) + f"{begin}]"
-
-
-def _insert(text: str, box: Value, sources: Sequence[str], unit: str) -> str:
-    """`text` with `sources` as the last parts of the list or object `box`."""
-    if not box.parts:
-        return _fill(text, box, sources, unit)
-    last = box.parts[-1].end
-    trailing = box.comma >= 0
-    # The comma goes behind the last part, and the new line behind that part's own comment.
-    head = text[: box.comma + 1] if trailing else text[:last] + ","
-    rest = text[box.comma + 1 :] if trailing else text[last:]
-    if _is_inline(text, box):
-        added = " " + ", ".join(sources)
-    else:
-        comment = _TO_LINE_END.match(rest)
-        own = comment.group() if comment else ""
-        own = own if "//" in own or "/*" in own else ""
-        head, rest = head + own, rest[len(own) :]
-        begin = _line_end(text) + (_indent(text, _starts(box)[-1]) or "")
-        added = ",".join(begin + source for source in sources)
-    return head + added + ("," if trailing else "") + rest
-
-
-def _fill(text: str, box: Value, sources: Sequence[str], unit: str) -> str:
-    """`text` with `sources` as the first parts of the empty list or object `box`."""
-    end, outer = _line_end(text), _line_indent(text, box.start)
-    added = ",".join(f"{end}{outer}{unit}{source}" for source in sources)
-    inside = text[box.start + 1 : box.end - 1]
-    closing = "" if "\n" in inside or "\r" in inside else end + outer
-    return text[: box.start + 1] + added + inside + closing + text[box.end - 1 :]
-
-
-def data_without(text: str, key: str) -> object:
-    """What the document says apart from `key`: the same before and after `grow`."""
-    root = parse(text.removeprefix(BOM))
-    pairs = zip(root.keys, root.parts, strict=True)
-    return [(name, part.data) for (name, _), part in pairs if name != key]
+    at = skip(text, at)
+    return (skip(text, at + 1), at) if text.startswith(",", at) else (at, -1)

@@ -8,10 +8,18 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import scaled
 
-from mdmemory.doors import jsonc
+from mdmemory.doors import jsonc, jsonc_edits
 
 NEW = ["p/P.md", "é.md"]
+
+
+def data_without(text: str, key: str) -> object:
+    """What a document says apart from `key`."""
+    root = jsonc.parse(text.removeprefix(jsonc.BOM))
+    pairs = zip(root.keys, root.parts, strict=True)
+    return [(name, part.data) for (name, _), part in pairs if name != key]
 
 
 @pytest.mark.parametrize(
@@ -33,17 +41,17 @@ NEW = ["p/P.md", "é.md"]
     ],
 )
 def test_an_addition_is_laid_out_as_its_neighbours_are(before: str, after: str) -> None:
-    assert jsonc.grow(before, "list", ["x"]) == after
+    assert jsonc_edits.grow(before, "list", ["x"]) == after
 
 
 def test_a_list_of_that_name_elsewhere_is_not_mistaken_for_it() -> None:
     before = '{"a": {"list": ["n"]}, "b": "\\"list\\": []", /* "list": [] */ "c": [{"list": []}]}'
-    after = jsonc.grow(before, "list", ["x"])
+    after = jsonc_edits.grow(before, "list", ["x"])
     assert after == before[:-1] + ', "list": ["x"]}'
 
 
 def test_of_a_name_given_twice_the_last_grows_because_it_is_the_one_that_counts() -> None:
-    assert jsonc.grow('{"list":["a"],"list":["b"]}', "list", ["x"]) == (
+    assert jsonc_edits.grow('{"list":["a"],"list":["b"]}', "list", ["x"]) == (
         '{"list":["a"],"list":["b", "x"]}'
     )
 
@@ -59,7 +67,7 @@ def test_of_a_name_given_twice_the_last_grows_because_it_is_the_one_that_counts(
 )
 def test_what_is_not_right_is_named_with_line_and_column(text: str, line: int, column: int) -> None:
     with pytest.raises(jsonc.JsoncError) as caught:
-        jsonc.grow(text, "list", ["x"])
+        jsonc_edits.grow(text, "list", ["x"])
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
@@ -110,18 +118,18 @@ def _is_subsequence(short: str, long: str) -> bool:
     return all(letter in rest for letter in short)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 @given(documents())
 def test_nothing_but_the_list_changes_in_any_document(text: str) -> None:
     old = jsonc.parse(text.removeprefix(jsonc.BOM))
-    after = jsonc.grow(text, "list", NEW)
+    after = jsonc_edits.grow(text, "list", NEW)
     bare_before, bare = text.removeprefix(jsonc.BOM), after.removeprefix(jsonc.BOM)
     new = jsonc.parse(bare)
     listed, grown = old.member("list"), new.member("list")
     before = [item.data for item in listed.parts] if listed else []
     assert grown is not None
     assert grown.data == [*before, *NEW]
-    assert jsonc.data_without(text, "list") == jsonc.data_without(after, "list")
+    assert data_without(text, "list") == data_without(after, "list")
     # Only insertions, and none of them in another member's source.
     assert _is_subsequence(text, after)
     for (key, _), was, now in zip(old.keys, old.parts, new.parts, strict=False):
@@ -129,14 +137,34 @@ def test_nothing_but_the_list_changes_in_any_document(text: str) -> None:
             assert bare[now.start : now.end] == bare_before[was.start : was.end]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scaled(100), deadline=None)
 @given(st.text(alphabet='{}[]",:/*\\ \n1ax', max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(jsonc.JsoncError):
-        assert jsonc.parse(jsonc.grow(text, "list", NEW))
+        assert jsonc.parse(jsonc_edits.grow(text, "list", NEW))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scaled(100), deadline=None)
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner)))
 def test_plain_json_is_read_as_python_reads_it(data: object) -> None:
     assert jsonc.parse(json.dumps(data, indent=1)).data == data
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("{}", '{\n  "box": {\n    "x": [1]\n  }\n}'),
+        ('{"a":1}', '{"a":1, "box": {"x": [1]}}'),
+        ('{"box": {}}', '{"box": {\n  "x": [1]\n}}'),
+        ('{"box": {"y": 2 /* c */}}', '{"box": {"y": 2, "x": [1] /* c */}}'),
+        ('{\n\t"box": {\n\t\t"y": 2, // why\n\t},\n}',
+         '{\n\t"box": {\n\t\t"y": 2, // why\n\t\t"x": [1],\n\t},\n}'),
+    ],
+)  # fmt: skip
+def test_a_member_comes_and_goes_and_leaves_no_trace(before: str, after: str) -> None:
+    assert jsonc_edits.put(before, "box", "x", [1]) == after
+    taken = jsonc_edits.drop(after, "box", "x")
+    if "box" not in before:
+        taken = jsonc_edits.drop_member(taken, "box")
+    assert jsonc.parse(taken).data == jsonc.parse(before).data
+    assert taken.replace(" ", "").replace("\n", "") == before.replace(" ", "").replace("\n", "")

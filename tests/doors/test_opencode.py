@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from mdmemory.doors import jsonc, opencode
+from mdmemory.doors.wiring.files import NAMES, Wanted
 from mdmemory.errors import MdmemoryError
+from mdmemory.stamps import stamped
 
 PROTOCOL = "# Memory\n\nKeep what is true.\n"
 BOTH = [".opencode/memory/PROTOCOL.md", "notes/memory/MEMORY.md"]
@@ -22,8 +25,18 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def wire(project: Path, **more: object) -> list[str]:
-    return opencode.install(project, project / "notes/memory", PROTOCOL, **more)  # type: ignore
+COMMAND = [sys.executable, "-P", "-m", "mdmemory"]
+WANTED = Wanted(PROTOCOL, COMMAND)
+INSTALLED = f"in .opencode: {', '.join(NAMES)}."
+
+
+def wire(project: Path, store: Path | None = None, **more: object) -> list[str]:
+    store = store or project / "notes/memory"
+    return opencode.install(project, store, WANTED, record=project.parent, **more)  # type: ignore
+
+
+def unwire(project: Path) -> list[str]:
+    return opencode.remove(project, project / "notes/memory", record=project.parent)
 
 
 def instructions(file: Path) -> object:
@@ -39,8 +52,9 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 def test_a_project_without_configuration_gets_one_that_names_the_schema(project: Path) -> None:
     said = wire(project)
     assert said == [
-        "Installed .opencode/memory/PROTOCOL.md.",
+        f"Installed {INSTALLED}",
         f"Wrote opencode.json, which lists {' and '.join(BOTH)}.",
+        "OpenCode needs no npm for our plugin: .opencode/package-lock.json tells it so.",
     ]
     written = json.loads((project / "opencode.json").read_text(encoding="utf-8"))
     assert written == {"$schema": "https://opencode.ai/config.json", "instructions": BOTH}
@@ -59,7 +73,7 @@ def test_running_twice_changes_nothing_and_says_nothing(project: Path) -> None:
 
 def test_a_dry_run_tells_and_writes_nothing(project: Path) -> None:
     before = snapshot(project)
-    assert "Installed .opencode/memory/PROTOCOL.md." in wire(project, dry_run=True)
+    assert wire(project, dry_run=True)[0] == f"Installed {INSTALLED}"
     assert snapshot(project) == before
 
 
@@ -92,7 +106,7 @@ def test_of_two_configurations_the_one_that_opencode_prefers_grows(project: Path
     for name in ("opencode.json", "opencode.jsonc"):
         (project / name).write_text("{}\n", encoding="utf-8")
     said = wire(project)
-    assert said[-1].endswith("OpenCode merges it with opencode.json, left as found.")
+    assert said[1].endswith("OpenCode merges it with opencode.json, left as found.")
     assert instructions(project / "opencode.jsonc") == BOTH
     assert (project / "opencode.json").read_text(encoding="utf-8") == "{}\n"
 
@@ -175,8 +189,8 @@ def test_a_protocol_that_somebody_else_put_there_is_left_alone(project: Path) ->
 def test_an_unedited_older_protocol_is_updated(project: Path, line_end: bytes) -> None:
     wire(project)
     file = project / BOTH[0]
-    file.write_bytes(opencode.stamped("# Older\n", "0.0.1").replace(b"\n", line_end))
-    assert wire(project) == ["Updated .opencode/memory/PROTOCOL.md."]
+    file.write_bytes(stamped("# Older\n", "PROTOCOL.md", "0.0.1").replace(b"\n", line_end))
+    assert wire(project) == ["Updated in .opencode: memory/PROTOCOL.md."]
     assert file.read_text(encoding="utf-8").endswith(PROTOCOL)
 
 
@@ -192,7 +206,7 @@ def test_a_store_outside_the_project_is_named_from_the_home(
     project: Path, empty_home: Path
 ) -> None:
     store = empty_home / ".local/share/mdmemory"
-    opencode.install(project, store, PROTOCOL)
+    wire(project, store)
     assert instructions(project / "opencode.json") == [
         BOTH[0], "~/.local/share/mdmemory/MEMORY.md",
     ]
@@ -201,14 +215,14 @@ def test_a_store_outside_the_project_is_named_from_the_home(
 def test_a_store_outside_project_and_home_is_named_absolutely(
     project: Path, tmp_path: Path
 ) -> None:
-    opencode.install(project, tmp_path / "store", PROTOCOL)
+    wire(project, tmp_path / "store")
     assert instructions(project / "opencode.json") == [BOTH[0], f"{tmp_path}/store/MEMORY.md"]
     assert wire(project, dry_run=True)  # another store: its index is still missing
 
 
 def test_a_folder_whose_name_is_a_pattern_is_named_absolutely(project: Path) -> None:
     store = project / "notes [old]"
-    opencode.install(project, store, PROTOCOL)
+    wire(project, store)
     assert instructions(project / "opencode.json") == [BOTH[0], f"{store}/MEMORY.md"]
 
 
@@ -220,13 +234,13 @@ def test_the_users_configuration_is_wired_without_touching_the_project(
     (folder / "opencode.jsonc").write_text("{}", encoding="utf-8")
     store = empty_home / ".local/share/mdmemory"
     before = snapshot(project)
-    said = opencode.install(project, store, PROTOCOL, config_folder=folder)
-    assert said[0] == "Installed memory/PROTOCOL.md."
+    said = wire(project, store, config_folder=folder)
+    assert said[0].startswith(f"Installed in {folder}: memory/PROTOCOL.md, plugin/")
     assert instructions(folder / "opencode.jsonc") == [
         "~/.config/opencode/memory/PROTOCOL.md", "~/.local/share/mdmemory/MEMORY.md",
     ]
     assert snapshot(project) == before
-    assert opencode.install(project, store, PROTOCOL, config_folder=folder) == []
+    assert wire(project, store, config_folder=folder) == []
     (store).mkdir(parents=True)
     (store / "MEMORY.md").write_text("", encoding="utf-8")
     assert opencode.check(project, store, config_folder=folder) == []
@@ -262,14 +276,14 @@ def test_removing_gives_a_configuration_its_former_bytes(project: Path, before: 
     (project / "opencode.jsonc").write_bytes(before)
     wire(project)
     assert (project / "opencode.jsonc").read_bytes() != before
-    said = opencode.remove(project, project / "notes/memory")
+    said = unwire(project)
     assert said == [
         "Took our entries out of the instructions in opencode.jsonc.",
-        "Removed .opencode/memory/PROTOCOL.md.",
+        f"Removed {INSTALLED}".replace(" in", " from"),
     ]
     assert (project / "opencode.jsonc").read_bytes() == before
     assert not (project / ".opencode").exists()
-    assert opencode.remove(project, project / "notes/memory") == []
+    assert unwire(project) == []
 
 
 def test_entries_among_others_go_and_comments_stay(project: Path) -> None:
@@ -278,7 +292,7 @@ def test_entries_among_others_go_and_comments_stay(project: Path) -> None:
         '    "mine.md",\n    "notes/memory/MEMORY.md" /* index */\n  ]\n}\n',
         encoding="utf-8",
     )
-    opencode.remove(project, project / "notes/memory")
+    unwire(project)
     assert (project / "opencode.jsonc").read_text(encoding="utf-8") == (
         '{\n  "instructions": [\n    // memory // rules\n'
         '    "mine.md" /* index */\n  ]\n}\n'
@@ -288,7 +302,7 @@ def test_entries_among_others_go_and_comments_stay(project: Path) -> None:
 def test_a_configuration_that_we_wrote_goes_whole(project: Path) -> None:
     before = snapshot(project)
     wire(project)
-    said = opencode.remove(project, project / "notes/memory")
+    said = unwire(project)
     assert said[0] == "Removed opencode.json, which held nothing else."
     assert snapshot(project) == before
 
@@ -301,8 +315,8 @@ def test_an_edited_protocol_and_entries_of_another_spelling_stay_and_are_said(
         file.write("And mine.\n")
     text = (project / "opencode.json").read_text(encoding="utf-8")
     (project / "opencode.json").write_text(text.replace('"notes/', '"./notes/'), encoding="utf-8")
-    said = opencode.remove(project, project / "notes/memory")
-    assert said[1:] == [
+    said = unwire(project)
+    assert said[2:] == [
         "Left .opencode/memory/PROTOCOL.md where it is: it was edited.",
         "opencode.json still lists ./notes/memory/MEMORY.md, which is not how we write it.",
     ]
@@ -316,5 +330,5 @@ def test_an_unsound_configuration_stops_the_removal_before_anything_is_changed(
     (project / "opencode.jsonc").write_text("{,}", encoding="utf-8")
     before = snapshot(project)
     with pytest.raises(MdmemoryError, match="not a valid configuration"):
-        opencode.remove(project, project / "notes/memory")
+        unwire(project)
     assert snapshot(project) == before

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mdmemory import assets
-from mdmemory.doors import machine
+from mdmemory.doors import machine, planner_choice
+from mdmemory.doors.cli import opencode_wiring
 from mdmemory.doors.cli.output import emit
 from mdmemory.doors.memory import Memory
 from mdmemory.errors import UsageError
-from mdmemory.store.project import Project
+
+if TYPE_CHECKING:  # only a shape here
+    from mdmemory.store.setup import Setup
 
 
 def init_options(parser: ArgumentParser) -> None:
@@ -22,6 +25,14 @@ def init_options(parser: ArgumentParser) -> None:
     parser.add_argument("--user", action="store_true", help=wide)
     parser.add_argument("--opencode", action="store_true",
                         help="let OpenCode read the memory of this project")  # fmt: skip
+    parser.add_argument("--mcp", action="store_true",
+                        help="with --opencode: an MCP server in place of the plugin")  # fmt: skip
+    parser.add_argument("--no-npm", action="store_true",
+                        help="no npm install in your configuration folder either")  # fmt: skip
+    parser.add_argument("--planner", choices=tuple(planner_choice.CHOICES),
+                        help="who plans and reads; all but offline send text")  # fmt: skip
+    parser.add_argument("--dry-run", action="store_true",
+                        help="with --opencode: tell, and write nothing of it")  # fmt: skip
     parser.add_argument("--git-hooks", action="store_true",
                         help="a line in git hooks that keeps MEMORY.md up to date")  # fmt: skip
     parser.add_argument("--remove", action="store_true",
@@ -30,14 +41,12 @@ def init_options(parser: ArgumentParser) -> None:
 
 def init(asked: Namespace) -> int:
     """Make a store (default DIR/notes/memory, or --store PATH inside DIR), in one commit."""
-    if asked.user and (asked.dir or asked.own_repo or asked.store):
-        raise UsageError(
-            "--user cannot be combined with DIR, --own-repo or --store.",
-            "Run `mdmemory init --user` alone.",
-        )
+    _refuse_nonsense(asked)
     root = machine.places().personal_root if asked.user else Path(asked.dir or ".")
     if asked.remove:
         return _remove(asked, root)
+    if asked.dry_run:
+        return _tell(asked, None, opencode_wiring.dry_run(asked, root))
     memory, setup = Memory.init(root, store=asked.store, own_repo=asked.own_repo)
     said = [*setup.said]
     if setup.commit:
@@ -45,7 +54,9 @@ def init(asked: Namespace) -> int:
     elif setup.files:
         said.append(f"Wrote {', '.join(setup.files)}.")
     if asked.opencode or asked.user:
-        said += _wire(memory.project, personal=asked.user)
+        said += opencode_wiring.wire(asked, memory.project)
+    if asked.opencode or asked.user or asked.planner:
+        said += opencode_wiring.choose(asked, memory.project)
     if asked.git_hooks:
         from mdmemory.doors import githooks
 
@@ -54,42 +65,50 @@ def init(asked: Namespace) -> int:
         said.append(f"{setup.project.store} is a store already; nothing was changed.")
     elif setup.files:
         said.append(f"The store is {setup.project.store}. Next: `mdmemory add --help`.")
-    if asked.json:
+    return _tell(asked, setup, said)
+
+
+def _refuse_nonsense(asked: Namespace) -> None:
+    if asked.user and (asked.dir or asked.own_repo or asked.store):
+        raise UsageError(
+            "--user cannot be combined with DIR, --own-repo or --store.",
+            "Run `mdmemory init --user` alone.",
+        )
+    wired = asked.opencode or asked.user
+    if (asked.mcp or asked.no_npm or asked.dry_run) and not wired:
+        raise UsageError(
+            "--mcp, --no-npm and --dry-run say how OpenCode is wired.",
+            "Add --opencode, or --user.",
+        )
+    if asked.remove and (asked.own_repo or asked.opencode or asked.git_hooks or asked.planner):
+        raise UsageError(
+            "--remove cannot be combined with other options.",
+            "Run `mdmemory init --remove [DIR]`.",
+        )
+
+
+def _tell(asked: Namespace, setup: Setup | None, said: list[str]) -> int:
+    if not asked.json:
+        print("\n".join(said))
+    elif setup is None:
+        emit({"said": said})
+    else:
         emit({
             "root": str(setup.project.root), "store": str(setup.project.store),
             "commit": setup.commit, "files": setup.files, "said": said,
         })  # fmt: skip
-    else:
-        print("\n".join(said))
     return 0
 
 
 def _remove(asked: Namespace, root: Path) -> int:
     """Unwire a project; the notes and the store stay."""
-    from mdmemory.doors import githooks, opencode
+    from mdmemory.doors import githooks
 
-    if asked.own_repo or asked.opencode or asked.git_hooks:
-        raise UsageError(
-            "--remove cannot be combined with other options.",
-            "Run `mdmemory init --remove [DIR]`.",
-        )
     project = Memory.open(root, store=asked.store).project
-    folder = machine.opencode_folder() if asked.user else None
-    said = opencode.remove(project.root, project.store, config_folder=folder)
-    said += githooks.remove(project)
+    said = opencode_wiring.unwire(project, personal=asked.user) + githooks.remove(project)
     said += [f"The notes stay in {project.store}."] if said else ["There was nothing to remove."]
     if asked.json:
         emit({"root": str(project.root), "store": str(project.store), "said": said})
     else:
         print("\n".join(said))
     return 0
-
-
-def _wire(project: Project, *, personal: bool) -> list[str]:
-    from mdmemory.doors import opencode
-
-    protocol = assets.read("protocol/PROTOCOL.md")
-    if personal:
-        folder = machine.opencode_folder()
-        return opencode.install(project.root, project.store, protocol, config_folder=folder)
-    return opencode.install(project.root, project.store, protocol)

@@ -111,14 +111,12 @@ def doctor_options(parser: ArgumentParser) -> None:
 
 def doctor(asked: Namespace) -> int:
     """What may be wrong with the store and its wiring, each with what to do."""
-    from mdmemory.doors import opencode
-
     asked.holder = "doctor"
     memory = opened(asked)
     rows = [asdict(finding) for finding in memory.doctor(fix=asked.fix)]
     rows += [
         {"check": "opencode", "level": "warning", "path": "", "message": text, "fixable": False}
-        for text in opencode.findings(memory.project.root, memory.project.store)
+        for text in _opencode(memory)
     ]
     failed = any(row["level"] == "error" for row in rows)
     if asked.json:
@@ -132,3 +130,17 @@ def doctor(asked: Namespace) -> int:
         if not rows:
             print(f"{memory.project.store} has nothing wrong.")
     return 1 if failed else 0
+
+
+def _opencode(memory: Memory) -> list[str]:
+    """What stands between this store and OpenCode."""
+    from mdmemory.doors import githooks, opencode
+    from mdmemory.doors.wiring.client import version_findings
+
+    project, places = memory.project, machine.places()
+    log = project.private / "bridge.log"
+    command, folder = githooks.command(), machine.opencode_folder()
+    if not opencode.is_used(project.root, project.store):
+        return []
+    found = opencode.findings(project.root, project.store, command, folder, log)
+    return found + version_findings(project, places.environment)
