@@ -1,0 +1,55 @@
+"""The tools that an assistant is given: one table for all hosts, and the one way to call them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from mdmemory.doors.memory import Memory
+from mdmemory.doors.tool import Answer, Caller, Tool
+from mdmemory.doors.tool_arguments import checked
+from mdmemory.doors.tool_notes import NOTES
+from mdmemory.errors import UsageError
+
+__all__ = ["TOOLS", "Answer", "Caller", "Tool", "call"]
+
+TOOLS: tuple[Tool, ...] = (*NOTES,)
+
+# What a terminal would obey, or a reader cannot see: neither belongs into an answer.
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    r"\U000e0000-\U000e007f]"
+)
+
+
+def call(
+    memory: Memory, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
+) -> Answer:
+    """What a tool answers. Raises UsageError for a tool or arguments that there are not, and the
+    MdmemoryError of whatever went wrong."""
+    tool = next((each for each in TOOLS if each.name == name), None)
+    if tool is None:
+        raise UsageError(
+            f"There is no tool {name[:40]!r}.",
+            f"There are: {', '.join(each.name for each in TOOLS)}.",
+        )
+    given = checked(name, tool.parameters, arguments)
+    answer = tool.run(memory, given, caller or Caller())
+    return Answer(_visible(answer.text), _all_visible(answer.structured))
+
+
+def _visible(text: str) -> str:
+    """`text` with what cannot be seen made visible; line ends stay."""
+    return _UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def _all_visible(value: Any) -> Any:
+    """The same for every text of a JSON value."""
+    if isinstance(value, str):
+        return _visible(value)
+    if isinstance(value, Mapping):
+        return {key: _all_visible(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_all_visible(each) for each in value]
+    return value

@@ -1,0 +1,67 @@
+"""The memory as an MCP server inside the real OpenCode client, as docs/hosts.md wires it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from client import ROOT, OpenCode
+from fake_server import Body, FakeServer, system_text
+
+from mdmemory import Memory
+
+pytestmark = pytest.mark.slow
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def project(repository: Path) -> Path:
+    """A project whose OpenCode has the server, by the snippet of the page."""
+    memory, _ = Memory.init(repository)
+    memory.add("proxy", type="project", description="The proxy's port", body="It listens on 8080.")
+    page = (ROOT / "docs/hosts.md").read_text("utf-8")
+    (section,) = re.findall(r"^## OpenCode$(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    (snippet,) = re.findall(r"^```json\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    config: dict[str, Any] = json.loads(snippet)
+    command = config["mcp"]["mdmemory"]["command"]
+    assert command == ["mdmemory", "mcp"]
+    command[0] = str(Path(sys.executable).with_name("mdmemory"))
+    (repository / "opencode.json").write_text(json.dumps(config), "utf-8")
+    return repository
+
+
+def tools(body: Body) -> list[str]:
+    return [tool["function"]["name"] for tool in body["tools"]]
+
+
+def results(body: Body) -> list[str]:
+    return [str(m["content"]) for m in body["messages"] if m["role"] == "tool"]
+
+
+def test_the_client_offers_the_tools_and_the_index_and_a_note_is_stored(
+    project: Path, empty_home: Path, git: Git
+) -> None:
+    with FakeServer() as server, OpenCode(project, empty_home, server.url) as client:
+        server.call("mdmemory_memory_search", query="port of the proxy")
+        server.call("mdmemory_memory_store", content="The CI runs on Debian 12 only")
+        server.call("mdmemory_memory_get", file="../../opencode.json")
+        server.say("It is 8080.")
+        session = client.new_session()
+        assert client.send(session, "Which port has the proxy?") == "It is 8080."
+        first, last = server.turns[0], server.turns[-1]
+    offered = {f"mdmemory_memory_{name}" for name in ("search", "get", "store", "list", "status")}
+    assert offered <= set(tools(first))
+    assert "- [Proxy](project-proxy.md) — The proxy's port" in system_text(first)
+    found, stored, refused = results(last)
+    assert "Found 1 relevant memories:" in found
+    assert "It listens on 8080." in found
+    assert "Stored " in stored
+    assert "unconfirmed" in stored
+    assert "is a path, and only notes of the store are read" in refused
+    assert "memory: store" in git(project, "log", "-1", "--format=%s")
