@@ -1,43 +1,42 @@
-"""What is known of every note without reading it again, remembered in `.mdmemory/catalog`.
+"""What is known of every note without reading it again; `remembered` keeps it between commands.
 
-Derived: the file may be deleted at any moment, and anything odd in it makes it worthless, never
-wrong. It is plain text, because it may have come with somebody else's repository.
+Whatever was changed, forged or lost in between: a file that does not look exactly as it did is
+read anew.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
 from types import MappingProxyType
-from typing import Any, NamedTuple
-from zlib import crc32
+from typing import NamedTuple
 
-from mdmemory.errors import MdmemoryError, NoStore, NotFound, Unwritable
-from mdmemory.files import read_regular, write_atomic
+from mdmemory.errors import NoStore, NotFound, Unwritable
 from mdmemory.note import Head, Note
-from mdmemory.store import index
+from mdmemory.store import index, remembered
+from mdmemory.store.remembered import (
+    FILES,
+    HELD,
+    LINES,
+    NAMES,
+    PRINTS,
+    SECTIONS,
+    TRACES,
+    Columns,
+    Memory,
+)
 from mdmemory.store.retention import trace
 from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
-LAYOUT = 1  # raise it when the file, or what it remembers of a note, takes another shape
-RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
-MAX_BYTES = 256 * 1024 * 1024
+Values = tuple[str, ...]  # of a note, one for each column
 
-_FIELDS = Head.__match_args__
-_VALUES = attrgetter(*_FIELDS)
-_REINFORCED, _PROBLEMS = _FIELDS.index("reinforced"), _FIELDS.index("problems")
-_BETWEEN, _WITHIN = "\x1f", "\x1e"
-_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\0": "\\0", _BETWEEN: "\\f"}
-_SPECIAL = re.compile(r"[\\\n\0\x1f]")
-_ESCAPED = {escape[1]: character for character, escape in _ESCAPES.items()}
+RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +46,6 @@ class Row:
     head: Head
     held: bool
     line: str
-
-
-class _Columns(NamedTuple):
-    """What is remembered, a list per property, sorted by file; a print tells a file's state."""
-
-    files: list[str]
-    prints: list[str]
-    sections: list[str]
-    names: list[str]
-    lines: list[str]
-    traces: list[str]
-    held: list[str]
-
-
-class _Memory(NamedTuple):
-    """What the file holds. `heads` are packed lines, of which the last about a file counts: they
-    are many bytes that few commands need, so a change only adds to them.
-    """
-
-    columns: _Columns
-    heads: bytes
 
 
 class _Sight(NamedTuple):
@@ -98,93 +76,151 @@ class Catalog:
         # In this order: what changes after the clock was read is too young to be trusted, and
         # what changes after the look has another print the next time.
         self._clock = _clock(cache) if cache else 0
-        self._sight, others = _look(folder)
-        self.changed = not _is_sealed(cache, self._stamp, _seal(self._sight, others))
+        self._sight, self._others = _look(folder)
+        self.changed = not self._is_saved(self._others)
+        self._is_ahead = False  # of what was seen of the files: some were written since
+
+    @property
+    def is_index_known(self) -> bool:
+        """Whether the index says what the notes say: since the last `save` nothing that it shows
+        changed, and neither did it."""
+        if not self.changed:
+            return True
+        same = self._columns[1]
+        return same and not self._is_ahead and self._memory.others == _short(self._others)
 
     @cached_property
     def rows(self) -> dict[str, Row]:
         """Every note by file, sorted by file."""
-        known = self._columns
-        triples = zip(self.heads(), known.held, known.lines, strict=True)
+        known = self._known
+        triples = zip(self.heads(), known[HELD], known[LINES], strict=True)
         return {head.file: Row(head, bool(held), line) for head, held, line in triples}
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The files of all notes, sorted."""
+        return self._known[FILES]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of all notes in the order of their files, without what could not be seen."""
+        return self._known[NAMES]
 
     def heads(self) -> list[Head]:
         """The heads of all notes, sorted by file."""
-        files = self._columns.files
-        known = {head.file: head for head in _all_unpacked(self._memory.heads)}
+        files = self._known[FILES]
+        known = {head.file: head for head in remembered.unpack(self._memory.heads)}
         known |= self._read_now
         return [known[file] for file in files]
+
+    def holding(self, text: str) -> list[str]:
+        """The files of all notes that may hold this text in their heads, sorted."""
+        self._known  # noqa: B018 - what changed is read now
+        lines = (self._memory.heads, remembered.pack(self._read_now.values()))
+        found = {head.file for part in lines for head in remembered.holding(part, text)}
+        return sorted(found.intersection(self.files))
 
     @property
     def held(self) -> frozenset[str]:
         """The files that are held back: they seem to hold a secret."""
-        known = self._columns
-        return frozenset(file for file, held in zip(known.files, known.held, strict=True) if held)
+        known = self._known
+        return frozenset(file for file, held in zip(known[FILES], known[HELD], strict=True) if held)
 
     def columns(self, replaced: Mapping[str, Note | None] = MappingProxyType({})) -> index.Columns:
         """What `index.arrange` needs, as it would be with these notes in place (None: gone)."""
-        known = self._columns
-        if replaced:
-            news = {file: self._values(note) if note else None for file, note in replaced.items()}
-            known = _with(known, news)
+        known = self._with(replaced) if replaced else self._known
         return index.Columns(
-            *(known.files, known.sections, known.names, known.lines, known.traces),
-            held=len(known.held) - known.held.count(""),
-        )
+            known[FILES], known[SECTIONS], known[NAMES], known[LINES], known[TRACES],
+            held=len(known) - known[HELD].count(""),
+        )  # fmt: skip
+
+    def take(self, replaced: Mapping[str, Note | None]) -> None:
+        """Know these notes as they were just written (None: gone). Until they are seen to have
+        settled, the next command reads them all the same."""
+        self._known = self._with(replaced)
+        self._read_now |= {file: note.head for file, note in replaced.items() if note}
+        self.changed = self._is_ahead = True
 
     def save(self) -> bool:
         """What the function of this name does."""
         if self._cache is None:
             return False
-        others, changed = _others(self._folder)
-        if not self.changed and _is_sealed(self._cache, self._stamp, _seal(self._sight, others)):
+        others, newest = _others(self._folder)
+        if not self.changed and self._is_saved(others):
             return True
         limit = self._clock - RACY
         times = zip(self._sight.files, self._sight.times, strict=True)
-        young = {file for file, time in times if time >= limit}
-        seal = "-" if young or changed >= limit else _seal(self._sight, others)
-        known = self._columns
-        if young:
-            # without its print a note is read again the next time
-            pairs = zip(known.files, known.prints, strict=True)
-            known = known._replace(prints=["" if f in young else p for f, p in pairs])
-        memory = _Memory(known, self._all_heads())
+        young = [file for file, time in times if time >= limit]
+        is_settled = newest < limit
+        is_sealed = is_settled and not young and not self._is_ahead
+        memory = Memory(
+            _short(others) if is_settled else "-",
+            _unprinted(self._known, young) if young else self._known,
+            self._all_heads(),
+        )
         try:
-            write_atomic(self._cache, _written(memory, self._stamp, seal), mode=0o600)
+            seal = _seal(self._sight, others) if is_sealed else "-"
+            remembered.put(self._cache, memory, self._stamp, seal)
         except Unwritable:
             return False
         return True
 
-    @cached_property
-    def _memory(self) -> _Memory:
-        return _remembered(self._cache, self._stamp)
+    def _is_saved(self, others: str) -> bool:
+        return remembered.is_sealed(self._cache, self._stamp, _seal(self._sight, others))
 
     @cached_property
-    def _columns(self) -> _Columns:
-        """What is remembered of the files that look the same, and the others read anew."""
+    def _memory(self) -> Memory:
+        return remembered.read(self._cache, self._stamp)
+
+    @cached_property
+    def _known(self) -> Columns:
+        return self._columns[0]
+
+    @cached_property
+    def _columns(self) -> tuple[Columns, bool]:
+        """What is remembered of the files that look the same, and the others read anew; and
+        whether that is, but for the prints, what was remembered."""
         known, (files, prints, _) = self._memory.columns, self._sight
-        lists = list(known)
-        if known.files != files:
-            # -1: a note that is not known, the empty value at the end of each list
-            places = {file: at for at, file in enumerate(known.files)}
-            order = [places.get(file, -1) for file in files]
-            lists = [[values[at] for at in order] for values in ([*part, ""] for part in known)]
-        news = [at for at, seen in enumerate(prints) if lists[1][at] != seen]
-        lists[:2] = files, prints
-        gone: dict[str, None] = {}
-        for at in news:
-            try:
-                note = self._read(files[at])
-            except NotFound:
-                gone[files[at]] = None  # removed between the look and the reading
-                continue
-            self._read_now[files[at]] = note.head
-            for column, value in zip(lists[2:], self._values(note)[2:], strict=True):
-                column[at] = value
-        return _with(_Columns(*lists), gone) if gone else _Columns(*lists)
+        same = known[FILES] == files
+        if not same:
+            places = {file: at for at, file in enumerate(known[FILES])}
+            known = known.in_order([places.get(file, -1) for file in files])
+            known = known.replaced({FILES: files})
+        seen = zip(prints, known[PRINTS], strict=True)
+        news = [at for at, (now, before) in enumerate(seen) if now != before]
+        fresh, gone = self._read_again(news)
+        found = known.replaced({PRINTS: prints})
+        for column in (SECTIONS, NAMES, LINES, TRACES, HELD):
+            if not all(found.has(column, at, values[column]) for at, values in fresh.items()):
+                same, copy = False, list(found[column])
+                for at, values in fresh.items():
+                    copy[at] = values[column]
+                found = found.replaced({column: copy})
+        return (_with(found, gone), False) if gone else (found, same)
 
-    def _values(self, note: Note) -> tuple[str, ...]:
-        """A note as one value for each of _Columns; it has no print."""
+    def _read_again(self, places: Sequence[int]) -> tuple[dict[int, Values], dict[str, None]]:
+        """The values of the notes at these places by place, and the files that are gone."""
+        fresh: dict[int, Values] = {}
+        gone: dict[str, None] = {}
+        for at in places:
+            file = self._sight.files[at]
+            try:
+                note = self._read(file)
+            except NotFound:
+                gone[file] = None  # removed between the look and the reading
+                continue
+            self._read_now[file] = note.head
+            fresh[at] = self._values(note)
+        return fresh, gone
+
+    def _with(self, replaced: Mapping[str, Note | None]) -> Columns:
+        return _with(
+            self._known,
+            {file: self._values(note) if note else None for file, note in replaced.items()},
+        )
+
+    def _values(self, note: Note) -> Values:
+        """A note as one value for each column; it has no print."""
         head, held = note.head, _is_held(note, self._is_secret)
         return (
             *(head.file, "", index.section(head, held), index.clean(head.name), index.line(head)),
@@ -193,11 +229,11 @@ class Catalog:
 
     def _all_heads(self) -> bytes:
         """The lines of heads that were known, then those of the notes read since."""
-        lines = [_encoded(_packed(head)) for head in self._read_now.values()]
         known = self._memory.heads
-        if known.count(b"\n") + len(lines) > 1.25 * len(self._columns.files) + 100:
-            return b"\n".join([_encoded(_packed(head)) for head in self.heads()])
-        return b"\n".join([known, *lines] if known else lines)
+        if known.count(b"\n") + len(self._read_now) > 1.25 * len(self._known) + 100:
+            return remembered.pack(self.heads())
+        parts = (known, remembered.pack(self._read_now.values()))
+        return b"\n".join(part for part in parts if part)
 
 
 def load(
@@ -227,7 +263,7 @@ def save(catalog: Catalog) -> bool:
 
 def unchanged(folder: Path, cache: Path, stamp: str = "") -> bool:
     """Whether nothing differs from the last `save`. Reads no note and writes nothing."""
-    return _is_sealed(cache, _word(stamp), _seal(*_look(folder)))
+    return remembered.is_sealed(cache, _word(stamp), _seal(*_look(folder)))
 
 
 def row(note: Note, is_secret: Callable[[str], bool]) -> Row:
@@ -303,7 +339,11 @@ def _seal(sight: _Sight, others: str) -> str:
 
 
 def _word(stamp: str) -> str:
-    return hashlib.sha256(f"{_FIELDS} {stamp}".encode()).hexdigest()[:16]
+    return _short(f"{remembered.fields()} {stamp}")
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _clock(cache: Path) -> int:
@@ -322,96 +362,22 @@ def _clock(cache: Path) -> int:
         os.close(handle)
 
 
-def _written(memory: _Memory, stamp: str, seal: str) -> bytes:
-    """The file: a line about the whole, then the columns with a NUL between, a line for a value.
-
-    A column for itself is quick to decode and to split: most are ASCII, while the lines never are.
-    """
-    known = memory.columns
-    if any("\n" in file for file in known.files):
-        keep = [at for at, file in enumerate(known.files) if "\n" not in file]
-        known = _Columns(*([column[at] for at in keep] for column in known))
-    body = b"\0".join([*(_encoded("\n".join(column)) for column in known), memory.heads])
-    size, check = len(known.files), crc32(body)
-    return f"mdmemory catalog {LAYOUT} {stamp} {seal} {size} {check}\n".encode() + body
+def _unprinted(known: Columns, files: Sequence[str]) -> Columns:
+    """Without the prints of these notes: they are read again the next time."""
+    prints, all_files = list(known[PRINTS]), known[FILES]
+    for file in files:
+        at = bisect_left(all_files, file)
+        if all_files[at : at + 1] == [file]:
+            prints[at] = ""
+    return known.replaced({PRINTS: prints})
 
 
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _first_line(data: bytes, stamp: str) -> tuple[str, int, str] | None:
-    """Seal, number of notes and checksum; None when this is no catalog, or another's."""
-    words = data.partition(b"\n")[0].decode("ascii", "replace").split(" ")
-    if len(words) != 7 or words[:4] != ["mdmemory", "catalog", str(LAYOUT), stamp]:
-        return None
-    return (words[4], int(words[5]), words[6]) if re.fullmatch("[0-9]{1,9}", words[5]) else None
-
-
-def _is_sealed(cache: Path | None, stamp: str, seal: str) -> bool:
-    if cache is None:
-        return False
-    try:
-        handle = os.open(cache, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        first = _first_line(os.read(handle, 512), stamp)
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-    return first is not None and first[0] == seal
-
-
-def _remembered(cache: Path | None, stamp: str) -> _Memory:
-    """What the file says; nothing when it is missing or odd in any way."""
-    nothing = _Memory(_Columns(*([] for _ in _Columns._fields)), b"")
-    try:
-        data = read_regular(cache, MAX_BYTES) if cache else b""
-    except MdmemoryError:
-        return nothing
-    first, body = _first_line(data, stamp), data.partition(b"\n")[2]
-    if first is None or not first[1] or str(crc32(body)) != first[2]:
-        return nothing
-    *parts, heads = body.split(b"\0")
-    columns = [part.decode("utf-8", "surrogatepass").split("\n") for part in parts]
-    if len(columns) != len(nothing.columns) or any(len(column) != first[1] for column in columns):
-        return nothing
-    return _Memory(_Columns(*columns), heads)
-
-
-def _with(known: _Columns, news: Mapping[str, Sequence[str] | None]) -> _Columns:
+def _with(known: Columns, news: Mapping[str, Sequence[str] | None]) -> Columns:
     """A copy with these notes in their places; None takes one out."""
-    columns = _Columns(*(list(column) for column in known))
+    columns = [list(known[at]) for at in range(HELD + 1)]
     for file, values in news.items():
-        at = bisect_left(columns.files, file)
-        there = columns.files[at : at + 1] == [file]
+        at = bisect_left(columns[FILES], file)
+        there = columns[FILES][at : at + 1] == [file]
         for column, value in zip(columns, values or [""] * len(columns), strict=True):
             column[at : at + there] = [] if values is None else [value]
-    return columns
-
-
-def _packed(head: Head) -> str:
-    """A head as one line of text."""
-    values = list(_VALUES(head))
-    values[_REINFORCED] = str(head.reinforced)
-    values[_PROBLEMS] = _WITHIN.join(problem.replace(_WITHIN, " ") for problem in head.problems)
-    text = _BETWEEN.join(values)
-    if "\n" in text or "\0" in text or "\\" in text or text.count(_BETWEEN) >= len(values):
-        text = _BETWEEN.join(_SPECIAL.sub(lambda m: _ESCAPES[m[0]], value) for value in values)
-    return text
-
-
-def _all_unpacked(lines: bytes) -> list[Head]:
-    text = lines.decode("utf-8", "surrogatepass")
-    return [_unpacked(line) for line in text.split("\n")] if text else []
-
-
-def _unpacked(text: str) -> Head:
-    values: list[Any] = text.split(_BETWEEN)
-    if "\\" in text:
-        values = [re.sub(r"\\(.)", lambda m: _ESCAPED[m[1]], value) for value in values]
-    values[_REINFORCED] = int(values[_REINFORCED])
-    values[_PROBLEMS] = tuple(values[_PROBLEMS].split(_WITHIN)) if values[_PROBLEMS] else ()
-    return Head(*values)
+    return Columns(columns)

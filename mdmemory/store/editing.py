@@ -6,6 +6,8 @@ with a secret in it is refused.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mdmemory import limits, note_writing
@@ -28,11 +30,10 @@ class Edited:
     same: bool = False
 
 
-def taken_names(store: Store, heads: list[notes_format.Head]) -> set[str]:
-    """Every name and file that a new note must not have, casefolded."""
-    names = {head.name.casefold() for head in heads} | {head.file.casefold() for head in heads}
+def taken_names(store: Store, names: Iterable[str]) -> set[str]:
+    """Every name (of these) and file that a new note must not have, casefolded."""
     # any file of the folder, too: one that is no note (a link, a FIFO) still has its name
-    return names | {entry.name.casefold() for entry in store.folder.iterdir()}
+    return {*map(str.casefold, names), *map(str.casefold, os.listdir(store.folder))}
 
 
 def add(
@@ -51,13 +52,13 @@ def add(
     _refuse_secret(writer, f"{description}\n{body}")
     with writer.locked():
         store = writer.refresher.store
-        heads = writer.refresher.catalog().heads()
-        for head in heads:
-            if head.description == description and head.type == type:
-                stored = store.read(head.file)
-                if stored.note.body.strip() == body.strip():
-                    return Edited(stored.file, head.name, stored.digest, Written(), same=True)
-        free = limits.free_name(name, type, taken_names(store, heads))
+        catalog = writer.refresher.catalog()
+        for stored in map(store.read, catalog.holding(description)):
+            head = stored.note.head
+            same = head.description == description and head.type == type
+            if same and stored.note.body.strip() == body.strip():
+                return Edited(stored.file, head.name, stored.digest, Written(), same=True)
+        free = limits.free_name(name, type, taken_names(store, catalog.names))
         metadata = {"source": source, "created": today, "updated": today}
         text = note_writing.compose(
             name=free, type=type, description=description, body=body, kind=kind, metadata=metadata
@@ -106,7 +107,8 @@ def replace_text(writer: Writer, name: str, text: str, replaces: str) -> Edited:
 def remove(writer: Writer, name: str) -> Edited:
     """Remove a note; its text stays in history. Refused where that could not be taken back."""
     with writer.locked():
-        stored = _readable(writer.refresher.store.find(name))
+        # a name that the note merely took over is not enough to take all of it away
+        stored = _readable(writer.refresher.store.find(name, former=False))
         _refuse_held(writer, stored)
         group = Group(
             f"remove {stored.file}: {stored.note.head.description}",

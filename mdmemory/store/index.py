@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
@@ -36,15 +37,22 @@ _HIDDEN = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f"
 )
-_HIDDEN_RUN = re.compile(f"[{_HIDDEN}]+")
+_HIDDEN_RUN = f"[{_HIDDEN}]+"
 # What could start a code span, emphasis, a link, a tag or an entity. Inside a word `_` is harmless
 # and names like snake_case stay searchable. A bare URL is left as it is: it is no link in
 # CommonMark, and where GitHub makes one of it, it can only lead where it says.
-_SPECIAL = re.compile(r"[\\`*\[\]~<]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+_SPECIAL = r"[\\`*\[\]~<]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)"
 # What shows itself, but for too much white space: most text is like that and needs no more work.
-_ODD = re.compile(r"[^ !-%'-)+-;=-Z^a-z{-}]|  ")
-_PLAIN_NAME = re.compile("[A-Za-z0-9._~+=,@-]+")
-_NOT_IN_TARGET = re.compile(rf"(?![A-Za-z0-9._~+=,@-])[\x00-\x7f]|[\s{_HIDDEN}]")
+_ODD = r"[^ !-%'-)+-;=-Z^a-z{-}]|  "
+_PLAIN_NAME = "[A-Za-z0-9._~+=,@-]+"
+_NOT_IN_TARGET = rf"(?![A-Za-z0-9._~+=,@-])[\x00-\x7f]|[\s{_HIDDEN}]"
+
+
+
+@cache
+def _pattern(expression: str) -> re.Pattern[str]:
+    """Compiled at the first use: a command that finds nothing changed makes no line."""
+    return re.compile(expression)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,25 +166,26 @@ def line(head: Head) -> str:
     """The one line of a note, without newline: `- [Title](file) — hook`."""
     file, hook = head.file, _shown(head.description)
     title = _shown(head.title or _readable(head.name)) or _shown(_readable(file[:-3])) or "?"
-    target = file if _PLAIN_NAME.fullmatch(file) else _NOT_IN_TARGET.sub(_percent, file)
+    is_plain = _pattern(_PLAIN_NAME).fullmatch(file)
+    target = file if is_plain else _pattern(_NOT_IN_TARGET).sub(_percent, file)
     return f"- [{title}]({target}) — {hook}" if hook else f"- [{title}]({target})"
 
 
 def clean(text: str) -> str:
     """The text as one line: hidden characters removed, white space folded."""
-    if _PLAIN_NAME.fullmatch(text):
+    if _pattern(_PLAIN_NAME).fullmatch(text):
         return text
-    return " ".join(_HIDDEN_RUN.sub("", text).split())
+    return " ".join(_pattern(_HIDDEN_RUN).sub("", text).split())
 
 
 def _shown(text: str) -> str:
     """Cleaned, cut, and escaped so that markdown and HTML show exactly these characters."""
-    if len(text) <= MAX_HOOK and not _ODD.search(text):
+    if len(text) <= MAX_HOOK and not _pattern(_ODD).search(text):
         return text.strip()
     text = clean(text)
     if len(text) > MAX_HOOK:
         text = text[: MAX_HOOK - 1].rstrip() + "…"
-    return _SPECIAL.sub(_escaped, text)
+    return _pattern(_SPECIAL).sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -212,14 +221,15 @@ def _choose(columns: Columns, best: Sequence[int], room: int, max_entries: int) 
     A line that would not fit is passed over and the next tried.
     """
     places = {name: cap * max_entries // CAPS_MADE_FOR for name, cap in CAPS.items()}
-    least = min(map(len, columns.lines), default=0)
+    lengths = [*map(len, columns.lines)]
+    least = min(lengths, default=0)
     chosen: set[int] = set()
     opened: set[str] = set()
     for capped in (True, False):
         for place in best:
             if len(chosen) >= max_entries or room <= least:
                 break
-            if place in chosen or len(columns.lines[place]) >= room:
+            if lengths[place] >= room or place in chosen:
                 continue
             owner = pool(columns.traces[place])
             if capped and not places[owner]:

@@ -6,8 +6,9 @@ Writes only those two files and the catalog, and only when their bytes change.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NotFound, RepositoryState, Unwritable
@@ -30,14 +31,27 @@ from mdmemory.store.store import (
 from mdmemory.version import VERSION
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Refreshed:
-    """The index as it now is; `changed` names the generated files whose bytes were (or would be)
-    different."""
+    """`changed` names the generated files whose bytes were (or would be) different."""
 
-    index: index.Index
     catalog: Catalog
     changed: tuple[str, ...]
+    _arrange: Callable[[], index.Index]
+
+    @cached_property
+    def index(self) -> index.Index:
+        """The index as it now is; made when it is asked for, which most commands never do."""
+        return self._arrange()
+
+
+@dataclass(frozen=True, slots=True)
+class _Foreseen:
+    """What a write was told that the index would be: the notes it puts (None: removes), and the
+    bytes of the generated files."""
+
+    replaced: Mapping[str, Note | None]
+    texts: Sequence[tuple[str, bytes | None]]
 
 
 class Refresher:
@@ -48,6 +62,7 @@ class Refresher:
         self.store = Store(project.store)
         self.is_secret = is_secret
         self._known: Catalog | None = None
+        self._foreseen: _Foreseen | None = None
 
     def catalog(self) -> Catalog:
         """The heads of all notes, as this refresher first saw them or last refreshed them."""
@@ -57,14 +72,14 @@ class Refresher:
 
     def forget(self) -> None:
         """See the folder anew at the next question."""
-        self._known = None
+        self._known = self._foreseen = None
 
     def _look(self) -> Catalog:
         """Reads only the files that changed since the catalog was last saved."""
         folder, settings = self.store.folder, self.project.settings
         budget = [settings.text(name) for name in ("index.max_chars", "index.max_entries")]
         stamp = "|".join((VERSION, *budget))
-        return catalogs.load(folder, self._cache(), self._read, self.is_secret, stamp)
+        return catalogs.load(folder, self._cache(), self.store.note, self.is_secret, stamp)
 
     def refresh(self, *, write: bool = True) -> Refreshed:
         """Bring both files up to date with the notes, or (write=False) only tell what differs.
@@ -72,17 +87,31 @@ class Refresher:
         Raises MdmemoryError when MEMORY.md is somebody's own, Unwritable when the folder is
         read-only and something had to change.
         """
-        self._known = catalog = self._look()
-        built = self._arrange(catalog.columns(), self.store.ledger())
-        stale = [name for name, data in _texts(built) if self._differs(name, data)]
+        self.forget()
+        return self._bring(write)
+
+    def _bring(self, write: bool = True) -> Refreshed:
+        """`refresh` by what is known already."""
+        if self.catalog().is_index_known:
+            if write:
+                catalogs.save(self.catalog())
+            return self._refreshed(())
+        texts = _texts(self._index())
+        stale = [name for name, data in texts if self._differs(name, data)]
         if write and stale:
             self.require_ours()
-            for name, data in _texts(built):
+            for name, data in texts:
                 if name in stale:
                     self._put(name, data)
         if write:
-            catalogs.save(catalog)
-        return Refreshed(built, catalog, tuple(stale))
+            catalogs.save(self.catalog())
+        return self._refreshed(tuple(stale))
+
+    def _refreshed(self, changed: tuple[str, ...]) -> Refreshed:
+        return Refreshed(self.catalog(), changed, self._index)
+
+    def _index(self) -> index.Index:
+        return self._arrange(self.catalog().columns(), self.store.ledger())
 
     def current(self) -> Refreshed:
         """The same for a command that only reads: what keeps it from writing is no failure.
@@ -91,9 +120,8 @@ class Refresher:
         """
         if self.catalog().changed:
             with contextlib.suppress(MdmemoryError):
-                return self.refresh()
-        built = self._arrange(self.catalog().columns(), self.store.ledger())
-        return Refreshed(built, self.catalog(), ())
+                return self._bring()
+        return self._refreshed(())
 
     def keep_fresh(self) -> None:
         """`current` without the answer: nothing is done where nothing changed."""
@@ -110,12 +138,26 @@ class Refresher:
             elif is_note_name(change.file):
                 data = change.new
                 replaced[change.file] = None if data is None else decode(data, change.file)
-        built = self._arrange(self.catalog().columns(replaced), ledger)
+        texts = _texts(self._arrange(self.catalog().columns(replaced), ledger))
+        self._foreseen = _Foreseen(replaced, texts)
         return [
             Change(name, None, data, derived=True)
-            for name, data in _texts(built)
+            for name, data in texts
             if data is not None or (self.store.folder / name).exists()
         ]
+
+    def follow(self) -> None:
+        """Bring all up to date after a write: with what `after` said, where it came true.
+
+        Call it only if the write kept nothing. What a person changed meanwhile looks other than
+        it did when the catalog was loaded, so the next command reads it.
+        """
+        foreseen, self._foreseen = self._foreseen, None
+        if foreseen is None or any(self._differs(name, data) for name, data in foreseen.texts):
+            self.refresh()
+            return
+        self.catalog().take(foreseen.replaced)
+        catalogs.save(self.catalog())
 
     def _arrange(self, columns: index.Columns, ledger: str) -> index.Index:
         return index.arrange(
@@ -130,9 +172,6 @@ class Refresher:
             return self.project.prepare_private() / "catalog"
         except (Unwritable, RepositoryState):
             return None  # a read-only project still has readers
-
-    def _read(self, file: str) -> Note:
-        return self.store.read(file).note
 
     def _differs(self, name: str, data: bytes | None) -> bool:
         try:

@@ -56,13 +56,24 @@ class Store:
 
         Raises NotFound when there is none of that name.
         """
+        data = self._bytes(file)
+        if isinstance(data, Note):
+            return StoredNote(file, "", data)
+        return StoredNote(file, digest(data), decode(data, file))
+
+    def note(self, file: str) -> Note:
+        """What `read` gives, without the digest."""
+        data = self._bytes(file)
+        return data if isinstance(data, Note) else decode(data, file)
+
+    def _bytes(self, file: str) -> bytes | Note:
+        """What the file holds, or where it cannot be read the note that says why."""
         try:
-            data = read_regular(self.folder / file)
+            return read_regular(self.folder / file)
         except NotFound:
             raise
         except MdmemoryError as problem:
-            return StoredNote(file, "", notes_format.unreadable(file, problem.message))
-        return StoredNote(file, digest(data), decode(data, file))
+            return notes_format.unreadable(file, problem.message)
 
     def notes(self) -> list[StoredNote]:
         """All notes, sorted by file."""
@@ -81,8 +92,9 @@ class Store:
         except MdmemoryError:
             return ""  # none, or a link or folder in its place, which doctor tells of
 
-    def find(self, name: str) -> StoredNote:
-        """The note that NAME on the command line means: its file, its stem, or its name.
+    def find(self, name: str, *, former: bool = True) -> StoredNote:
+        """The note that NAME on the command line means: its file, its stem, or its name; then
+        (`former`) a name that it took over in a merge.
 
         Raises NotFound, with the nearest names as the hint.
         """
@@ -90,10 +102,13 @@ class Store:
         for file in (name, f"{name}.md"):
             if file in files:
                 return self.read(file)
-        matches = [
-            note for note in self.notes() if note.note.head.name.casefold() == name.casefold()
-        ]
+        notes = self.notes()
+        matches = [note for note in notes if note.note.head.name.casefold() == name.casefold()]
+        matches = matches or _formerly(name, notes)
         if len(matches) == 1:
+            if not former and name.casefold() != matches[0].note.head.name.casefold():
+                hint = f"It was merged into {matches[0].file}: name that."
+                raise NotFound(f"There is no note {name} any more.", hint)
             return matches[0]
         if matches:
             names = ", ".join(note.file for note in matches)
@@ -107,6 +122,12 @@ def decode(data: bytes, file: str) -> Note:
         return notes_format.parse(notes_format.decode(data), file)
     except BadNote as problem:
         return notes_format.unreadable(file, problem.message)
+
+
+def _formerly(name: str, notes: Iterable[StoredNote]) -> list[StoredNote]:
+    from mdmemory.store import merged  # only where nothing is called so now
+
+    return [note for note in notes if merged.folded(name) in merged.former(note.note)]
 
 
 def _nearest(name: str, files: Iterable[str]) -> str:

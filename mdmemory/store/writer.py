@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NoGit, RepositoryState
 from mdmemory.files import digest, is_inside, read_regular
@@ -43,10 +44,17 @@ class Written:
 
 
 class Writer:
-    """Writes into one store. `is_secret` tells which text is never committed."""
+    """Writes into one store. `is_secret` tells which text is never committed.
 
-    def __init__(self, project: Project, is_secret: Callable[[str], bool], holder: str) -> None:
+    `tell` hears in sentences what became of a write that an earlier process could not finish.
+    """
+
+    def __init__(
+        self, project: Project, is_secret: Callable[[str], bool], holder: str,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:  # fmt: skip
         self.project = project
+        self.tell = tell
         self.refresher = Refresher(project, is_secret)
         self.holder = holder
         self.repository: git.Repository | None = None
@@ -72,9 +80,9 @@ class Writer:
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
         with locked(common or private / "lock", self.holder):
             self.refresher.forget()  # what was seen before the lock may be of yesterday
-            if self.history:
-                Transactions(self.history).recover()
-            PlainWrites(self.project.store, private).recover()
+            found = Transactions(self.history).recover() if self.history else ()
+            for sentence in (*found, *PlainWrites(self.project.store, private).recover()):
+                self.tell(sentence)
             moves.sweep_fresh(self.project.store)
             yield
 
@@ -98,6 +106,8 @@ class Writer:
     def is_private_tracked(self) -> bool:
         """Whether the repository tracks `.mdmemory/`, which is state of one machine."""
         if self.repository is None or not is_inside(self.project.root, self.repository.top):
+            return False
+        if _names_nowhere(self.repository.git_dir / "index", self.project.private.name):
             return False
         return History(self.repository, self.project.root).holds(self.project.private.name)
 
@@ -126,7 +136,10 @@ class Writer:
         about = memory_trailers(kind, more, groups=files, id=id)
         message = Message(subject, [group.line for group in groups], about, by_model)
         done = transactions.apply([*changes, *self._index(changes)], checkpoint, message)
-        self.refresher.refresh()
+        if done.kept:
+            self.refresher.refresh()
+        else:
+            self.refresher.follow()
         return Written(
             id if done.commit else None, done.commit,
             checkpoint.commit if checkpoint.made else None, done.kept,
@@ -142,7 +155,8 @@ class Writer:
             raise refusal or NoGit("There is no git repository.")
         transactions = Transactions(self.history)
         heads = self.refresher.catalog()
-        files = [file for file in heads.rows if file not in heads.held]
+        held = heads.held
+        files = [file for file in heads.files if file not in held]
         files += [LEDGER] if (self.project.store / LEDGER).exists() else []
         unseen = transactions.unseen(files)
         files = [file for file in files if file not in unseen or file in touched]
@@ -192,3 +206,19 @@ class Writer:
         kept = PlainWrites(self.project.store, private).apply(changes)
         self.refresher.refresh()
         return kept
+
+
+def _names_nowhere(index: Path, name: str) -> bool:
+    """Whether git's index is sure to hold no path with this name in it: its plain bytes say so.
+
+    Spares a git process on each write. False is no answer: git itself is asked.
+    """
+    try:
+        data = index.read_bytes()
+    except FileNotFoundError:
+        return True  # nothing was ever added
+    except OSError:
+        return False
+    # version 4 shortens paths, and a split index keeps them elsewhere
+    whole = data[:8] in (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3") and b"link" not in data
+    return whole and name.encode() + b"/" not in data

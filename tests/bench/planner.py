@@ -70,13 +70,17 @@ def lines(notes: list[StoredNote], chinese: list[StoredNote]) -> list[Line]:
     pairs = list(zip(notes[0::8], notes[4::8], strict=False))
     return [
         Line("near-duplicate candidates", lambda: list(candidates(plain)), 1.0),
-        Line("an offline plan", lambda: Offline().propose(notes, conflicts=[]), 1.5),
-        Line("an offline plan, Chinese", lambda: Offline().propose(chinese, conflicts=[]), 1.5),
+        Line("an offline plan", offline(notes), 1.5),
+        Line("an offline plan, Chinese", offline(chinese), 1.5),
         Line("guards: a quarter deleted", judging(notes, [delete(note) for note in some]), 1.0),
         Line("guards: half of the notes flagged", judging(notes, flags(notes)), 1.0),
         Line("guards: 1,000 rewritten", judging(notes, [rewrite(n) for n in notes[:1_000]]), 2.0),
         Line("guards: an eighth merged in pairs", judging(notes, [merge(*two) for two in pairs])),
     ]
+
+
+def offline(notes: list[StoredNote]) -> Callable[[], object]:
+    return lambda: Offline().propose(notes, conflicts=[])
 
 
 def judging(notes: list[StoredNote], ops: list[Op]) -> Callable[[], object]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mdmemory.errors import NoStore, NotFound
 from mdmemory.note import Head, Note, parse
-from mdmemory.store import catalog, index
+from mdmemory.store import catalog, index, remembered
 from mdmemory.store.store import Store
 
 Load = Callable[..., catalog.Catalog]
@@ -159,10 +159,12 @@ def test_the_catalog_after_writing_the_index_is_settled_by_the_next_command(
     (folder / "MEMORY.md").write_text("generated after the catalog was loaded")
     catalog.save(first)
     assert not catalog.unchanged(folder, cache)  # nobody can know that it was not edited since
+    settled()
     catalog.save(load())
     assert catalog.unchanged(folder, cache)
 
 
+@pytest.mark.slow
 def test_a_note_just_written_is_read_again_until_it_has_settled(
     folder: Path, cache: Path, load: Load, seen: list[str]
 ) -> None:
@@ -400,9 +402,9 @@ def test_any_head_can_be_remembered(
 ) -> None:
     plain = tuple(text.replace("\x1e", " ") for text in problems if text)
     head = Head("a.md", name, hook, "user", reinforced=reinforced, problems=plain)
-    packed = catalog._packed(head)
+    packed = remembered.packed(head)
     assert not {"\n", "\0"} & set(packed)
-    assert catalog._unpacked(packed) == head
+    assert remembered.unpacked(packed) == head
 
 
 def test_odd_heads_survive_the_file(
@@ -427,3 +429,71 @@ def test_odd_heads_survive_the_file(
         assert found.heads() == [head]
         catalog.save(found)
     assert not catalog.load(folder, cache, read, lambda text: False).changed
+
+
+def test_the_index_is_known_while_nothing_that_it_shows_changes(
+    folder: Path, load: Load, settled: Callable[[], None]
+) -> None:
+    for file in ("user-a.md", "user-b.md"):
+        put(folder, file)
+    (folder / "MEMORY.md").write_text("generated")
+    settled()
+    catalog.save(load())
+    put(folder, "user-a.md", body="another body")
+    assert load().changed
+    assert load().is_index_known
+    for change in (
+        lambda: put(folder, "user-a.md", "another hook"),
+        lambda: put(folder, "user-a.md", body="sk-1"),
+        lambda: put(folder, "user-a.md", extra="  created: 2026-01-01\n"),
+        lambda: put(folder, "user-c.md"),
+        lambda: (folder / "user-b.md").unlink(),
+        lambda: (folder / "MEMORY.md").write_text("edited by hand"),
+        lambda: (folder / "_CONFLICTS.md").write_text("- [ ] something"),
+    ):
+        settled()
+        catalog.save(load())
+        assert load().is_index_known
+        change()
+        assert not load().is_index_known
+
+
+def test_what_was_just_written_is_known_at_once_and_read_again_later(
+    folder: Path, load: Load, seen: list[str], settled: Callable[[], None]
+) -> None:
+    for file in ("user-a.md", "user-b.md"):
+        put(folder, file)
+    settled()
+    found = load()
+    found.take({"user-c.md": parse("Likes tea", "user-c.md"), "user-b.md": None})
+    assert list(found.rows) == ["user-a.md", "user-c.md"]
+    assert found.rows["user-c.md"].head.description == "Likes tea"
+    assert not found.is_index_known
+    (folder / "user-b.md").unlink()
+    put(folder, "user-c.md", "another hand was quicker")
+    catalog.save(found)
+    assert hooks(load()) == {"user-a.md": "a hook", "user-c.md": "another hand was quicker"}
+    assert seen == ["user-c.md"]
+
+
+def test_heads_that_hold_a_text_are_found_whatever_is_in_it(folder: Path, load: Load) -> None:
+    put(folder, "user-a.md", "either C:\\temp or D:")
+    put(folder, "user-b.md", "neither")
+    for _ in range(2):
+        found = load()
+        assert found.holding("C:\\temp") == ["user-a.md"]
+        assert found.holding("either") == ["user-a.md", "user-b.md"]
+        assert found.holding("nowhere") == []
+        catalog.save(found)
+
+
+def test_a_cache_with_another_name_elsewhere_is_not_written_through(
+    folder: Path, cache: Path, tmp_path: Path, load: Load
+) -> None:
+    target = tmp_path / "target"
+    target.write_text("not ours")
+    os.link(target, cache)
+    put(folder, "user-a.md")
+    assert catalog.save(load())
+    assert target.read_text() == "not ours"
+    assert list(load().rows) == ["user-a.md"]

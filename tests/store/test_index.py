@@ -391,6 +391,7 @@ def fingerprint(seed: int) -> str:
         {"LC_ALL": "de_DE.UTF-8", "TZ": "America/St_Johns", "PYTHONHASHSEED": "4294967295"},
     ],
 )
+@pytest.mark.slow
 def test_the_same_notes_give_the_same_bytes_everywhere(setting: dict[str, str]) -> None:
     script = (
         "import importlib.util as u, sys;"
