@@ -1,0 +1,102 @@
+"""What a search database must do, whatever keeps it. Derived: it may be deleted at any moment.
+
+A file is in it with all its chunks or not at all. Raises Unusable where it cannot go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mdmemory.search.chunks import Chunk
+from mdmemory.search.query import Term
+
+HELD = "held"  # the status of a file of which nothing is kept, not even its name
+
+
+class UnusableError(Exception):
+    """The database cannot be read or written here; the text says why, as `is read-only`."""
+
+
+class BrokenError(UnusableError):
+    """What is in the database cannot be trusted: it has to be made anew."""
+
+
+class LockedError(UnusableError):
+    """Another process writes, and goes on writing; reading is possible all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file as it is put in. `print` tells its state on disk, `digest` its bytes."""
+
+    source: str
+    file: str
+    print: str
+    digest: str
+    name: str = ""
+    title: str = ""
+    description: str = ""
+    date: str = ""
+    status: str = ""
+    chunks: Sequence[Chunk] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One chunk as it comes out, with what is known of its file."""
+
+    source: str
+    file: str
+    name: str
+    title: str
+    description: str
+    date: str
+    status: str
+    start: int
+    end: int
+    text: str
+
+
+class Database(Protocol):
+    """Files and their chunks, by source; a chunk has a number."""
+
+    def seal(self, source: str) -> str:
+        """The state of the source that `set_seal` was last told of, or ""."""
+
+    def set_seal(self, source: str, seal: str) -> None:
+        """Remember that everything of the source is in, as of this state."""
+
+    def prints(self, source: str) -> dict[str, tuple[str, str]]:
+        """Print and digest of each file."""
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Put these files in, or in the place of what was there of them; all or none."""
+
+    def reprint(self, source: str, prints: Mapping[str, str]) -> None:
+        """Give files whose bytes are the same the print of now."""
+
+    def remove(self, source: str, files: Iterable[str]) -> None:
+        """Take files out."""
+
+    def tidy(self) -> None:
+        """What is worth doing once after much was put in."""
+
+    def count(self, source: str) -> int:
+        """How many chunks there are."""
+
+    def holding(self, term: Term, source: str, limit: int) -> set[int]:
+        """The chunks that hold a term; only some of them when there are more than `limit`."""
+
+    def best(
+        self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
+    ) -> dict[int, float]:
+        """The chunks that hold any of the terms and all of the phrases, the best first, with their
+        raw scores: more is better, and only comparable within one query."""
+
+    def similar(self, word: str) -> tuple[str, ...]:
+        """Words in the database that `word` may be a misspelling of."""
+
+    def rows(self, chunks: Collection[int]) -> dict[int, Row]:
+        """These chunks."""

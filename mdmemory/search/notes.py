@@ -1,0 +1,160 @@
+"""The notes as a source of search: what differs from the files on disk is read again.
+
+A held note is never put in: of it only the file's state is kept, so as not to read it each time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from stat import S_ISREG
+from typing import TypeVar
+
+from mdmemory.errors import NotFound
+from mdmemory.note import UNREADABLE, Note
+from mdmemory.search.chunks import Chunk, cut
+from mdmemory.search.database import HELD, Database, Document
+from mdmemory.search.found import MEMORY
+from mdmemory.store.catalog import RACY, Catalog
+from mdmemory.store.store import Store, StoredNote, is_note_name
+
+Report = Callable[[int, int, str], None]  # done, of how many, what
+T = TypeVar("T")
+
+BATCH = 200  # files that go in together, so that neither memory nor the lock is held for long
+MANY = 1_000  # files put in, after which tidying up pays
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How long chunks are and how much they share, in tokens."""
+
+    size: int = 400
+    overlap: int = 80
+
+    @property
+    def stamp(self) -> str:
+        """What a database that is cut so has to be stamped with."""
+        return f"{self.size}/{self.overlap}"
+
+
+def state(catalog: Catalog, cache: Path | None) -> str:
+    """One line that stands for the folder as it is, or "" while that is not sure.
+
+    An unchanged catalog is sealed: the first line of its file tells the state of every note.
+    """
+    if catalog.changed or cache is None:
+        return ""
+    try:
+        handle = os.open(cache, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    with os.fdopen(handle, "rb") as file:
+        return file.readline(512).decode("ascii", "replace").strip()
+
+
+def update(
+    database: Database, store: Store, *, is_held: Callable[[Note], bool], cutting: Cutting,
+    clock: int = 0, seen: str = "", report: Report = lambda *_: None,
+) -> list[str]:  # fmt: skip
+    """Bring the database up to date with the store's folder; the files that were different.
+
+    `seen` is the `state` of the folder: nothing is done where the database knows it. `clock` is
+    the file system's now (ns): a file that changed just before may change again unseen, and is
+    read again the next time.
+    """
+    if seen and database.seal(MEMORY) == seen:
+        return []
+    known, now = database.prints(MEMORY), _look(store.folder)
+    gone = [file for file in known if file not in now]
+    stale = [file for file, (print, _) in now.items() if known.get(file, ("",))[0] != print]
+    young = {file for file, (_, changed) in now.items() if changed >= clock - RACY}
+    prints = {file: "" if file in young else now[file][0] for file in stale}
+    if gone:
+        database.remove(MEMORY, gone)
+    different = [*gone]
+    for at, some in enumerate(_batched(stale, BATCH)):
+        report(at * BATCH, len(stale), "notes for search")
+        different += _put(database, store, some, prints, known, is_held, cutting)
+    if len(different) > MANY:
+        database.tidy()
+    if seen:
+        database.set_seal(MEMORY, seen)
+    return different
+
+
+def _put(
+    database: Database, store: Store, files: Sequence[str], prints: dict[str, str],
+    known: dict[str, tuple[str, str]], is_held: Callable[[Note], bool], cutting: Cutting,
+) -> list[str]:  # fmt: skip
+    """Put in what has other bytes than before; of the rest only the print is new."""
+    documents, same = [], {}
+    for file in files:
+        try:
+            stored = store.read(file)
+        except NotFound:
+            continue  # removed between the look and the reading; the next look tells
+        if file in known and known[file][1] == stored.digest:
+            if known[file][0] != prints[file]:
+                same[file] = prints[file]
+        else:
+            documents.append(document(stored, prints[file], is_held(stored.note), cutting))
+    if documents:
+        database.put(documents)
+    if same:
+        database.reprint(MEMORY, same)
+    return [each.file for each in documents]
+
+
+def document(stored: StoredNote, print: str, held: bool, cutting: Cutting) -> Document:
+    """A note as the database takes it. Of one that is held or unreadable nothing is told."""
+    head = stored.note.head
+    if held or head.status == UNREADABLE:
+        status = HELD if held else UNREADABLE
+        return Document(MEMORY, stored.file, print, stored.digest, status=status)
+    return Document(
+        MEMORY, stored.file, print, stored.digest, name=head.name, title=head.title,
+        description=head.description, date=head.updated or head.created, status=head.status,
+        chunks=tuple(_chunks(stored.note, cutting)),
+    )  # fmt: skip
+
+
+def _chunks(note: Note, cutting: Cutting) -> Iterator[Chunk]:
+    """The body's pieces with the file's line numbers; the description where there is no body."""
+    text = note.text.replace("\r\n", "\n").replace("\r", "\n")
+    body = note.body.replace("\r\n", "\n").replace("\r", "\n")
+    if not body.strip():
+        yield Chunk(1, max(1, text.rstrip("\n").count("\n") + 1), note.head.description)
+        return
+    first = 1 + text[: text.rindex(body)].count("\n")
+    yield from cut(body, cutting.size, cutting.overlap, first)
+
+
+def _look(folder: Path) -> dict[str, tuple[str, int]]:
+    """The print of each note, and when it last changed (ns)."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    found = {}
+    try:
+        for file in sorted(filter(is_note_name, os.listdir(handle))):
+            try:
+                status = os.stat(file, dir_fd=handle, follow_symlinks=False)
+                file.encode()
+            except (FileNotFoundError, UnicodeEncodeError):
+                continue  # gone since, or of a name that no note can be called by
+            if S_ISREG(status.st_mode):
+                # the change time, too: nobody can set that
+                changed, made = status.st_ctime_ns, status.st_ctime_ns - status.st_mtime_ns
+                print = f"{changed:x} {made:x} {status.st_size:x} {status.st_ino:x}"
+                found[file] = (print, changed)
+    finally:
+        os.close(handle)
+    return found
+
+
+def _batched(items: Sequence[T], size: int) -> Iterator[list[T]]:
+    rest = iter(items)
+    while some := list(islice(rest, size)):
+        yield some

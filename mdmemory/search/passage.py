@@ -1,0 +1,62 @@
+"""Some lines of one note, and of nothing else: whatever a model names, it cannot leave the store.
+
+Only reads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from stat import S_ISREG
+
+from mdmemory.errors import NotFound, UsageError
+from mdmemory.note import UNREADABLE
+from mdmemory.search.found import Passage
+from mdmemory.store import catalog
+from mdmemory.store.store import Store, StoredNote, is_note_name
+
+
+def passage(
+    store: Store, is_secret: Callable[[str], bool], file: str, lines: tuple[int, int] | None
+) -> Passage:
+    """The lines (from 1, both included; None: all) of a note. The last may lie behind its end.
+
+    Raises UsageError for a path and for lines that cannot be; NotFound for what is no readable
+    note, and for one that is held back.
+    """
+    stored = _note(store, file)
+    if catalog.row(stored.note, is_secret).held:
+        raise NotFound(
+            f"{stored.file} is held back: it seems to hold a secret.",
+            "`mdmemory doctor` says more.",
+        )
+    every = stored.note.text.splitlines()
+    first, last = lines or (1, max(1, len(every)))
+    if first < 1 or last < first:
+        raise UsageError(f"{first}-{last} are no lines of a file.", "Lines count from 1: `A-B`.")
+    if first > max(1, len(every)):
+        raise NotFound(f"{stored.file} has {len(every)} lines.", "Ask for fewer.")
+    last = min(last, max(1, len(every)))
+    return Passage(stored.file, first, last, "\n".join(every[first - 1 : last]))
+
+
+def _note(store: Store, file: str) -> StoredNote:
+    if "/" in file or "\\" in file or "\0" in file:
+        raise UsageError(
+            f"{file!r} is a path, and only notes of the store are read.",
+            "Name the file alone: `mdmemory list` shows them.",
+        )
+    for name in (file, f"{file}.md"):
+        if is_note_name(name) and _is_regular(store, name):
+            stored = store.read(name)
+            if stored.note.head.status == UNREADABLE:
+                raise NotFound(stored.note.head.problems[0], "`mdmemory doctor` says more.")
+            return stored
+    raise NotFound(f"There is no note {file!r}.", "`mdmemory list` shows all.")
+
+
+def _is_regular(store: Store, name: str) -> bool:
+    try:
+        return S_ISREG(os.lstat(store.folder / name).st_mode)
+    except (OSError, ValueError):  # too long, not encodable
+        return False

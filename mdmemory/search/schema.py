@@ -1,0 +1,61 @@
+"""The tables of `.mdmemory/search.db`, and how a file's words are laid out in the full-text one.
+
+Nothing is migrated: another SCHEMA_VERSION, and the database is made anew.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from mdmemory.search import dates
+from mdmemory.search.database import Row
+from mdmemory.search.words import spelled, unlinked
+from mdmemory.version import VERSION
+
+SCHEMA_VERSION = 1  # raise it when a table, or what goes into it, takes another shape
+
+_TOKENIZE = "content = '', tokenize = 'porter unicode61 remove_diacritics 2'"
+# `words` keeps no text of its own: a row is taken out by giving it the very words that went in,
+# which `fields` makes again from the other two tables. Vectors are float32, little endian.
+TABLES = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE files (id INTEGER PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
+    " print TEXT NOT NULL, digest BLOB NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,"
+    " description TEXT NOT NULL, date TEXT NOT NULL, status TEXT NOT NULL, UNIQUE (source, file))",
+    "CREATE TABLE chunks (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files (id)"
+    " ON DELETE CASCADE, start INTEGER NOT NULL, end INTEGER NOT NULL, text TEXT NOT NULL)",
+    "CREATE INDEX chunks_of_a_file ON chunks (file)",
+    "CREATE TABLE vectors (chunk INTEGER NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,"
+    " model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (chunk, model)) WITHOUT ROWID",
+    "CREATE TABLE embeddings (hash BLOB NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL,"
+    " PRIMARY KEY (hash, model)) WITHOUT ROWID",
+    f"CREATE VIRTUAL TABLE words USING fts5 (name, description, body, links, dates, {_TOKENIZE})",
+    "INSERT INTO words (words, rank) VALUES ('rank', 'bm25({})')",
+    "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row)",
+)
+STEMMING = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.stemming USING fts5 (word, {_TOKENIZE})"
+NAMES = ("vocabulary", "words", "embeddings", "vectors", "chunks", "files", "meta")
+# name over description over body; a link says that another note is the answer
+WEIGHTS = {"name": 8.0, "description": 3.0, "body": 1.0, "links": 0.05, "dates": 0.5}
+
+
+def statements() -> list[str]:
+    """What makes an empty database."""
+    weights = ", ".join(map(str, WEIGHTS.values()))
+    return [statement.replace("{}", weights) for statement in TABLES]
+
+
+def stamp(settings: str) -> str:
+    """All that the contents depend on beside the files; `settings` are those of cutting."""
+    weights = ",".join(map(str, WEIGHTS.values()))
+    return f"{SCHEMA_VERSION} {VERSION} {unicodedata.unidata_version} {weights} {settings}"
+
+
+def fields(row: Row) -> tuple[str, ...]:
+    """The words of a chunk, a text for each column of the full-text table. Always the same."""
+    text, links = unlinked(row.text)
+    description, more = unlinked(row.description)
+    return (
+        spelled(f"{row.name} {row.title}"), spelled(description), spelled(text),
+        spelled(f"{links} {more}"), dates.words(row.text, (row.date,)),
+    )  # fmt: skip

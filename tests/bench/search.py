@@ -1,0 +1,242 @@
+"""What search costs and whether it finds: `python tests/bench/search.py [--sizes 1000,10000]`.
+
+Seconds of CPU against fixed targets, and known notes looked for among all others. Exits 1 when a
+target is missed by more than 25 %, or a known note is not among the first five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from mdmemory import Memory
+from mdmemory.search.answer import Weights, answer
+from mdmemory.search.found import Found
+from mdmemory.search.project import FILE, Search
+from mdmemory.search.sqlite import SQLite
+
+MARGIN = 1.25
+SETTLE = 2.2  # seconds; younger files are read again
+SEED = 6
+KNOWN = 50
+STORE = "notes/memory"
+SCRIPT = Path(sys.executable).with_name("mdmemory")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table; `target` is None where a figure is only told."""
+
+    what: str
+    cost: float
+    target: float | None
+    unit: str
+
+    @property
+    def verdict(self) -> str:
+        if self.target is None or self.cost <= self.target:
+            return "" if self.target is None else "ok"
+        return "over, within 25 %" if self.cost <= self.target * MARGIN else "OVER"
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--sizes", default="1000,10000", help="numbers of notes, by commas")
+    missed = 0
+    for size in map(int, options.parse_args().sizes.split(",")):
+        with tempfile.TemporaryDirectory(prefix="mdmemory-bench-") as name:
+            os.environ |= {"HOME": name, "GIT_CONFIG_GLOBAL": "/dev/null"}
+            for result in measured(Path(name) / "project", size):
+                target = "" if result.target is None else f"{result.target:9.2f}"
+                print(f"{size:7}  {result.what:44} {result.cost:9.2f} {target:>9} "
+                      f"{result.unit:5} {result.verdict}", flush=True)  # fmt: skip
+                missed += result.verdict == "OVER"
+    return 1 if missed else 0
+
+
+def measured(root: Path, size: int) -> Iterator[Result]:
+    """All figures of one store; of a very large one those of the database alone."""
+    notes = corpus(size)
+    new_project(root, notes)
+    many = size > 10_000
+    memory = Memory.open(root)
+    if not many:
+        memory.index()
+        time.sleep(SETTLE)
+        memory.index()
+    refresher = memory._refresher()
+    full = cpu(lambda: Search(refresher).update(anew=True))
+    yield Result("full index", full, 40 if many else 3, "s")
+    files = (root / ".mdmemory").glob("search.db*")
+    notes_size = sum(len(text.encode()) for text in notes.values())
+    yield Result("database / notes", sum(f.stat().st_size for f in files) / notes_size, 2, "")
+    queries = [question(text) for text in random.Random(SEED).sample([*notes.values()], 60)]
+    yield from warm(memory, queries, 60 if many else 10)
+    if not many:
+        yield from kept_fresh(root, memory, size)
+        yield from cold(root, queries)
+    for what, query in (("name", by_name), ("description", described)):
+        yield known(memory, notes, what, query, None if many else 0)
+
+
+def kept_fresh(root: Path, memory: Memory, size: int) -> Iterator[Result]:
+    """What it takes to see that nothing, or one note, is different."""
+    memory.freshen()
+    same = min(cpu(memory.freshen) for _ in range(5))
+    floor = min(cpu(lambda: scan(root / STORE)) for _ in range(5))
+    # with few notes it is the opening of a file that counts
+    target = 1.5 if size >= 10_000 else None
+    yield Result("nothing changed / scandir + stat", same / floor, target, "")
+    yield Result("one note changed", changed(root, memory), 0.25, "s")
+    time.sleep(SETTLE)
+    memory.freshen()
+
+
+@contextmanager
+def asking(memory: Memory) -> Iterator[Callable[[str], Found]]:
+    """Questions to the database as it is, as a running process asks them."""
+    search = Search(memory._refresher())
+    today, weights = date(2026, 6, 1), Weights()
+    with closing(SQLite(memory.project.private / FILE, search._stamp)) as database:
+        yield lambda query: answer(
+            database, query, source="memory", k=5, today=today, weights=weights
+        )
+
+
+def warm(memory: Memory, queries: list[str], target: float) -> Iterator[Result]:
+    """The median of many questions, without the look at the folder before each."""
+    with asking(memory) as ask:
+        every = [cpu(lambda q=query: ask(q)) * 1000 for query in queries]  # type: ignore[misc]
+    yield Result("warm search, p50", statistics.median(every), target, "ms")
+    yield Result("warm search, p95", statistics.quantiles(every, n=20)[-1], None, "ms")
+
+
+def cold(root: Path, queries: list[str]) -> Iterator[Result]:
+    """One command, from nothing to its end, and the memory that it takes."""
+
+    def run(query: str) -> None:
+        words = [SCRIPT, "search", query]
+        subprocess.run(words, cwd=root, check=True, stdout=subprocess.DEVNULL)
+
+    every = [cpu_of_children(lambda q=query: run(q)) for query in queries[:9]]  # type: ignore[misc]
+    yield Result("cold search, p50", statistics.median(every), 0.15, "s")
+    yield Result("memory of a search", memory_of(root, queries[0]), 100, "MiB")
+    (root / ".mdmemory/search.db").unlink()
+    yield Result("memory of a search that indexes all", memory_of(root, queries[0]), 100, "MiB")
+
+
+def memory_of(root: Path, query: str) -> float:
+    # asked of the process itself: what `wait` tells counts the fork of this large one, too
+    code = (
+        "import sys; from mdmemory.doors.cli import main; main(['search', sys.argv[1]]);"
+        "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, query], cwd=root, check=True, capture_output=True
+    )
+    return int(done.stderr.split()[-1]) / 1024
+
+
+def changed(root: Path, memory: Memory) -> float:
+    note = max((root / STORE).glob("*-*.md"))
+    costs = []
+    for _ in range(3):
+        note.write_text(note.read_text(encoding="utf-8") + "More.\n", encoding="utf-8")
+        costs.append(cpu(memory.freshen))
+    return min(costs)
+
+
+def known(
+    memory: Memory, notes: dict[str, str], what: str, query: Callable[[str, str], str],
+    target: float | None,
+) -> Result:  # fmt: skip
+    """How many of some notes are not among the first five for words of their own."""
+    chosen = random.Random(SEED).sample([*notes], KNOWN)
+    with asking(memory) as ask:
+        hits = {file: ask(query(file, notes[file])).hits for file in chosen}
+    missed = [file for file in chosen if file not in {hit.file for hit in hits[file]}]
+    return Result(f"known notes not found by their {what}", len(missed), target, f"of {KNOWN}")
+
+
+def by_name(file: str, text: str) -> str:
+    return file.partition("-")[2].removesuffix(".md").replace("-", " ")
+
+
+def described(file: str, text: str) -> str:
+    return text.partition("description: ")[2].partition("\n")[0]
+
+
+def question(text: str) -> str:
+    """Some words of a note, as somebody may remember them."""
+    words = [word for word in text.rpartition("---")[2].split() if word.isalpha()]
+    return " ".join(random.Random(len(text)).sample(words, 5))
+
+
+# the notes: words as often as words are, so that few notes share the rarer ones
+
+
+def corpus(size: int) -> dict[str, str]:
+    dice = random.Random(SEED)
+    letters = "bcdfghklmnprstvz"
+    vocabulary = list(dict.fromkeys(
+        "".join(dice.choice(letters) + dice.choice("aeiou") for _ in range(dice.randint(2, 4)))
+        for _ in range(12_000)
+    ))  # fmt: skip
+    weights = [1 / (rank + 8) for rank in range(len(vocabulary))]
+    names: list[str] = []
+    found = {}
+    for number in range(size):
+        words = dice.choices(vocabulary, weights, k=90)
+        name = "-".join((*words[:3], *([f"{number}"] if number % 7 == 0 else [])))
+        type = dice.choice(("user", "feedback", "project", "reference"))
+        link = f" See [[{dice.choice(names)}]]." if names and dice.random() < 0.5 else ""
+        body = " ".join(words[14 : dice.randint(30, 90)]) + f".{link}"
+        day = f"2026-{dice.randint(1, 9):02}-{dice.randint(1, 28):02}"
+        head = f"name: {name}\ndescription: {' '.join(words[3:12])}\nmetadata:\n  type: {type}"
+        head += f"\n  source: extraction\n  created: {day}\n  session: ses_{number:08x}"
+        found[f"{type}-{name}.md"] = f"---\n{head}\n---\n\n{body}\n"
+        names.append(name)
+    return found
+
+
+def new_project(root: Path, notes: dict[str, str]) -> None:
+    root.mkdir(parents=True)
+    Memory.init(root)
+    for file, text in notes.items():
+        (root / STORE / file).write_text(text, encoding="utf-8")
+
+
+def scan(folder: Path) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            entry.stat(follow_symlinks=False)
+
+
+def cpu(step: Callable[[], object]) -> float:
+    """Seconds of CPU of this process."""
+    before = time.process_time()
+    step()
+    return time.process_time() - before
+
+
+def cpu_of_children(step: Callable[[], object]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    step()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""What a query looks for, whatever was typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as some
+
+from mdmemory.search import notes, sqlite
+from mdmemory.search.answer import Weights, answer
+from mdmemory.search.chunks import Chunk
+from mdmemory.search.database import Document
+from mdmemory.search.query import LONGEST, marks, parse
+from mdmemory.search.spelling import nearest
+from mdmemory.search.words import spelled, unlinked
+
+TODAY = date(2026, 6, 12)
+
+
+def looked_for(text: str) -> list[str]:
+    found = parse(text, TODAY).terms
+    return sorted(
+        "|".join("+".join(way) for way in term.ways) + "*" * term.prefix for term in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("What is the database of Billing?", ["billing", "database"]),
+        ("what is it", ["is", "it", "what"]),  # nothing else is left
+        ("pnp* or npm", ["npm", "pnp*"]),
+        ("index.max_chars", ["chars", "index", "index+max+chars", "max"]),
+        ("Python 3.11", ["3+11", "python"]),
+        ("我们用什么数据库？", ["据库", "数据"]),
+        ("的", ["的*"]),
+        ("ＡＢＣ", ["abc"]),
+        ("AND NEAR( \"x\" * OR y -z ^", ["near", "x", "y", "z"]),
+        ("\x00\x1b[31m ??? \ud800", ["31m"]),
+        ("", []),
+        ("?!", []),
+    ],
+)  # fmt: skip
+def test_terms(text: str, terms: list[str]) -> None:
+    assert looked_for(text) == terms
+
+
+def test_what_stands_in_quotes_is_a_phrase() -> None:
+    query = parse('the "row level security" of “数据库迁移”', TODAY)
+    assert [term.ways for term in query.phrases] == [
+        (("row", "level", "security"),), (("数据", "据库", "库迁", "迁移"),)
+    ]  # fmt: skip
+
+
+def test_a_query_of_any_length_is_cut() -> None:
+    assert len(parse(" ".join(f"word{n}" for n in range(20_000)), TODAY).terms) < 100
+    assert parse("x" * LONGEST + " tea", TODAY).words == {"x" * LONGEST}
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Callable[[str], list[str]]]:
+    database = sqlite.SQLite(None, "x")
+    text = "Green tea, 绿茶, at 9:30 on 2026-06-01."
+    database.put([
+        Document("memory", "a.md", "", "", name="tea", description="likes 茶",
+                 chunks=(Chunk(1, 1, text),))
+    ])  # fmt: skip
+
+    def files(query: str) -> list[str]:
+        found = answer(database, query, source="memory", k=3, today=TODAY, weights=Weights())
+        return [hit.file for hit in found.hits]
+
+    yield files
+    database.close()
+
+
+@settings(max_examples=30, deadline=None)
+@given(text=some.text(max_size=80))
+@example(text='"" * ^ NEAR(a b, 3) {x y}: - + AND OR NOT')
+@example(text="²x ǅ 𝟘 ⅷ a\u0301 ́ ก้าว 🙂*")
+@example(text='"\u0301 \u0302" \u0301* tea')
+def test_nothing_that_is_typed_is_syntax(ask: Callable[[str], list[str]], text: str) -> None:
+    ask(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["green teas", "绿茶", "茶", '"green tea"', "gree*", "9:30", "tea on June 1"]
+)
+def test_what_is_there_is_found(ask: Callable[[str], list[str]], text: str) -> None:
+    assert ask(text) == ["a.md"]
+
+
+def test_camel_case_is_also_its_parts_and_links_are_set_apart() -> None:
+    assert spelled("parseTranscript of GitHub") == "parseTranscript parse Transcript of GitHub"
+    assert spelled("用数据库.") == " 用数 数据 据库 库 ."
+    assert unlinked("See [[a-b|the one]] and [[c]].") == ("See   and  .", "a-b c")
+
+
+def test_a_slip_or_two_are_forgiven_in_long_words_only() -> None:
+    known = ["postgr", "docker", "cat", "kubernet"]
+    assert nearest("docekr", known) == ("docker",)
+    assert nearest("kubernteesx", ["kubernetes"]) == ("kubernetes",)
+    assert nearest("cta", known) == ()
+    assert nearest("rocket", known) == ()
+
+
+def test_marks_find_the_words_of_a_query_in_a_text() -> None:
+    pattern = marks("Which databases use 数据库?")
+    assert pattern is not None
+    found = [match[0] for match in pattern.finditer("The database and its data: 数据库, Databased")]
+    assert found == ["database", "数据库", "Databased"]
+    assert marks("?!") is None
+
+
+def test_the_source_cuts_by_the_settings() -> None:
+    assert notes.Cutting(400, 80).stamp != notes.Cutting(200, 80).stamp

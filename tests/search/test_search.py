@@ -1,0 +1,300 @@
+"""Search of a project: always of the notes as they are, and of nothing that is held back."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from search.conftest import NOW, note
+
+from mdmemory import Memory
+from mdmemory.errors import MdmemoryError, NotFound, Unwritable, UsageError
+from mdmemory.search import notes, sqlite
+from mdmemory.store.project import Project
+
+Opened = Callable[..., Memory]
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+TWO = {
+    "user-tea.md": note("tea", "Drinks green tea", "Two cups before noon."),
+    "user-rum.md": note("rum", "Never drinks rum", "See [[tea]] and [[tea]], tea and tea."),
+}
+
+
+def files(memory: Memory, query: str, **more: int) -> list[str]:
+    return [hit.file for hit in memory.search(query, **more).hits]
+
+
+def store(memory: Memory) -> Path:
+    return memory.project.store
+
+
+def test_one_and_two_notes_are_ranked_sensibly(opened: Opened) -> None:
+    memory = opened({"user-tea.md": TWO["user-tea.md"]})
+    (hit,) = memory.search("green tea").hits
+    assert (hit.name, hit.score, hit.source) == ("tea", 1.0, "memory")
+    assert (hit.start_line, hit.end_line, hit.text) == (8, 8, "Two cups before noon.")
+    memory = opened(TWO)
+    assert files(memory, "tea") == ["user-tea.md", "user-rum.md"]
+    assert files(memory, "what does the user never drink?")[0] == "user-rum.md"
+
+
+def test_a_link_never_outranks_the_note_it_names(opened: Opened) -> None:
+    links = {
+        f"user-link-{n}.md": note(f"link-{n}", "Points elsewhere", "[[plain-answers]] " * n)
+        for n in range(1, 9)
+    }
+    wanted = note("plain-answers", "How to write", "A long text about style. " * 60)
+    memory = opened({**links, "user-plain-answers.md": wanted})
+    for query in ("plain answers", "plain-answers", "plain", "answers"):
+        assert files(memory, query)[0] == "user-plain-answers.md"
+
+
+def test_what_changes_on_disk_is_found_at_once(opened: Opened) -> None:
+    memory = opened(TWO)
+    assert files(memory, "whisky") == []
+    (store(memory) / "user-rum.md").write_text(note("rum", "Drinks whisky instead"), "utf-8")
+    (hit,) = memory.search("whisky").hits
+    assert (hit.file, hit.start_line, hit.text) == ("user-rum.md", 1, "Drinks whisky instead")
+    (store(memory) / "user-rum.md").unlink()
+    assert files(memory, "whisky") == []
+    (store(memory) / "user-new.md").write_text("No head, only whisky.\n", "utf-8")
+    assert files(memory, "whisky") == ["user-new.md"]
+
+
+def test_an_edit_within_one_tick_of_the_clock_is_seen(opened: Opened) -> None:
+    memory = opened(TWO)
+    path = store(memory) / "user-tea.md"
+    memory.search("tea")
+    text = path.read_text("utf-8")
+    before = path.stat()
+    path.write_text(text.replace("green", "white"), "utf-8")  # of the same length
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert files(memory, "white") == ["user-tea.md"]
+
+
+def settled(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the files had been left alone for a while."""
+    monkeypatch.setattr("mdmemory.store.catalog.RACY", 0)
+    monkeypatch.setattr("mdmemory.search.notes.RACY", 0)
+    memory.index()
+    for _ in range(3):
+        time.sleep(0.02)  # a tick of the file system's clock
+        memory.search("x")
+
+
+def test_unchanged_notes_are_not_looked_at_again(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opened(TWO)
+    settled(memory, monkeypatch)
+
+    def never(*_: object) -> None:
+        raise AssertionError("the folder was looked at")
+
+    monkeypatch.setattr(notes, "_look", never)
+    assert files(memory, "green tea") == ["user-tea.md"]
+
+
+def test_only_what_differs_is_read(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = opened(TWO)
+    settled(memory, monkeypatch)
+    (store(memory) / "user-tea.md").write_text(note("tea", "Drinks black tea"), "utf-8")
+    os.utime(store(memory) / "user-rum.md")  # the same bytes
+    assert memory.freshen().changed == ("user-tea.md",)
+    assert memory.freshen().changed == ()
+
+
+def test_held_notes_are_never_in_it(opened: Opened) -> None:
+    held = note("key", "The zebra token", f"It is {SECRET}, for the zebra.")
+    memory = opened({**TWO, "user-key.md": held})
+    assert files(memory, "zebra") == []
+    assert files(memory, SECRET) == []
+    database = memory.project.private / "search.db"
+    whole = b"".join(path.read_bytes() for path in memory.project.private.glob("search.db*"))
+    assert database.exists()
+    assert b"zebra" not in whole
+    assert SECRET.encode() not in whole
+    allowed = held.replace("type: user", "type: user\n  secrets: allowed")
+    (store(memory) / "user-key.md").write_text(allowed, "utf-8")
+    assert files(memory, "zebra") == ["user-key.md"]
+    (store(memory) / "user-key.md").write_text(held, "utf-8")
+    assert files(memory, "zebra") == []
+
+
+def test_what_is_unconfirmed_says_so_and_a_hit_has_its_date(opened: Opened) -> None:
+    more = "  status: unconfirmed\n  created: 2026-06-09\n"
+    memory = opened({"user-tea.md": note("tea", "Drinks tea", "Green.", more)})
+    (hit,) = memory.search("what tea, as of last Tuesday?").hits
+    assert (hit.status, hit.date, hit.title) == ("unconfirmed", "2026-06-09", "tea")
+
+
+def test_age_counts_where_it_is_set(opened: Opened) -> None:
+    old, new = ("  created: 2025-01-01\n", "  created: 2026-06-10\n")
+    pair = {
+        "user-a.md": note("a", "Drinks tea", "Green, at home.", old),
+        "user-b.md": note("b", "Drinks tea", "Black, at work.", new),
+    }
+    memory = opened(pair)
+    assert files(memory, "drinks tea") == ["user-a.md", "user-b.md"]
+    toml = store(memory).parents[1] / "mdmemory.toml"
+    toml.write_text(f"{toml.read_text('utf-8')}\n[search]\nrecency_days = 30\n", "utf-8")
+    aware = Memory.open(toml.parent, clock=lambda: NOW)
+    assert files(aware, "drinks tea") == ["user-b.md", "user-a.md"]
+
+
+def test_a_long_note_is_found_by_its_middle_with_the_lines(opened: Opened) -> None:
+    lines = [f"Line {number} tells of nothing." for number in range(400)]
+    lines[250] = "The heron stands in the reeds."
+    memory = opened({"user-long.md": note("long", "A long one", "\n".join(lines))})
+    (hit,) = memory.search("heron in the reeds").hits
+    at = hit.text.split("\n").index(lines[250])
+    passage = memory.get("user-long.md", (hit.start_line + at, hit.start_line + at))
+    assert passage.text == lines[250]
+    assert memory.get(hit.file, (hit.start_line, hit.end_line)).text == hit.text
+
+
+def test_deleted_at_any_time_it_is_made_again(opened: Opened) -> None:
+    memory = opened(TWO)
+    assert files(memory, "green tea") == ["user-tea.md"]
+    for path in memory.project.private.iterdir():
+        path.unlink()
+    assert files(memory, "green tea") == ["user-tea.md"]
+    (memory.project.private / "search.db").write_bytes(b"no database at all, but long enough" * 99)
+    found = memory.search("green tea")
+    assert [hit.file for hit in found.hits] == ["user-tea.md"]
+    assert "made anew" in found.said[0]
+
+
+def test_a_folder_that_cannot_be_written_is_searched_in_memory(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Project) -> Path:
+        raise Unwritable("Read-only.")
+
+    memory = opened(TWO)
+    monkeypatch.setattr(Project, "prepare_private", refused)
+    found = memory.search("green tea")
+    assert [hit.file for hit in found.hits] == ["user-tea.md"]
+    assert "cannot be written: everything is read anew" in found.said[0]
+
+
+def test_while_another_process_writes_the_old_hits_come_with_a_word(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    memory = opened(TWO)
+    memory.search("tea")
+    (store(memory) / "user-new.md").write_text("Green tea again.\n", "utf-8")
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
+    path = memory.project.private / "search.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        found = memory.search("green tea")
+    assert [hit.file for hit in found.hits] == ["user-tea.md"]
+    assert "newest changes may be missing" in found.said[0]
+    assert sorted(files(memory, "green tea")) == ["user-new.md", "user-tea.md"]
+
+
+@pytest.mark.parametrize("query", ["", "?", "!!! ... ???", "\x00\x07", "\ud800"])
+def test_a_query_without_a_word_gets_a_sentence(opened: Opened, query: str) -> None:
+    found = opened(TWO).search(query)
+    assert found.hits == ()
+    assert found.said == ("There is no word in the query to look for.",)
+
+
+@pytest.mark.parametrize("query", ["x", "tea " * 25_000, "茶", "NEAR(tea, 2) AND *"])
+def test_odd_queries_get_an_answer(opened: Opened, query: str) -> None:
+    assert opened(TWO).search(query).said == ()
+
+
+def test_an_empty_store_has_no_hits(opened: Opened) -> None:
+    assert opened({}).search("anything at all").hits == ()
+
+
+def test_what_cannot_be_searched_is_refused(opened: Opened) -> None:
+    memory = opened(TWO)
+    with pytest.raises(UsageError):
+        memory.search("tea", source="moon")
+    with pytest.raises(UsageError):
+        memory.search("tea", k=0)
+    assert len(memory.search("tea", k=1, source="all").hits) == 1
+
+
+def test_the_store_is_searched_as_it_stood(repository: Path, git: Callable[..., str]) -> None:
+    memory, _ = Memory.init(repository)
+    for file, text in TWO.items():
+        (store(memory) / file).write_text(text, "utf-8")
+    (store(memory) / "user-key.md").write_text(note("key", "Zebra", SECRET), "utf-8")
+    (store(memory) / "user-link.md").symlink_to("user-tea.md")
+    git(repository, "add", "-A", "-f")
+    git(repository, "commit", "-q", "-m", "notes")
+    (store(memory) / "user-tea.md").write_text(note("tea", "Drinks white tea"), "utf-8")
+    (hit,) = memory.search("green tea before noon", at="HEAD", k=1).hits
+    assert (hit.file, hit.text) == ("user-tea.md", "Two cups before noon.")
+    assert memory.search("zebra", at="HEAD").hits == ()
+    assert memory.search("tea", at="HEAD~1").hits == ()
+    assert files(memory, "white tea", k=1) == ["user-tea.md"]
+    for revision in ("nowhere", "--all", ""):
+        with pytest.raises(NotFound):
+            memory.search("tea", at=revision)
+
+
+# --- get ---------------------------------------------------------------------------------------
+
+
+def test_get_gives_lines_as_they_stand(opened: Opened) -> None:
+    memory = opened({"user-tea.md": "one\r\ntwo\n\nfour\n"})
+    assert memory.get("user-tea.md").text == "one\ntwo\n\nfour"
+    assert memory.get("user-tea", (2, 99)) == memory.get("user-tea.md", (2, 4))
+    assert memory.get("user-tea.md", (4, 4)).text == "four"
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["../../etc/passwd", "/etc/passwd", "notes/memory/user-tea.md", "..", ".", "", "MEMORY.md",
+     "_MORE.md", "link.md", "link", "folder.md", "pipe.md", "gone.md", "x" * 5_000, "\0.md",
+     "\udcff.md", "..\\x.md", "user-key.md", "bytes.md"],
+)  # fmt: skip
+def test_get_reads_nothing_but_notes(opened: Opened, file: str) -> None:
+    memory = opened({**TWO, "user-key.md": note("key", "Zebra", SECRET)})
+    outside = store(memory).parent / "outside.md"
+    outside.write_text("outside\n", "utf-8")
+    (store(memory) / "link.md").symlink_to(outside)
+    (store(memory) / "folder.md").mkdir()
+    (store(memory) / "bytes.md").write_bytes(b"\xff\xfe")
+    os.mkfifo(store(memory) / "pipe.md")
+    with pytest.raises((NotFound, UsageError)) as refused:
+        memory.get(file)
+    assert refused.value.hint
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [((0, 1), UsageError), ((3, 2), UsageError), ((99, 100), NotFound)],
+)
+def test_get_refuses_lines_that_cannot_be(
+    opened: Opened, lines: tuple[int, int], problem: type[MdmemoryError]
+) -> None:
+    with pytest.raises(problem):
+        opened(TWO).get("user-tea.md", lines)
+
+
+# --- rebuild -----------------------------------------------------------------------------------
+
+
+def test_rebuild_makes_everything_derived_again(opened: Opened) -> None:
+    memory = opened(TWO)
+    memory.search("tea")
+    (store(memory) / "MEMORY.md").unlink()
+    told: list[tuple[int, int, str]] = []
+    done = memory.rebuild(report=lambda *step: told.append(step))
+    assert (sorted(done.changed), done.chunks) == (["user-rum.md", "user-tea.md"], 2)
+    assert (store(memory) / "MEMORY.md").exists()
+    assert told == [(0, 2, "notes for search")]
+    assert len(memory.rebuild(search_only=True).changed) == 2

@@ -1,0 +1,201 @@
+"""The database: whole files in and out, other processes, and whatever may be wrong with it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from mdmemory.errors import Busy, Unwritable
+from mdmemory.search import sqlite
+from mdmemory.search.chunks import Chunk
+from mdmemory.search.database import BrokenError, Document, LockedError
+from mdmemory.search.query import Term
+from mdmemory.search.sqlite import SQLite, use
+
+
+def document(file: str, *texts: str, name: str = "n", print: str = "p") -> Document:
+    chunks = tuple(Chunk(at, at, text) for at, text in enumerate(texts, 1))
+    return Document("memory", file, print, "00", name=name, chunks=chunks)
+
+
+def who_has(database: SQLite, word: str) -> list[str]:
+    found = database.best([Term(((word,),))], (), "memory", 99)
+    return sorted(f"{row.file}:{row.start}" for row in database.rows(found).values())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "search.db"
+
+
+def test_a_file_takes_the_place_of_what_was_there_of_it(path: Path) -> None:
+    with closing(SQLite(path, "1")) as database:
+        database.put([document("a.md", "green tea", "black tea"), document("b.md", "rum")])
+        assert who_has(database, "tea") == ["a.md:1", "a.md:2"]
+        database.put([document("a.md", "milk [[tea-house]] 数据库 on 2026-06-01")])
+        assert (who_has(database, "tea"), who_has(database, "milk")) == (["a.md:1"], ["a.md:1"])
+        database.remove("memory", ["a.md", "none.md"])
+        assert database.count("memory") == 1
+        assert [who_has(database, word) for word in ("tea", "milk", "数据", "june")] == [[]] * 4
+    with closing(SQLite(path, "1")) as database:
+        assert database.prints("memory") == {"b.md": ("p", "00")}
+
+
+TEXTS = some.text(alphabet="ab Ab[]x数据é\u0301ǅ.-\n", max_size=30)
+
+
+@settings(max_examples=30, deadline=None)
+@given(some.lists(some.tuples(some.sampled_from("abc"), TEXTS, TEXTS), max_size=8))
+def test_taking_out_leaves_no_word_behind(steps: Sequence[tuple[str, str, str]]) -> None:
+    with closing(SQLite(None, "1")) as database:
+        for file, name, text in steps:
+            database.put([document(file, text, name=name)])
+        database.remove("memory", "abc")
+        words = database._rows("SELECT count(*) FROM vocabulary")
+        assert words == [(0,)]
+
+
+def test_a_failing_file_leaves_none_of_its_batch(path: Path) -> None:
+    bad = Document("memory", "b.md", "p", "00", chunks=(Chunk(1, 1, None),))  # type: ignore[arg-type]
+    with closing(SQLite(path, "1")) as database:
+        with pytest.raises((BrokenError, TypeError)):
+            database.put([document("a.md", "tea"), bad])
+        assert database.prints("memory") == {}
+        database.put([document("a.md", "tea")])  # and the database goes on
+
+
+def test_chunks_leave_with_their_file(path: Path) -> None:
+    with closing(SQLite(path, "1")) as database:
+        database.put([document("a.md", "tea")])
+        (number,) = database.best([Term((("tea",),))], (), "memory", 9)
+        database._database.execute("INSERT INTO vectors VALUES (?, 'm', x'00')", (number,))
+        database.remove("memory", ["a.md"])
+        assert database._rows("SELECT count(*) FROM vectors") == [(0,)]
+
+
+def test_another_stamp_makes_the_database_anew(path: Path) -> None:
+    with closing(SQLite(path, "1")) as database:
+        database.put([document("a.md", "tea")])
+        database.set_seal("memory", "s")
+    with closing(SQLite(path, "2")) as database:
+        assert (database.prints("memory"), database.seal("memory")) == ({}, "")
+    with closing(SQLite(path, "2", anew=True)) as database:
+        assert database.count("memory") == 0
+
+
+def words_in(path: Path | None) -> tuple[list[str], list[str]]:
+    def job(database: SQLite) -> list[str]:
+        database.put([document("a.md", "tea")])
+        return who_has(database, "tea")
+
+    return use(path, "1", job)
+
+
+def broken_head(path: Path) -> None:
+    path.write_bytes(b"this is no database" * 400)
+
+
+def broken_pages(path: Path) -> None:
+    words_in(path)
+    data = bytearray(path.read_bytes())
+    data[100:] = b"\xff" * (len(data) - 100)
+    path.write_bytes(data)
+
+
+def missing_table(path: Path) -> None:
+    words_in(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DROP TABLE chunks")
+
+
+@pytest.mark.parametrize("spoil", [broken_head, broken_pages, missing_table])
+def test_a_broken_database_is_moved_aside_and_made_anew(
+    path: Path, spoil: Callable[[Path], None]
+) -> None:
+    spoil(path)
+    found, said = words_in(path)
+    assert found == ["a.md:1"]
+    assert said == ["search.db was broken: it is made anew, and the old one is search.db.aside."]
+    assert path.with_name("search.db.aside").exists()
+    assert words_in(path) == (["a.md:1"], [])
+
+
+def a_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def a_link(path: Path) -> None:
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("spoil", [a_folder, a_link])
+def test_without_a_file_the_search_is_in_memory_and_says_so(
+    path: Path, spoil: Callable[[Path], None]
+) -> None:
+    spoil(path)
+    found, said = words_in(path)
+    assert found == ["a.md:1"]
+    assert len(said) == 1
+    assert said[0].endswith("everything is read anew for this search.")
+    assert not path.with_name("elsewhere").exists()
+    with pytest.raises(Unwritable):
+        use(path, "1", lambda database: None, must=True)
+
+
+def test_no_path_is_no_word(path: Path) -> None:
+    assert words_in(None) == (["a.md:1"], [])
+
+
+def test_who_reads_never_waits_and_who_writes_is_told(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words_in(path)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with closing(SQLite(path, "1")) as database:
+            assert who_has(database, "tea") == ["a.md:1"]
+            with pytest.raises(LockedError):
+                database.put([document("b.md", "rum")])
+        with pytest.raises(Busy):
+            use(path, "1", lambda database: database.remove("memory", ["a.md"]), must=True)
+
+
+def test_many_writers_and_readers_at_once_lose_nothing(path: Path) -> None:
+    failed: list[BaseException] = []
+
+    def write(name: str) -> None:
+        try:
+            for number in range(10):
+                with closing(SQLite(path, "1")) as database:
+                    database.put([document(f"{name}{number}.md", "tea")])
+                    who_has(database, "tea")
+        except BaseException as problem:  # noqa: BLE001 - told by the assertion
+            failed.append(problem)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with closing(SQLite(path, "1")) as database:
+        assert (failed, database.count("memory")) == ([], 40)
+
+
+def test_tidying_up_makes_the_file_smaller_and_keeps_all(path: Path) -> None:
+    with closing(SQLite(path, "1")) as database:
+        for number in range(20):
+            database.put([document(f"{number}.md", "tea " * 200)])
+        database.remove("memory", [f"{number}.md" for number in range(15)])
+    before = path.stat().st_size
+    with closing(SQLite(path, "1")) as database:
+        database.tidy()
+        assert len(who_has(database, "tea")) == 5
+    assert path.stat().st_size < before
