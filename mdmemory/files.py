@@ -13,6 +13,8 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable
 
+# what link() says on FAT, on some network disks, and where it does not exist
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS)
 MAX_FILE = 4 * 1024 * 1024  # bytes; larger is not a note but an accident
 
 
@@ -105,6 +107,21 @@ def write_beside(path: Path, data: bytes, mode: int = 0o644) -> Path:
         fresh.unlink(missing_ok=True)
         raise
     return fresh
+
+
+def link(path: Path, other: Path) -> None:
+    """Give a file another name. Raises FileExistsError where that is taken, and Unwritable, in
+    words, where the file system has no hard links."""
+    try:
+        os.link(path, other)
+    except OSError as problem:
+        if problem.errno not in _NO_LINKS:
+            raise
+        raise Unwritable(
+            f"The file system of {other.parent} has no hard links, and only by these a note is "
+            "never written over another.",
+            "Keep the project on a disk that has them, such as ext4, XFS, Btrfs or APFS.",
+        ) from problem
 
 
 def sync_folder(folder: Path) -> None:

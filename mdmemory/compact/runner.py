@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from mdmemory.compact import guards, kept, taken_back
+from mdmemory.compact.due import PARTIAL, due
 from mdmemory.compact.plan import (
     Delete,
     Flag,
@@ -29,16 +30,14 @@ from mdmemory.compact.planner import Planner, Proposal, Tokens
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs
 from mdmemory.compact.turn import turn
-from mdmemory.config import Settings
 from mdmemory.errors import Busy, NotFound
 from mdmemory.files import digest, read_regular
 from mdmemory.store import conflicts
-from mdmemory.store.state import Pass, State
+from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
 
-PARTIAL = "partial"  # recorded of a pass that a limit kept from doing all there is to do
 _PATIENCE = 5.0  # seconds that a person waits for another pass; one that is merely due does not
 _NAMED = 10  # files of one op that a line of the commit names
 
@@ -177,19 +176,18 @@ class Compactor:
     ) -> list[tuple[list[Op], Group]]:
         """The ops that change something, each with its files; the flags share the ledger."""
         groups: list[tuple[list[Op], Group]] = []
-        ledger = before = self._ledger()
+        before = self._ledger()
+        ledger = conflicts.Ledger(before)
         flags: list[Op] = []
         today = self.now.date().isoformat()
         for op in ops:
             if isinstance(op, Flag):
-                after = conflicts.add(ledger, pairs(op, notes), today)
-                flags += [op] if after != ledger else []
-                ledger = after
+                flags += [op] if ledger.add(pairs(op, notes), today) else []
             elif found := tuple(Change(*change) for change in changes_of(op, notes, today)):
                 groups.append(([op], Group(describe(op), found)))
         if flags:
             old = digest(_bytes(before)) if before else None
-            change = Change(LEDGER, old, _bytes(ledger))
+            change = Change(LEDGER, old, _bytes(ledger.text()))
             groups.append((flags, Group("\n".join(map(describe, flags)), (change,))))
         return groups
 
@@ -244,33 +242,6 @@ class Compactor:
 
     def _state(self) -> State:
         return State(self.writer.project.prepare_private() / "state.db")
-
-
-def due(
-    last: Pass | None, digests: Mapping[str, str], now: datetime, settings: Settings
-) -> str | None:
-    """Why a pass is due, in words, or None. Pure.
-
-    A pass is due when nothing recorded one, when the last one left work, when `compact.churn`
-    notes were added, changed or removed since, or when any was and `compact.interval_ms` has gone
-    by. One that failed or was refused has settled nothing: the interval alone makes it due again.
-    """
-    if not settings.switch("compact.enabled"):
-        return None
-    if len(digests) < settings.whole("compact.min_entries"):
-        return None
-    if last is None:
-        return "no pass is recorded"
-    if last.outcome == PARTIAL:
-        return "the last pass left work for another"
-    changed = {file for file, _ in last.digests.items() ^ digests.items()}
-    if len(changed) >= settings.whole("compact.churn"):
-        return f"{len(changed)} notes changed since the last pass"
-    interval = timedelta(milliseconds=settings.whole("compact.interval_ms"))
-    waited = now - datetime.fromisoformat(last.at) >= interval
-    if waited and (changed or last.outcome in ("failed", "refused")):
-        return f"the last pass was at {last.at[:16]}"
-    return None
 
 
 def describe(op: Op) -> str:

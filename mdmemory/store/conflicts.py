@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote_from_bytes, unquote_to_bytes
@@ -55,9 +56,7 @@ def parse(text: str) -> list[Entry]:
     An id that is ticked on any line is cleared on all, so that a union merge cannot bring it back;
     except on a line that was flagged later, of other contents.
     """
-    found = [entry for entry in map(_entry, text.split("\n")) if entry]
-    ticked = [entry for entry in found if entry.cleared]
-    return [replace(entry, cleared=_is_cleared(entry, ticked)) for entry in found]
+    return _settled(entry for entry in map(_entry, text.split("\n")) if entry)
 
 
 def open_entries(text: str) -> list[Entry]:
@@ -74,17 +73,63 @@ def add(text: str, pairs: Sequence[tuple[StoredNote, StoredNote, str]], today: s
 
     A known pair is written anew only when one of its notes changed since.
     """
-    for one, other, why in pairs:
-        entry = _fresh(one, other, why, today)
-        entries = parse(text)
-        if one.file == other.file or known(entries, one, other):
-            continue
-        waiting = [old for old in entries if old.id == entry.id and not old.cleared]
-        if waiting:
-            entry = replace(entry, since=min(old.since for old in waiting))
-        text = _without(text, entry.id) or HEADER
-        text += ("" if text.endswith("\n") else "\n") + _line(entry) + "\n"
-    return text
+    ledger = Ledger(text)
+    ledger.add(pairs, today)
+    return ledger.text()
+
+
+class Ledger:
+    """A ledger that grows: each line is read once, however many pairs are added one by one."""
+
+    def __init__(self, text: str) -> None:
+        self._lines: list[str | None] = []  # None: a line that was taken out
+        self._there = 0  # lines that were not
+        self._entries: dict[str, dict[int, Entry]] = defaultdict(dict)  # by id and line
+        self._extend(text.split("\n"))
+
+    def add(self, pairs: Iterable[tuple[StoredNote, StoredNote, str]], today: str) -> bool:
+        """Write these pairs and why they contradict; whether any was not known already."""
+        added = [self._add(_fresh(one, other, why, today)) for one, other, why in pairs]
+        return any(added)
+
+    def text(self) -> str:
+        """The ledger as it stands now."""
+        return "\n".join(line for line in self._lines if line is not None)
+
+    def _add(self, entry: Entry) -> bool:
+        there = _settled(self._entries[entry.id].values())
+        known = any(old.files == entry.files and old.digests == entry.digests for old in there)
+        if known or entry.files[0] == entry.files[1]:
+            return False
+        if waiting := [old.since for old in there if not old.cleared]:
+            entry = replace(entry, since=min(waiting))
+        self._take_out(entry.id)
+        if self._is_empty():
+            self._lines.clear()
+            self._extend(HEADER.split("\n"))
+        if self._lines[-1] == "":
+            self._lines.pop()
+            self._there -= 1
+        self._extend([_line(entry), ""])
+        return True
+
+    def _extend(self, lines: Sequence[str]) -> None:
+        for at, line in enumerate(lines, len(self._lines)):
+            if entry := _entry(line):
+                self._entries[entry.id][at] = entry
+        self._lines += lines
+        self._there += len(lines)
+
+    def _take_out(self, id: str) -> None:
+        """The notes of this id changed, and it is flagged anew: its lines go."""
+        for at in self._entries.pop(id, ()):
+            self._lines[at] = None
+            self._there -= 1
+        while self._lines and self._lines[-1] is None:
+            self._lines.pop()
+
+    def _is_empty(self) -> bool:
+        return self._there == 0 or (self._there == 1 and self._lines[-1] == "")
 
 
 def clear(text: str, entry: str) -> str:
@@ -129,10 +174,19 @@ def _entry(line: str) -> Entry | None:
     )
 
 
+def _settled(entries: Iterable[Entry]) -> list[Entry]:
+    """These entries, in their order, each cleared if any line clears it."""
+    found = list(entries)
+    ticked: dict[str, list[Entry]] = defaultdict(list)
+    for entry in found:
+        if entry.cleared:
+            ticked[entry.id].append(entry)
+    return [replace(entry, cleared=_is_cleared(entry, ticked.get(entry.id, ()))) for entry in found]
+
+
 def _is_cleared(entry: Entry, ticked: Iterable[Entry]) -> bool:
     return any(
-        other.id == entry.id and (other.digests == entry.digests or other.since >= entry.since)
-        for other in ticked
+        other.digests == entry.digests or other.since >= entry.since for other in ticked
     )
 
 
@@ -150,12 +204,6 @@ def _fresh(one: StoredNote, other: StoredNote, why: str, today: str) -> Entry:
 
 def _short(digest: str) -> str:
     return digest[:12] or "0" * 12  # a file that cannot be read has no digest
-
-
-def _without(text: str, entry: str) -> str:
-    """The ledger without the lines of an id: its notes changed, and it is flagged anew."""
-    lines = text.split("\n")
-    return "\n".join(line for line in lines if (found := _entry(line)) is None or found.id != entry)
 
 
 def _line(entry: Entry) -> str:

@@ -6,19 +6,20 @@ Checks only look. A fix is done by `doctor --fix`, and only where nothing can be
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import digest
 from mdmemory.note import Note
-from mdmemory.store import attributes
+from mdmemory.store import attributes, conflicts, leftovers, life, moves
 from mdmemory.store.index import is_generated
+from mdmemory.store.journal import Journals
+from mdmemory.store.links import Link, rewritten, stray
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name
-from mdmemory.store.transaction import MARK, Change, Transactions
+from mdmemory.store.transaction import Change, Transactions
 from mdmemory.store.writer import Group, Writer
-
-_LINK = re.compile(r"\[\[([^\[\]|#\n]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +33,26 @@ class Finding:
     fixable: bool = False
 
 
-def examine(writer: Writer, names: Callable[[Note], set[str]]) -> list[Finding]:
-    """The findings of all checks, in their order.
-
-    `names` gives every name under which a link finds a note, folded, former ones included.
-    """
+def examine(writer: Writer, now: datetime) -> list[Finding]:
+    """The findings of all checks, in their order. `now` tells how old a leftover is."""
     found = [finding for check in CHECKS for finding in check(writer)]
-    return found + list(_links(writer, names))
+    return found + list(_temporary(writer, now))
 
 
-def fix(writer: Writer) -> None:
-    """Do what is safe: finish an open journal, refresh the index, add missing attributes."""
+def fix(writer: Writer, now: datetime) -> None:
+    """Do what is safe: finish an open journal, refresh the index, sweep temporary files, add
+    missing attributes, and let links say the names that their notes have now."""
     with writer.locked():
+        leftovers.sweep(writer.project, now)
         writer.refresher.refresh()
-        changes = _missing_attributes(writer)
-        if changes and writer.refusal() is None:
+        if writer.refusal() is not None:
+            return
+        if changes := _missing_attributes(writer):
             group = Group(f"mend {changes[0].file}", tuple(changes))
             writer.write("memory: mend what git is told of the store", [group], kind="mend")
+        mendable = _mendable(writer, _stray(writer))
+        if groups := [_said_anew(writer, *each) for each in mendable.items()]:
+            writer.write("memory: links say the names of now", groups, kind="edit")
 
 
 def _missing_attributes(writer: Writer) -> list[Change]:
@@ -66,9 +70,20 @@ def _git(writer: Writer) -> Iterator[Finding]:
 
 
 def _journal(writer: Writer) -> Iterator[Finding]:
-    if writer.history and Transactions(writer.history).is_open():
+    places = [Journals(writer.project.private, writer.project.store)]
+    if writer.repository:
+        places.append(Journals(writer.repository.room, writer.repository.top))
+    for place in filter(Journals.is_open, places):
+        try:
+            journal = place.read()
+        except MdmemoryError as problem:
+            yield Finding("journal", "error", "", f"{problem.message} {problem.hint}")
+            continue
         message = "A write was interrupted; the next one finishes it."
         yield Finding("journal", "warning", "", message, fixable=True)
+        for file in moves.awaited(writer.project.store, journal.moves if journal else ()):
+            message = "The interrupted write puts it in place. If you removed it, do so again then."
+            yield Finding("journal", "warning", file, message)
 
 
 def _unreadable(writer: Writer) -> Iterator[Finding]:
@@ -110,18 +125,50 @@ def _held(writer: Writer) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _links(writer: Writer, names: Callable[[Note], set[str]]) -> Iterator[Finding]:
-    notes = writer.refresher.store.notes()
-    known = {name for note in notes for name in names(note.note)}
-    for note in notes:
-        for target in _LINK.findall(note.note.body):
-            if _folded(target) not in known:
-                message = f"It links to [[{target}]], and there is no such note."
-                yield Finding("links", "warning", note.file, message)
+def _links(writer: Writer) -> Iterator[Finding]:
+    links = _stray(writer)
+    mendable = _mendable(writer, links) if writer.refusal() is None else {}
+    for link in links:
+        if link in mendable.get(link.file, ()):
+            message = f"It links to [[{link.target}]], which is [[{link.now}]] now."
+            yield Finding("links", "warning", link.file, message, fixable=True)
+        elif not link.now:
+            message = f"It links to [[{link.target}]], and there is no such note."
+            yield Finding("links", "warning", link.file, message)
 
 
-def _folded(target: str) -> str:
-    return unicodedata.normalize("NFC", target).strip().casefold().removesuffix(".md")
+def _stray(writer: Writer) -> list[Link]:
+    store, history = writer.refresher.store, writer.history
+
+    def renamed(names: Sequence[str]) -> dict[str, Note]:
+        return life.renamed(history, store, names) if history else {}
+
+    return stray([note.note for note in store.notes()], renamed)
+
+
+def _mendable(writer: Writer, links: Sequence[Link]) -> dict[str, list[Link]]:
+    """The links that can say another name, file by file, of the notes that we may write to.
+
+    Notes of an open conflict stay byte for byte.
+    """
+    store = writer.refresher.store
+    closed = {*writer.refresher.catalog().held}
+    closed |= {file for e in conflicts.open_entries(store.ledger()) for file in e.files}
+    found: dict[str, list[Link]] = {}
+    for link in links:
+        if link.now and link.file not in closed:
+            found.setdefault(link.file, []).append(link)
+    unseen = Transactions(writer.history).unseen(list(found)) if writer.history else {}
+    return {file: links for file, links in found.items() if file not in unseen}
+
+
+def _said_anew(writer: Writer, file: str, links: Sequence[Link]) -> Group:
+    """The edit of one note: its other bytes stay, the date of its last change among them."""
+    note = writer.refresher.store.read(file).note
+    fresh = rewritten(note, links).encode("utf-8")
+    said = ", ".join(f"[[{link.target}]] -> [[{link.now}]]" for link in links)
+    change = Change(file, digest(note.text.encode("utf-8")), fresh)
+    return Group(f"edit {file}: {said}", (change,))
 
 
 def _index(writer: Writer) -> Iterator[Finding]:
@@ -174,12 +221,19 @@ def _private(writer: Writer) -> Iterator[Finding]:
 
 
 def _aside(writer: Writer) -> Iterator[Finding]:
-    for path in sorted(writer.project.store.glob(f"{MARK}*.old")):
+    for path in leftovers.aside(writer.project):
         message = "It holds text that was saved while a note was replaced: look at it."
         yield Finding("aside", "warning", path.name, message)
 
 
+def _temporary(writer: Writer, now: datetime) -> Iterator[Finding]:
+    for path in leftovers.temporary(writer.project, now):
+        shown = os.path.relpath(path, writer.project.store)
+        message = "A process was killed while it wrote; this copy is of no use."
+        yield Finding("temporary", "warning", shown, message, fixable=True)
+
+
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
     _git, _journal, _private, _strangers, _unreadable, _names, _held, _index,
-    _attributes, _unseen, _aside,
+    _attributes, _unseen, _aside, _links,
 )  # fmt: skip

@@ -21,8 +21,9 @@ PREVIEW = 80  # characters
 class Evidence:
     """What became of one candidate.
 
-    `phase` is asked (a person's explicit request), model (found by one) or run (the reading as a
-    whole); `outcome` such as added, dropped, pending, failed; `near` are the nearest notes' files.
+    `phase` is asked (a person's explicit request), model (found by one), summary (found in a
+    host's summary), assistant (stored by one) or run (the reading as a whole); `outcome` such as
+    added, dropped, pending, failed; `near` are the nearest notes' files.
     """
 
     session: str

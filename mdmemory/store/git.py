@@ -51,6 +51,9 @@ _ENVIRONMENT = {
 _UNFINISHED = {
     "MERGE_HEAD": ("a merge is under way", "`git merge --continue` or `git merge --abort`"),
     "rebase-merge": ("a rebase is under way", "`git rebase --continue` or `git rebase --abort`"),
+    "rebase-apply/applying": (
+        "patches are being applied", "`git am --continue` or `git am --abort`",
+    ),
     "rebase-apply": ("a rebase is under way", "`git rebase --continue` or `git rebase --abort`"),
     "CHERRY_PICK_HEAD": (
         "a cherry-pick is under way",
@@ -64,6 +67,7 @@ _UNFINISHED = {
         "a series of commits is picked or reverted",
         "`git cherry-pick --continue` or `git cherry-pick --abort`",
     ),
+    "BISECT_LOG": ("a bisection is under way", "`git bisect reset`"),
 }
 
 

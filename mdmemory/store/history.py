@@ -20,6 +20,7 @@ from mdmemory.store.git import Repository
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
 ID_TRAILER = "Memory-Id"
 FILES_TRAILER = "Memory-Files"  # one an op: the files it wrote, as a JSON list
+UNDOES = "Memory-Undoes"  # the commit that an undo took back
 
 MANY = 200  # files; from here on a whole folder is listed, not each name on a command line
 
@@ -27,6 +28,9 @@ _HIDDEN = "is marked assume-unchanged or skip-worktree in git"
 _CLOSED = {"H": "", "M": "is in the middle of a merge in git"}  # by the tag of `git ls-files -v`
 
 _FIELDS = "%H%x1f%cI%x1f%s%x1f%b%x1e"
+# how `git revert` and our undo say what they take back; git may shorten the id (revert.reference)
+_REVERTS = "This reverts commit "
+_TAKES_BACK = re.compile(rf"^(?:{_REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,18 +226,19 @@ class History:
         rows = text(out).split("\x1e")[:-1]
         return [_logged(*row.strip("\n").split("\x1f", 3)) for row in rows]
 
-    def reverted(self) -> set[str]:
-        """Full ids of the commits that a `git revert` took back, and none after it restored."""
+    def undone(self) -> set[str]:
+        """Full ids of the commits that an undo or a `git revert` took back and nothing restored."""
         if self.head() is None:
             return set()
-        pattern = "This reverts commit "
-        words = ("log", "--format=%H%x1f%b%x1e", "--basic-regexp", f"--grep=^{pattern}")
-        gone: set[str] = set()
-        for row in text(self.repository.run(*words)).split("\x1e")[:-1]:  # newest first
-            commit, _, body = row.strip("\n").partition("\x1f")
-            if commit not in gone:
-                gone.update(re.findall(rf"{pattern}([0-9a-f]{{40,64}})", body))
-        return gone
+        # children first: whether a revert stands is known before what it took back
+        words = ("log", "--topo-order", "--format=%H%x1f%b%x1e", "--basic-regexp")
+        out = self.repository.run(*words, f"--grep=^{_REVERTS}", f"--grep=^{UNDOES}: ")
+        rows = [row.strip("\n").partition("\x1f") for row in text(out).split("\x1e")[:-1]]
+        named = [(commit, _TAKES_BACK.findall(body)) for commit, _, body in rows]
+        length = len(self.blob_id(b""))
+        short = sorted({id for _, ids in named for id in ids if len(id) < length})
+        full = {id: self.commit(id) or id for id in short}
+        return taken_back((commit, [full.get(id, id) for id in ids]) for commit, ids in named)
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, or None for a root commit."""
@@ -258,6 +263,19 @@ class History:
         words.append("--color=always" if colour else "--color=never")
         out = self.repository.run(*words, commit, "--", *([self.prefix] if self.prefix else []))
         return out.decode("utf-8", "replace")
+
+
+def taken_back(takes: Iterable[tuple[str, Collection[str]]]) -> set[str]:
+    """The commits that are taken back, of commits each with what it takes back, children first.
+
+    One that was taken back in its turn counts for nothing, to any depth: what it took back stands
+    again, unless another commit took it back, too.
+    """
+    gone: set[str] = set()
+    for commit, targets in takes:
+        if commit not in gone:
+            gone.update(targets)
+    return gone
 
 
 def _logged(commit: str, time: str, subject: str, body: str) -> Logged:

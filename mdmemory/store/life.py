@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 
 from mdmemory.errors import NotFound
 from mdmemory.files import read_regular
+from mdmemory.note import Note
 from mdmemory.store.history import FILES_TRAILER, History, Logged
 from mdmemory.store.store import GENERATED, Store, decode, is_note_name
-from mdmemory.store.undo import undone_commits
 
 WORK_TREE, BY_HAND, REVERT = "work tree", "by hand", "revert"  # kinds, besides those of Memory-Op
 
 _TRAILER = re.compile(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
-_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{40,64})", re.MULTILINE)
+_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 _FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
 
 
@@ -78,6 +78,18 @@ def life(history: History, store: Store, name: str) -> list[Step]:
                 names.discard(later)
     texts = _texts(history, [blob for _, blob in found if blob])
     return steps + [_told(step, texts.get(blob) if blob else None) for step, blob in found]
+
+
+def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, Note]:
+    """Of names that no note has now the note that had each last, if it lives on under another."""
+    commits, found = _commits(history), {}
+    for name in names:
+        try:
+            file = _became(_named(history, store, commits, name), commits)
+            found[name] = store.read(file).note
+        except NotFound:
+            continue
+    return found
 
 
 def commit_named(history: History, id: str) -> Logged:
@@ -206,8 +218,7 @@ def _commits(history: History) -> list[_Commit]:
         return []
     inside = ["--", history.prefix] if history.prefix else []
     rows = list(_read_log(history, "--full-history", "--date-order", *inside))
-    reverted = {reverts for _, reverts, _ in rows if reverts}
-    undone = undone_commits([logged for logged, _, _ in rows], reverted)
+    undone = history.undone()
     return [
         _commit(history, logged, reverts, entries, linked=logged.commit not in undone)
         for logged, reverts, entries in rows
@@ -261,7 +272,8 @@ def _commit(
             blobs[files[-1]] = blob if blob.strip("0") else None
     ours = logged.get(FILES_TRAILER) is not None
     came_from = _merges(logged, blobs) if ours else renames
-    return _Commit(logged, reverts, blobs, came_from if linked else {})
+    # what a revert brings back has a past of its own, however like the text that it replaces
+    return _Commit(logged, reverts, blobs, came_from if linked and not reverts else {})
 
 
 def _is_note(history: History, path: str) -> bool:

@@ -23,14 +23,28 @@ def merged_names(head: Mapping[str, object]) -> set[str]:
     block = block if isinstance(block, dict) else head
     written = _listed(block.get(KEY, head.get(KEY)))
     files = [file_name(str(block.get("type", head.get("type", ""))), name) for name in written]
-    return {_folded(name) for name in (*written, *files)}
+    return {folded(name) for name in (*written, *files)}
 
 
 def names(note: Note) -> set[str]:
     """Every name under which a link finds the note."""
-    own = {_folded(note.head.name), _folded(note.head.file)}
+    own = own_names(note)
     # cheap: few notes were ever merged, and reading a head again is dear
     return own | merged_names(fields(note)) if f"{KEY}:" in note.text else own
+
+
+def own_names(note: Note) -> set[str]:
+    """The names that the note has now: its name, and the stem of its file."""
+    return {folded(note.head.name), folded(note.head.file)}
+
+
+def former(note: Note) -> dict[str, str]:
+    """The names that the note took over, folded, each with what a link to it should say now:
+    the name for a name, the stem of the file for a stem."""
+    head, stem = note.head, note.head.file.removesuffix(".md")
+    written = _listed_in(note)
+    found = {folded(file_name(head.type, name)): stem for name in written}
+    return found | {folded(name): head.name for name in written}
 
 
 def joined(base: Note, name: str, gone: Iterable[Note]) -> str | None:
@@ -42,7 +56,7 @@ def joined(base: Note, name: str, gone: Iterable[Note]) -> str | None:
     found = dict.fromkeys(before)
     for note in gone:
         found |= dict.fromkeys((*_listed_in(note), *_own(note.head)))
-    kept = [each for each in found if _folded(each) != _folded(name)]
+    kept = [each for each in found if folded(each) != folded(name)]
     return ", ".join(kept) if kept and kept != before else None
 
 
@@ -64,5 +78,6 @@ def _listed(value: object) -> list[str]:
     return [name for word in words if (name := str(word).strip().removesuffix(".md"))]
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """A name as links compare it: composed, without case, without `.md`."""
     return unicodedata.normalize("NFC", name).strip().casefold().removesuffix(".md")

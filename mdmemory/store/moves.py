@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NoteChanged, NotFound, Unwritable
-from mdmemory.files import digest, read_regular, sync_folder, writing
+from mdmemory.files import digest, link, read_regular, sync_folder, writing
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
 SOMETHING = ""  # the "digest" of a link, a folder, an unreadable file: never one that we expect
@@ -83,11 +83,22 @@ def write_fresh(
 
     A removal gets an empty one: the hidden name stands for as long as the move is not done.
     """
+    tried: set[Path] = set()
     for change, move in zip(changes, moves, strict=True):
         fresh = beside(folder, move.file, move.fresh)
         with writing(fresh.parent):
             fresh.parent.mkdir(parents=True, exist_ok=True)
             _write_new(fresh, change.new or b"", folder / move.file, move.file in executable)
+            if fresh.parent not in tried:
+                _try_link(fresh)
+                tried.add(fresh.parent)
+
+
+def _try_link(fresh: Path) -> None:
+    """See that a second name can be given here while nothing has happened yet."""
+    second = fresh.with_name(f"{fresh.name.removesuffix('.new')}-link.new")
+    link(fresh, second)
+    second.unlink()
 
 
 def forget_fresh(folder: Path, moves: Sequence[Move]) -> None:
@@ -162,16 +173,35 @@ def settle(folder: Path, move: Move) -> str | None:
     return _put_back(aside, path)
 
 
-def retract(folder: Path, move: Move) -> None:
-    """Give up a move: what was put aside gets its name back, or stays aside if that is taken."""
+def retract(folder: Path, move: Move) -> str | None:
+    """Give up a move: what was put aside gets its name back, or stays aside if that is taken.
+
+    Then where it is.
+    """
     path, aside = folder / move.file, beside(folder, move.file, move.aside)
     beside(folder, move.file, move.fresh).unlink(missing_ok=True)
     if not os.path.lexists(aside):
-        return
+        return None
     if state(aside) == state(path) != SOMETHING:
         aside.unlink()
-    else:
-        _put_back(aside, path)
+        return None
+    why = _put_back(aside, path)
+    return why if os.path.lexists(aside) else None
+
+
+def awaited(folder: Path, moves: Sequence[Move]) -> list[str]:
+    """The notes that are not there and whose new bytes wait beside them, after a crash.
+
+    Whether one never got its name, or got it and a person removed it since, nothing tells.
+    """
+    return [
+        move.file
+        for move in moves
+        if move.new is not None
+        and not move.derived
+        and not os.path.lexists(folder / move.file)
+        and os.path.lexists(beside(folder, move.file, move.fresh))
+    ]
 
 
 def state(path: Path) -> str | None:

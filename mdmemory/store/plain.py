@@ -9,6 +9,7 @@ from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.store import moves
 from mdmemory.store.journal import Journal, Journals, new_id
 from mdmemory.store.moves import Change
+from mdmemory.store.recovery import report
 
 
 class PlainWrites:
@@ -43,11 +44,16 @@ class PlainWrites:
             raise
         return self._finish(journal)
 
-    def recover(self) -> None:
-        """Finish what a killed process began. Safe to repeat."""
+    def recover(self) -> tuple[str, ...]:
+        """Finish what a killed process began; sentences on that, () when there was nothing.
+
+        Safe to repeat.
+        """
         journal = self.journals.read()
-        if journal is not None:
-            self._finish(journal)
+        if journal is None:
+            return ()
+        awaited = moves.awaited(self.folder, journal.moves)
+        return report(awaited, dict(self._finish(journal)))
 
     def _finish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
         with moves.finishing():

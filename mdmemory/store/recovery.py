@@ -6,6 +6,7 @@ staged, and every file that is not what the journal expects.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,25 +19,27 @@ from mdmemory.store.publishing import Publisher
 from mdmemory.store.staging import KEPT
 
 
-def recover(publisher: Publisher) -> bool:
-    """Finish what a killed process began; whether there was anything. Safe to repeat.
+def recover(publisher: Publisher) -> tuple[str, ...]:
+    """Finish what a killed process began; what there is to say of that, () when there was nothing.
 
-    Raises what a write raises; then the journal stays, and with it our lock on git's index.
+    Safe to repeat. Raises what a write raises; then the journal stays, and with it our lock on
+    git's index.
     """
     journal = publisher.journals.read()
+    said: tuple[str, ...] = ()
     with writing(publisher.journals.room):
         if journal is not None:
             # the folder of the journal may be another than ours: `init` writes above the store
             history = History(publisher.history.repository, Path(journal.folder))
-            _resume(Publisher(history), journal)
+            said = _resume(Publisher(history), journal)
         if publisher.journals.room.is_dir():
             reflocks.clear_kept(publisher.history.repository, KEPT)
             publisher.journals.prepare()
             publisher.staging.release()
-    return journal is not None
+    return said
 
 
-def _resume(publisher: Publisher, journal: Journal) -> None:
+def _resume(publisher: Publisher, journal: Journal) -> tuple[str, ...]:
     history, staging = publisher.history, publisher.staging
     had_lock = staging.is_ours()
     staging.take(journal.id)
@@ -46,18 +49,29 @@ def _resume(publisher: Publisher, journal: Journal) -> None:
         publisher.move_branch(journal)
     tip = history.head()
     if not _holds(history, journal.commit, tip):
-        _give_up(publisher, journal)
-        return
+        return ("A write that was interrupted is given up.", *_told(_give_up(publisher, journal)))
     # HEAD may have gone on, to other texts of our files: those are a person's
     there = history.tree(tip, journal.entries)
     ours = {file: blob for file, blob in journal.entries.items() if there.get(file) == blob}
-    for move in journal.moves:
-        if move.file not in ours:
-            moves.retract(publisher.folder, move)
-            moves.settle(publisher.folder, move)  # the old text is in the branch
+    theirs = [move for move in journal.moves if move.file not in ours]
+    _retract(publisher, theirs)
+    late = moves.settle_all(publisher.folder, theirs)  # the old text is in the branch
     staging.prepare(journal.id, ours if had_lock else _still_old(history, ours, journal.base))
     steps = [move for move in journal.moves if move.file in ours]
-    publisher.finish(replace(journal, moves=steps))
+    awaited = moves.awaited(publisher.folder, steps)
+    return report(awaited, {**late, **publisher.finish(replace(journal, moves=steps))})
+
+
+def report(awaited: Sequence[str], kept: moves.Kept) -> tuple[str, ...]:
+    """The sentences on a write that was finished: notes that were not there before, and kept
+    files."""
+    put = [file for file in awaited if file not in kept]
+    again = f"{', '.join(put)}: put in place; if you had removed it since, remove it again."
+    return ("A write that was interrupted is finished.", *([again] if put else []), *_told(kept))
+
+
+def _told(kept: moves.Kept) -> list[str]:
+    return [f"{file}: {why}." for file, why in kept.items()]
 
 
 def _can_go_on(publisher: Publisher, journal: Journal) -> bool:
@@ -79,11 +93,17 @@ def _holds(history: History, commit: str | None, tip: str | None) -> bool:
     return tip is not None and history.is_part_of(commit, tip)
 
 
-def _give_up(publisher: Publisher, journal: Journal) -> None:
+def _give_up(publisher: Publisher, journal: Journal) -> moves.Kept:
     """The branch is elsewhere, without the commit: the files stay, what was aside comes back."""
-    for move in journal.moves:
-        moves.retract(publisher.folder, move)
+    kept = _retract(publisher, journal.moves)
     publisher.journals.drop()
+    return kept
+
+
+def _retract(publisher: Publisher, steps: Sequence[moves.Move]) -> moves.Kept:
+    """Give these moves up; the files whose other text had to stay aside, and where it is."""
+    folder = publisher.folder
+    return {move.file: why for move in steps if (why := moves.retract(folder, move))}
 
 
 def _still_old(history: History, entries: Entries, base: str | None) -> dict[str, Blob | None]:

@@ -193,7 +193,7 @@ def _fill(
     refresher = Refresher(setup.project, is_secret)
     history = History(repository, base) if repository else None
     if history:
-        Transactions(history).recover()
+        setup.said += Transactions(history).recover()
     changes = _missing(setup, base, history, refresher)
     if history and changes:
         transactions = Transactions(history)

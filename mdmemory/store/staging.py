@@ -11,6 +11,8 @@ import shutil
 import time
 from collections.abc import Mapping
 
+from mdmemory.errors import Unwritable
+from mdmemory.files import link
 from mdmemory.store import commits
 from mdmemory.store.commits import Entries, IndexFile
 from mdmemory.store.git import PATIENCE, PAUSE, is_same_file, lock_refusal
@@ -40,8 +42,11 @@ class Staging:
         while True:
             try:
                 # a hard link takes the lock in one step, and after a crash proves it to be ours
-                os.link(held, self.lock)
+                link(held, self.lock)
                 return
+            except Unwritable:
+                held.unlink()
+                raise
             except FileExistsError as problem:
                 if time.monotonic() >= deadline:
                     held.unlink()

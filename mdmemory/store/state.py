@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +42,40 @@ MIGRATIONS = (
         id TEXT PRIMARY KEY, type TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
         description TEXT NOT NULL, body TEXT NOT NULL, session TEXT NOT NULL,
         since TEXT NOT NULL, reasons TEXT NOT NULL, dropped INTEGER NOT NULL
+    );
+    """,
+    """
+    CREATE TABLE session_part (
+        session TEXT NOT NULL, part TEXT NOT NULL, content TEXT NOT NULL, updated TEXT NOT NULL,
+        PRIMARY KEY (session, part)
+    ) WITHOUT ROWID;
+    CREATE TABLE promotion (
+        id TEXT PRIMARY KEY, session TEXT NOT NULL, type TEXT NOT NULL, text TEXT NOT NULL,
+        since TEXT NOT NULL, attempts INTEGER NOT NULL, outcome TEXT NOT NULL
+    );
+    CREATE TABLE sweep (
+        id INTEGER PRIMARY KEY, at TEXT NOT NULL, files INTEGER NOT NULL, bytes INTEGER NOT NULL,
+        sessions INTEGER NOT NULL, errors INTEGER NOT NULL
+    );
+    """,
+    """
+    CREATE TABLE observed (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, tool TEXT NOT NULL,
+        at INTEGER NOT NULL, input TEXT NOT NULL, output TEXT NOT NULL, files TEXT NOT NULL,
+        key TEXT NOT NULL, status TEXT NOT NULL, retries INTEGER NOT NULL,
+        taken INTEGER NOT NULL, changed INTEGER NOT NULL, UNIQUE (session, key)
+    );
+    CREATE TABLE observation (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, at TEXT NOT NULL,
+        tool TEXT NOT NULL, model TEXT NOT NULL, type TEXT NOT NULL, title TEXT NOT NULL,
+        narrative TEXT NOT NULL, facts TEXT NOT NULL, concepts TEXT NOT NULL, files TEXT NOT NULL,
+        importance INTEGER NOT NULL
+    );
+    CREATE INDEX observation_by_time ON observation (at, id);
+    CREATE TABLE session_summary (
+        session TEXT PRIMARY KEY, at TEXT NOT NULL, upto INTEGER NOT NULL, model TEXT NOT NULL,
+        request TEXT NOT NULL, investigated TEXT NOT NULL, learned TEXT NOT NULL,
+        completed TEXT NOT NULL, next_steps TEXT NOT NULL
     );
     """,
 )
@@ -157,6 +191,15 @@ class State:
         with self._writing() as database:
             for statement, values in statements:
                 database.execute(statement, values)
+
+    def amend(
+        self, query: str, values: Sequence[object],
+        statements: Callable[[list[Any]], Sequence[tuple[str, Sequence[object]]]],
+    ) -> None:  # fmt: skip
+        """Carry out what `statements` makes of the rows of a query; nobody writes in between."""
+        with self._writing() as database:
+            for statement, given in statements(database.execute(query, values).fetchall()):
+                database.execute(statement, given)
 
     # how far a session has been read
 

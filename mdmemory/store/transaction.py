@@ -52,8 +52,11 @@ class Transactions:
         """Whether a killed process left a journal that the next write will finish."""
         return self.publisher.journals.is_open()
 
-    def recover(self) -> bool:
-        """Finish what a killed process began; whether there was anything. Safe to repeat."""
+    def recover(self) -> tuple[str, ...]:
+        """Finish what a killed process began; sentences on that, () when there was nothing.
+
+        Safe to repeat.
+        """
         return recovery.recover(self.publisher)
 
     # the checkpoint

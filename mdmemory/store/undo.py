@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
 from mdmemory.store.git import PATIENCE
-from mdmemory.store.history import ID_TRAILER, History, Logged
+from mdmemory.store.history import ID_TRAILER, UNDOES, History, Logged
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
-UNDOES = "Memory-Undoes"  # the commit that an undo took back
-BY_DEFAULT = ("compact", "extract", "edit", "remove", "confirm", "resolve")
+BY_DEFAULT = ("compact", "extract", "store", "import", "edit", "remove", "confirm", "resolve")
 # lines of a head that count how often a note was met again, which is no change of what it says
 _COUNTERS = re.compile(rb"^[ \t]*(?:updated|reinforced|last_reinforced):[^\n]*\n", re.MULTILINE)
 
@@ -30,15 +29,6 @@ class Undone:
     written: Written
     restored: tuple[str, ...]
     kept: tuple[tuple[str, str], ...]
-
-
-def undone_commits(log: Sequence[Logged], reverted: set[str]) -> set[str]:
-    """The commits of the log that an undo or a `git revert` took back and nothing restored."""
-    gone = set(reverted)
-    for entry in log:  # newest first: an undo that was itself undone counts for nothing
-        if entry.commit not in gone and (target := entry.get(UNDOES)):
-            gone.add(target)
-    return gone
 
 
 def undo(writer: Writer, id: str | None = None) -> Undone:
@@ -76,8 +66,7 @@ def undo_session(writer: Writer, session: str) -> list[Undone]:
     """
     if writer.history is None:
         raise writer.refusal() or NoGit("There is no git repository.")
-    log = writer.history.log()
-    gone = undone_commits(log, writer.history.reverted())
+    log, gone = writer.history.log(), writer.history.undone()
     wrote = [
         entry.commit
         for entry in log
@@ -92,8 +81,7 @@ def undo_session(writer: Writer, session: str) -> list[Undone]:
 
 
 def _chosen(history: History, id: str | None) -> Logged:
-    log = history.log()
-    gone = undone_commits(log, history.reverted())
+    log, gone = history.log(), history.undone()
     if id is None:
         for entry in log:
             if entry.commit not in gone and entry.get("Memory-Op") in BY_DEFAULT:

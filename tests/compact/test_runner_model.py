@@ -18,7 +18,7 @@ from scripted import Scripted
 
 from mdmemory import Memory
 from mdmemory.compact import asked, runner
-from mdmemory.compact.runner import PARTIAL, due
+from mdmemory.compact.due import PARTIAL, due
 from mdmemory.compact.turn import turn
 from mdmemory.config import load
 from mdmemory.doors.cli import main

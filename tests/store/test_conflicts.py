@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from mdmemory.files import digest
 from mdmemory.note import parse as parse_note
+from mdmemory.store import conflicts as module
 from mdmemory.store.conflicts import (
     HEADER,
+    Ledger,
     add,
     clear,
     entry_id,
@@ -27,6 +30,7 @@ def note(file: str, text: str = "text") -> StoredNote:
     return StoredNote(file, digest(text.encode()), parse_note(text, file))
 
 
+entry = module._entry
 A, B, C = note("a.md", "A"), note("b.md", "B"), note("c.md", "C")
 DAY = "2026-06-01"
 
@@ -105,6 +109,21 @@ def test_an_entry_is_stale_when_a_note_changed_or_is_gone() -> None:
     assert known([entry], B, A)
     assert not known([entry], A, note("b.md", "B2"))
     assert not known([entry], A, C)
+
+
+def test_pairs_added_one_by_one_give_what_they_give_at_once_and_no_line_is_read_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes = [note(f"{number}.md") for number in range(40)]
+    pairs = [(one, other, "x") for one, other in pairwise(notes)]
+    known = add("", pairs[:5], DAY)
+    ledger = Ledger(known)
+    assert [ledger.add([pair], "2026-07-01") for pair in pairs] == [False] * 5 + [True] * 34
+    assert ledger.text() == add(known, pairs, "2026-07-01")
+    read: list[str] = []
+    monkeypatch.setattr(module, "_entry", lambda line: read.append(line) or entry(line))
+    add(known, pairs, DAY)
+    assert len(read) <= 2 * len(pairs) + len(known.split("\n"))
 
 
 def test_lines_that_cannot_be_read_are_kept() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,20 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
+from mdmemory.doors.cli import main
+from mdmemory.errors import NotFound
+from mdmemory.store import moves
 from mdmemory.store.doctor import Finding
 
 Git = Callable[..., str]
+
+
+class Killed(BaseException):
+    """Stands for a process that ends here."""
+
+
+def stop(*_: object) -> None:
+    raise Killed
 
 
 @pytest.fixture
@@ -137,10 +149,138 @@ def test_late_text_beside_a_note_is_pointed_at(memory: Memory) -> None:
     assert finding.path == ".mdmemory-tx-0123-0.old"
 
 
-def test_a_link_to_a_merged_note_is_not_broken(memory: Memory) -> None:
-    text = "Uses pnpm."
-    memory.add("pnpm-again", type="feedback", description="Uses pnpm!", body=text)
-    memory.add("other", type="user", description="See it.", body="See [[pnpm-again]].")
+@pytest.fixture
+def linked(memory: Memory) -> Memory:
+    """A note in three forms of a link to one that was merged into prefers-pnpm, and in code."""
+    memory.add("zz-pnpm", type="feedback", description="Uses pnpm!", body="Uses pnpm.")
+    body = (
+        "See [[zz-pnpm]], [[feedback-zz-pnpm.md|why]] and [[ ZZ-pnpm#npm ]].\r\n"
+        "Not `[[zz-pnpm]]`, and not [[prefers-pnpm]].\r\n```\r\nif [[ -f zz-pnpm ]]\r\n```\r\n"
+    )
+    head = "---\r\nname: other\r\ndescription: 'See it'  # mine\r\nmetadata:\r\n  type: user\r\n"
+    head += "  updated: 2020-01-01\r\n---\r\n\r\n"
+    (memory.project.store / "user-other.md").write_bytes(f"{head}{body}".encode())
     assert memory.compact().outcome == "applied"
-    assert len(memory.notes()) == 2
-    assert found(memory, "links") == []
+    return memory
+
+
+def test_links_to_a_merged_note_say_its_name_after_a_fix_and_nothing_else_changes(
+    linked: Memory, git: Git
+) -> None:
+    path = linked.project.store / "user-other.md"
+    before = path.read_bytes()
+    assert [(f.path, f.fixable) for f in found(linked, "links")] == [("user-other.md", True)] * 3
+    assert found(linked, "links", fix=True) == []
+    after = before.replace(b"See [[zz-pnpm]]", b"See [[prefers-pnpm]]")
+    after = after.replace(b"[[feedback-zz-pnpm.md|why]]", b"[[feedback-prefers-pnpm.md|why]]")
+    assert path.read_bytes() == after.replace(b"[[ ZZ-pnpm#npm ]]", b"[[ prefers-pnpm#npm ]]")
+    (entry, _), *_ = linked.log()
+    assert entry.get("Memory-Op") == "edit"
+    assert git(linked.project.root, "status", "--porcelain") == ""
+    linked.undo()
+    assert path.read_bytes() == before
+
+
+def test_links_in_a_note_of_an_open_conflict_stay_as_they_are(linked: Memory) -> None:
+    linked.add("yy", type="user", description="Another", body="Another.")
+    flag = {"op": "flag", "files": ["user-other.md", "user-yy.md"], "reason": "they differ"}
+    assert linked.compact(plan=json.dumps({"ops": [flag]})).outcome == "applied"
+    before = (linked.project.store / "user-other.md").read_bytes()
+    assert found(linked, "links", fix=True) == []
+    assert (linked.project.store / "user-other.md").read_bytes() == before
+
+
+def test_links_to_what_a_hand_renamed_follow_it(memory: Memory, git: Git) -> None:
+    store = memory.project.store
+    memory.add("tea", type="user", description="Drinks tea", body="Tea.")
+    memory.add("jam", type="user", description="Eats jam", body="Eats jam on bread.")
+    body = "[[tea]] [[jam]] [[user-jam]] [[nobody]]"
+    memory.add("links", type="user", description="Links", body=body)
+    # the name in the head alone, and the file with it
+    tea = (store / "user-tea.md").read_text().replace("name: tea", "name: green-tea")
+    (store / "user-tea.md").write_text(tea)
+    jam = (store / "user-jam.md").read_text().replace("name: jam", "name: marmalade")
+    (store / "user-jam.md").unlink()
+    (store / "user-marmalade.md").write_text(jam)
+    git(store, "add", "-A", ".")
+    git(store, "commit", "-q", "-m", "renamed by hand")
+    (left,) = found(memory, "links", fix=True)
+    assert "[[nobody]]" in left.message
+    text = "[[green-tea]] [[marmalade]] [[user-marmalade]] [[nobody]]"
+    assert memory.note("links").note.body == text
+
+
+def test_a_former_name_finds_the_note_and_does_not_remove_it(linked: Memory) -> None:
+    for name in ("zz-pnpm", "feedback-zz-pnpm", "ZZ-pnpm"):
+        assert linked.note(name).file == "feedback-prefers-pnpm.md"
+    assert {step.file for step in linked.history("zz-pnpm")} == {
+        "feedback-prefers-pnpm.md", "feedback-zz-pnpm.md",
+    }  # fmt: skip
+    with pytest.raises(NotFound, match="any more") as refused:
+        linked.remove("zz-pnpm")
+    assert "feedback-prefers-pnpm.md" in refused.value.hint
+    linked.add("zz-pnpm", type="user", description="Another", body="Another.")
+    assert linked.note("zz-pnpm").file == "user-zz-pnpm.md"
+
+
+def test_temporary_files_of_killed_writes_go_when_they_are_old(memory: Memory) -> None:
+    project = memory.project
+    (project.private / "aside").mkdir()
+    folders = (project.root, project.store, project.private, project.private / "aside")
+    old = [folder / ".mdmemory-0123456789ab.tmp" for folder in folders]
+    fresh = project.store / ".mdmemory-ba9876543210.tmp"
+    others = [project.store / name for name in (".mdmemory-mine.tmp", "x.tmp")]
+    folder = project.store / ".mdmemory-00000000000f.tmp"
+    folder.mkdir()
+    for path in (*old, fresh, *others):
+        path.write_bytes(b"half")
+    for path in (*old, *others, folder):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert [f.fixable for f in found(memory, "temporary")] == [True] * len(old)
+    assert found(memory, "temporary", fix=True) == []
+    assert not any(path.exists() for path in old)
+    assert all(path.exists() for path in (fresh, *others, folder))
+
+
+def test_a_note_that_an_interrupted_write_will_put_in_place_is_named(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(moves, "install", stop)
+        with pytest.raises(Killed):
+            memory.add("tea", type="user", description="Drinks tea", body="Tea.")
+    told = found(memory, "journal")
+    assert [finding.path for finding in told] == ["", "user-tea.md"]
+    assert "removed" in told[1].message
+    said: list[str] = []
+    again = Memory(memory.project, tell=said.append)
+    assert [f for f in again.doctor(fix=True) if f.check == "journal"] == []
+    assert said[0] == "A write that was interrupted is finished."
+    assert said[1].startswith("user-tea.md: put in place")
+    assert again.note("tea")
+
+
+def test_text_that_a_recovery_had_to_keep_aside_is_told_by_the_command_that_recovers(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = memory.project.store
+    with monkeypatch.context() as patch:
+        patch.setattr(moves, "settle", stop)
+        with pytest.raises(Killed):
+            memory.edit("prefers-pnpm", body="Uses pnpm alone.")
+    (aside,) = store.glob(".mdmemory-tx-*.old")
+    aside.write_bytes(b"saved late, by an editor that had the old file open\n")
+    monkeypatch.chdir(memory.project.root)
+    assert main(["add", "tea", "--type", "user", "--description", "Tea", "Tea."]) == 0
+    told = capsys.readouterr().err
+    assert "mdmemory: A write that was interrupted is finished.\n" in told
+    assert "feedback-prefers-pnpm.md: it was changed meanwhile, twice" in told
+    assert f"the other text is in {aside.name}" in told
+    assert aside.read_bytes().startswith(b"saved late")
+    assert main(["list"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_repository_without_a_work_tree_is_named_by_status(memory: Memory, git: Git) -> None:
+    git(memory.project.root, "config", "core.bare", "true")
+    assert "bare" in memory.git_state()

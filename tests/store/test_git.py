@@ -147,6 +147,29 @@ def test_between_two_commits_of_a_series_is_not_finished(repository: Path, git: 
     assert "picked" in problem.message
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence", "way_out"),
+    [
+        (["bisect", "start"], "a bisection is under way", "`git bisect reset`"),
+        (["bisect", "start", "HEAD", "HEAD~2"], "a bisection is under way", "`git bisect reset`"),
+        (["am", "../patch"], "patches are being applied", "`git am --abort`"),
+    ],
+)
+def test_a_bisection_and_a_mailbox_have_their_own_way_out(
+    words: list[str], sentence: str, way_out: str, repository: Path, git: Git
+) -> None:
+    diverge(repository, git)
+    (repository / "README").write_text("later\n")
+    git(repository, "commit", "-q", "-a", "-m", "later")
+    patch = git(repository, "format-patch", "--stdout", "-1", "other")
+    (repository.parent / "patch").write_text(patch)
+    subprocess.run(["git", "-C", str(repository), *words], capture_output=True)
+    problem = refusal(found(repository))
+    assert problem
+    assert sentence in problem.message
+    assert way_out in problem.hint
+
+
 def test_a_detached_head_is_refused(repository: Path, git: Git) -> None:
     git(repository, "switch", "-q", "--detach")
     problem = refusal(found(repository))

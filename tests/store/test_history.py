@@ -15,10 +15,12 @@ from mdmemory.store import history as module
 from mdmemory.store.history import (
     FILES_TRAILER,
     ID_TRAILER,
+    UNDOES,
     History,
     Logged,
     Message,
     memory_trailers,
+    taken_back,
 )
 
 Git = Callable[..., str]
@@ -166,7 +168,7 @@ def test_a_persons_settings_change_nothing_of_what_we_read(
     ]
     assert history.changed(made) == ["喜欢.md"]
     assert "喜欢.md" in history.tree("HEAD")
-    assert history.reverted() == set()
+    assert history.undone() == set()
 
 
 def test_commits_of_others_and_of_other_folders_are_not_in_the_log(store: Path, git: Git) -> None:
@@ -182,19 +184,52 @@ def test_an_unborn_branch_has_an_empty_log(tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "-q", "new")
     history = of(tmp_path / "new")
     assert history.log() == []
-    assert history.reverted() == set()
+    assert history.undone() == set()
     assert history.tree(history.head()) == {}
 
 
-def test_a_commit_that_was_reverted_and_brought_back_is_not_reverted(store: Path, git: Git) -> None:
+def test_reverts_of_reverts_are_followed_to_any_depth(store: Path, git: Git) -> None:
     (store / "a.md").write_text("new")
     git(store, "add", ".")
-    first = commit(git, store, Message("memory: add a", trailers=memory_trailers("add")))
-    git(store, "revert", "--no-edit", "HEAD")
-    assert of(store).reverted() == {first}
-    second = git(store, "rev-parse", "HEAD").strip()
-    git(store, "revert", "--no-edit", "HEAD")
-    assert of(store).reverted() == {second}
+    made = [commit(git, store, Message("memory: add a", trailers=memory_trailers("add")))]
+    for depth in range(1, 5):
+        how = ["-c", "revert.reference=true"] if depth == 2 else []  # git then shortens the id
+        git(store, *how, "revert", "--no-edit", "HEAD")
+        made.append(git(store, "rev-parse", "HEAD").strip())
+        # every second one, counted back from the newest, which stands
+        assert of(store).undone() == {*made[depth - 1 :: -2]}
+    assert (store / "a.md").exists()
+
+
+def test_an_undo_by_us_and_a_revert_by_git_count_alike(store: Path, git: Git) -> None:
+    about = memory_trailers("add")
+    first = commit(git, store, Message("memory: add a", trailers=about))
+    undo = commit(git, store, Message("memory: undo", trailers=(*about, (UNDOES, first))))
+    assert of(store).undone() == {first}
+    said = Message('Reapply "memory: add a"', [f"This reverts commit {undo}."])
+    again = commit(git, store, said)
+    assert of(store).undone() == {undo}
+    commit(git, store, Message("memory: undo", trailers=(*about, (UNDOES, again))))
+    assert of(store).undone() == {again, first}
+
+
+@pytest.mark.parametrize(
+    ("takes", "gone"),
+    [
+        ({"b": ["a"]}, "a"),
+        ({"c": ["b"], "b": ["a"]}, "b"),
+        ({"d": ["c"], "c": ["b"], "b": ["a"]}, "ca"),
+        ({"e": ["d"], "d": ["c"], "c": ["b"], "b": ["a"]}, "db"),
+        # taken back, brought back, and taken back once more by another
+        ({"d": ["a"], "c": ["b"], "b": ["a"]}, "ab"),
+        # taken back twice, and only one of these brought back
+        ({"d": ["c"], "c": ["a"], "b": ["a"]}, "ca"),
+        ({"d": ["b", "c"], "c": ["a"], "b": ["a"]}, "bc"),
+        ({}, ""),
+    ],
+)
+def test_what_was_brought_back_is_not_taken_back(takes: dict[str, list[str]], gone: str) -> None:
+    assert taken_back(takes.items()) == set(gone)
 
 
 def test_a_commit_is_resolved_by_what_names_it_and_options_are_no_names(

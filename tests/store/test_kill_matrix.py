@@ -210,6 +210,7 @@ def matrix(
     return len(places)
 
 
+@pytest.mark.slow
 def test_a_sample_of_kills_and_full_disks(pristine: Path, tmp_path: Path, shim: Path) -> None:
     words = COMMANDS["compact"]
     assert matrix(words, pristine, tmp_path / "kill", shim, "kill", step=80) >= 3

@@ -94,7 +94,22 @@ def test_a_merge_taken_back_by_git_revert_links_nothing(
 ) -> None:
     git(repository, "revert", "--no-edit", "HEAD")
     assert told(merged.history("tabs-in-go"))[0] == ("revert", "feedback-tabs-in-go.md")
+    assert [kind for kind, _ in told(merged.history("go-tabs"))] == [
+        "revert", "compact", "edit", "add",
+    ]  # fmt: skip
     assert "feedback-go-tabs.md" not in dict(map(reversed, told(merged.history("tabs-in-go"))))
+
+
+def test_a_merge_that_was_brought_back_links_again(
+    merged: Memory, repository: Path, git: Git
+) -> None:
+    lives = told(merged.history("tabs"))
+    for _ in range(2):
+        git(repository, "revert", "--no-edit", "HEAD")
+    found = told(merged.history("tabs"))
+    assert found[0] == ("revert", "feedback-tabs.md")
+    assert [step for step in found if step[0] != "revert"] == lives
+    assert merged.undo("HEAD~2").restored
 
 
 def test_a_note_renamed_by_hand_keeps_its_past(memory: Memory, repository: Path, git: Git) -> None:

@@ -126,6 +126,7 @@ def test_a_held_note_is_neither_committed_nor_pushed(
     assert git(one.project.root, "status", "--porcelain") == "?? notes/memory/held.md\n"
 
 
+@pytest.mark.slow
 def test_the_same_note_edited_twice_is_left_to_the_person(
     clones: tuple[Memory, Memory], bare: Path, git: Git, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

@@ -483,6 +483,14 @@ def shallow(root: Path, git: Git) -> Path:
     return root.parent / "shallow"
 
 
+def partial(root: Path, git: Git) -> Path:
+    git(root, "config", "uploadpack.allowFilter", "true")
+    words = ("clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{root}", "partial")
+    git(root.parent, *words)
+    git(root.parent / "partial", "read-tree", "HEAD")  # README is promised, and not there
+    return root.parent / "partial"
+
+
 def sparse(*words: str) -> Callable[[Path, Git], Path]:
     def make(root: Path, git: Git) -> Path:
         (root / "src").mkdir()
@@ -513,6 +521,8 @@ KINDS: dict[str, Callable[[Path, Git], Path]] = {
     "linked worktree": worktree,
     "submodule": submodule,
     "shallow clone": shallow,
+    "partial clone": partial,
+    "names without case": configured("config", "core.ignoreCase", "true"),
     "sparse checkout": sparse("--no-cone", "/notes/"),
     "sparse checkout of folders": sparse("--cone", "notes"),
     "sparse index": sparse("--cone", "--sparse-index", "notes"),

@@ -10,9 +10,9 @@ import pytest
 
 from mdmemory.errors import NotFound, RepositoryState
 from mdmemory.files import digest
-from mdmemory.store.history import FILES_TRAILER, ID_TRAILER, Logged
+from mdmemory.store.history import FILES_TRAILER, ID_TRAILER
 from mdmemory.store.transaction import Change
-from mdmemory.store.undo import UNDOES, Undone, undo, undone_commits
+from mdmemory.store.undo import BY_DEFAULT, Undone, undo
 from mdmemory.store.writer import Group, Writer, Written
 
 Git = Callable[..., str]
@@ -154,15 +154,36 @@ def test_what_is_undone_is_not_undone_twice(store: Path, writer: Writer) -> None
         undo(writer)
 
 
+def test_an_undo_of_an_undo_of_an_undo_is_known_as_such(
+    store: Path, git: Git, writer: Writer
+) -> None:
+    texts = [notes(store)]
+    first = do(writer, MERGE)
+    texts.append(notes(store))
+    id = first.id
+    for depth in range(1, 5):
+        id = undo(writer, id).written.id
+        assert notes(store) == texts[(depth + 1) % 2]
+        assert writer.history
+        assert (first.commit in writer.history.undone()) == (depth % 2 == 1)
+    git(store, "revert", "--no-edit", "HEAD")  # of the undo that had brought it back
+    with pytest.raises(NotFound, match="undone already"):
+        undo(writer, first.id)
+
+
+@pytest.mark.parametrize("kind", BY_DEFAULT)
 def test_without_a_name_the_newest_change_goes_and_an_addition_stays(
-    store: Path, writer: Writer
+    kind: str, store: Path, writer: Writer
 ) -> None:
     first = do(writer, {"user-name.md": note("One.")}, kind="edit")
-    second = do(writer, {"project-plan.md": note("Two.")}, kind="edit")
-    do(writer, {"user-added.md": note("Added.")}, kind="add")
+    second = do(writer, {"project-plan.md": note("Two.")}, kind=kind)
+    for other in ("add", "mend"):
+        do(writer, {f"user-{other}.md": note("Added.")}, kind=other)
     assert undo(writer).undone == second.commit
     assert undo(writer).undone == first.commit
-    assert (store / "user-added.md").exists()
+    assert (store / "user-add.md").exists()
+    with pytest.raises(NotFound, match="nothing to undo"):
+        undo(writer)
 
 
 def test_gits_own_revert_works_too_and_is_known(store: Path, git: Git, writer: Writer) -> None:
@@ -221,13 +242,3 @@ def test_a_commit_that_somebody_forged_reaches_nothing_outside(
     git(store, "commit", "-q", "-m", message)
     assert undo(writer, "m-1") == Undone(git(store, "rev-parse", "HEAD").strip(), Written(), (), ())
     assert outside.read_text() == "precious"
-
-
-def test_an_undo_that_was_undone_counts_for_nothing() -> None:
-    def entry(commit: str, undoes: str = "") -> Logged:
-        return Logged(commit, "", "", (), ((UNDOES, undoes),) if undoes else ())
-
-    log = [entry("c", "b"), entry("b", "a"), entry("a")]
-    assert undone_commits(log, set()) == {"b"}
-    assert undone_commits(log[1:], set()) == {"a"}
-    assert undone_commits(log, {"c"}) == {"c", "a"}
