@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
+from mdmemory.compact.due import PARTIAL, due
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, render
 from mdmemory.compact.planner import Given, Planner, Proposal
-from mdmemory.compact.due import PARTIAL, due
 from mdmemory.compact.runner import Compactor, Outcome, describe
 from mdmemory.config import load
 from mdmemory.errors import MdmemoryError

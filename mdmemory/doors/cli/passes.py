@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.doors import machine
 from mdmemory.doors.cli import given
 from mdmemory.doors.cli.output import emit, opened, plural, warn
+from mdmemory.doors.cli.progress import Progress
 from mdmemory.errors import UsageError
 
 if TYPE_CHECKING:
     from mdmemory.capture.run import Extracted
     from mdmemory.compact.runner import Outcome
+    from mdmemory.doors.memory import Memory
 MAX_WAIT = 3600  # seconds
 
 
@@ -51,7 +53,8 @@ def extract_options(parser: ArgumentParser) -> None:
     parser.add_argument("--session", metavar="ID",
                         help="a session of this machine; `session list` shows them")  # fmt: skip
     parser.add_argument("--after", metavar="SECONDS", type=_seconds, default=0.0,
-                        help="copy the session now, wait so long, then read it")  # fmt: skip
+                        help="copy the session now, wait so long, then read it, unless a newer "
+                             "one waits; then compact if due")  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="tell, and store nothing")
 
 
@@ -61,8 +64,6 @@ def extract(asked: Namespace) -> int:
     What the user asked to remember always; what a model finds, where one is chosen. A dry run asks
     the model, too.
     """
-    from mdmemory.doors import models
-
     asked.holder = "extract"
     if bool(asked.transcript) == bool(asked.session):
         raise UsageError(
@@ -71,8 +72,31 @@ def extract(asked: Namespace) -> int:
         )
     memory = opened(asked)
     transcript = given.read(asked.transcript) if asked.transcript else _copy(asked.session)
-    time.sleep(asked.after)  # with the copy in hand: a session that is deleted now loses nothing
-    done = memory.extract(transcript, dry_run=asked.dry_run)
+    if not asked.after:
+        return _read(memory, transcript, asked)
+    from mdmemory.doors import idle
+
+    # with the copy in hand: a session that is deleted now loses nothing
+    with idle.quiet(memory.project, asked.session or asked.transcript, asked.after) as is_newest:
+        if not is_newest:
+            return 0
+        code = _read(memory, transcript, asked)
+        if not asked.dry_run:
+            _warn_of(memory.compact(if_due=True))
+        return code
+
+
+def _warn_of(outcome: Outcome) -> None:
+    if outcome.outcome in ("refused", "failed"):
+        why = " ".join(message for _, message in outcome.refusals)
+        warn(f"The compaction that was due came to nothing ({outcome.outcome}). {why}".rstrip())
+
+
+def _read(memory: Memory, transcript: bytes, asked: Namespace) -> int:
+    from mdmemory.doors import models
+
+    with Progress(memory, json=asked.json) as progress:
+        done = memory.extract(transcript, dry_run=asked.dry_run, report=progress.step)
     if asked.json:
         emit(_extracted(done))
     else:
@@ -135,29 +159,40 @@ def _seconds(text: str) -> float:
 
 def _copy(session: str) -> bytes:
     from mdmemory.capture.transcript import copy
-    from mdmemory.doors.cli.sessions import hosts
 
-    return copy(hosts(), session)
+    return copy(machine.hosts(), session)
 
 
 def compact_options(parser: ArgumentParser) -> None:
     """Options of `compact`."""
     parser.add_argument("--if-due", action="store_true", help="do nothing when it is not due")
     parser.add_argument("--dry-run", action="store_true", help="tell, and change nothing")
-    parser.add_argument("--offline", action="store_true", help="plan without a model (default)")
+    parser.add_argument("--offline", action="store_true",
+                        help="plan without a model, whatever is set")  # fmt: skip
     parser.add_argument("--plan", metavar="FILE", help="apply this plan (JSON), or - to read it")
 
 
 def compact(asked: Namespace) -> int:
-    """Merge duplicates and flag contradictions: a checkpoint, then one revertible commit."""
+    """Merge duplicates and flag contradictions: a checkpoint, then one revertible commit.
+
+    A model plans where one is chosen in your settings; a dry run asks it, too.
+    """
+    from mdmemory.doors import models
+
     asked.holder = "compact"
     memory = opened(asked)
     plan = given.read(asked.plan) if asked.plan else None
-    outcome = memory.compact(plan=plan, if_due=asked.if_due, dry_run=asked.dry_run)
+    with Progress(memory, json=asked.json) as progress:
+        outcome = memory.compact(
+            plan=plan, offline=asked.offline, if_due=asked.if_due, dry_run=asked.dry_run,
+            report=progress.step,
+        )  # fmt: skip
     if asked.json:
         emit(_json(outcome))
     else:
         _tell(outcome)
+    if outcome.model and (said := models.protocol(memory.project).said):
+        warn(said)
     return 1 if outcome.outcome in ("refused", "failed") else 0
 
 
@@ -190,20 +225,23 @@ _WORDS = {
     "dry_run": "Dry run: nothing was changed.",
     "busy": "Another process is at work; nothing was changed.",
     "refused": "The plan was refused; nothing was changed.",
+    "failed": "There is no plan; nothing was changed. The same is asked again later.",
 }
 
 
 def _tell(outcome: Outcome) -> None:
     from mdmemory.compact.runner import describe
 
+    cost = outcome.tokens
     for op in outcome.applied:
         print(f"{'would ' if outcome.outcome == 'dry_run' else ''}{describe(op)}")
     for op, why in outcome.skipped:
         print(f"skipped {describe(op)}: {why}")
     for op, code, message in outcome.refused:
         print(f"refused {describe(op)}: {message} ({code})")
+    what = "plan refused" if outcome.outcome == "refused" else "no plan"
     for code, message in outcome.refusals:
-        print(f"plan refused: {message} ({code})")
+        print(f"{what}: {message} ({code})")
     if outcome.outcome == "applied":
         print(
             f"{plural(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "
@@ -212,3 +250,8 @@ def _tell(outcome: Outcome) -> None:
         )
     else:
         print(_WORDS[outcome.outcome])
+    if cost.calls:
+        print(
+            f"{outcome.model} was asked {plural(cost.calls, 'time')}: "
+            f"{plural(cost.input, 'token')} in, {cost.output} out."
+        )
