@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from mdmemory.store.project import Places
 
-if TYPE_CHECKING:  # loaded by `now`: most commands never ask for the time
+if TYPE_CHECKING:  # each is loaded by the function that needs it
     from datetime import datetime
+
+    from mdmemory.capture.transcript import Hosts
 
 
 def places(environment: Mapping[str, str] | None = None) -> Places:
@@ -27,6 +29,23 @@ def opencode_folder(environment: Mapping[str, str] | None = None) -> Path:
     """Where OpenCode keeps the person's own configuration."""
     environment = os.environ if environment is None else environment
     return _base(environment, "XDG_CONFIG_HOME", ".config") / "opencode"
+
+
+def state_folder(environment: Mapping[str, str] | None = None) -> Path:
+    """Where logs go that belong to no project."""
+    environment = os.environ if environment is None else environment
+    return _base(environment, "XDG_STATE_HOME", ".local/state") / "mdmemory"
+
+
+def hosts(environment: Mapping[str, str] | None = None) -> Hosts:
+    """Where the hosts keep their sessions on this machine, by the variables that they read."""
+    from mdmemory.capture.transcript import Hosts
+
+    environment = os.environ if environment is None else environment
+    data = _base(environment, "XDG_DATA_HOME", ".local/share") / "opencode"
+    claude = environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
+    named = environment.get("OPENCODE_DB") or "opencode.db"
+    return Hosts(opencode=data / named, claude=Path(claude) / "projects")
 
 
 def _base(environment: Mapping[str, str], variable: str, usual: str) -> Path:

@@ -73,12 +73,10 @@ def check(project: Path, store: Path, *, config_folder: Path | None = None) -> l
     return checks.reading(Place(project, store, config_folder))
 
 
-def findings(
-    project: Path, store: Path, command: Sequence[str], personal: Path, log: Path
-) -> list[str]:
+def findings(project: Path, store: Path, command: Sequence[str], personal: Path) -> list[str]:
     """What `doctor` tells. `command` starts this mdmemory, `personal` is the person's own
-    configuration folder, `log` the bridge's."""
-    return checks.examine(Place(project, store), command, personal, log)
+    configuration folder."""
+    return checks.examine(Place(project, store), command, personal)
 
 
 def is_used(project: Path, store: Path) -> bool:

@@ -41,8 +41,7 @@ def unwire(project: Path) -> list[str]:
 
 def examine(project: Path, command: list[str] | None = None) -> list[str]:
     place = Place(project, project / "notes/memory")
-    nowhere = project.parent / "nowhere"
-    return checks.examine(place, command or COMMAND, nowhere, nowhere / "bridge.log")
+    return checks.examine(place, command or COMMAND, project.parent / "nowhere")
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
@@ -187,13 +186,16 @@ def test_a_second_store_that_a_relative_entry_matches_is_told(project: Path) -> 
     assert said[-1].startswith("../../notes/memory/MEMORY.md matches the entry")
 
 
-def test_a_bridge_that_gave_up_is_told(project: Path) -> None:
-    wire(project)
-    log = project / "bridge.log"
-    gone = "2026-06-01T00:01:00Z plugin: the bridge is gone: it ended (1); it is not started again"
-    log.write_text(f"2026-06-01T00:00:00Z started\n{gone} until OpenCode is\n", "utf-8")
-    place = Place(project, project / "notes/memory")
-    assert any("the bridge is gone" in s for s in checks.examine(place, COMMAND, project / "no", log))
+def test_a_bridge_that_had_trouble_is_told(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(repository), "--opencode"]) == 0
+    monkeypatch.chdir(repository)
+    line = "2026-06-01T00:01:00Z plugin: the bridge is gone: it ended (1); it is started again\n"
+    (repository / ".mdmemory/bridge.log").write_text(line, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["doctor"]) == 0
+    assert "the bridge is gone: it ended (1)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,8 @@ def environment(project: Path, home: Path, url: str) -> dict[str, str]:
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        # With a plugin the client lets npm install its types, and waits 90 s for no answer.
+        "npm_config_fetch_retries": "0",
         # An address that refuses at once, should anything still try to leave the machine.
         "HTTPS_PROXY": "http://127.0.0.1:9",
         "NO_PROXY": "127.0.0.1,localhost",
@@ -67,11 +69,12 @@ class OpenCode:
     does not start in READY seconds, or does not answer in STEP.
     """
 
-    def __init__(self, project: Path, home: Path, url: str) -> None:
+    def __init__(self, project: Path, home: Path, url: str, **more: str) -> None:
+        """`more` are further variables of its environment."""
         assert PROGRAM.exists(), MISSING
         self.project = project
         self.log = home / "serve.log"
-        self._environment = environment(project, home, url)
+        self._environment = environment(project, home, url) | more
         self._url = ""
 
     def __enter__(self) -> OpenCode:
@@ -118,6 +121,10 @@ class OpenCode:
         assert not answer["info"].get("error"), answer["info"]
         return "".join(part["text"] for part in answer["parts"] if part["type"] == "text")
 
+    def command(self, session: str, name: str, arguments: str) -> None:
+        """Run a command, as `/name arguments` in the client does, and wait for the turn's end."""
+        self._post(f"/session/{session}/command", {"command": name, "arguments": arguments})
+
     def export(self, session: str) -> str:
         """What `opencode export` prints for a session: JSON."""
         return self.run("export", session)
@@ -142,9 +149,37 @@ class OpenCode:
             time.sleep(0.1)
         raise AssertionError(f"the client did not start in {READY:.0f} s: {said}")
 
+    def summarize(self, session: str) -> None:
+        """Let the client compact a session: what was said becomes a summary by the model."""
+        self._post(f"/session/{session}/summarize", {"providerID": PROVIDER, "modelID": MODEL})
+
+    def delete(self, session: str) -> None:
+        """Delete a session and all that was said in it."""
+        self._ask("DELETE", f"/session/{session}")
+
+    def messages(self, session: str) -> Any:
+        """The messages of a session, each with its parts, as the client stores them."""
+        return self._ask("GET", f"/session/{session}/message")
+
+    def processes(self, word: str) -> list[int]:
+        """The children of the client that have `word` among their arguments (Linux)."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+                words = (folder / "cmdline").read_bytes().decode().split("\0")
+            except OSError:  # it ended meanwhile
+                continue
+            if parent == self._process.pid and word in words:
+                found.append(int(folder.name))
+        return found
+
     def _post(self, path: str, body: dict[str, Any]) -> Any:
+        return self._ask("POST", path, json.dumps(body).encode())
+
+    def _ask(self, method: str, path: str, body: bytes | None = None) -> Any:
         asked = urllib.request.Request(
-            self._url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
+            self._url + path, body, {"Content-Type": "application/json"}, method=method
         )
         with urllib.request.urlopen(asked, timeout=STEP) as answer:
             return json.load(answer)

@@ -7,6 +7,7 @@ line, `python tests/e2e/fake_server.py [PORT]` serves the default answer until i
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 from collections import deque
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
+from zlib import crc32
 
 Body = dict[str, Any]
 MODEL = "scripted"
@@ -54,6 +56,8 @@ class Script:
     ended: threading.Event = field(default_factory=threading.Event)
     answers: deque[Answer] = field(default_factory=deque)
     requests: list[Body] = field(default_factory=list)
+    dimensions: int = 1536  # of the vectors; a request for some is not heard
+    embedded: list[Body] = field(default_factory=list)  # the requests for vectors
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, body: Body) -> Answer:
@@ -139,6 +143,19 @@ def user_texts(body: Body) -> list[str]:
     return [_text(m["content"]) for m in body["messages"] if m["role"] == "user"]
 
 
+# Words that mean the same to the server, so that texts without a common word can be near.
+MEANINGS = {"cloud": "hosting", "servers": "hosting", "aws": "hosting", "db": "database",
+            "postgres": "database", "colour": "theme", "dark": "theme"}  # fmt: skip
+
+
+def meaning(text: str, dimensions: int) -> list[float]:
+    """A vector for a text, always the same: each of its words adds to one number."""
+    vector = [0.0] * dimensions
+    for word in re.findall(r"\w+", text.lower()):
+        vector[crc32(MEANINGS.get(word, word).encode()) % dimensions] += 1.0
+    return vector if any(vector) else [1.0] * dimensions
+
+
 def _text(content: object) -> str:
     if isinstance(content, list):
         return "\n".join(part.get("text", "") for part in content)
@@ -164,6 +181,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.endswith("/embeddings"):
+            return self._embeddings(body)
         if not self.path.endswith("/chat/completions"):
             said = {"error": {"message": f"{self.path} is not served"}}
             return self._json(said, Answer(status=404))
@@ -180,6 +199,24 @@ class _Handler(BaseHTTPRequestHandler):
         if body.get("stream"):
             return self._stream(answer)
         return self._json(_completion(answer), answer)
+
+    def _embeddings(self, body: Body) -> None:
+        script = self.server.script
+        with script.lock:
+            script.keys.append(self.headers.get("Authorization", ""))
+            script.embedded.append(body)
+            answer = script.answers.popleft() if script.answers else Answer()
+        script.ended.wait(answer.delay)
+        if answer.status == 0:
+            return
+        rows = [
+            {"object": "embedding", "index": at, "embedding": meaning(text, script.dimensions)}
+            for at, text in enumerate(body["input"])
+        ]
+        usage = {"prompt_tokens": 7, "total_tokens": 7}
+        said = {"object": "list", "data": rows[::-1], "model": body["model"], "usage": usage}
+        failed = {"error": {"message": f"scripted failure on {body['input'][0]}"}}
+        self._json(said if answer.status == 200 else failed, answer)
 
     def _json(self, value: object, answer: Answer) -> None:
         data = json.dumps(value).encode() if answer.body is None else answer.body

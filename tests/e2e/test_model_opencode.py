@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,12 @@ from mdmemory.llm.schemas import CANDIDATES
 pytestmark = pytest.mark.slow
 
 NOTHING = '{"candidates": []}'
+FACT = {
+    "action": "add", "type": "project", "kind": "", "name": "deploys", "file": "",
+    "description": "Deploys on Tuesdays", "superseded": [],
+    "body": "Deploy on Tuesdays: the on-call team is complete then.",
+    "quote": "We always deploy on Tuesdays",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -120,3 +128,61 @@ def test_the_planner_is_chosen_by_settings_and_counted(
     assert asked is not None
     assert asked.complete("system", "user", CANDIDATES).text == NOTHING
     assert asked.sends_to == "OpenCode's default provider"
+
+
+def mdmemory(project: Path, home: Path, url: str, *words: str) -> str:
+    """What the installed command prints, run by a person whose planner is their OpenCode."""
+    chosen = {"MDMEMORY_PLANNER": "opencode", "MDMEMORY_OPENCODE": str(PROGRAM)}
+    done = subprocess.run(
+        [Path(sys.executable).with_name("mdmemory"), *words], cwd=project,
+        env=environment(project, home, url) | chosen,
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def test_a_session_of_the_client_is_read_by_its_own_provider_and_becomes_a_note(
+    server: FakeServer, repository: Path, home: Path, git: Callable[..., str]
+) -> None:
+    def run(*words: str) -> str:
+        return mdmemory(repository, home, server.url, *words)
+
+    run("init")
+    wired = {"instructions": ["notes/memory/MEMORY.md"]}
+    (repository / "opencode.json").write_text(json.dumps(wired), encoding="utf-8")
+    (repository / "AGENTS.md").write_text("Obey the project.", encoding="utf-8")
+    server.script.default = Answer("Fine.")
+    with OpenCode(repository, home, server.url) as client:
+        session = client.new_session("Deployments")
+        client.send(session, "We always deploy on Tuesdays, the on-call team is complete then.")
+        # as if one of ours had not been deleted
+        ours = client.new_session(opencode_run.TITLE)
+        client.send(ours, "Remember that this was asked by nobody but ourselves.")
+    before = len(server.requests)
+    assert all("Obey the project." in system_text(turn) for turn in server.turns)
+    server.script.default = Answer(json.dumps({"candidates": [FACT]}))
+
+    told = json.loads(run("extract", "--session", session, "--json"))
+    assert told["added"] == ["project-deploys.md"]
+    message = git(repository, "log", "-1", "--format=%H%n%B")
+    assert message.startswith(told["commit"])
+    assert f"\nMemory-Session: {session}\nMemory-Model: the default of opencode\n" in message
+    assert "the on-call team" in git(repository, "show", "HEAD:notes/memory/project-deploys.md")
+    assert git(repository, "status", "--porcelain", "--", "notes") == ""
+
+    (request,) = server.requests[before:]  # one: not even a title is asked for
+    assert not request.get("tools")
+    assert "Obey the project." not in json.dumps(request)
+    assert "# Memory index" not in system_text(request)
+    (asked,) = user_texts(request)
+    (turn, _) = json.loads(asked)["turns"]
+    assert turn["text"].startswith("We always deploy on Tuesdays")
+
+    assert sorted(sessions(server, repository, home)) == []
+    listed = json.loads(run("session", "list", "--json"))
+    assert [row["id"] for row in listed] == [session]
+    assert json.loads(run("extract", "--session", ours, "--json"))["added"] == []
+    assert len(server.requests) == before + 1, "our own session was sent to a model"
+    used = json.loads(run("status", "--json"))["tokens_today"]
+    assert used == {"calls": 1, "input": 100, "output": 10}

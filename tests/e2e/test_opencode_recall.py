@@ -31,7 +31,7 @@ def mdmemory(project: Path, *words: str, text: str | None = None) -> str:
 
 @pytest.fixture
 def project(repository: Path) -> Path:
-    mdmemory(repository, "init", "--opencode")
+    mdmemory(repository, "init", "--opencode", "--no-npm")
     return repository
 
 
@@ -77,7 +77,8 @@ def test_a_commit_that_is_reverted_is_forgotten_by_the_next_request(
 def test_what_the_user_asked_to_remember_becomes_a_committed_note(
     project: Path, empty_home: Path, git: Git
 ) -> None:
-    with FakeServer() as server, OpenCode(project, empty_home, server.url) as client:
+    off = {"MDMEMORY_DISABLE": "1"}  # the plugin would have stored it by now
+    with FakeServer() as server, OpenCode(project, empty_home, server.url, **off) as client:
         session = client.new_session()
         server.call("bash", command="echo remember: tool output is nobody's word", description="x")
         server.say("Remember that the assistant said this.")
@@ -99,7 +100,7 @@ def test_the_client_reads_a_configuration_that_was_amended_with_its_comments(
     config = repository / "opencode.jsonc"
     before = '\ufeff{\r\n\t// ours\r\n\t"username": "team", /* "instructions": [] */\r\n}\r\n'
     config.write_bytes(before.encode())
-    mdmemory(repository, "init", "--opencode")
+    mdmemory(repository, "init", "--opencode", "--no-npm")
     assert config.read_bytes().decode().startswith(before[: before.index("\r\n}")])
     with FakeServer() as server, OpenCode(repository, empty_home, server.url) as client:
         client.send(client.new_session(), "Hello.")

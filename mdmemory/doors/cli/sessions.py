@@ -1,35 +1,47 @@
-"""Commands on the hosts' sessions: session list."""
+"""Commands on the hosts' sessions: session list, show, sweep."""
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.config import PROJECT_FILE
 from mdmemory.doors import machine
 from mdmemory.doors.cli.output import emit, opened, plural, warn
-from mdmemory.errors import RepositoryState
+from mdmemory.doors.outside import session_folders
+from mdmemory.errors import UsageError
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:
-    from mdmemory.capture.transcript import Hosts, Session
+    from mdmemory.capture.transcript import Session
 
 
 def session_options(parser: ArgumentParser) -> None:
     """Options of `session`."""
-    parser.add_argument("action", choices=["list"], help="list: what there is, newest first")
+    parser.add_argument(
+        "action", choices=["list", "show", "sweep"],
+        help="list: what there is, newest first; show: what is kept of one; sweep: remove what is "
+        "old or too much of that",
+    )  # fmt: skip
+    parser.add_argument("id", nargs="?", help="show: a session, or an output shown in part (o-...)")
 
 
 def session(asked: Namespace) -> int:
-    """The sessions of this project in OpenCode and Claude Code, and how far each was read."""
+    """The sessions of this project in OpenCode and Claude Code, how far each was read, and what is
+    kept of one besides: core blocks, working memory, files, errors, decisions."""
     from mdmemory.capture.transcript import sessions
+    from mdmemory.doors.cli import session_state
 
     asked.holder = "session"
-    project = opened(asked).project
-    there = sessions(hosts(), _folders(project))
+    memory = opened(asked)
+    if asked.id and asked.action != "show":
+        raise UsageError(f"`session {asked.action}` takes no id.", "`session show ID` does.")
+    if asked.action == "show":
+        return session_state.show(memory, asked.id, asked.json)
+    if asked.action == "sweep":
+        return session_state.sweep(memory, asked.json)
+    project = memory.project
+    there = sessions(machine.hosts(), session_folders(project))
     rows = _rows(project, there.found)
     if asked.json:
         emit(rows)
@@ -38,40 +50,6 @@ def session(asked: Namespace) -> int:
     for problem in there.problems:
         warn(f"OpenCode's sessions are missing here. {problem.message} {problem.hint}")
     return 1 if there.problems else 0
-
-
-def hosts() -> Hosts:
-    """Where the hosts keep their sessions on this machine, by the variables that they read."""
-    from mdmemory.capture.transcript import Hosts
-
-    places = machine.places()
-    data = places.personal_root.parent / "opencode"  # beside our own, by the same XDG rules
-    claude = places.environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
-    named = places.environment.get("OPENCODE_DB") or "opencode.db"
-    return Hosts(opencode=data / named, claude=Path(claude) / "projects")
-
-
-def _folders(project: Project) -> list[Path]:
-    """The project's folder in each of its repository's worktrees, those that are gone, too.
-
-    A store that belongs to no one project serves the folder in which the command was started.
-    """
-    from mdmemory.store import git
-
-    root = project.root
-    if root == machine.places().personal_root or not (root / PROJECT_FILE).is_file():
-        root = Path.cwd()
-    try:
-        repository = git.find(root)
-    except RepositoryState:  # no reason not to look
-        repository = None
-    listed = repository.ask("worktree", "list", "--porcelain") if repository else None
-    if repository is None or listed is None:
-        return [root]
-    below = Path(os.path.realpath(root)).relative_to(os.path.realpath(repository.top))
-    lines = listed.decode("utf-8", "surrogateescape").split("\n")
-    trees = [line.removeprefix("worktree ") for line in lines if line.startswith("worktree ")]
-    return [root, *(Path(tree) / below for tree in trees)]
 
 
 def _rows(project: Project, found: tuple[Session, ...]) -> list[dict[str, Any]]:

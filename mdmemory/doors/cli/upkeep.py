@@ -134,13 +134,12 @@ def doctor(asked: Namespace) -> int:
 
 def _opencode(memory: Memory) -> list[str]:
     """What stands between this store and OpenCode."""
-    from mdmemory.doors import githooks, opencode
+    from mdmemory.doors import bridge_log, githooks, opencode
     from mdmemory.doors.wiring.client import version_findings
 
-    project, places = memory.project, machine.places()
-    log = project.private / "bridge.log"
-    command, folder = githooks.command(), machine.opencode_folder()
+    project, folder = memory.project, machine.opencode_folder()
     if not opencode.is_used(project.root, project.store):
         return []
-    found = opencode.findings(project.root, project.store, command, folder, log)
-    return found + version_findings(project, places.environment)
+    found = opencode.findings(project.root, project.store, githooks.command(), folder)
+    found += bridge_log.findings(project)
+    return found + version_findings(project, machine.places().environment)

@@ -21,12 +21,12 @@ _DEEP, _MANY = 4, 5_000  # levels and folders that are looked through for other 
 _COMMAND = re.compile(r"^const COMMAND[^=]*= (\[.*\])", re.M)
 
 
-def examine(place: Place, command: Sequence[str], personal: Path, log: Path) -> list[str]:
-    """All findings on a project. `command` starts this mdmemory; `log` is the bridge's."""
+def examine(place: Place, command: Sequence[str], personal: Path) -> list[str]:
+    """All findings on a project. `command` starts this mdmemory, `personal` is the person's own
+    configuration folder."""
     found = reading(place) + twice_matched(place)
     found += [sentence for look in _PLUGIN for sentence in look(place, command)]
-    found += _npm(place, personal)
-    return found + _quiet(log)
+    return found + _npm(place, personal)
 
 
 def reading(place: Place) -> list[str]:
@@ -154,12 +154,3 @@ def _npm(place: Place, personal: Path) -> list[str]:
         "`mdmemory init --opencode --no-npm`."
         for each in others if each.folder.is_dir() and not seeding.is_seeded(each)
     ]
-
-
-def _quiet(log: Path) -> list[str]:
-    """The bridge died too often and the plugin gave up."""
-    if not log.is_file():
-        return []
-    last = log.read_text(encoding="utf-8", errors="replace").splitlines()[-1:]
-    return [f"{log}: {line}" for line in last if "is not started again" in line]
-

@@ -1,0 +1,166 @@
+"""`mdmemory bridge`: a host's plugin asks in lines of JSON and is answered in lines of JSON.
+
+One request is done after the other; only calls of tools, which may take long, have a thread of
+their own, so that no hook waits behind them. It ends with its input, at SIGTERM, or when asked to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from mdmemory.errors import MdmemoryError, UsageError
+
+MAX_LINE = 16 * 1024 * 1024  # bytes of one request; a tool's output may be large
+LAST_CALL = 5.0  # seconds that a call under way has to end in
+
+Result = Mapping[str, Any]
+Methods = Mapping[str, Callable[[Mapping[str, Any]], Result]]
+SLOW = "call"
+END = "dispose"
+
+
+class Bridge:
+    """Answers what comes in at `source` by `methods`, at `sink`; `failed` hears of each failure.
+
+    `tick` is called now and then, and says in how many seconds it wants to be called again.
+    """
+
+    def __init__(
+        self, source: int, sink: int, methods: Methods, *,
+        failed: Callable[[str, Exception], None], tick: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self._source, self._sink = source, sink
+        self._methods, self._failed, self._tick = methods, failed, tick
+        self._ended = False
+        self._writing = threading.Lock()
+        self._calls: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._caller: threading.Thread | None = None
+
+    def serve(self) -> None:
+        """Answer until the end. Whatever goes wrong with a request is its answer."""
+        with _signals() as woken:
+            for line in self._lines(woken):
+                self._take(line)
+                if self._ended:
+                    break
+        if self._caller:
+            self._calls.put(None)
+            self._caller.join(LAST_CALL)
+
+    def _lines(self, woken: int) -> Iterator[bytes]:
+        buffer = bytearray()
+        due = time.monotonic() + self._tick()
+        while True:
+            left = max(0.0, due - time.monotonic())
+            ready, _, _ = select.select([self._source, woken], [], [], left)
+            if woken in ready:
+                return
+            if time.monotonic() >= due:
+                due = time.monotonic() + self._tick()
+            if self._source not in ready:
+                continue
+            data = os.read(self._source, 1 << 16)
+            if not data:
+                return
+            buffer += data
+            if b"\n" in data:
+                *lines, buffer = buffer.split(b"\n")
+                yield from map(bytes, lines)
+            elif len(buffer) > MAX_LINE:
+                buffer = bytearray(b"!")  # what is left of it is no JSON, and answered so
+
+    def _take(self, line: bytes) -> None:
+        request = _request(line)
+        if request.get("method") == SLOW:
+            if self._caller is None:
+                self._caller = threading.Thread(target=self._call, daemon=True)
+                self._caller.start()
+            self._calls.put(request)
+            return
+        self._answer(request)
+        self._ended = request.get("method") == END
+
+    def _call(self) -> None:
+        while (request := self._calls.get()) is not None:
+            self._answer(request)
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        answer: dict[str, Any] = {"id": request.get("id")}
+        try:
+            answer["result"] = self._done(request)
+            text = json.dumps(answer)
+        except MdmemoryError as problem:
+            error = {"code": problem.code, "message": problem.message, "hint": problem.hint}
+            text = json.dumps({"id": request.get("id"), "error": error})
+            self._failed(_name(request), problem)
+        except Exception as problem:  # noqa: BLE001 - one request's failure must not end the others
+            sentence = f"Something unexpected happened ({type(problem).__name__})."
+            error = {"code": "unexpected", "message": sentence, "hint": "bridge.log says where."}
+            text = json.dumps({"id": request.get("id"), "error": error})
+            self._failed(_name(request), problem)
+        self._write(text.encode("ascii") + b"\n")
+
+    def _done(self, request: dict[str, Any]) -> Result:
+        method, params = request.get("method"), request.get("params", {})
+        if method is None:
+            raise UsageError("The line is no request.", "It has to be a JSON object with `method`.")
+        if method == END:
+            return {}
+        known = self._methods.get(method) if isinstance(method, str) else None
+        if known is None:
+            raise UsageError(f"There is no method {str(method)[:40]!r}.", "Update the plugin.")
+        if not isinstance(params, dict):
+            raise UsageError("`params` is no object.")
+        return known(params)
+
+    def _write(self, data: bytes) -> None:
+        with self._writing:
+            try:
+                while data:
+                    data = data[os.write(self._sink, data) :]
+            except BrokenPipeError:  # nobody listens any more
+                self._ended = True
+
+
+def _request(line: bytes) -> dict[str, Any]:
+    """The request in a line; one without a method where there is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _name(request: Mapping[str, Any]) -> str:
+    return str(request.get("method"))[:40]
+
+
+class _signals:
+    """SIGTERM ends the waiting, not a request under way. SIGINT is the host's business: it ends
+    our input."""
+
+    def __enter__(self) -> int:
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._write, False)
+        self._before = {
+            signal.SIGTERM: signal.signal(signal.SIGTERM, self._wake),
+            signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        }
+        return self._read
+
+    def _wake(self, *_: object) -> None:
+        os.write(self._write, b".")
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        os.close(self._read)
+        os.close(self._write)

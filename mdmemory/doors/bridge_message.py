@@ -1,0 +1,56 @@
+"""A message as a plugin hands it on, and what the assistant is told back in the same turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.errors import UsageError
+
+if TYPE_CHECKING:  # each is loaded by the function that needs it
+    from mdmemory.capture.run import Extracted
+    from mdmemory.capture.transcript import Turn
+
+Params = Mapping[str, Any]
+
+
+def named(params: Params, key: str) -> str:
+    """The id under `key`. Raises UsageError where there is none."""
+    from mdmemory.capture.transcripts.turns import is_id
+
+    value = params.get(key)
+    if not isinstance(value, str) or not is_id(value):
+        raise UsageError(f"The request names no {key}.")
+    return value
+
+
+def turn_of(session: str, params: Params) -> tuple[Turn | None, bool]:
+    """The user's turn that a message is, as its session will give it later; and whether some of
+    it is private."""
+    from mdmemory.capture.privacy import strip_private
+    from mdmemory.capture.transcripts.export import transcript
+
+    parts = params.get("parts", [])
+    message = {"info": {"id": named(params, "message"), "role": "user"}, "parts": parts}
+    turns = transcript({"id": session}, [message]).turns
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    is_private = any(strip_private(text)[1] for text in texts if isinstance(text, str))
+    return (turns[0] if turns else None), is_private
+
+
+def saved(done: Extracted) -> list[str]:
+    """The files that hold what was asked for."""
+    return [*done.added, *done.updated, *done.reinforced, *done.flagged]
+
+
+def told(done: Extracted, is_private: bool) -> list[str]:
+    """What the assistant is told in the turn itself; of what is private it shall store nothing."""
+    files = saved(done)
+    said = [f"mdmemory has stored this already: {', '.join(files)}."] if files else []
+    is_vague = any("vague" in drop["reasons"] for drop in done.dropped)  # type: ignore[operator]
+    if is_vague and not is_private:
+        said.append(
+            "The user asks to remember something, and no sentence of theirs says what. State the "
+            "fact in one sentence of its own and store it with memory_store, or ask which is meant."
+        )
+    return said

@@ -1,0 +1,262 @@
+"""What the hooks of a host's plugin are answered: every rule that the plugin itself must not have.
+
+A method takes and gives JSON values. The store is found anew for each: it may come, go, or be
+another's by now.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.doors import machine
+from mdmemory.doors.bridge_log import Log
+from mdmemory.doors.bridge_message import Params, named, saved, told, turn_of
+from mdmemory.doors.idle import Starter
+from mdmemory.doors.memory import Memory
+from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.store.refresh import Refresher
+from mdmemory.version import VERSION
+
+if TYPE_CHECKING:  # each is loaded by the method that needs it
+    from mdmemory.capture.run import Extracted
+    from mdmemory.capture.transcript import Transcript, Turn
+    from mdmemory.doors.tool import Caller, Tool
+
+PROTOCOL = 1
+# The hooks that a plugin has to forward; what is not named here costs nothing.
+HOOKS = ("message", "system", "compacting", "created", "idle", "compacted", "deleted")
+FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
+_KNOWN = 200  # sessions that are remembered, of each kind
+
+Result = dict[str, Any]
+Block = Callable[[Memory, str], str]  # text for the prompt of a session, "" when there is nothing
+
+
+class Sessions:
+    """What is remembered of sessions, the oldest forgotten first: it is bounded."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Any] = OrderedDict()
+
+    def put(self, session: str, value: Any) -> None:
+        """Remember a value."""
+        self._kept[session] = value
+        self._kept.move_to_end(session)
+        while len(self._kept) > _KNOWN:
+            self._kept.popitem(last=False)
+
+    def get(self, session: str) -> Any:
+        """The value, or None."""
+        return self._kept.get(session)
+
+    def drop(self, session: str) -> Any:
+        """Forget it; the value, or None."""
+        return self._kept.pop(session, None)
+
+
+class Hooks:
+    """The methods, by name. `open_store` finds the store or raises NoStore; `blocks` are what the
+    prompt of a session holds besides MEMORY.md."""
+
+    def __init__(
+        self, open_store: Callable[[], Memory], start: Starter, log: Log, *,
+        blocks: Sequence[Block] = (),
+    ) -> None:  # fmt: skip
+        self._open_store, self._start, self._log = open_store, start, log
+        self._blocks = blocks
+        self._children, self._frozen, self._numbered = Sessions(), Sessions(), Sessions()
+        self._looked = False
+
+    def methods(self) -> dict[str, Callable[[Params], Result]]:
+        """Every method that a request may name."""
+        return {
+            "hello": self.hello, "message": self.message, "system": self.system,
+            "compacting": self.compacting, "compacted": self.compacted, "tool": self.tool,
+            "call": self.call, "created": self.created, "idle": self.idle, "deleted": self.deleted,
+        }  # fmt: skip
+
+    def look(self) -> float:
+        """Begin a compaction if one is due, in a process of its own; seconds to the next look."""
+        if not self._looked:
+            self._looked = True
+            return FIRST_LOOK
+        try:
+            memory = self._open()
+            self._start.alone(memory.project, ["compact", "--if-due"], self._log.file)
+        except MdmemoryError as problem:
+            self._log.failure("compact", problem)
+            return 600.0
+        return memory.project.settings.whole("compact.poll_ms") / 1000
+
+    # what the host asks
+
+    def hello(self, params: Params) -> Result:
+        """Who we are, what we want to hear of, and the tools that the assistant is given."""
+        if params.get("protocol") != PROTOCOL:
+            raise UsageError(
+                f"The plugin speaks another protocol than mdmemory {VERSION}.",
+                "Bring it up to date: `mdmemory init --opencode`.",
+            )
+        tools: list[Tool] = []
+        try:
+            self._open()
+            tools = _tools()
+        except MdmemoryError as problem:  # the session goes on, without tools that would only fail
+            self._log.failure("hello", problem)
+        return {
+            "protocol": PROTOCOL, "version": VERSION, "hooks": list(HOOKS),
+            "tools": [
+                {"name": each.name, "description": each.description, "parameters": each.parameters}
+                for each in tools
+            ],
+        }  # fmt: skip
+
+    def message(self, params: Params) -> Result:
+        """Store what the user asks for, before the turn begins; bring the index up to date."""
+        session = named(params, "session")
+        memory = self._open()
+        turn, is_private = turn_of(session, params)
+        done: Extracted | None = None
+        if turn is not None and not self._is_child(session, turn):
+            done = memory.keep(turn.text, session=session, turn=turn.id)
+        _refresh(memory)
+        if done is None:
+            return {"parts": [], "saved": []}
+        return {
+            "parts": told(done, is_private),
+            "saved": saved(done),
+        }
+
+    def system(self, params: Params) -> Result:
+        """The blocks of a session, the same bytes from its start or a compaction to the next."""
+        session = named(params, "session")
+        memory = self._open()
+        _refresh(memory)
+        text = self._frozen.get(session)
+        if text is None:
+            text = "\n\n".join(filter(None, (block(memory, session) for block in self._blocks)))
+            self._frozen.put(session, text)
+        return {"text": text}
+
+    def compacting(self, params: Params) -> Result:
+        """What the host's own summary is asked for, and the notes it may refer to by number."""
+        session = named(params, "session")
+        if self._children.get(session):
+            return {"context": []}
+        request, shown = self._open().summary_request()
+        self._numbered.put(session, shown)
+        return {"context": [request]}
+
+    def compacted(self, params: Params) -> Result:
+        """Take the facts out of a summary: the one that is given, or the newest there is."""
+        session = named(params, "session")
+        self._frozen.drop(session)
+        shown = self._numbered.drop(session)
+        if self._children.get(session):
+            return {"saved": []}
+        whole = _transcript(session)
+        text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
+        if not isinstance(text, str) or not text:
+            return {"saved": []}
+        done = self._open().summary(session, text, whole.turns, shown=shown)
+        return {"saved": saved(done)}
+
+    def tool(self, params: Params) -> Result:
+        """A tool of the host was used: nothing looks at that yet, and its output stays."""
+        return {}
+
+    def call(self, params: Params) -> Result:
+        """A tool of ours is called by the assistant of a session."""
+        from mdmemory.doors import tools
+
+        session, name = named(params, "session"), params.get("tool")
+        arguments = params.get("arguments", {})
+        if not isinstance(name, str) or not isinstance(arguments, dict):
+            raise UsageError("A call needs the name of a `tool` and an object of `arguments`.")
+        # a parameter that is left out comes as null from some models
+        given = {key: value for key, value in arguments.items() if value is not None}
+        answer = tools.call(self._open(), name, given, _caller(session, name))
+        return {"text": answer.text}
+
+    def created(self, params: Params) -> Result:
+        """A session began; that of a sub-agent (`parent`) holds no user's words."""
+        session = named(params, "session")
+        self._frozen.drop(session)
+        self._children.put(session, bool(params.get("parent")))
+        return {}
+
+    def idle(self, params: Params) -> Result:
+        """A turn ended: the session is read once it has been quiet for a while."""
+        session = named(params, "session")
+        memory = self._open()
+        if not self._children.get(session):
+            # at least a moment: without one it would be a person's command, which waits for nobody
+            milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
+            after = f"--after={milliseconds / 1000:g}"
+            self._start(["extract", f"--session={session}", after], self._log.file)
+        return {}
+
+    def deleted(self, params: Params) -> Result:
+        """A session is gone. Whoever waits to read it has its copy."""
+        session = named(params, "session")
+        for kept in (self._frozen, self._children, self._numbered):
+            kept.drop(session)
+        return {}
+
+    def _open(self) -> Memory:
+        memory = self._open_store()
+        self._log.belongs_to(memory.project)
+        return memory
+
+    def _is_child(self, session: str, turn: Turn) -> bool:
+        """Whether the session is a sub-agent's. One that began before us is looked up, and only
+        where its words would store something."""
+        from mdmemory.capture.requests import asks
+
+        known = self._children.get(session)
+        if known is None and asks(turn.text):
+            try:
+                known = bool(_transcript(session).parent)
+            except MdmemoryError:  # a host without such a database
+                known = False
+            self._children.put(session, known)
+        return bool(known)
+
+
+def _refresh(memory: Memory) -> None:
+    """MEMORY.md follows the notes; nothing is read where nothing changed."""
+    Refresher(memory.project, _is_secret).keep_fresh()
+
+
+def _is_secret(text: str) -> bool:
+    from mdmemory.capture.privacy import has_secret  # only where a note changed
+
+    return has_secret(text)
+
+
+def _transcript(session: str) -> Transcript:
+    from mdmemory.capture.transcript import copy, read
+
+    return read(copy(machine.hosts(), session))
+
+
+def _tools() -> list[Tool]:
+    from mdmemory.doors import tools
+
+    return list(tools.TOOLS)
+
+
+def _caller(session: str, name: str) -> Caller:
+    """Who calls. What the user said counts only for a tool that stores: reading it takes time."""
+    from mdmemory.doors.tool import Caller
+
+    said: tuple[str, ...] = ()
+    if any(each.name == name and not each.read_only for each in _tools()):
+        try:
+            turns = _transcript(session).turns
+            said = tuple(turn.text for turn in turns if turn.role == "user")
+        except MdmemoryError:  # a host without such a database
+            said = ()
+    return Caller(session, said)

@@ -1,0 +1,218 @@
+// Hands OpenCode's hooks to `mdmemory bridge`, its one child process, and the answers back. No rule
+// stands here. Whatever fails, the session goes on; .mdmemory/bridge.log says why.
+import { spawn, type ChildProcess } from "node:child_process"
+import { closeSync, constants, lstatSync, mkdirSync, openSync, writeSync } from "node:fs"
+import { homedir } from "node:os"
+import { dirname, join } from "node:path"
+import type { Hooks, Plugin, PluginModule, ToolDefinition } from "@opencode-ai/plugin"
+
+const COMMAND: string[] = __MDMEMORY_COMMAND__
+const PROTOCOL = 1
+const RESTARTS = 3
+// Milliseconds. A hook that has none of its own is a moment's work.
+const PATIENCE = { hello: 10_000, message: 10_000, call: 60_000, dispose: 3_000, other: 3_000 }
+const STALLED = 30_000 // a child that is silent for so long is ended, and another one started
+const MOST = 200 // requests under way; more means that nobody answers
+
+type Values = Record<string, any>
+type Answer = { result?: Values; error?: { message: string; hint: string }; lost?: true }
+
+class Bridge {
+  private child?: ChildProcess
+  private starts = 0
+  private next = 1
+  private late = 0 // when a request first went without its answer, 0: none has
+  private ended = false
+  private readonly waiting = new Map<number, (answer: Answer) => void>()
+
+  constructor(private readonly directory: string) {}
+
+  /** What the bridge answers; {} when it does not, in time. Never throws. */
+  async ask(method: string, params: Values = {}, patience = PATIENCE.other): Promise<Answer> {
+    const answer = await this.once(method, params, patience)
+    // it died before it answered: whatever is asked may be asked twice
+    return answer.lost && method !== "dispose" ? this.once(method, params, patience) : answer
+  }
+
+  private async once(method: string, params: Values, patience: number): Promise<Answer> {
+    try {
+      const child = this.ended && method !== "dispose" ? undefined : this.running()
+      if (!child?.stdin || this.waiting.size >= MOST) return {}
+      const id = this.next++
+      const answered = new Promise<Answer>((done) => this.waiting.set(id, done))
+      child.stdin.write(JSON.stringify({ id, method, params }) + "\n")
+      // Behind a request that is late nobody waits: this one is done all the same, only later.
+      if (this.late && method !== "dispose") return {}
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const over = new Promise<Answer>((done) => (timer = setTimeout(() => done(this.missed(method)), patience)))
+      return await Promise.race([answered, over]).finally(() => clearTimeout(timer))
+    } catch (problem) {
+      this.say(`${method}: ${problem}`)
+      return {}
+    }
+  }
+
+  /** Let it finish what it was asked, and go. */
+  async end(): Promise<void> {
+    this.ended = true
+    if (this.child) await this.ask("dispose", {}, PATIENCE.dispose)
+    this.child?.stdin?.end()
+  }
+
+  private missed(method: string): Answer {
+    // a call has its own queue in the bridge: while it takes long, hooks are answered
+    if (method !== "call") this.late ||= Date.now()
+    this.say(`${method}: no answer in time`)
+    return {}
+  }
+
+  private running(): ChildProcess | undefined {
+    if (this.late && Date.now() - this.late > STALLED) this.child?.kill("SIGKILL")
+    if (this.child || this.ended || this.starts > RESTARTS) return this.child
+    this.starts++
+    // Detached: Ctrl-C is for OpenCode; the bridge ends with its input.
+    const child = spawn(COMMAND[0]!, [...COMMAND.slice(1), "bridge"], {
+      cwd: this.directory,
+      env: { ...process.env, PWD: this.directory },
+      stdio: ["pipe", "pipe", "ignore"],
+      detached: true,
+    })
+    child.on("error", (problem) => this.lost(child, problem.message))
+    child.on("exit", (code, signal) => this.lost(child, `it ended (${signal ?? code})`))
+    child.stdin.on("error", () => {})
+    let rest = ""
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      const lines = (rest + text).split("\n")
+      rest = lines.pop() ?? ""
+      for (const line of lines) this.heard(line)
+    })
+    child.unref()
+    this.child = child
+    return child
+  }
+
+  private heard(line: string): void {
+    try {
+      const answer = JSON.parse(line)
+      this.late = 0
+      this.waiting.get(answer.id)?.(answer)
+      this.waiting.delete(answer.id)
+    } catch (problem) {
+      this.say(`an answer was not understood: ${problem}`)
+    }
+  }
+
+  private lost(child: ChildProcess, why: string): void {
+    if (this.child !== child) return
+    this.child = undefined
+    this.late = 0
+    for (const done of this.waiting.values()) done({ lost: true })
+    this.waiting.clear()
+    if (this.ended) return
+    const again = this.starts > RESTARTS ? "it is not started again until OpenCode is" : "it is started again"
+    this.say(`the bridge is gone: ${why}; ${again}`)
+  }
+
+  /** A line in the project's log; in the person's own where the project has no memory. */
+  say(sentence: string): void {
+    try {
+      let root = this.directory
+      const isOurs = () => lstatSync(join(root, ".mdmemory"), { throwIfNoEntry: false })?.isDirectory()
+      while (!isOurs() && root !== dirname(root)) root = dirname(root)
+      const state = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state")
+      const folder = isOurs() ? join(root, ".mdmemory") : join(state, "mdmemory")
+      mkdirSync(folder, { recursive: true })
+      const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
+      const log = openSync(join(folder, "bridge.log"), flags, 0o600)
+      writeSync(log, `${new Date().toISOString().slice(0, 19)}Z plugin: ${sentence.replaceAll("\n", " ")}\n`)
+      closeSync(log)
+    } catch {}
+  }
+}
+
+const EVENTS: Record<string, string> = {
+  "session.created": "created",
+  "session.idle": "idle",
+  "session.compacted": "compacted",
+  "session.deleted": "deleted",
+}
+
+const server: Plugin = async ({ directory }) => {
+  if (process.env.MDMEMORY_DISABLE) return {}
+  const bridge = new Bridge(directory)
+  // One for a folder, the newest, though the plugin may be there for the project and the person.
+  const here = Symbol.for(`mdmemory ${directory}`)
+  const shared = globalThis as unknown as Record<symbol, Bridge | undefined>
+  void shared[here]?.end()
+  shared[here] = bridge
+  const { result: hello, error } = await bridge.ask("hello", { protocol: PROTOCOL, directory }, PATIENCE.hello)
+  if (error) await bridge.end()
+  const heard: string[] | undefined = hello?.hooks // without it all is handed on
+  const ask = async (method: string, params: Values, patience?: number): Promise<Values> =>
+    !heard || heard.includes(method) ? ((await bridge.ask(method, params, patience)).result ?? {}) : {}
+  /** A hook that throws would fail the user's turn. */
+  const safe =
+    <A extends unknown[]>(hook: (...given: A) => Promise<void>) =>
+    (...given: A): Promise<void> =>
+      hook(...given).catch((problem) => bridge.say(`a hook failed: ${problem}`))
+
+  const schemas = new Map<string, Values>()
+  const tool: Record<string, ToolDefinition> = {}
+  for (const each of hello?.tools ?? []) {
+    schemas.set(each.name, each.parameters)
+    tool[each.name] = {
+      description: each.description,
+      args: each.parameters.properties, // JSON schema: OpenCode takes it where it is no zod
+      async execute(given, { sessionID }) {
+        const params = { session: sessionID, tool: each.name, arguments: given }
+        const { result, error } = await bridge.ask("call", params, PATIENCE.call)
+        return result?.text ?? (error ? `${error.message} ${error.hint}` : "The memory did not answer.")
+      },
+    }
+  }
+
+  const hooks: Hooks = {
+    tool,
+    "chat.message": safe(async ({ sessionID }, { message, parts }) => {
+      const said = parts.filter((part) => part.type === "text")
+      const answer = await ask("message", { session: sessionID, message: message.id, parts: said }, PATIENCE.message)
+      for (const text of answer.parts ?? []) {
+        // Parts are put in the order of their ids: a longer one comes right behind its beginning.
+        const last = parts.reduce((id, part) => (part.id > id ? part.id : id), "prt_")
+        const about = { id: `${last}0`, sessionID, messageID: message.id, synthetic: true }
+        parts.push({ ...about, type: "text", text })
+      }
+    }),
+    "experimental.chat.system.transform": safe(async ({ sessionID }, { system }) => {
+      const { text } = sessionID ? await ask("system", { session: sessionID }) : {}
+      if (text) system.push(text)
+    }),
+    "experimental.session.compacting": safe(async ({ sessionID }, { context }) => {
+      const answer = await ask("compacting", { session: sessionID }, PATIENCE.message)
+      context.push(...(answer.context ?? []))
+    }),
+    "tool.execute.after": safe(async ({ tool, sessionID, args }, output) => {
+      const answer = await ask("tool", { session: sessionID, tool, args, output: output?.output })
+      if (typeof answer.output === "string") output.output = answer.output
+    }),
+    "tool.definition": safe(async ({ toolID }, output) => {
+      const own = schemas.get(toolID)
+      // Else every parameter would be required; the published type does not name this field.
+      if (own) (output as Values).jsonSchema = own
+    }),
+    event: safe(async ({ event }) => {
+      const method = EVENTS[event.type]
+      if (!method) return
+      const about = event.properties as Values
+      const session = about.sessionID ?? about.info?.id
+      if (session) await ask(method, { session, parent: about.info?.parentID }, PATIENCE.message)
+    }),
+    dispose: safe(async () => {
+      if (shared[here] === bridge) delete shared[here]
+      await bridge.end()
+    }),
+  }
+  return hooks
+}
+
+export default { id: "mdmemory", server } satisfies PluginModule

@@ -1,0 +1,117 @@
+"""What the plugin's bridge costs: its start, its cheap calls, its memory, a request to remember.
+
+`python tests/bench/hooks.py [NOTES]` prints a table; medians, in a store of NOTES (default 200).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from mdmemory import Memory
+
+ROUNDS = 300
+SETTLE = 2.1  # seconds until a file's time stamp can be trusted
+
+
+class Bridge:
+    """A bridge, asked as the plugin asks it."""
+
+    def __init__(self, project: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "mdmemory", "bridge"], cwd=project,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """The result, waited for."""
+        assert self.process.stdin
+        assert self.process.stdout
+        line = json.dumps({"id": 1, "method": method, "params": params})
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())["result"]
+
+    def resident(self) -> float:
+        """MB of memory (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+    def end(self) -> None:
+        """Close it as a host that goes."""
+        self.process.communicate()
+
+
+def milliseconds(work: Callable[[], object], rounds: int) -> float:
+    """The median of so many runs."""
+    took = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        took.append(time.perf_counter() - start)
+    return median(took) * 1000
+
+
+def python() -> None:
+    """A Python that does nothing."""
+    subprocess.run([sys.executable, "-P", "-c", "pass"], check=True)
+
+
+def started(project: Path) -> None:
+    """A bridge that is ready to answer."""
+    bridge = Bridge(project)
+    bridge.ask("system", session="ses_1")
+    bridge.end()
+
+
+def main(notes: int) -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder)
+        for words in ("init -q", "config user.name x", "config user.email x@example.com"):
+            subprocess.run(["git", "-C", folder, *words.split()], check=True)
+        memory, _ = Memory.init(project)
+        for number in range(notes):
+            file = memory.project.store / f"user-fact-{number}.md"
+            head = f"name: fact-{number}\ndescription: Fact {number}\nmetadata:\n  type: user"
+            file.write_text(f"---\n{head}\n---\n\nIt is {number}.\n", encoding="utf-8")
+        memory.index()
+        time.sleep(SETTLE)
+        memory.index()
+        bare = milliseconds(python, 15)
+        print(f"start to first answer   {milliseconds(lambda: started(project), 15):7.1f} ms")
+        print(f"  of it a bare Python   {bare:7.1f} ms")
+        bridge = Bridge(project)
+        turn = iter(range(10**9))
+
+        def say(text: str) -> None:
+            parts = [{"type": "text", "text": text}]
+            bridge.ask("message", session="ses_1", message=f"msg_{next(turn)}", parts=parts)
+
+        def system() -> None:
+            bridge.ask("system", session="ses_1")
+
+        say("hello")
+        for what, work, rounds in (
+            ("hook with nothing to do", lambda: bridge.ask("tool", session="ses_1"), ROUNDS),
+            ("system, nothing changed", system, ROUNDS),
+            ("message, nothing asked", lambda: say("How do I list files?"), ROUNDS),
+            ("turn of 1 + 3 steps", lambda: (say("And now?"), system(), system(), system()), 100),
+            ("message that is stored", lambda: say(f"Remember that x{next(turn)} is fine."), 15),
+        ):  # fmt: skip
+            print(f"{what:<24}{milliseconds(work, rounds):7.2f} ms")
+        print(f"resident                {bridge.resident():7.1f} MB")
+        bridge.end()
+
+
+if __name__ == "__main__":
+    os.environ.pop("MDMEMORY_DISABLE", None)
+    main(int(sys.argv[1]) if sys.argv[1:] else 200)

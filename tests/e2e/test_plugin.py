@@ -1,0 +1,333 @@
+"""The plugin in the real client: what a person says is kept, and nothing of ours stops a turn."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from client import PROGRAM, OpenCode, environment
+from fake_server import Answer, FakeServer, system_text, user_texts
+from plugged import STORE, mdmemory, plug, until
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"),
+]
+Git = Callable[..., str]
+
+
+class Place(NamedTuple):
+    """A project with the plugin, and the home that its client has."""
+
+    project: Path
+    home: Path
+
+    def log(self) -> str:
+        file = self.project / ".mdmemory/bridge.log"
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+def make(folder: Path) -> Place:
+    project, home = folder / "project", folder / "home"
+    project.mkdir(parents=True)
+    home.mkdir()
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "HOME": str(home)}
+    for words in (
+        ("init", "-q", "-b", "main"), ("config", "user.name", "A Person"),
+        ("config", "user.email", "person@example.com"),
+        ("commit", "-q", "--allow-empty", "-m", "first"),
+    ):  # fmt: skip
+        subprocess.run(["git", "-C", project, *words], env=env, check=True, timeout=60)
+    program = Path(sys.executable).with_name("mdmemory")
+    words = [program, "init", "--opencode"]
+    subprocess.run(words, cwd=project, env=env, check=True, timeout=60, capture_output=True)
+    plug(project, home)
+    return Place(project, home)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return make(tmp_path_factory.mktemp("plugged"))
+
+
+@pytest.fixture(scope="module")
+def running(place: Place) -> Iterator[tuple[FakeServer, OpenCode]]:
+    more = {"MEMORY_EXTRACT_DEBOUNCE_MS": "500"}
+    with FakeServer() as server, OpenCode(place.project, place.home, server.url, **more) as client:
+        yield server, client
+
+
+@pytest.fixture
+def server(running: tuple[FakeServer, OpenCode]) -> Iterator[FakeServer]:
+    yield running[0]
+    running[0].script.answers.clear()
+    running[0].script.default = Answer("Done.")
+
+
+@pytest.fixture
+def client(running: tuple[FakeServer, OpenCode]) -> OpenCode:
+    return running[1]
+
+
+def files(place: Place, git: Git) -> list[str]:
+    return git(place.project, "ls-tree", "--name-only", "HEAD", f"{STORE}/").split()
+
+
+# --- what is said ----------------------------------------------------------------------------
+
+
+def test_what_the_user_asks_to_remember_is_committed_and_known_before_the_model_is_asked(
+    client: OpenCode, server: FakeServer, place: Place, git: Git
+) -> None:
+    client.send(client.new_session(), "Remember that deploys go out on Tuesdays only.")
+    assert f"{STORE}/feedback-deploys-go-out-tuesdays-only.md" in files(place, git)
+    asked = server.turns[-1]
+    assert "(feedback-deploys-go-out-tuesdays-only.md)" in system_text(asked)
+    said, told = user_texts(asked)[-1].split("\n")
+    assert said == "Remember that deploys go out on Tuesdays only."
+    assert "feedback-deploys-go-out-tuesdays-only.md" in told
+
+
+def test_a_vague_wish_is_told_to_the_assistant_behind_the_users_words(
+    client: OpenCode, server: FakeServer
+) -> None:
+    session = client.new_session()
+    client.send(session, "remember this")
+    said, told = user_texts(server.turns[-1])[-1].split("\n")
+    assert said == "remember this"
+    assert "memory_store" in told
+    (message, _) = client.messages(session)
+    own, ours = message["parts"]
+    assert (own["text"], ours["synthetic"]) == (said, True)
+    assert ours["id"] > own["id"]
+
+
+def test_a_tool_of_the_memory_works_and_has_its_own_schema(
+    client: OpenCode, server: FakeServer, place: Place, git: Git
+) -> None:
+    session = client.new_session()
+    server.call("memory_store", content="The billing database is Postgres 15.")
+    server.call("memory_search", query="billing database")
+    server.call("memory_search", query="")
+    server.say("Stored.")
+    assert client.send(session, "Our billing database is Postgres 15.") == "Stored."
+    turn = server.turns[-1]
+    schemas = {each["function"]["name"]: each["function"]["parameters"] for each in turn["tools"]}
+    assert schemas["memory_search"]["required"] == ["query"]
+    stored, found, refused = [m["content"] for m in turn["messages"] if m["role"] == "tool"]
+    assert stored.startswith("Stored ")
+    assert "Postgres 15" in found
+    assert "query" in refused
+    (note,) = [file for file in files(place, git) if "billing" in file]
+    text = git(place.project, "show", f"HEAD:{note}")
+    assert "source: assistant" in text
+    assert "unconfirmed" not in text, "the user's turn bears it out"
+
+
+def test_requests_between_which_no_note_changed_have_the_same_system_prompt(
+    client: OpenCode, server: FakeServer
+) -> None:
+    session = client.new_session()
+    client.send(session, "Hello.")
+    first = system_text(server.turns[-1])
+    server.call("bash", command="true", description="x")
+    client.send(session, "And now?")
+    assert [system_text(turn) for turn in server.turns[-2:]] == [first, first]
+
+
+def test_two_sessions_at_once_each_keep_what_was_said(
+    client: OpenCode, server: FakeServer, place: Place, git: Git
+) -> None:
+    facts = {"tests run with TZ=UTC": "feedback-tests-run-tz-utc.md",
+             "invoices go out by mail": "feedback-invoices-go-out-mail.md"}  # fmt: skip
+    said = [
+        threading.Thread(target=client.send, args=(client.new_session(), f"Remember that {fact}."))
+        for fact in facts
+    ]
+    for thread in said:
+        thread.start()
+    for thread in said:
+        thread.join(timeout=60)
+    assert {f"{STORE}/{name}" for name in facts.values()} <= set(files(place, git))
+
+
+def test_a_summary_of_the_session_carries_facts_over(
+    client: OpenCode, server: FakeServer, place: Place, git: Git
+) -> None:
+    session = client.new_session()
+    client.send(session, "I always write commit messages in the present tense.")
+    fact = "The user always writes commit messages in the present tense."
+    server.script.default = Answer(f"We spoke.\n\nMemory candidates:\n- [feedback] {fact}\n")
+    client.summarize(session)
+    asked = json.dumps([body for body in server.requests if not body.get("tools")][-1])
+    assert "Memory candidates:" in asked
+    assert "[M1]" in asked
+    until(lambda: [file for file in files(place, git) if "commit-messages" in file])
+
+
+def test_a_session_that_is_deleted_at_once_is_no_trouble(
+    client: OpenCode, server: FakeServer, place: Place
+) -> None:
+    session = client.new_session()
+    client.send(session, "Hello.")
+    client.delete(session)
+    time.sleep(1)
+    assert client.send(client.new_session(), "Hello.") == "Done."
+
+
+# --- what goes wrong -------------------------------------------------------------------------
+
+
+def test_a_store_that_is_gone_stops_no_turn_and_the_log_says_so(
+    client: OpenCode, server: FakeServer, place: Place, git: Git
+) -> None:
+    store, away = place.project / STORE, place.project / "away"
+    session = client.new_session()
+    store.rename(away)
+    try:
+        assert client.send(session, "Remember that the cat is called Tom.") == "Done."
+    finally:
+        away.rename(store)
+    assert "is not there" in place.log()
+    client.send(session, "Remember that the cat is called Tom.")
+    assert [file for file in files(place, git) if "cat" in file]
+
+
+def kill_bridge(client: OpenCode) -> None:
+    """A hook that was waiting at this moment may have started the next one already."""
+    (bridge,) = client.processes("bridge")
+    os.kill(bridge, signal.SIGKILL)
+    until(lambda: bridge not in client.processes("bridge"))
+
+
+def test_a_bridge_that_is_killed_is_replaced_three_times_and_no_turn_fails(
+    client: OpenCode, server: FakeServer, place: Place, git: Git
+) -> None:
+    session = client.new_session()
+    for number, color in enumerate(("red", "green", "blue"), 1):
+        kill_bridge(client)
+        client.send(session, f"Remember that door {number} is painted {color}.")
+        assert [file for file in files(place, git) if color in file]
+    kill_bridge(client)
+    assert client.send(session, "Remember that the window is yellow.") == "Done."
+    assert client.processes("bridge") == []
+    assert "not started again" in place.log()
+    assert "not started again" in mdmemory(place.project, "doctor")
+
+
+@pytest.mark.parametrize("why", ["program", "store", "disabled"])
+def test_a_turn_succeeds_without_a_memory(tmp_path: Path, why: str) -> None:
+    place = make(tmp_path)
+    more = {"MDMEMORY_DISABLE": "1"} if why == "disabled" else {}
+    if why == "program":
+        plug(place.project, place.home, [str(tmp_path / "gone/mdmemory")])
+    if why == "store":
+        shutil.rmtree(place.project / STORE)
+        shutil.rmtree(place.project / ".mdmemory", ignore_errors=True)
+        (place.project / "mdmemory.toml").unlink()
+    with FakeServer() as server, OpenCode(place.project, place.home, server.url, **more) as client:
+        assert client.send(client.new_session(), "Remember that the cat is called Tom.") == "Done."
+        names = [each["function"]["name"] for each in server.turns[-1]["tools"]]
+        assert not [name for name in names if name.startswith("memory_")]
+        assert bool(client.processes("bridge")) == (why == "store")
+    own = place.home / ".local/state/mdmemory/bridge.log"
+    said = place.log() + (own.read_text(encoding="utf-8") if own.exists() else "")
+    expected = {"program": "the bridge is gone", "store": "There is no memory store"}
+    assert expected[why] in said if why in expected else said == ""
+
+
+# --- after the client is gone ----------------------------------------------------------------
+
+FOUND = {
+    "action": "add", "type": "feedback", "kind": "", "name": "releases-on-fridays",
+    "description": "Releases never go out on Fridays", "file": "", "superseded": [],
+    "body": "Releases never go out on Fridays.\n\nWhy: nobody is there on Saturdays.",
+    "quote": "we never release on Fridays, because nobody is there on Saturdays",
+}  # fmt: skip
+
+
+def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_note(
+    tmp_path: Path, git: Git
+) -> None:
+    place = make(tmp_path)
+    with FakeServer() as server:
+        server.script.default = Answer(json.dumps({"candidates": [FOUND]}))
+        known = environment(place.project, place.home, server.url) | {
+            "MEMORY_EXTRACT_DEBOUNCE_MS": "6000", "MDMEMORY_PLANNER": "openai",
+            "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none",
+        }  # fmt: skip
+
+        def run(*words: str) -> str:
+            done = subprocess.run(
+                [PROGRAM, *words], cwd=place.project, env=known, stdin=subprocess.DEVNULL,
+                capture_output=True, text=True, timeout=60, check=True,
+            )  # fmt: skip
+            return done.stdout
+
+        said = run("run", "--format", "json", "--title", "Releases", "Hello, how are you?")
+        session = json.loads(said.splitlines()[0])["sessionID"]
+        run("run", "--session", session, f"By the way, {FOUND['quote']}.")
+        waiting = place.project / ".mdmemory/waiting"
+        until(lambda: list(waiting.glob("[!.]*")))
+        time.sleep(1)  # its copy is the first thing that it takes
+        run("session", "delete", session)
+        file = f"{STORE}/feedback-releases-on-fridays.md"
+        until(lambda: file in files(place, git))
+    assert f"session: {session}" in git(place.project, "show", f"HEAD:{file}")
+    asked = [body for body in server.requests if "response_format" in body]
+    assert len(asked) <= 2
+    assert git(place.project, "log", "--format=%s", f"--grep=Memory-Session: {session}")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is missing: the TUI is not tried")
+def test_the_terminal_client_remembers_and_leaves_no_process(tmp_path: Path, git: Git) -> None:
+    place = make(tmp_path)
+    socket = str(tmp_path / "tmux")
+    with FakeServer() as server:
+        known = environment(place.project, place.home, server.url) | {"TERM": "xterm-256color"}
+
+        def tmux(*words: str) -> str:
+            command = ["tmux", "-S", socket, *words]
+            done = subprocess.run(
+                command, env=known, cwd=place.project, capture_output=True, text=True, timeout=30
+            )
+            return done.stdout
+
+        tmux("-f", os.devnull, "new-session", "-d", "-x", "120", "-y", "40", str(PROGRAM))
+        try:
+            until(lambda: "Ask anything" in tmux("capture-pane", "-p"), 60)
+            tmux("send-keys", "-l", "Remember that deploys go out on Tuesdays only.")
+            time.sleep(1)
+            tmux("send-keys", "Enter")
+            file = f"{STORE}/feedback-deploys-go-out-tuesdays-only.md"
+            until(lambda: file in files(place, git), 60)
+            until(lambda: server.turns)
+            tmux("send-keys", "C-c")
+            time.sleep(1)
+            tmux("send-keys", "C-c")
+            until(lambda: not bridges(place.project))
+        finally:
+            tmux("kill-server")
+
+
+def bridges(project: Path) -> list[str]:
+    """The bridges that run in a folder."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().decode().split("\0")
+            if "bridge" in words and (folder / "cwd").resolve() == project.resolve():
+                found.append(folder.name)
+        except OSError:  # it ended meanwhile
+            continue
+    return found

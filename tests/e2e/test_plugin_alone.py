@@ -1,0 +1,214 @@
+"""The plugin without the client: its types, its size, and what it does when its bridge misbehaves.
+
+It is compiled and run by Node, with a bridge that a test wrote in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from client import MISSING, ROOT
+
+from mdmemory.doors.wiring.files import plugin
+
+pytestmark = pytest.mark.slow
+MODULES = ROOT / ".opencode-client/node_modules"
+CONFIG = Path(__file__).parent / "plugin_types/tsconfig.json"
+ODD = ["/opt/my tools/mdmemory", 'with "quotes"', "\\", "$&", "喜欢"]
+
+
+def compile_plugin(folder: Path, text: str, *words: str) -> str:
+    """What the TypeScript compiler says of a plugin's text, under the types that are published."""
+    assert (MODULES / "typescript").exists(), MISSING
+    (folder / "mdmemory.ts").write_text(text, encoding="utf-8")
+    shutil.copy(CONFIG, folder)
+    if not (folder / "node_modules").exists():
+        (folder / "node_modules").symlink_to(MODULES)
+    program = ["node", str(MODULES / "typescript/bin/tsc"), "-p", str(folder), *words]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+    return done.stdout + done.stderr
+
+
+def test_the_plugin_fits_the_published_types_for_any_command(tmp_path: Path) -> None:
+    text = plugin(ODD)
+    assert compile_plugin(tmp_path, text) == ""
+    broken = text.replace('"chat.message": safe', '"chat.massage": safe')
+    assert "chat.massage" in compile_plugin(tmp_path, broken), "nothing was checked"
+
+
+def test_the_plugin_is_small_and_imports_nothing() -> None:
+    text = plugin(ODD)
+    assert f"= {json.dumps(ODD)}\n" in text
+    lines = text.splitlines()
+    assert len(lines) < 250
+    assert max(map(len, lines)) <= 130
+    imports = [line for line in lines if line.startswith("import ")]
+    assert all("import type" in line or '"node:' in line for line in imports)
+    assert len(re.findall(r"^export ", text, re.MULTILINE)) == 1
+
+
+BRIDGE = """
+import json, os, sys, time
+how = os.environ["HOW"]
+with open(os.environ["RECORD"], "a") as record:
+    print("start", os.getpid(), os.getcwd(), file=record, flush=True)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        print(asked["method"], json.dumps(asked["params"]), file=record, flush=True)
+        result = {}
+        if asked["method"] == "hello":
+            tool = {"name": "t", "description": "d", "parameters": {"properties": {}}}
+            result = {"hooks": ["message", "system", "compacting", "idle"], "tools": [tool]}
+        if asked["method"] == "message":
+            result = {"parts": ["one", "two"]}
+        if how == "die" and asked["method"] != "hello":
+            os._exit(1)
+        if how == "hang" and asked["method"] == "system":
+            time.sleep(4)
+        if how == "noise":
+            print("not json")
+            print(json.dumps({"id": 99}))
+            result = {"parts": 5, "context": 1}
+        print(json.dumps({"id": asked["id"], "result": result}), flush=True)
+    print("end", file=record, flush=True)
+"""
+DRIVER = """
+import plugin from "./mdmemory.mjs"
+const directory = process.env.PLACE
+const hooks = await plugin.server({ directory, worktree: directory })
+const parts = [{ id: "prt_b", type: "text", text: "hello" }, { id: "prt_a", type: "file" }]
+const about = { message: { id: "msg_1" }, parts }
+const message = () => hooks["chat.message"]({ sessionID: "ses_1" }, about)
+const system = async () => {
+  const start = Date.now()
+  await hooks["experimental.chat.system.transform"]({ sessionID: "ses_1" }, { system: [] })
+  return Date.now() - start
+}
+const out = { hooks: Object.keys(hooks), tools: Object.keys(hooks.tool ?? {}), parts }
+// HERE
+console.log(JSON.stringify(out))
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the plugin as a module of Node, and the bridge that it starts."""
+    folder = tmp_path_factory.mktemp("compiled")
+    (folder / "bridge.py").write_text(BRIDGE, encoding="utf-8")
+    text = plugin([sys.executable, str(folder / "bridge.py")])
+    assert compile_plugin(folder, text, "--noEmit", "false") == ""
+    (folder / "mdmemory.js").rename(folder / "mdmemory.mjs")
+    return folder
+
+
+class Driven(NamedTuple):
+    """What a script gave, what reached the bridge, and the log."""
+
+    out: Any
+    record: str
+    log: str
+
+
+Drive = Callable[..., Driven]
+
+
+@pytest.fixture
+def drive(compiled: Path, tmp_path: Path) -> Drive:
+    """Runs `script` against the plugin, whose bridge misbehaves as `how` says."""
+
+    def run(how: str, script: str, **more: str) -> Driven:
+        for name in (".mdmemory", "below"):
+            (tmp_path / name).mkdir()
+        driver = compiled / f"{tmp_path.name}.mjs"
+        driver.write_text(DRIVER.replace("// HERE", script), encoding="utf-8")
+        record, log = tmp_path / "record", tmp_path / ".mdmemory/bridge.log"
+        known = {"HOW": how, "RECORD": str(record), "PLACE": str(tmp_path / "below")}
+        done = subprocess.run(
+            ["node", driver], env={**os.environ, **known, **more}, capture_output=True, text=True,
+            timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        time.sleep(0.2)  # for the bridge to write its last line
+        record.touch()
+        log.touch()
+        texts = record.read_text(encoding="utf-8"), log.read_text(encoding="utf-8")
+        return Driven(json.loads(done.stdout), *texts)
+
+    return run
+
+
+def test_parts_come_behind_the_users_in_their_order(drive: Drive) -> None:
+    script = "await message(); await hooks.dispose(); await hooks.event({event: {type: 'x'}})"
+    out, record, log = drive("well", script)
+    assert [part["id"] for part in out["parts"]] == ["prt_b", "prt_a", "prt_b0", "prt_b00"]
+    assert [part.get("text") for part in out["parts"]] == ["hello", None, "one", "two"]
+    assert out["tools"] == ["t"]
+    first, *_, last = record.splitlines()
+    assert first.endswith("/below"), "it runs where OpenCode was started"
+    assert last == "end"
+    assert log == ""
+
+
+def test_a_hook_that_nobody_wants_to_hear_of_is_not_sent(drive: Drive) -> None:
+    tool = "{tool: 'bash', sessionID: 's', callID: 'c', args: {}}, {output: 'large'}"
+    script = f"await hooks['tool.execute.after']({tool}); await message(); await hooks.dispose()"
+    _, record, _ = drive("well", script)
+    assert "message" in record
+    assert "large" not in record
+
+
+def test_a_bridge_that_dies_is_started_four_times_in_all(drive: Drive) -> None:
+    script = "for (let n = 0; n < 6; n++) await message(); await hooks.dispose()"
+    out, record, log = drive("die", script)
+    assert len(out["parts"]) == 2
+    assert record.count("start") == 4
+    assert log.count("it is started again") == 3
+    assert log.count("not started again") == 1
+
+
+def test_behind_a_bridge_that_hangs_no_second_hook_waits(drive: Drive) -> None:
+    script = (
+        "out.times = [await system(), await system()]; await new Promise(r => setTimeout(r, 1500));"
+        "await message(); await hooks.dispose()"
+    )
+    out, record, log = drive("hang", script)
+    first, second = out["times"]
+    assert 2_900 < first < 3_900
+    assert second < 200
+    assert "no answer in time" in log
+    assert record.count("system") == 2, "what was asked is done all the same"
+
+
+def test_answers_that_make_no_sense_fail_no_hook(drive: Drive) -> None:
+    compacting = "await hooks['experimental.session.compacting']({sessionID: 's'}, {context: []})"
+    out, _, log = drive("noise", f"await message(); {compacting}; await hooks.dispose()")
+    assert len(out["parts"]) == 2
+    assert "not understood" in log
+    assert "a hook failed" in log
+
+
+def test_switched_off_it_has_no_hooks(drive: Drive) -> None:
+    out, record, log = drive("well", "", MDMEMORY_DISABLE="1")
+    assert (out["hooks"], record, log) == ([], "", "")
+
+
+def test_of_two_plugins_for_a_folder_the_newer_one_speaks(drive: Drive) -> None:
+    script = """
+    const again = await plugin.server({ directory })
+    await message()
+    await again.dispose()
+    """
+    out, record, log = drive("well", script)
+    assert len(out["parts"]) == 2
+    assert (record.count("start"), record.count("end")) == (2, 2)
+    assert log == ""
