@@ -2,6 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# tests start Python some hundred times: what it compiles is kept
+export PYTHONDONTWRITEBYTECODE =
+# whoever is done takes tests over from the others, so that one long one holds nobody up
+export PYTEST_ADDOPTS = --dist worksteal
+
 .PHONY: demo test quick check bench clean
 
 demo: $(BIN)/mdmemory
@@ -20,6 +25,8 @@ check: $(BIN)/mdmemory client
 
 bench: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/run.py
+	$(BIN)/python tests/bench/search_quality.py
+	$(BIN)/python tests/bench/search_speed.py
 
 # uv, inside the .venv, installs several times faster than pip and leaves nothing elsewhere; it is
 # told to trust the certificates that the system trusts, as pip does

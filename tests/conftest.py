@@ -3,31 +3,79 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 SCRUBBED = ("GIT_", "MDMEMORY_", "MEMORY_", "OPENAI_", "XDG_", "OPENCODE")
+MEMORY_DISK = Path("/dev/shm")
+ROOM = 2 * 1024**3  # bytes; a whole run takes a tenth of it
+QUICK = "not slow"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Scratch folders in memory where that is possible: thousands of commits wait for a disk.
+
+    And without the slow tests, laws are tried on fewer examples (see `laws.py`).
+    """
+    if config.option.basetemp is None and _holds_programs(MEMORY_DISK):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY_DISK))
+    settings.register_profile("quick", settings.default, max_examples=25)
+    if config.option.markexpr == QUICK:
+        settings.load_profile("quick")
+
+
+def _holds_programs(folder: Path) -> bool:
+    """Whether there is room, and scripts can be run there: a container's often forbids that."""
+    try:
+        room = os.statvfs(folder)
+    except OSError:
+        return False
+    may = os.access(folder, os.W_OK) and not room.f_flag & os.ST_NOEXEC
+    return may and room.f_bavail * room.f_frsize >= ROOM
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clean_environment() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(SCRUBBED) or name in ("EDITOR", "VISUAL"):
+                patch.delenv(name)
+        patch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        yield
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Empty folders: the same again as long as nobody wrote into it."""
+    base = tmp_path_factory.mktemp("homes")
+
+    def homes() -> Iterator[Path]:
+        for number in count():
+            home = base / str(number)
+            home.mkdir()
+            yield home
+            while not any(home.iterdir()):
+                yield home
+
+    return homes()
 
 
 @pytest.fixture(autouse=True)
-def empty_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def empty_home(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of the test's own, so that nothing of the machine is read or written."""
-    home = tmp_path_factory.mktemp("home")
-    for name in list(os.environ):
-        if name.startswith(SCRUBBED):
-            monkeypatch.delenv(name)
+    home = next(_homes)
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for name in ("EDITOR", "VISUAL"):
-        monkeypatch.delenv(name, raising=False)
     return home
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def git() -> Callable[..., str]:
     """Runs the real git: `git(folder, "log", "--oneline")` gives what it prints."""
 
@@ -42,15 +90,23 @@ def git() -> Callable[..., str]:
     return run
 
 
-@pytest.fixture
-def repository(tmp_path: Path, git: Callable[..., str]) -> Path:
-    """A git repository of a person's own, with one commit and an identity."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
+@pytest.fixture(scope="session")
+def _first_commit(
+    _clean_environment: None, tmp_path_factory: pytest.TempPathFactory, git: Callable[..., str]
+) -> Path:
+    folder = tmp_path_factory.mktemp("repository")
+    git(folder, "init", "-q", "-b", "main", "--template=")
     git(folder, "config", "user.name", "A Person")
     git(folder, "config", "user.email", "person@example.com")
+    for room in ("hooks", "info"):  # as a template of git has them
+        (folder / ".git" / room).mkdir()
     (folder / "README").write_text("a project\n", encoding="utf-8")
     git(folder, "add", "README")
     git(folder, "commit", "-q", "-m", "first")
     return folder
+
+
+@pytest.fixture
+def repository(_first_commit: Path, tmp_path: Path) -> Path:
+    """A git repository of a person's own, with one commit and an identity."""
+    return shutil.copytree(_first_commit, tmp_path / "project")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import each
 
 from mdmemory import Memory, assets
 from mdmemory.config import TABLE, Setting
@@ -57,15 +58,16 @@ def test_every_link_of_a_page_leads_somewhere(path: Path) -> None:
 SHIPPED = [*(ROOT / "mdmemory").rglob("*.py"), *(ROOT / "protocol").glob("*.md")]
 
 
-@pytest.mark.parametrize(
-    "path", [*PAGES, *sorted(SHIPPED)], ids=lambda path: str(path.relative_to(ROOT))
-)
-def test_every_command_that_is_named_exists(path: Path) -> None:
+def name_known_commands(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     named = re.findall(r"(?:`|^\$ )mdmemory ([a-z]+)\b", text, re.MULTILINE)
     for block in re.findall(r"^ *```(?:sh|console)\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
         named += re.findall(r"(?:^ *|\| )mdmemory ([a-z]+)\b", block, re.MULTILINE)
     assert set(named) <= set(NAMES)
+
+
+def test_every_command_that_is_named_exists() -> None:
+    each([*PAGES, *sorted(SHIPPED)], name_known_commands)
 
 
 def test_every_page_is_linked_from_the_readme() -> None:
@@ -169,7 +171,7 @@ OUTSIDE = """\
 | `OPENCODE_DB` | the name of OpenCode's database there (default `opencode.db`) |
 | `CLAUDE_CONFIG_DIR` | where the sessions of Claude Code lie (default `~/.claude`) |
 | `XDG_STATE_HOME` | where mdmemory's `error.log`, `trusted.json` lie (default `~/.local/state`) |
-| `MDMEMORY_DISABLE` | the git hooks do nothing |
+| `MDMEMORY_DISABLE` | the git hooks, OpenCode's plugin and its bridge do nothing |
 | `NO_COLOR` | no command uses colours |
 """
 
@@ -184,7 +186,7 @@ def settings_page() -> str:
 def _row(setting: Setting) -> str:
     variables = ", ".join(f"`{name}`" for name in setting.variables) or "none"
     places = "your own file" if setting.personal else "both files"
-    default = f"`{str(setting.default).lower()}`" if setting.default != "" else "not set"
+    default = f"`{str(setting.default).lower()}`" if setting.default not in ("", ()) else "not set"
     return f"| `{setting.name}` | {variables} | {setting.kind} | {default} | {places} |\n"
 
 
@@ -361,6 +363,7 @@ def test_every_promise_names_a_test() -> None:
 SCRIPT = Path(sys.executable).with_name("mdmemory")
 
 
+@pytest.mark.slow
 def test_a_hostile_configuration_of_the_repository_runs_nothing(
     repository: Path, git: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -399,6 +402,7 @@ def test_a_hostile_configuration_of_the_repository_runs_nothing(
         assert not ran.exists(), (words, ran.read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_many_processes_at_once_lose_no_note(repository: Path) -> None:
     memory, _ = Memory.init(repository)
     words = (SCRIPT, "add", "fact", "--type", "user", "--description")

@@ -10,20 +10,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rows import each
 
 PACKAGE = Path(__file__).parents[1] / "mdmemory"
 
 # From the ground up. A name that ends in a dot stands for a whole room.
 FLOORS = (
     ("errors", "version"),
-    ("files", "assets"),
+    ("files", "assets", "stamps"),
     ("config", "limits", "head_lines", "heads", "head_edits"),
     ("note", "note_writing"),
     ("claims.",),
     ("store.",),
     ("llm.", "protocol"),
     ("capture.", "compact."),
-    ("search.", "session.", "observe."),
+    ("search.", "session."),
+    ("observe.",),
     ("recall.",),
     ("doors.",),
     ("doors.cli.",),
@@ -77,8 +79,7 @@ def imports(module: str) -> Iterator[tuple[str, int]]:
                 yield name.removeprefix("mdmemory").removeprefix("."), node.lineno
 
 
-@pytest.mark.parametrize("module", SOURCES)
-def test_a_module_imports_from_its_own_room_or_further_down(module: str) -> None:
+def import_downwards(module: str) -> None:
     floor, room = place(module)
     for target, line in imports(module):
         below, other = place(target)
@@ -86,6 +87,10 @@ def test_a_module_imports_from_its_own_room_or_further_down(module: str) -> None
             f"mdmemory/{SOURCES[module].relative_to(PACKAGE)}:{line} imports mdmemory.{target}, "
             "which is not below it"
         )
+
+
+def test_a_module_imports_from_its_own_room_or_further_down() -> None:
+    each(SOURCES, import_downwards)
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
@@ -121,21 +126,25 @@ def reaches(tree: ast.Module) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("module", BELOW_DOORS)
-def test_below_the_doors_nothing_prints_leaves_or_asks_the_machine(module: str) -> None:
-    assert reaches(TREES[module]) <= EXCEPTIONS.get(module, set())
+def test_below_the_doors_nothing_prints_leaves_or_asks_the_machine() -> None:
+    reached = {module: reaches(TREES[module]) for module in BELOW_DOORS}
+    wrong = {module: found - EXCEPTIONS.get(module, set()) for module, found in reached.items()}
+    assert {module: found for module, found in wrong.items() if found} == {}
 
 
 def test_the_exceptions_are_still_needed() -> None:
     assert all(reaches(TREES[module]) >= named for module, named in EXCEPTIONS.items())
 
 
-@pytest.mark.parametrize("module", SOURCES)
-def test_every_module_opens_with_its_place_in_one_to_five_lines(module: str) -> None:
+def open_with_a_place(module: str) -> None:
     text = ast.get_docstring(TREES[module]) or ""
     assert text, f"mdmemory.{module or 'the package'} has no docstring"
     if module:  # the package's own holds the drawing
         assert len(text.splitlines()) <= 5
+
+
+def test_every_module_opens_with_its_place_in_one_to_five_lines() -> None:
+    each(SOURCES, open_with_a_place)
 
 
 def at_top(tree: ast.Module) -> set[str]:
@@ -146,11 +155,13 @@ def at_top(tree: ast.Module) -> set[str]:
     return {name.partition(".")[0] for name in (*names, *(str(node.module) for node in from_))}
 
 
-@pytest.mark.parametrize("module", SOURCES)
-def test_heavy_packages_are_loaded_where_they_are_used(module: str) -> None:
-    # nothing reads the state but by way of sqlite3, so it stands at the top of that one module
-    allowed = {"sqlite3"} if module == "store.state" else set()
-    assert at_top(TREES[module]) & HEAVY <= allowed
+def test_heavy_packages_are_loaded_where_they_are_used() -> None:
+    def check(module: str) -> None:
+        # nothing reads the state but by way of sqlite3, so it stands at the top of that one module
+        allowed = {"sqlite3"} if module == "store.state" else set()
+        assert at_top(TREES[module]) & HEAVY <= allowed
+
+    each(SOURCES, check)
 
 
 @pytest.mark.parametrize(

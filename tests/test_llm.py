@@ -579,6 +579,7 @@ def test_the_opencode_planner_runs_an_agent_without_tools_and_tidies_up(
     assert "{file:" not in told
 
 
+@pytest.mark.slow
 def test_a_client_that_hangs_is_killed_with_its_children(
     client: Callable[..., OpenCodeModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from laws import scaled
 
 from mdmemory import limits
 from mdmemory.errors import BadNote
@@ -142,7 +143,7 @@ def test_a_note_by_hand_is_read_with_bom_crlf_comments_and_quotes() -> None:
     assert note.body == "Body begins at once.\r\n\r\nAnd ends without a line end."
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=scaled(500), deadline=None)
 @given(any_text)
 @example(SAMPLE)
 @example(BY_HAND)
@@ -326,7 +327,7 @@ def test_kind_follows_type_and_unknown_keys_come_last() -> None:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(300), deadline=None)
 @given(name_text, st.sampled_from(limits.TYPES), one_line, body_text, one_line)
 def test_what_is_composed_reads_back_without_problems(
     name: str, type: str, description: str, body: str, session: str
@@ -522,7 +523,7 @@ hand_notes = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=scaled(400), deadline=None)
 @given(hand_notes, st.sampled_from(KEYS), one_line)
 def test_an_edit_leaves_every_other_line_alone(text: str, key: str, value: str) -> None:
     value = slug(value) if key == "name" else value
@@ -548,7 +549,7 @@ def test_an_edit_leaves_every_other_line_alone(text: str, key: str, value: str) 
         assert any(line.lstrip().startswith(f"{field}:") for line in new) or text == edited.text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 @given(hand_notes, st.sampled_from(KEYS), plain_line, plain_line)
 def test_an_edit_taken_back_restores_the_bytes(text: str, key: str, old: str, new: str) -> None:
     old, new = (slug(old), slug(new)) if key == "name" else (old, new)
@@ -560,7 +561,7 @@ def test_an_edit_taken_back_restores_the_bytes(text: str, key: str, old: str, ne
     assert edit(changed, set={key: old}).text == start.text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 @given(hand_notes, body_text)
 def test_a_new_body_leaves_the_head_alone(text: str, body: str) -> None:
     note = parse(text, "x.md")
@@ -596,7 +597,7 @@ def test_a_name_is_made_of_any_script(text: str, name: str) -> None:
     assert slug(text) == name
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=scaled(500), deadline=None)
 @given(st.text())
 def test_a_name_is_short_and_a_name_again(text: str) -> None:
     name = slug(text)

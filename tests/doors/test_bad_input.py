@@ -231,6 +231,7 @@ def test_an_unreadable_note_is_left_alone(
     refused(*words)
 
 
+@pytest.mark.slow
 def test_bad_notes_stop_no_other_and_keep_their_bytes(
     bench: Bench, told: Callable[..., Any]
 ) -> None:
@@ -497,7 +498,10 @@ def index_locked(bench: Bench) -> None:
     (bench.root / ".git/index.lock").touch()
 
 
-@pytest.mark.parametrize("spoil", [detached, merging, rebasing, index_locked])
+@pytest.mark.parametrize(
+    "spoil",
+    [detached, merging, rebasing, pytest.param(index_locked, marks=pytest.mark.slow)],
+)
 def test_in_the_middle_of_something_nothing_is_destroyed_and_nothing_is_lost(
     bench: Bench, refused: Callable[..., str], told: Callable[..., Any],
     spoil: Callable[[Bench], None],
@@ -513,6 +517,7 @@ def test_in_the_middle_of_something_nothing_is_destroyed_and_nothing_is_lost(
     assert bench.git(bench.root, "rev-parse", "HEAD") == head
 
 
+@pytest.mark.slow
 def test_a_foreign_index_lock_is_never_removed(
     bench: Bench, refused: Callable[..., str]
 ) -> None:

@@ -216,7 +216,7 @@ def test_explain_gives_its_whole_verdict(project: Path, ask: Ask) -> None:
     assert verdict["private_removed"] == 1
     _, refused = ask("explain", "good morning")
     fit(refused, EXPLAIN)
-    assert refused["gate"] == {"accepted": False, "reasons": ["too_short"]}
+    assert refused["gate"] == {"accepted": False, "reasons": ["too_short", "courtesy"]}
     assert refused["trigger"] == ""
 
 

@@ -115,6 +115,7 @@ def test_a_linked_hook_is_not_written_through(memory: Memory, hooks: Path, tmp_p
     assert shared.read_text(encoding="utf-8") == "#!/bin/sh\n"
 
 
+@pytest.mark.slow
 def test_the_index_follows_commit_checkout_merge_and_rebase(
     memory: Memory, repository: Path, hooks: Path, git: Git
 ) -> None:

@@ -68,8 +68,9 @@ def test_every_tool_of_the_table_is_offered_with_its_hints(project: Path) -> Non
             hints = tool.annotations
             assert (tool.description, tool.input_schema) == (ours.description, ours.parameters)
             assert hints
-            assert (hints.read_only_hint, hints.destructive_hint) == (ours.read_only, False)
-            assert (hints.idempotent_hint, hints.open_world_hint) == (True, False)
+            assert hints.read_only_hint == ours.read_only
+            assert hints.destructive_hint == ours.destructive
+            assert (hints.idempotent_hint, hints.open_world_hint) == (ours.idempotent, False)
 
     talk(serving(project), conversation)
 

@@ -163,6 +163,7 @@ def normal(text: str, folder: Path) -> str:
     return re.sub(r"\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b", "DATE", text)
 
 
+@pytest.mark.slow
 def test_every_example_of_the_page_is_what_happens(repository: Path) -> None:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     shown, seen = [], []
