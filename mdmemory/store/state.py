@@ -80,6 +80,7 @@ MIGRATIONS = (
     """,
 )
 _KEPT_PASSES = 50
+EMBED = "embed"  # the purpose of calls for vectors
 _KEPT_DAYS = 90  # of model calls
 
 
@@ -255,12 +256,17 @@ class State:
     # model calls; a day is `YYYY-MM-DD`
 
     def begin_call(self, day: str, purpose: str, model: str, limit: int) -> bool:
-        """Count a call that is about to be made; False when `limit` were made on that day."""
+        """Count a call that is about to be made; False when `limit` were made on that day.
+
+        Calls for vectors, purpose EMBED, are many and cheap: they have a limit of their own.
+        """
         with self._writing() as database:
             database.execute(
                 "DELETE FROM model_call WHERE day < date(?, ?)", (day, f"-{_KEPT_DAYS} days")
             )
-            if self.usage(day).calls >= limit:
+            query = "SELECT sum(calls) FROM model_call WHERE day = ? AND (purpose = ?) = ?"
+            made = database.execute(query, (day, EMBED, purpose == EMBED)).fetchone()[0]
+            if (made or 0) >= limit:
                 return False
             database.execute(
                 "INSERT INTO model_call VALUES (?, ?, ?, 1, 0, 0)"

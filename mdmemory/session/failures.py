@@ -1,0 +1,178 @@
+"""When a tool's result is a failure, of which category, and what it says. Pure.
+
+Only an exit code other than 0 is a failure; words such as "error" in an output that ended well, or
+in what `git log` or `cat` shows, are none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mdmemory.session.shell import decisive
+from mdmemory.session.wording import line
+
+LINES = 5  # of an output, that tell what went wrong
+SUMMARY = 280  # characters
+FILES = 5  # that an error names
+SHELLS = ("bash", "shell", "sh", "terminal")
+INTERRUPTED = frozenset((130, 137, 141, 143))  # by a person, a limit, or a closed pipe
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A kind of error: `command` matches the start of a command that can have it, `says` the lines
+    of an output that tell about it."""
+
+    name: str
+    command: str
+    says: str = r"\b(?:error|failed|failure|fatal|exception|traceback|panic)\b"
+
+
+_JS = r"(?:npm|pnpm|yarn|bun|deno task)\s+(?:run\s+|-\w+\s+)*"
+# The first that matches a command is its category. A command of no category is `tool`.
+CATEGORIES: tuple[Category, ...] = (
+    Category(
+        "typecheck",
+        r"(?:mypy|dmypy|pyright|basedpyright|pyre|ty|tsc|vue-tsc|svelte-check|flow)\b|cargo check\b"
+        rf"|{_JS}(?:type-?check|types|tsc|check-types)\b|make (?:mypy|type-?check|types)\b",
+        r"\berror\b|TS\d{3,5}",
+    ),
+    Category(
+        "lint",
+        r"(?:ruff|flake8|pylint|eslint|biome|prettier|stylelint|shellcheck|golangci-lint|rubocop)\b"
+        r"|(?:black|isort)\b.* --check|cargo (?:clippy|fmt)\b|go vet\b|pre-commit\b"
+        rf"|{_JS}(?:lint|format)\b|make (?:lint|format)\b",
+        r"\b(?:error|warning)\b|:\d+:\d+",
+    ),
+    Category(
+        "test",
+        r"(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|ctest|cypress)\b"
+        r"|playwright test\b|(?:go|cargo|dotnet|mix|swift|rake|deno|just|zig build) test\b"
+        r"|cargo nextest\b|(?:\./)?(?:mvnw?|gradlew?)\b.*\b(?:test|verify|check)\b"
+        rf"|{_JS}(?:test|t\b)|make (?:\S*test\S*|check)\b|node --test\b",
+        r"\b(?:FAIL(?:ED|URE)?|ERROR|failed|failing)\b|\w+(?:Error|Exception)\b|^E\s|✕|✗",
+    ),
+    Category(
+        "build",
+        r"(?:make|cmake|ninja|meson|bazel|webpack|rollup|esbuild|gcc|cc|g\+\+|clang\S*|rustc|javac)"
+        r"(?=\s|$)|(?:vite|next|astro|cargo|go|docker|swift|zig|dotnet) build\b"
+        rf"|(?:\./)?(?:mvnw?|gradlew?)\b|{_JS}build\b|docker compose build\b|build\b",
+    ),
+    Category(
+        "runtime",
+        r"(?:python[\d.]*|node|deno|bun|ruby|perl|php|java|lua|tsx|ts-node|Rscript)\b(?!\s+-V)"
+        rf"|(?:go|cargo|dotnet|swift) run\b|{_JS}(?:start|dev|serve)\b|\./\S+",
+        r"\w+(?:Error|Exception)\b|\b(?:error|panic|fatal)\b|Traceback",
+    ),
+    Category("tool", r"(?!)"),
+)
+# Commands that show things: what they print is no error of theirs, and nor is "nothing found".
+SHOWING = (
+    r"git\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?)*(?:log|show|diff|status|blame|grep|reflog|rev-parse|rev-list"
+    r"|ls-files|ls-tree|describe|cat-file|branch|shortlog|merge-base|config|check-ignore)\b"
+    r"|(?:cat|bat|head|tail|less|more|ls|find|fd|tree|e?grep|fgrep|rg|ag|ack|diff|cmp|test|which"
+    r"|type|echo|printf|wc|sort|uniq|awk|sed|cut|tr|jq|yq|tee|xargs|true|false|cd|pwd|sleep|kill"
+    r"|pgrep|pkill|ps|stat|file|du|df|printenv|export|set|source|read|man|history|comm|nl)\b|\[|\."
+    r"(?=\s)"
+)
+_PATH = re.compile(
+    r"(?<![\w:/@.+-])(?:\.{0,2}/)?(?:[\w.+-]+/)*[\w+-][\w.+-]*\.[A-Za-z]\w{0,7}(?=[^\w/]|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong: `summary` in at most 280 characters that may be kept, `files` it names,
+    `source` what failed (12 hex digits), so that its next failure takes this one's place."""
+
+    category: str
+    summary: str
+    files: tuple[str, ...]
+    source: str
+
+    @property
+    def fingerprint(self) -> str:
+        """12 hex digits of the summary's sha256."""
+        return _short(self.summary)
+
+
+def failure(
+    tool: str, args: Mapping[str, Any], output: str, exit_code: int | None
+) -> Failure | None:
+    """The failure that a result is, or None. `output` is what a person sees of it."""
+    if not exit_code or exit_code in INTERRUPTED:  # None: the tool has none
+        return None
+    command = command_of(tool, args)
+    category = "tool"
+    if command:
+        real = [each for each in decisive(command)[0] if not _shows(each)]
+        if not real:
+            return None
+        category = _likeliest([category_of(each) for each in real], output)
+    lines = telling(output.split("\n"), category)
+    summary = line(" | ".join(lines) or f"{command or tool}: exit code {exit_code}", SUMMARY)
+    named = dict.fromkeys(path for each in lines for path in paths(each))
+    return Failure(category, summary, tuple(named)[:FILES], _short(f"{tool}\n{command}"))
+
+
+def succeeded(tool: str, args: Mapping[str, Any], exit_code: int | None) -> set[str]:
+    """The categories of what a result proves to have gone well."""
+    if exit_code != 0:
+        return set()
+    command = command_of(tool, args)
+    if not command:
+        return {"tool"}
+    known, certain = decisive(command)
+    return {category_of(each) for each in known if not _shows(each)} if certain else set()
+
+
+def category_of(command: str) -> str:
+    """The category of a bare command."""
+    for category in CATEGORIES:
+        if re.match(category.command, command):
+            return category.name
+    return "tool"
+
+
+def command_of(tool: str, args: Mapping[str, Any]) -> str:
+    """The command line of a shell tool, "" for any other tool."""
+    command = args.get("command")
+    return command if tool.lower() in SHELLS and isinstance(command, str) else ""
+
+
+def telling(lines: Iterable[str], category: str) -> list[str]:
+    """The lines that tell what went wrong, else the last ones."""
+    full = [each.strip() for each in lines if each.strip()]
+    said = re.compile(_says(category), re.IGNORECASE)
+    found = [each for each in full if said.search(each)]
+    return found[:LINES] if found else full[-LINES:]
+
+
+def paths(text: str) -> list[str]:
+    """What looks like the path of a file in a text."""
+    return [path.removeprefix("./") for path in _PATH.findall(text[:500])]
+
+
+def _likeliest(categories: Sequence[str], output: str) -> str:
+    """Of several commands in a row, the one whose words are in the output; else the last."""
+    if len(set(categories)) > 1:
+        for name in reversed(categories):
+            if name != "tool" and re.search(_says(name), output):
+                return name
+    return categories[-1]
+
+
+def _says(name: str) -> str:
+    return next((each.says for each in CATEGORIES if each.name == name), Category("", "").says)
+
+
+def _shows(command: str) -> bool:
+    return re.match(SHOWING, command) is not None
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]

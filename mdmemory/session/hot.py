@@ -1,0 +1,219 @@
+"""Hot state: which files a session works on, what is broken, what was decided. Pure.
+
+It begins empty, is bounded, and holds only text that came by way of `wording`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from mdmemory.session import failures
+from mdmemory.session.failures import Failure
+from mdmemory.session.wording import cut, fits, line
+
+# What an action says about a file's part in the work. A file keeps its best action.
+ACTIONS = {"edit": 50, "write": 45, "grep": 30, "read": 20}
+TOOLS = {
+    "edit": "edit", "multiedit": "edit", "patch": "edit", "apply_patch": "edit", "write": "write",
+    "grep": "grep", "read": "read",
+}  # fmt: skip
+EACH_USE = 3  # rank = weight + 3 x count
+
+BUDGET = 700  # characters of the snapshot
+MAX_LINE = 120  # of one entry there
+KEPT = {"files": 20, "errors": 5, "decisions": 8, "pending": 12}
+SHOWN = {"files": 8, "errors": 3, "decisions": 8, "pending": 6}
+MAX_PATH = 200
+MAX_TEXT = 260
+_FOUND = 10  # files of one search that count
+_HEADING = "Hot session state snapshot (epoch start; conversation history may be newer):"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that was worked on; `turn` is the event at which it was last."""
+
+    path: str
+    action: str
+    count: int
+    turn: int
+
+    @property
+    def rank(self) -> int:
+        """What it is sorted by, the highest first."""
+        return ACTIONS.get(self.action, 0) + EACH_USE * self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """An open error; `status` is open, or maybe_fixed after an edit of a file that it names."""
+
+    category: str
+    summary: str
+    fingerprint: str
+    source: str
+    files: list[str]
+    status: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact that may deserve a note; `type` as in a summary's section: decision, project..."""
+
+    type: str
+    text: str
+
+
+@dataclass
+class Hot:
+    """All of it; `turn` counts the events of the session."""
+
+    turn: int = 0
+    files: list[File] = field(default_factory=list)
+    errors: list[Error] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+    pending: list[Candidate] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return asdict(self)
+
+
+def hot_of(document: Mapping[str, Any] | None) -> Hot:
+    """The state in a document; an empty one where it is none of ours."""
+    try:
+        found = dict(document or {})
+        return Hot(
+            int(found.get("turn", 0)),
+            [File(**each) for each in found.get("files", ())],
+            [Error(**each) for each in found.get("errors", ())],
+            [str(each) for each in found.get("decisions", ())],
+            [Candidate(**each) for each in found.get("pending", ())],
+        )
+    except (TypeError, ValueError, AttributeError):
+        return Hot()
+
+
+# --- what happens ------------------------------------------------------------------------------
+
+
+def record(
+    hot: Hot, tool: str, args: Mapping[str, Any], output: str, exit_code: int | None,
+    root: str = "",
+) -> Failure | None:  # fmt: skip
+    """Take a tool's result in; the failure that it is, if it is one. `output` is `visible` text;
+    paths are told relative to `root`."""
+    hot.turn += 1
+    action = TOOLS.get(tool.lower(), "")
+    for path in _touched(action, args, output):
+        _touch(hot, _told(path, root), action)
+    for category in failures.succeeded(tool, args, exit_code):
+        hot.errors = [each for each in hot.errors if each.category != category]
+    failed = failures.failure(tool, args, output, exit_code)
+    if failed:
+        _open(hot, failed)
+    return failed
+
+
+def decide(hot: Hot, text: str) -> None:
+    """A decision of the session, as one line."""
+    text = line(text, MAX_TEXT)
+    if text:
+        hot.decisions = [*(each for each in hot.decisions if each != text), text]
+        hot.decisions = hot.decisions[-KEPT["decisions"] :]
+
+
+def propose(hot: Hot, type: str, text: str) -> None:
+    """A fact that may deserve a note."""
+    found = Candidate(type, line(text, MAX_TEXT))
+    if found.text:
+        hot.pending = [*(each for each in hot.pending if each != found), found][-KEPT["pending"] :]
+
+
+def _touch(hot: Hot, path: str, action: str) -> None:
+    old = next((each for each in hot.files if each.path == path), File(path, action, 0, 0))
+    best = max(old.action, action, key=lambda name: ACTIONS.get(name, 0))
+    files = [each for each in hot.files if each is not old]
+    files.append(File(path, best, old.count + 1, hot.turn))
+    hot.files = sorted(files, key=_order)[: KEPT["files"]]
+    if action in ("edit", "write"):
+        hot.errors = [
+            replace(each, status="maybe_fixed") if _names(each, path) else each
+            for each in hot.errors
+        ]
+
+
+def _open(hot: Hot, failed: Failure) -> None:
+    error = Error(
+        failed.category, failed.summary, failed.fingerprint, failed.source,
+        [line(path, MAX_PATH) for path in failed.files], "open", hot.turn,
+    )  # fmt: skip
+    others = [
+        each
+        for each in hot.errors
+        if each.category != error.category
+        or (each.fingerprint != error.fingerprint and each.source != error.source)
+    ]
+    hot.errors = [*others, error][-KEPT["errors"] :]
+
+
+def _touched(action: str, args: Mapping[str, Any], output: str) -> Iterable[str]:
+    """The files that a use of a tool is about."""
+    if action == "grep":
+        named = (path for each in output.split("\n")[:500] for path in failures.paths(each)[:1])
+        return tuple(dict.fromkeys(named))[:_FOUND]
+    path = next((args[key] for key in ("filePath", "file_path", "path") if args.get(key)), "")
+    patch = args.get("patchText") or args.get("patch")
+    if action == "edit" and not path and isinstance(patch, str):
+        return re.findall(r"(?m)^(?:\*\*\* (?:Update|Add) File: |\+\+\+ b/)(.+)$", patch)
+    return [path] if action and isinstance(path, str) and path else []
+
+
+def _told(path: str, root: str) -> str:
+    if root and os.path.isabs(path) and path.startswith(root.rstrip("/") + "/"):
+        path = path[len(root.rstrip("/")) + 1 :]
+    return line(os.path.normpath(path), MAX_PATH)
+
+
+def _names(error: Error, path: str) -> bool:
+    """Whether an error names a file; its path may be relative to another folder."""
+    return any(
+        path == each or path.endswith(f"/{each}") or each.endswith(f"/{path}")
+        for each in error.files
+    )
+
+
+def _order(file: File) -> tuple[int, int, str]:
+    return (-file.rank, -file.turn, file.path)
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def snapshot(hot: Hot, budget: int = BUDGET) -> str:
+    """The state as text of at most `budget` characters, "" when there is nothing to tell.
+
+    A line that does not fit is passed over; each section has its own number of lines at most.
+    """
+    sections = {
+        "active_files": [f"{each.path} ({each.action}, {each.count}x)" for each in hot.files],
+        "open_errors": [_error(each) for each in reversed(hot.errors)],
+        "recent_decisions": list(reversed(hot.decisions)),
+        "pending_memories": [f"[{each.type}] {each.text}" for each in reversed(hot.pending)],
+    }
+    lines = [_HEADING]
+    for (title, entries), most in zip(sections.items(), SHOWN.values(), strict=True):
+        left = budget - sum(len(each) + 1 for each in lines) - len(title) - 2
+        some = fits([f"- {cut(each, MAX_LINE)}" for each in entries[:most]], left)
+        lines += [f"{title}:", *some] if some else []
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _error(error: Error) -> str:
+    mark = f"{error.category}, maybe fixed" if error.status == "maybe_fixed" else error.category
+    return f"[{mark}] {error.summary}"

@@ -1,0 +1,129 @@
+"""`.mdmemory/outputs/`: the full texts of outputs that were pruned, without their secrets.
+
+A bounded cache: 300 files, 50 MB, 7 days. Each file's name begins with its session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from mdmemory.errors import NotFound
+from mdmemory.files import read_regular
+
+FOLDER = "outputs"
+MAX_FILES = 300
+MAX_BYTES = 50_000_000
+MAX_DAYS = 7
+_ID = re.compile(r"o-[0-9a-f]{8}-[0-9a-f]{8}")
+_LARGEST = 64 * 1024 * 1024  # bytes of one output, as much as a host may send in its largest line
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """What was removed; `errors` counts files that could not be."""
+
+    files: int = 0
+    bytes: int = 0
+    errors: int = 0
+
+
+def id_of(session: str, text: str) -> str:
+    """The id of a session's output; the same text has the same one."""
+    return f"{_of(session)}{_short(text)}"
+
+
+def path_of(folder: Path, id: str) -> Path:
+    """Where the output with this id lies, or would lie. Raises NotFound for what is no id."""
+    if not _ID.fullmatch(id):
+        raise NotFound(f"{id[:40]!r} is no id of an output.", "The mark in an output names it.")
+    return folder / f"{id}.txt"
+
+
+def put(folder: Path, id: str, text: str) -> None:
+    """Keep a text; the oldest of what lies there give way. Raises OSError."""
+    if folder.is_symlink():
+        raise OSError(f"{folder} is a symbolic link")  # a repository may have put it there
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = path_of(folder, id)
+    # never half a file, yet without waiting for the disk: a cache may lose what a crash takes
+    fresh = folder / f".{id}"
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(text.encode("utf-8", "replace"))
+    os.replace(fresh, path)
+    _remove(_beyond(folder))
+
+
+def get(folder: Path, id: str) -> str:
+    """The text with this id. Raises NotFound when it is gone."""
+    return read_regular(path_of(folder, id), _LARGEST).decode("utf-8", "replace")
+
+
+def sweep(folder: Path, now: datetime) -> Freed:
+    """Remove what is over the limits."""
+    oldest = (now - timedelta(days=MAX_DAYS)).timestamp()
+    aged = [each for each in _files(folder) if each[0] < oldest]
+    first = _remove(aged)
+    second = _remove(_beyond(folder))
+    return Freed(
+        first.files + second.files, first.bytes + second.bytes, first.errors + second.errors
+    )
+
+
+def forget(folder: Path, session: str) -> Freed:
+    """Remove the outputs of a session."""
+    start = _of(session)
+    return _remove([each for each in _files(folder) if os.path.basename(each[2]).startswith(start)])
+
+
+File = tuple[float, int, str]  # changed (seconds since 1970), bytes, path
+
+
+def _files(folder: Path) -> Iterator[File]:
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    with os.scandir(folder) as found:
+        for each in found:
+            is_ours = _ID.fullmatch(each.name.removeprefix(".").removesuffix(".txt"))
+            if is_ours and each.is_file(follow_symlinks=False):
+                status = each.stat(follow_symlinks=False)
+                yield status.st_mtime, status.st_size, each.path
+
+
+def _beyond(folder: Path) -> list[File]:
+    """What is too much, the oldest."""
+    newest = sorted(_files(folder), reverse=True)
+    size = 0
+    for at, (_, length, _) in enumerate(newest):
+        size += length
+        if at >= MAX_FILES or (size > MAX_BYTES and at):
+            return newest[at:]
+    return []
+
+
+def _remove(files: list[File]) -> Freed:
+    done, size, errors = 0, 0, 0
+    for _, length, path in files:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            errors += 1
+            continue
+        done, size = done + 1, size + length
+    return Freed(done, size, errors)
+
+
+def _of(session: str) -> str:
+    return f"o-{_short(session)}-"
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]

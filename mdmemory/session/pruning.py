@@ -1,0 +1,226 @@
+"""Which lines of a long tool output an assistant gets to see. Pure.
+
+What is left is a part of the lines in their order, and between them marks that say how many are
+missing; the last mark says how to get them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mdmemory.session.failures import command_of
+from mdmemory.session.shell import decisive
+
+MARK = "[mdmemory: "  # every line that is ours begins with it
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Outputs of more than `over` lines are pruned to `head` and `tail`; `errors` lines that tell
+    of one are kept besides; a line longer than `longest` characters is left out."""
+
+    over: int
+    head: int
+    tail: int
+    errors: int
+    longest: int
+    repeats: bool  # whether runs of lines that are alike are told by their first and last
+
+
+LEVELS = {
+    "normal": Level(50, 30, 30, 20, 10_000, False),
+    "aggressive": Level(30, 20, 20, 12, 4_000, True),
+    "hyper": Level(15, 10, 10, 6, 2_000, True),
+}
+ORDER = tuple(LEVELS)
+
+# From which level on a tool's output is pruned; never for None. Others: from the first level on.
+# What was read to be worked on stays whole as long as there is room.
+TOOLS: dict[str, str | None] = {
+    "read": "aggressive", "webfetch": "aggressive", "task": "aggressive", "edit": None,
+    "write": None, "multiedit": None, "patch": None, "apply_patch": None, "grep": "hyper",
+    "glob": "hyper", "skill": None, "todowrite": None, "todoread": None, "question": None,
+}  # fmt: skip
+OWN_TOOL = re.compile(r"(?:mdmemory_)?(?:memory|core_memory|working_memory)_\w+")
+
+Lines = Sequence[str]
+Keep = Callable[[Lines, Level], set[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How outputs of a kind are cut: `fits(lines, commands)` knows the kind, `keep` chooses line
+    numbers; `commands` are the bare ones of a shell tool, or the tool's name."""
+
+    name: str
+    fits: Callable[[Lines, Sequence[str]], bool]
+    keep: Keep
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What is shown instead; `kept` of `total` lines, by the rule of that name."""
+
+    text: str
+    kept: int
+    total: int
+    rule: str
+
+
+# --- what the kinds look like ------------------------------------------------------------------
+
+_LISTING = re.compile(r"(?:ls|find|fd|du|git ls-files|glob)\b")
+_LOG_COMMAND = re.compile(r"(?:journalctl|docker(?: compose)? logs|kubectl logs|tail|dmesg)\b")
+_TREE = re.compile(r"^(?P<depth>[│ |]*)(?:[├└]──|[|`+]--|\+---)")
+_STAMPED = re.compile(r"^\W{0,2}\d{2,4}[-/:]\d\d[-/:]\d\d|^\w{3} [ \d]\d \d\d:\d\d|^\[?\d{10,13}\b")
+_PATH_LINE = re.compile(r"^\s*(?:[-dlrwxst.@+]{10,}\s.*|\.{0,2}/?(?:[\w.@+-]+/)*[\w.@+-]+/?)\s*$")
+_ERROR = re.compile(
+    r"\b(?:error|failed|failure|fatal|panic|exception|traceback|critical)\b|\w(?:Error|Exception)\b"
+    r"|^E  |^FAIL|✗|✕",
+    re.IGNORECASE,
+)
+_NO_ERROR = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?)\b", re.IGNORECASE)
+_VARIES = re.compile(r"0x[0-9a-f]+|\b(?=[a-f]*\d)[0-9a-f]{8,}\b|\d+", re.IGNORECASE)
+_RUN = 4  # lines that are alike, before any of them is left out
+
+
+def _share(lines: Lines, expression: re.Pattern[str]) -> float:
+    some = lines[:: max(1, len(lines) // 200)]
+    return sum(1 for each in some if expression.search(each)) / (len(some) or 1)
+
+
+def _is(expression: re.Pattern[str]) -> Callable[[Sequence[str]], bool]:
+    return lambda commands: any(expression.match(each) for each in commands)
+
+
+def ends(lines: Lines, level: Level) -> set[int]:
+    """The first and the last lines."""
+    count = len(lines)
+    return {*range(min(level.head, count)), *range(max(0, count - level.tail), count)}
+
+
+def _beginning(lines: Lines, level: Level) -> set[int]:
+    """Of a listing the beginning, and its last lines, which may hold a total."""
+    return {*range(level.head + level.tail - 3), *range(max(0, len(lines) - 3), len(lines))}
+
+
+def _end(lines: Lines, level: Level) -> set[int]:
+    """Of a log mostly the end: what happened last."""
+    head = level.head // 3
+    return {*range(head), *range(len(lines) - (level.head + level.tail - head), len(lines))}
+
+
+def _shallow(lines: Lines, level: Level) -> set[int]:
+    """Of a tree the upper floors, and its last two lines."""
+    room = level.head + level.tail - 2
+    chosen = {len(lines) - 1, len(lines) - 2}
+    depths = [len(found["depth"]) if (found := _TREE.match(each)) else 0 for each in lines]
+    by_depth = sorted(range(len(lines)), key=lambda at: (depths[at], at))
+    return chosen | set(by_depth[:room])
+
+
+# The first that fits is used; the last one always does.
+RULES: tuple[Rule, ...] = (
+    Rule("tree", lambda lines, _: _share(lines, _TREE) > 0.6, _shallow),
+    Rule(
+        "log",
+        lambda lines, commands: _is(_LOG_COMMAND)(commands) or _share(lines, _STAMPED) > 0.6,
+        _end,
+    ),
+    Rule(
+        "listing",
+        lambda lines, commands: _is(_LISTING)(commands) or _share(lines, _PATH_LINE) > 0.9,
+        _beginning,
+    ),
+    Rule("ends", lambda lines, commands: True, ends),
+)
+
+
+# --- pruning -----------------------------------------------------------------------------------
+
+
+def prune(
+    output: str, *, tool: str, args: Mapping[str, Any], level: str, where: str,
+    synthetic: bool = False,
+) -> Pruned | None:  # fmt: skip
+    """What to show of an output, or None to leave it as it is.
+
+    `where` completes "the whole output: ..."; what is `synthetic`, a host's own words, stays.
+    """
+    lines = output.split("\n")
+    limits = LEVELS[level]
+    if synthetic or not _is_pruned(tool, level):
+        return None
+    if len(lines) <= limits.over and len(output) <= limits.longest:
+        return None
+    name, kept = _chosen(lines, limits, _commands(tool, args))
+    if len(kept) == len(lines):
+        return None
+    text = _marked(lines, kept, where)
+    return Pruned(text, len(kept), len(lines), name) if len(text) < len(output) else None
+
+
+def _is_pruned(tool: str, level: str) -> bool:
+    least = TOOLS.get(tool.lower(), ORDER[0])
+    if least is None or OWN_TOOL.fullmatch(tool):
+        return False
+    return ORDER.index(level) >= ORDER.index(least)
+
+
+def _commands(tool: str, args: Mapping[str, Any]) -> list[str]:
+    command = command_of(tool, args)
+    return decisive(command)[0] if command else [tool.lower()]
+
+
+def _chosen(lines: Lines, level: Level, commands: Sequence[str]) -> tuple[str, set[int]]:
+    """The rule that was used, and the numbers of the lines that stay."""
+    left = [at for at, each in enumerate(lines) if len(each) <= level.longest]
+    if level.repeats:
+        left = _without_repeats(lines, left)
+    some = [lines[at] for at in left]
+    if len(some) <= level.over:
+        return "repeats", set(left)
+    rule = next(each for each in RULES if each.fits(some, commands))
+    chosen = rule.keep(some, level) & set(range(len(some)))
+    errors = [
+        at
+        for at, each in enumerate(some)
+        if at not in chosen and _ERROR.search(each[:500]) and not _NO_ERROR.search(each[:500])
+    ]
+    chosen |= set(errors[: level.errors])
+    return rule.name, {left[at] for at in chosen}
+
+
+def _without_repeats(lines: Lines, left: Sequence[int]) -> list[int]:
+    """Line numbers without the middles of runs that are alike but for numbers."""
+    runs: list[list[int]] = []
+    before = None
+    for at in left:
+        shape = _VARIES.sub("0", lines[at][:500]).strip()
+        if runs and shape == before:
+            runs[-1].append(at)
+        else:
+            runs.append([at])
+        before = shape
+    kept: list[int] = []
+    for run in runs:
+        kept += run if len(run) < _RUN else (run[0], run[-1])
+    return kept
+
+
+def _marked(lines: Lines, kept: set[int], where: str) -> str:
+    """The lines that stay, a mark for each gap, and one for the whole."""
+    found: list[str] = []
+    before = -1
+    for at in [*sorted(kept), len(lines)]:
+        gap = at - before - 1
+        if gap:
+            found.append(f"{MARK}{gap:,} line{'' if gap == 1 else 's'} left out]")
+        if at < len(lines):
+            found.append(lines[at])
+        before = at
+    found.append(f"{MARK}{len(kept):,} of {len(lines):,} lines shown; the whole output: {where}]")
+    return "\n".join(found)

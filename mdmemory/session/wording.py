@@ -1,0 +1,69 @@
+"""Text on its way into a session's state: without private parts, recalled memory, secrets, and
+signs that cannot be seen. Pure; everything the state holds has come this way.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from mdmemory.capture.gate_words import INJECTION
+from mdmemory.capture.privacy import redact, strip_private
+from mdmemory.capture.transcript import without_memory
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    r"\U000e0000-\U000e007f]"
+)
+LOOKED_AT = 4_000  # characters of a text of which one line is kept
+LEFT_OUT = "(left out: it reads as an instruction to an assistant)"
+# What would close or open a block of ours in the prompt that it stands in.
+_OURS = re.compile(r"<(?=/?(?:core_memory|working_memory|goal|progress|context|private)\b)", re.I)
+
+
+@cache
+def _instruction() -> re.Pattern[str]:
+    return re.compile(INJECTION, re.IGNORECASE)
+
+
+def visible(text: str) -> str:
+    """`text` as a person sees it on a screen, without what is private or was recalled."""
+    if "private" in text.lower():
+        text = strip_private(text)[0]
+    return _UNSEEN.sub("", _ANSI.sub("", without_memory(text.replace("\r\n", "\n"))))
+
+
+def clean(text: str) -> str:
+    """`visible` text of any length as it may be kept: no secrets, no tags of our own blocks."""
+    return _OURS.sub("‹", redact(_UNSEEN.sub("", text))[0])
+
+
+def line(text: str, limit: int) -> str:
+    """`visible` text as one line of at most `limit` characters that may be kept.
+
+    What would instruct an assistant is not: it would come back with every prompt.
+    """
+    text = " ".join(text.split())
+    if len(text) > LOOKED_AT:
+        text = text[:LOOKED_AT].rpartition(" ")[0]  # no word is cut in two before it is redacted
+    if _instruction().search(text):
+        text = LEFT_OUT
+    # again after the cut: half of a text may look like what the whole did not
+    return cut(clean(cut(clean(text), limit)), limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters; where some are left out, an ellipsis tells so."""
+    return text if len(text) <= limit else text[: max(0, limit - 1)].rstrip() + "…"
+
+
+def fits(lines: list[str], budget: int) -> list[str]:
+    """The lines that fit into so many characters with their line ends: whole ones only; one that
+    is too long is passed over, and the next is tried."""
+    kept: list[str] = []
+    for each in lines:
+        if len(each) + 1 <= budget:
+            kept.append(each)
+            budget -= len(each) + 1
+    return kept

@@ -1,0 +1,128 @@
+"""docs/extending.md, held to: one row in one table adds one of each."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mdmemory.config import load
+from mdmemory.session import core, failures, hot, patterns, pressure, pruning, working
+from mdmemory.session.desk import Desk
+from mdmemory.session.failures import Category
+from mdmemory.session.patterns import Pattern
+from mdmemory.session.pressure import Threshold
+from mdmemory.session.pruning import MARK, Rule
+from mdmemory.session.working import Slot
+from mdmemory.store.state import State
+
+NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
+Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    (tmp_path / ".mdmemory").mkdir()
+    with State(tmp_path / ".mdmemory/state.db") as state:
+        yield Desk(state, "ses_1", load({}))
+
+
+def test_a_category_of_errors_is_one_row(desk: Desk, monkeypatch: Patch) -> None:
+    row = Category("deploy", r"terraform\b|kubectl apply\b", r"\bdenied\b")
+    monkeypatch.setattr(failures, "CATEGORIES", (row, *failures.CATEGORIES))
+    args = {"command": "terraform apply"}
+    desk.tool("bash", args, "plan\naccess denied\nend", exit_code=1, now=NOW)
+    assert "- [deploy] access denied" in desk.blocks()
+    desk.tool("bash", args, "", exit_code=0, now=NOW)
+    desk.new_epoch(now=NOW)
+    assert "deploy]" not in desk.blocks()
+
+
+def test_a_pattern_and_a_slot_are_a_row_each(desk: Desk, monkeypatch: Patch) -> None:
+    monkeypatch.setitem(working.SLOTS, "question", Slot(2, "?"))
+    row = Pattern("question", ("user",), r"\[Question:\s*(?P<text>[^\]\n]+)\]")
+    monkeypatch.setattr(patterns, "PATTERNS", (*patterns.PATTERNS, row))
+    for number in range(3):
+        desk.message("user", f"[Question: which port {number}]", now=NOW)
+    shown = desk.blocks()
+    assert "? question: which port 2" in shown
+    assert "which port 0" not in shown
+    assert desk.working_clear_slot("question", now=NOW) == 2
+
+
+def test_a_pruning_rule_is_one_row(monkeypatch: Patch) -> None:
+    row = Rule(
+        "table",
+        lambda lines, commands: lines[0].startswith("|"),
+        lambda lines, level: {0, 1, len(lines) - 1},
+    )
+    monkeypatch.setattr(pruning, "RULES", (row, *pruning.RULES))
+    text = "\n".join(["| a |", "|---|", *(f"| {n} and some more text |" for n in range(99))])
+    done = pruning.prune(text, tool="bash", args={}, level="normal", where="x")
+    assert done is not None
+    assert done.rule == "table"
+    assert [line for line in done.text.split("\n") if not line.startswith(MARK)] == [
+        "| a |", "|---|", "| 98 and some more text |",
+    ]  # fmt: skip
+
+
+def test_a_threshold_is_one_row(desk: Desk, monkeypatch: Patch) -> None:
+    row = Threshold("warm", 50, "aggressive", "Half of it is used.")
+    monkeypatch.setattr(pressure, "THRESHOLDS", (*pressure.THRESHOLDS, row))
+    said = desk.message("user", "go", now=NOW, tokens=55, window=100)
+    assert said == ["Context warm: about 55% full. Half of it is used."]
+    lines = "\n".join(f"{'abc'[n % 3] * (n % 5 + 30)} {n}" for n in range(48))
+    assert desk.tool("mytool", {}, lines, now=NOW) is not None
+
+
+def test_a_core_block_and_an_action_are_a_row_each(desk: Desk, monkeypatch: Patch) -> None:
+    monkeypatch.setitem(core.BLOCKS, "people", 300)
+    monkeypatch.setitem(hot.ACTIONS, "review", 40)
+    monkeypatch.setitem(hot.TOOLS, "review", "review")
+    desk.core_update("people", "Ann reviews", "replace", now=NOW)
+    desk.tool("review", {"filePath": "a.py"}, "", now=NOW)
+    assert '<people chars="11/300">' in desk.blocks()
+    assert "- a.py (review, 1x)" in desk.blocks()
+
+
+TYPE = """
+import sys
+from mdmemory import limits
+limits.TYPES += ("insight",)
+from mdmemory.store import retention
+retention.TYPE_WEIGHTS["insight"] = 3.0
+retention.CAPS["insight"] = 5
+from mdmemory.doors.cli import main
+main(["init"])
+main(["add", "a-b", "--type", "insight", "--description", "Small steps win", "They do."])
+sys.exit(main(["list", "--json"]))
+"""
+
+
+def test_a_type_of_notes_is_one_name_and_its_weights(repository: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", TYPE], cwd=repository, env={**os.environ},
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    (row,) = json.loads(done.stdout[done.stdout.index("[\n") :])
+    assert (row["file"], row["type"], row["listed"]) == ("insight-a-b.md", "insight", True)
+    assert row["strength"] == 4.2
+    index = (repository / "notes/memory/MEMORY.md").read_text("utf-8")
+    assert "## insight\n- [A b](insight-a-b.md)" in index
+
+
+def test_the_page_names_each_table_where_it_is() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs/extending.md").read_text("utf-8")
+    named = re.findall(r"`(\w+)` in `(mdmemory/[\w/]+\.py)`", page)
+    assert len(named) >= 6
+    for table, module in named:
+        assert re.search(rf"(?m)^{table}\b", (root / module).read_text("utf-8")), (table, module)

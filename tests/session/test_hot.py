@@ -1,0 +1,197 @@
+"""Hot state: files by their part in the work, errors from real failures alone, and bounded."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rows import each
+
+from mdmemory.session import hot, patterns
+from mdmemory.session.failures import failure, succeeded
+from mdmemory.session.hot import Hot, hot_of, snapshot
+
+ROOT = "/home/you/project"
+FAILED = "tests/test_a.py:3: AssertionError\nFAILED tests/test_a.py::test_x - assert 1 == 2"
+
+
+def used(state: Hot, tool: str, path: str = "", **more: object) -> None:
+    hot.record(state, tool, {"filePath": path, **more}, "", None, ROOT)
+
+
+def ran(state: Hot, command: str, exit_code: int | None, output: str = FAILED) -> None:
+    hot.record(state, "bash", {"command": command}, output, exit_code, ROOT)
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def test_files_are_ranked_by_their_best_action_and_by_how_often() -> None:
+    state = Hot()
+    for _ in range(11):
+        used(state, "read", f"{ROOT}/often_read.py")
+    used(state, "edit", f"{ROOT}/src/a.py")
+    used(state, "read", f"{ROOT}/src/a.py")
+    used(state, "write", "b.py")
+    used(state, "read", "c.py")
+    found = {each.path: (each.action, each.count, each.rank) for each in state.files}
+    assert found["src/a.py"] == ("edit", 2, 56)
+    assert found["b.py"] == ("write", 1, 48)
+    assert found["often_read.py"] == ("read", 11, 53)
+    assert [each.path for each in state.files] == ["src/a.py", "often_read.py", "b.py", "c.py"]
+    assert "- src/a.py (edit, 2x)\n- often_read.py (read, 11x)\n" in snapshot(state)
+
+
+def test_a_search_makes_the_files_it_found_active_and_a_patch_those_it_edits() -> None:
+    state = Hot()
+    found = "Found 2 matches\nsrc/a.py:\n  Line 3: x = 1\nsrc/b.py:\n  Line 9: y"
+    hot.record(state, "grep", {"pattern": "x", "path": ROOT}, found, None, ROOT)
+    assert {each.path for each in state.files} == {"src/a.py", "src/b.py"}
+    patch = "*** Begin Patch\n*** Update File: src/b.py\n@@\n-y\n+z\n*** End Patch"
+    hot.record(state, "apply_patch", {"patchText": patch}, "", None, ROOT)
+    assert (state.files[0].path, state.files[0].action) == ("src/b.py", "edit")
+
+
+def test_what_is_kept_is_bounded() -> None:
+    state = Hot()
+    for number in range(100):
+        used(state, "edit", f"f{number}.py")
+        ran(state, f"pytest t{number}.py", 1, f"FAILED t{number}.py: {number}")
+        hot.decide(state, f"Decision number {number}")
+        hot.propose(state, "project", f"Candidate number {number}")
+    assert (len(state.files), len(state.errors)) == (20, 5)
+    assert (len(state.decisions), len(state.pending)) == (8, 12)
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+REAL = [
+    ("mypy src", "typecheck"), ("npx tsc --noEmit", "typecheck"), ("cargo check", "typecheck"),
+    ("pytest -q", "test"), (".venv/bin/python -m pytest tests", "test"), ("npm test", "test"),
+    ("CI=1 pnpm run test --watch=false", "test"), ("go test ./...", "test"),
+    ("cd web && yarn test", "test"), ("uv run pytest", "test"), ("make test", "test"),
+    ("ruff check .", "lint"), ("npm run lint", "lint"), ("cargo clippy", "lint"),
+    ("make", "build"), ("npm run build", "build"), ("cargo build --release", "build"),
+    ("g++ -o a a.cpp", "build"), ("docker build .", "build"), ("./gradlew assemble", "build"),
+    ("python manage.py migrate", "runtime"), ("node server.js", "runtime"),
+    ("./run.sh", "runtime"), ("git push origin main", "tool"), ("curl https://a.example", "tool"),
+    ("sh -c 'pytest'", "tool"), ("timeout 60 pytest", "test"), ("sudo make install", "build"),
+    ("set -o pipefail; pytest | tail -5", "test"), ("git commit -m 'fix; test || x'", "tool"),
+    ("cat > a.py <<'EOF'\nx; pytest\nEOF", None), ("pytest | tail -5", None),
+]  # fmt: skip
+
+
+def have_their_category(command: str, category: str | None) -> None:
+    found = failure("bash", {"command": command}, "it went wrong: error", 1)
+    assert (found.category if found else None) == category
+
+
+def test_each_command_has_its_category() -> None:
+    each(REAL, have_their_category)
+
+
+NONE = [
+    ("pytest", FAILED, 0), ("pytest", FAILED, None), ("pytest", FAILED, 130),
+    ("git log --grep error", "fix: error in test FAILED", 0), ("git log nothing", "fatal", 128),
+    ("cat errors.log", "ERROR everything failed", 0), ("cat missing", "No such file", 1),
+    ("grep -r error .", "", 1), ("diff a b", "< error", 1), ("test -f a", "", 1),
+    ("git -C /x diff --exit-code", "-error", 1), ("cd a && ls missing", "ls: error", 2),
+]  # fmt: skip
+
+
+def are_none(command: str, output: str, exit_code: int | None) -> None:
+    assert failure("bash", {"command": command}, output, exit_code) is None
+
+
+def test_what_only_looks_like_an_error_is_none() -> None:
+    each(NONE, are_none)
+
+
+def test_an_error_has_a_short_summary_and_its_fingerprint() -> None:
+    found = failure("bash", {"command": "pytest"}, f"{'. ' * 500}\n{FAILED}\n{FAILED * 9}", 1)
+    assert found is not None
+    assert len(found.summary) <= 280
+    assert "FAILED tests/test_a.py::test_x" in found.summary
+    assert found.fingerprint == hashlib.sha256(found.summary.encode()).hexdigest()[:12]
+    assert "tests/test_a.py" in found.files
+
+
+def test_success_closes_the_errors_of_its_category_alone() -> None:
+    state = Hot()
+    ran(state, "pytest", 1)
+    ran(state, "ruff check .", 1, "a.py:1:1: error F401")
+    ran(state, "pytest | tail", 0)  # that is tail's success
+    ran(state, "pytest || true", 0)
+    ran(state, "git log", 0)
+    assert [each.category for each in state.errors] == ["test", "lint"]
+    ran(state, "cd src && pytest -q", 0)
+    assert [each.category for each in state.errors] == ["lint"]
+    assert "[lint] a.py:1:1: error F401" in snapshot(state)
+
+
+def test_a_chain_proves_all_of_its_parts_only_when_it_ends_well() -> None:
+    assert succeeded("bash", {"command": "make build && pytest"}, 0) == {"build", "test"}
+    assert succeeded("bash", {"command": "pytest; echo done"}, 0) == set()
+    assert succeeded("bash", {"command": "make build && pytest"}, 1) == set()
+
+
+def test_the_same_command_has_one_error_and_an_edit_may_have_mended_it() -> None:
+    state = Hot()
+    ran(state, "pytest", 1)
+    ran(state, "pytest", 1, "FAILED tests/test_b.py::test_y - other")
+    assert [each.files for each in state.errors] == [["tests/test_b.py"]]
+    used(state, "edit", f"{ROOT}/src/other.py")
+    assert state.errors[0].status == "open"
+    used(state, "edit", f"{ROOT}/tests/test_b.py")
+    assert state.errors[0].status == "maybe_fixed"
+    assert "[test, maybe fixed] FAILED" in snapshot(state)
+    ran(state, "pytest", 1, "FAILED tests/test_b.py::test_y - other")
+    assert state.errors[0].status == "open"
+
+
+# --- snapshot ----------------------------------------------------------------------------------
+
+texts = st.text(max_size=300)
+
+
+@given(st.lists(st.tuples(texts, texts, st.integers(0, 2)), max_size=30))
+def test_a_snapshot_is_never_over_its_budget_and_tells_whole_lines(
+    events: list[tuple[str, str, int]],
+) -> None:
+    state = Hot()
+    for path, text, code in events:
+        used(state, "edit", path)
+        ran(state, "pytest", code, text)
+        hot.decide(state, text)
+        hot.propose(state, "project", path)
+    shown = snapshot(state)
+    assert len(shown) <= 700
+    lines = shown.split("\n")
+    assert sum("x)" in line[-4:] and line.startswith("- ") for line in lines) <= 12
+    assert all(line.startswith("- ") or line.endswith(":") for line in lines if line)
+    assert hot_of(state.document()) == state
+
+
+def test_an_empty_state_says_nothing_and_a_foreign_document_is_an_empty_state() -> None:
+    assert snapshot(Hot()) == ""
+    assert hot_of({"files": [{"no": 1}], "turn": "x"}) == Hot()
+
+
+HOSTILE = [
+    "git " + "-a " * 5_000 + "x", "x " * 50_000, "a=b " * 20_000, "'" * 9_999, "-a-b" * 9_999,
+    "uv run " + "-a-b" * 9_999, "((((" * 9_999, "\n" * 99_999, "a/" * 9_999, "a-" * 9_999 + ".",
+]  # fmt: skip
+
+
+def takes_no_time(text: str) -> None:
+    start = time.perf_counter()
+    failure("bash", {"command": text}, text, 1)
+    patterns.found(text, "tool")
+    patterns.found(text, "user")
+    assert time.perf_counter() - start < 1
+
+
+def test_no_command_or_output_makes_it_slow() -> None:
+    each(HOSTILE, takes_no_time)

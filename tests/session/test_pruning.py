@@ -1,0 +1,181 @@
+"""Long outputs are shown in part: whole lines in their order, what is missing told and findable."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows import each
+
+from mdmemory.errors import NotFound
+from mdmemory.session import outputs
+from mdmemory.session.pruning import LEVELS, MARK, Pruned, prune
+
+NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
+WHERE = "/p/.mdmemory/outputs/o-1.txt"
+
+
+def cut(
+    output: str, level: str = "normal", tool: str = "bash", command: str = "./run", **more: bool
+) -> Pruned | None:
+    args = {"command": command} if tool == "bash" else {}
+    return prune(output, tool=tool, args=args, level=level, where=WHERE, **more)
+
+
+def numbered(count: int, word: str = "step of the work") -> str:
+    return "\n".join(f"{word} {'abc'[n % 3] * (n % 7 + 1)} {n}" for n in range(count))
+
+
+def own(text: str) -> list[str]:
+    return [line for line in text.split("\n") if not line.startswith(MARK)]
+
+
+@pytest.mark.parametrize(
+    ("level", "over", "kept"), [("normal", 50, 60), ("aggressive", 30, 40), ("hyper", 15, 20)]
+)
+def test_each_level_keeps_the_first_and_the_last_lines(level: str, over: int, kept: int) -> None:
+    assert cut(numbered(over), level) is None
+    assert cut(numbered(kept), level) is None
+    text = numbered(500)
+    done = cut(text, level)
+    assert done is not None
+    lines = text.split("\n")
+    assert own(done.text) == [*lines[: kept // 2], *lines[-kept // 2 :]]
+    marks = [line for line in done.text.split("\n") if line.startswith(MARK)]
+    assert marks == [
+        f"[mdmemory: {500 - kept} lines left out]",
+        f"[mdmemory: {kept} of 500 lines shown; the whole output: {WHERE}]",
+    ]
+
+
+def test_lines_that_tell_of_an_error_stay() -> None:
+    lines = numbered(500).split("\n")
+    lines[200], lines[300] = "src/a.py:3: TypeError: no", "0 errors so far"
+    done = cut("\n".join(lines), "hyper")
+    assert done is not None
+    assert lines[200] in own(done.text)
+    assert lines[300] not in own(done.text)
+    many = cut("\n".join(f"error {n} {'x' * (n % 9)}" for n in range(900)))
+    assert many is not None
+    assert many.kept == 80
+
+
+def test_repetition_is_told_by_its_first_and_last_line() -> None:
+    text = "\n".join(["start", *(f"Downloading 0x{n:04x} {n}%" for n in range(100)), "done"])
+    done = cut(text, "aggressive")
+    assert done is not None
+    assert own(done.text) == ["start", "Downloading 0x0000 0%", "Downloading 0x0063 99%", "done"]
+    assert done.rule == "repeats"
+    plain = cut(text, "normal")
+    assert plain is not None
+    assert plain.kept == 60
+
+
+KINDS = [
+    ("find . -name '*.py'", "\n".join(f"./src/mod{n}/file.py" for n in range(200)), "listing"),
+    ("anything", "\n".join(f"src/mod{n}/file.py" for n in range(200)), "listing"),
+    ("tree", "\n".join(f"{'│   ' * (n % 4)}├── name{n}" for n in range(200)), "tree"),
+    ("./serve", "\n".join(f"2026-06-01 12:00:{n % 60:02} GET /{n}" for n in range(200)), "log"),
+    ("docker logs web", numbered(200), "log"),
+    ("./run", numbered(200), "ends"),
+]
+
+
+def is_cut_as(command: str, text: str, rule: str) -> None:
+    done = cut(text, command=command)
+    assert done is not None
+    assert done.rule == rule
+    assert done.kept == 60
+
+
+def test_listings_trees_and_logs_are_cut_in_their_own_way() -> None:
+    each(KINDS, is_cut_as)
+    tree = cut(KINDS[2][1])
+    assert tree is not None
+    # the upper floor is whole; the last two lines stay besides
+    assert sum(line.startswith("├") for line in own(tree.text)) == 50
+    log = cut(KINDS[3][1])
+    assert log is not None
+    assert own(log.text)[10:] == KINDS[3][1].split("\n")[-50:]
+
+
+TOOLS = [
+    ("edit", "hyper", False), ("write", "hyper", False), ("skill", "hyper", False),
+    ("memory_search", "hyper", False), ("mdmemory_core_memory_read", "hyper", False),
+    ("read", "normal", False), ("read", "aggressive", True), ("grep", "aggressive", False),
+    ("grep", "hyper", True), ("task", "aggressive", True), ("mytool", "normal", True),
+]  # fmt: skip
+
+
+def is_pruned(tool: str, level: str, expected: bool) -> None:
+    assert (cut(numbered(500), level, tool) is not None) == expected
+
+
+def test_each_tool_has_a_level_from_which_it_is_pruned() -> None:
+    each(TOOLS, is_pruned)
+
+
+def test_what_the_host_wrote_itself_stays() -> None:
+    assert cut(numbered(5_000), "hyper", synthetic=True) is None
+
+
+def test_a_line_that_is_far_too_long_is_left_out_as_a_whole() -> None:
+    done = cut("a\n" + "x" * 20_000 + "\nb")
+    assert done is not None
+    assert own(done.text) == ["a", "b"]
+
+
+line = st.text(st.sampled_from("ab 1:/.│├─-\x0b\r"), max_size=12)
+outputs_of_tools = st.lists(line | st.sampled_from(["error: x", "src/a.py"]), max_size=300)
+
+
+@given(outputs_of_tools, st.sampled_from([*LEVELS]), st.sampled_from(["./run", "ls", "tail x"]))
+def test_what_is_shown_is_a_subsequence_of_the_lines_and_marks(
+    lines: list[str], level: str, command: str
+) -> None:
+    text = "\n".join(lines)
+    done = cut(text, level, command=command)
+    if done is None:
+        return
+    rest = iter(text.split("\n"))
+    assert all(kept in rest for kept in own(done.text))  # `in` walks on: order counts
+    gaps = [m for m in done.text.split("\n") if m.startswith(MARK) and "left out" in m]
+    left_out = sum(int(gap.split()[1].replace(",", "")) for gap in gaps)
+    assert len(own(done.text)) == done.kept
+    assert left_out == done.total - done.kept
+    assert len(done.text) < len(text)
+
+
+# --- the cache ---------------------------------------------------------------------------------
+
+
+def test_a_full_output_is_found_by_its_id_until_newer_ones_take_its_place(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs"
+    id = outputs.id_of("ses_1", "text")
+    outputs.put(folder, id, "text")
+    assert outputs.get(folder, id) == "text"
+    assert outputs.id_of("ses_2", "text") != id
+    for number in range(outputs.MAX_FILES + 5):
+        outputs.put(folder, outputs.id_of("ses_2", str(number)), str(number))
+    assert len(list(folder.iterdir())) == outputs.MAX_FILES
+    with pytest.raises(NotFound):
+        outputs.get(folder, id)
+    with pytest.raises(NotFound):
+        outputs.get(folder, "o-../../../etc/passwd")
+
+
+def test_old_outputs_and_those_of_a_deleted_session_go(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    one, other = outputs.id_of("ses_1", "a"), outputs.id_of("ses_2", "b")
+    outputs.put(tmp_path, one, "a")
+    outputs.put(tmp_path, other, "bb")
+    (tmp_path / "mine.txt").write_text("a person's", "utf-8")
+    assert outputs.forget(tmp_path, "ses_1").files == 1
+    assert outputs.get(tmp_path, other) == "bb"
+    assert outputs.sweep(tmp_path, now).files == 0
+    done = outputs.sweep(tmp_path, now + timedelta(days=8))
+    assert (done.files, done.bytes, done.errors) == (1, 2, 0)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
