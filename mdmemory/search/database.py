@@ -60,7 +60,12 @@ class Row:
 
 
 class Database(Protocol):
-    """Files and their chunks, by source; a chunk has a number."""
+    """Files and their chunks, by source; a chunk has a number, and those of a file follow each
+    other. A vector is float32, little endian, of length 1; `model` names what made it."""
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what is put in is there for the next search, so that it may cost something."""
 
     def seal(self, source: str) -> str:
         """The state of the source that `set_seal` was last told of, or ""."""
@@ -86,8 +91,10 @@ class Database(Protocol):
     def count(self, source: str) -> int:
         """How many chunks there are."""
 
-    def holding(self, term: Term, source: str, limit: int) -> set[int]:
-        """The chunks that hold a term; only some of them when there are more than `limit`."""
+    def holding(
+        self, term: Term, source: str, limit: int, among: Collection[int] | None = None
+    ) -> set[int]:
+        """The chunks that hold a term, of all or of some; not more than `limit`."""
 
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
@@ -100,3 +107,29 @@ class Database(Protocol):
 
     def rows(self, chunks: Collection[int]) -> dict[int, Row]:
         """These chunks."""
+
+    # vectors
+
+    def without_vector(self, source: str, model: str) -> int:
+        """How many chunks have no vector yet."""
+
+    def next_without_vector(self, source: str, model: str, limit: int) -> dict[int, Row]:
+        """The first of these chunks."""
+
+    def known_texts(self, model: str, hashes: Collection[bytes]) -> set[bytes]:
+        """Which of these texts, named by a hash, had their vector put in already."""
+
+    def put_vectors(
+        self, model: str, vectors: Mapping[bytes, bytes], chunks: Mapping[int, bytes]
+    ) -> None:
+        """Put in the vectors of texts (by hash), and which text each of these chunks has. A chunk
+        that is gone by now is passed over."""
+
+    def forget_vectors(self, model: str) -> None:
+        """Drop the vectors of other models, and of texts that no chunk has any more."""
+
+    def nearest(
+        self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
+    ) -> tuple[dict[int, float], float]:
+        """The cosines of the nearest chunks, best first, and then of those in `also`; and the least
+        that any chunk of the source has."""

@@ -115,6 +115,8 @@ def _relative(match: re.Match[str], today: date) -> Iterator[str]:
         count = _COUNTS.get(match[1].lower()) or int(match[1])
         yield from _ago(count, match[2].lower(), today)
     elif match.re.pattern == _LAST_DAY:
+        if match[1].lower() == "on":  # that day, or each
+            yield match[2].lower()
         back = (today.weekday() - DAYS.index(match[2].lower())) % 7
         yield f"{today - timedelta(back or (7 if match[1].lower() != 'this' else 0)):%Y%m%d}"
     else:

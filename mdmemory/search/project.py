@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from mdmemory.errors import RepositoryState, Unwritable
+from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note import Note
-from mdmemory.search import notes, schema, sqlite
-from mdmemory.search.answer import Weights, answer
-from mdmemory.search.database import LockedError
-from mdmemory.search.found import MEMORY, Found
+from mdmemory.search import embeddings, notes, schema, sqlite
+from mdmemory.search.answer import Meaning, Weights, answer, merged
+from mdmemory.search.database import Database, LockedError
+from mdmemory.search.embeddings import REFUSED, Embedder
+from mdmemory.search.found import ALL, MEMORY, SOURCES, Found
 from mdmemory.search.notes import Cutting, Report
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store import catalog
@@ -37,11 +38,28 @@ class Updated:
     said: tuple[str, ...] = ()
 
 
-class Search:
-    """What can be asked about the notes of a project; `refresher` tells when they changed."""
+class Feeder(Protocol):
+    """What keeps one source beside the notes up to date; what was different, and words on it."""
 
-    def __init__(self, refresher: Refresher) -> None:
+    def update(
+        self, database: Database, cutting: Cutting, report: Report
+    ) -> tuple[list[str], list[str]]: ...
+
+
+class Search:
+    """What can be asked about the notes of a project; `refresher` tells when they changed.
+
+    `others` are sources beside the notes, by name. `embedder` gives who makes vectors (None: there
+    are none); it is asked when one is needed, and may raise MdmemoryError.
+    """
+
+    def __init__(
+        self, refresher: Refresher, others: Mapping[str, Feeder] | None = None,
+        embedder: Callable[[], Embedder | None] = lambda: None,
+    ) -> None:  # fmt: skip
         self._refresher = refresher
+        self._others = others or {}
+        self._embedder = embedder
         settings = refresher.project.settings
         self._cutting = Cutting(
             settings.whole("search.chunk_tokens"), settings.whole("search.overlap_tokens")
@@ -50,22 +68,67 @@ class Search:
             settings.number("search.keyword_weight"), settings.number("search.vector_weight"),
             settings.whole("search.recency_days"),
         )  # fmt: skip
+        self._floor = settings.number("search.vector_floor")
 
     def find(
-        self, query: str, *, k: int, today: date, report: Report = lambda *_: None
-    ) -> Found:
-        """The best places for a query among the notes as they are now."""
+        self, query: str, *, k: int, today: date, source: str = MEMORY,
+        report: Report = lambda *_: None,
+    ) -> Found:  # fmt: skip
+        """The best places for a query in a source, or in all, as they are now."""
+        wanted = [each for each in SOURCES if source in (each, ALL)]
 
-        def job(database: SQLite) -> tuple[Found, tuple[str, ...]]:
-            late: tuple[str, ...] = ()
+        def job(database: SQLite) -> tuple[Found, list[str]]:
+            late: list[str] = []
             try:
-                self._update(database, report)
+                late += self._update_sources(database, wanted, report)[1]
+                meaning, missing = self._meaning(database, wanted, query, report)
+                late += missing
             except LockedError:
-                late = (_LATER.format(FILE),)
-            return self._answer(database, query, k, today), late
+                late.append(_LATER.format(FILE))
+                meaning = None
+            found = [self._answer(database, query, k, today, each, meaning) for each in wanted]
+            return (found[0] if len(found) == 1 else merged(found, k)), late
 
         (found, late), said = self._use(job)
         return replace(found, said=(*said, *late, *found.said))
+
+    def _meaning(
+        self, database: Database, wanted: Sequence[str], query: str, report: Report
+    ) -> tuple[Meaning | None, list[str]]:
+        """The query as a vector, after all that is searched has one, and what there is to say;
+        None where there are no vectors, or none can be had now."""
+        said: list[str] = []
+        if not query.strip():
+            return None, said
+        try:
+            embedder = self._embedder()
+            if embedder is None:
+                return None, said
+            if not database.lasting:
+                raise Unwritable("Vectors cannot be kept here, and so are not made.")
+            try:
+                missing = sum(self._fill(database, wanted, embedder, report))
+            except MdmemoryError as problem:
+                if problem.code != REFUSED:
+                    raise  # who is not there for the texts is not there for the query
+                said.append(f"Some texts are searched by words only. {problem.message}")
+            else:
+                if missing:
+                    said.append(f"{missing} texts are searched by words only until the next "
+                                "searches have made their vectors.")  # fmt: skip
+            vector = embeddings.of_query(embedder, query)
+            return Meaning(embedder.model, vector, self._floor), said
+        except MdmemoryError as problem:
+            said.append(f"Searched by words only. {problem.message} {problem.hint}".rstrip())
+            return None, said
+
+    def _fill(
+        self, database: Database, wanted: Sequence[str], embedder: Embedder, report: Report,
+        most: int | None = embeddings.EACH_SEARCH,
+    ) -> list[int]:  # fmt: skip
+        return [
+            embeddings.fill(database, each, embedder, most=most, report=report) for each in wanted
+        ]
 
     def find_at(
         self, query: str, history: History, revision: str, *, k: int, today: date
@@ -77,22 +140,54 @@ class Search:
             past.fill(
                 database, history, revision, is_held=self._is_held, cutting=self._cutting
             )
-            return self._answer(database, query, k, today)
+            return self._answer(database, query, k, today, MEMORY, None)
 
         return sqlite.use(None, self._stamp, job)[0]
 
     def update(self, report: Report = lambda *_: None, *, anew: bool = False) -> Updated:
-        """Bring the database up to date, or make it anew. Raises Busy and Unwritable."""
+        """Bring the database up to date with the notes, or make it anew, with vectors where there
+        are some; other sources follow when they are searched. Raises Busy and Unwritable."""
 
         def job(database: SQLite) -> Updated:
-            return Updated(tuple(self._update(database, report)), database.count(MEMORY))
+            changed = self._update(database, report)
+            said = self._filled(database, report) if anew else []
+            return Updated(tuple(changed), database.count(MEMORY), tuple(said))
 
         path = self._refresher.project.prepare_private() / FILE
         updated, said = sqlite.use(path, self._stamp, job, must=True, anew=anew)
-        return replace(updated, said=tuple(said))
+        return replace(updated, said=(*said, *updated.said))
 
-    def _answer(self, database: SQLite, query: str, k: int, today: date) -> Found:
-        return answer(database, query, source=MEMORY, k=k, today=today, weights=self._weights)
+    def _filled(self, database: Database, report: Report) -> list[str]:
+        """Make all vectors; what there is to say."""
+        try:
+            embedder = self._embedder()
+            if embedder is not None:
+                self._fill(database, (MEMORY,), embedder, report, most=None)
+        except MdmemoryError as problem:
+            return [f"Vectors are missing. {problem.message} {problem.hint}".rstrip()]
+        return []
+
+    def _answer(
+        self, database: Database, query: str, k: int, today: date, source: str,
+        meaning: Meaning | None,
+    ) -> Found:  # fmt: skip
+        return answer(
+            database, query, source=source, k=k, today=today, weights=self._weights,
+            meaning=meaning,
+        )  # fmt: skip
+
+    def _update_sources(
+        self, database: SQLite, wanted: Sequence[str], report: Report
+    ) -> tuple[list[str], list[str]]:
+        """Bring some sources up to date; what was different, and what there is to say."""
+        changed = self._update(database, report) if MEMORY in wanted else []
+        said: list[str] = []
+        for source in wanted:
+            if source in self._others:
+                more, words = self._others[source].update(database, self._cutting, report)
+                changed += more
+                said += words
+        return changed, said
 
     def _use(self, job: Callable[[SQLite], sqlite.T]) -> tuple[sqlite.T, list[str]]:
         path = self._path()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from mdmemory.search import dates
-from mdmemory.search.words import LIGHT, STOP, normal, pairs, parts, pieces, run, words
+from mdmemory.search.words import LIGHT, STOP, SYNONYMS, normal, pairs, parts, pieces, run, words
 
 LONGEST = 10_000  # characters of a query that are looked at
 MOST = 48  # terms
@@ -80,7 +80,8 @@ def _plain(text: str) -> Iterator[Term]:
         if (word in STOP and not prefix) or any(a <= match.start() < b for a, b in numbers):
             continue  # a part of `3.11` or `10:30`, which are looked for as a whole
         weight = _LIGHT_WEIGHT if word in LIGHT or (len(word) == 1 and word.isalpha()) else 1.0
-        yield Term(((word,),), prefix, weight)
+        more = () if prefix else SYNONYMS.get(word, ())
+        yield Term(((word,), *more), prefix, weight)
 
 
 def _joined(text: str) -> Iterator[Term]:

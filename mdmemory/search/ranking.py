@@ -13,28 +13,35 @@ from datetime import date
 
 from mdmemory.search import words
 
-NEEDED = 0.32  # of what a query asks for, by how rare its words are, a hit must have
+NEEDED = 0.27  # of what a query asks for, by how rare its words are, the best hit must have
+OTHERS = 0.5  # of that the others must have
+LONE = 0.6  # of that counts where it is one word alone of several: many a text has one by chance
 TELLING = 10  # words of a query, the rarest, that make up what it asks for
 ALIKE = 0.9  # of the words of two hits, from which on one of them is enough
+NEIGHBOUR = 0.3  # of the score of the turn before and after counts; measured on LoCoMo
 NAMED = 0.25  # added where a query has all words of a note's name
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """Raw scores by chunk, more is better; `low` is the least that any chunk of all could have."""
+    """Raw scores by chunk, more is better; `low` is the least that any chunk of all could have,
+    `high` the most (None: what the best has)."""
 
     weight: float
     scores: Mapping[int, float]
     low: float = 0.0
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One term of a query: how much it says, and the chunks that have it."""
+    """One term of a query: how much it says, and the chunks that have it. `telling` terms are
+    what the query is about."""
 
     weight: float
     chunks: Collection[int]
     sure: float = 1.0
+    telling: bool = True
 
 
 def fused(channels: Sequence[Channel]) -> dict[int, float]:
@@ -45,7 +52,7 @@ def fused(channels: Sequence[Channel]) -> dict[int, float]:
     whole = sum(channel.weight for channel in channels if channel.scores)
     found: dict[int, float] = {}
     for channel in channels:
-        high = max(channel.scores.values(), default=0.0)
+        high = channel.high or max(channel.scores.values(), default=0.0)
         span = (high - channel.low) or 1.0
         for chunk, score in channel.scores.items():
             share = channel.weight / whole if whole else 0.0
@@ -65,8 +72,29 @@ def covered(asked: Sequence[Asked], chunk: int) -> float:
     Of a long query its rarest words are enough for all of it.
     """
     whole = sum(sorted((term.weight for term in asked), reverse=True)[:TELLING])
-    had = sum(term.weight * term.sure for term in asked if chunk in term.chunks)
+    found = [term for term in asked if chunk in term.chunks]
+    had = sum(term.weight * term.sure for term in found)
+    if sum(term.telling for term in found) < min(2, sum(term.telling for term in asked)):
+        had *= LONE
     return min(1.0, had / whole) if whole else 1.0
+
+
+def enough(share: Mapping[int, float]) -> set[int]:
+    """The chunks that cover enough to be hits; none where not one answers the query."""
+    if max(share.values(), default=0.0) < NEEDED:
+        return set()
+    return {chunk for chunk, had in share.items() if had >= OTHERS * NEEDED}
+
+
+def smoothed(
+    scores: Mapping[int, float], windows: Mapping[int, Collection[int]]
+) -> dict[int, float]:
+    """The scores of turns with a part of their neighbours': what answers often stands in one turn
+    and what it answers in the next. `windows` are the turns beside each that may be a hit."""
+    return {
+        turn: scores.get(turn, 0.0) + NEIGHBOUR * sum(scores.get(other, 0.0) for other in beside)
+        for turn, beside in windows.items()
+    }
 
 
 def is_named(name: str, asked: frozenset[str]) -> bool:
@@ -106,13 +134,15 @@ def _tells(word: str) -> bool:
     return not (word.isascii() and word.islower() and word.isalpha()) or is_negation(word)
 
 
-def folded(texts: Iterable[tuple[int, str, str]], limit: int) -> list[int]:
-    """The first `limit` of (chunk, file, text), best first, without a second place of the same
-    file and without what repeats a better one."""
+def folded(texts: Iterable[tuple[int, str, str]], limit: int, each_file: int = 1) -> list[int]:
+    """The first `limit` of (chunk, file, text), best first, with so many places of each file at
+    most, and without what repeats a better one."""
     kept: list[tuple[int, str, str]] = []
     for each in texts:
         if len(kept) == limit:
             break
-        if not any(each[1] == file or same(text, each[2]) for _, file, text in kept):
+        if sum(each[1] == file for _, file, _ in kept) == each_file:
+            continue
+        if not any(same(text, each[2]) for _, _, text in kept):
             kept.append(each)
     return [chunk for chunk, _, _ in kept]

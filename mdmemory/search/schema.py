@@ -9,14 +9,16 @@ import unicodedata
 
 from mdmemory.search import dates
 from mdmemory.search.database import Row
+from mdmemory.search.found import SESSIONS
 from mdmemory.search.words import spelled, unlinked
 from mdmemory.version import VERSION
 
-SCHEMA_VERSION = 1  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 3  # raise it when a table, or what goes into it, takes another shape
 
 _TOKENIZE = "content = '', tokenize = 'porter unicode61 remove_diacritics 2'"
 # `words` keeps no text of its own: a row is taken out by giving it the very words that went in,
-# which `fields` makes again from the other two tables. Vectors are float32, little endian.
+# which `fields` makes again from the other two tables. A vector belongs to a text, not to a chunk:
+# embeddings cost money, and outlive all other tables when these take another shape.
 TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE files (id INTEGER PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
@@ -26,15 +28,16 @@ TABLES = (
     " ON DELETE CASCADE, start INTEGER NOT NULL, end INTEGER NOT NULL, text TEXT NOT NULL)",
     "CREATE INDEX chunks_of_a_file ON chunks (file)",
     "CREATE TABLE vectors (chunk INTEGER NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,"
-    " model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (chunk, model)) WITHOUT ROWID",
-    "CREATE TABLE embeddings (hash BLOB NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL,"
-    " PRIMARY KEY (hash, model)) WITHOUT ROWID",
+    " model TEXT NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (chunk, model)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS embeddings (hash BLOB NOT NULL, model TEXT NOT NULL,"
+    " vector BLOB NOT NULL, PRIMARY KEY (hash, model)) WITHOUT ROWID",
     f"CREATE VIRTUAL TABLE words USING fts5 (name, description, body, links, dates, {_TOKENIZE})",
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25({})')",
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row)",
 )
 STEMMING = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.stemming USING fts5 (word, {_TOKENIZE})"
-NAMES = ("vocabulary", "words", "embeddings", "vectors", "chunks", "files", "meta")
+NAMES = ("vocabulary", "words", "vectors", "chunks", "files", "meta")
+OUTLIVING = ("embeddings",)  # dropped only when all is made anew
 # name over description over body; a link says that another note is the answer
 WEIGHTS = {"name": 8.0, "description": 3.0, "body": 1.0, "links": 0.05, "dates": 0.5}
 
@@ -54,8 +57,11 @@ def stamp(settings: str) -> str:
 def fields(row: Row) -> tuple[str, ...]:
     """The words of a chunk, a text for each column of the full-text table. Always the same."""
     text, links = unlinked(row.text)
-    description, more = unlinked(row.description)
+    # a session's title stands for all its turns, and must not outweigh what one of them says
+    is_turn = row.source == SESSIONS
+    description, more = unlinked(row.title if is_turn else row.description)
+    head = "" if is_turn else f"{row.name} {row.title}"
     return (
-        spelled(f"{row.name} {row.title}"), spelled(description), spelled(text),
-        spelled(f"{links} {more}"), dates.words(row.text, (row.date,)),
+        spelled(head), spelled(description), spelled(text), spelled(f"{links} {more}"),
+        dates.words(f"{head}\n{row.description}\n{row.text}", (row.date,)),
     )  # fmt: skip

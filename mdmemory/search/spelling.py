@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 SHORTEST = 5  # letters; shorter words are too near to each other
+CERTAIN = 7  # letters; in a shorter word another letter mostly makes another word
 LONG = 9  # from here on two slips are allowed
 MOST = 3
 
@@ -21,5 +22,10 @@ def nearest(word: str, known: Sequence[str]) -> tuple[str, ...]:
 
     slips = 2 if len(word) >= LONG else 1
     found = process.extract(word, known, scorer=OSA.distance, score_cutoff=slips, limit=None)
-    near = sorted((distance, term) for term, distance, _ in found if len(term) >= SHORTEST - 1)
+    near = sorted((distance, term) for term, distance, _ in found if _may_be(word, term))
     return tuple(term for _, term in near[:MOST])
+
+
+def _may_be(word: str, known: str) -> bool:
+    swapped = len(word) != len(known) or sorted(word) == sorted(known)
+    return len(known) >= SHORTEST - 1 and (len(word) >= CERTAIN or swapped)

@@ -30,21 +30,35 @@ _STOP = (
 STOP = frozenset(_STOP.split())
 # Words of asking and doing: an answer mostly lacks them, so their absence says little.
 _LIGHT = (
-    "actually always answer best better call called choose chosen come day decide decided"
-    " decision different ever exactly explain fact find give good happen happened help keep kind"
-    " know last long look made main make many mean much need never new now number often okay old"
-    " pick picked prefer preferred put question recommend remember right run say said see set show"
-    " start stop still sure take talk tell thing things think time told try usually want way week"
-    " work year"
+    "actually always another answer best better big call called choose chosen come day decide"
+    " decided decision different ever exactly explain fact find give good happen happened help"
+    " keep kind know last long look made main make many mean much need never new now number often"
+    " okay old pick picked prefer preferred put question recommend remember right run say said see"
+    " set show start stop still sure take talk tell thing things think time told try usually want"
+    " way week work year"
 )
 LIGHT = frozenset(_LIGHT.split())
 # The same in Chinese and Japanese; a query is split at them.
 _GRAMMAR = (
-    "我们|你们|他们|什么|怎么样|怎么|怎样|如何|为什么|哪个|哪些|哪里|哪儿|多少|请问|可以|应该|需要|"
-    "有没有|是不是|用户|谁|几|个|吗|呢|吧|啊|的|了|是|在|和|与|或|我|你|他|她|它|要|会|有|用|把|被|"
+    "我们|你们|他们|什么时候|多长时间|什么|怎么样|怎么|怎样|如何|为什么|哪个|哪些|哪里|哪儿|哪家|多少|多久|"
+    "能不能|请问|可以|应该|需要|有没有|是不是|用户|谁|几|个|吗|呢|吧|啊|的|了|是|在|和|与|或|我|你|他|她|它|"
+    "要|会|有|用|把|被|"
     "ですか|ますか|でした|ました|です|ます|する|して|した|どの|どう|どこ|なに|何|いつ|だれ|誰|なぜ|"
     "は|が|を|に|で|と|の|も|へ|か"
 )
+# What developers write short, and what it is short for: either finds the other.
+_SHORT = (
+    "auth authentication|auth authorization|config configuration|db database|dep dependency|"
+    "deps dependencies|dev development|dir directory|doc documentation|docs documentation|"
+    "env environment|golang go|infra infrastructure|js javascript|k8s kubernetes|lib library|"
+    "perf performance|postgres postgresql|pr pull request|prod production|repo repository|"
+    "ts typescript|var variable"
+)
+SYNONYMS: dict[str, tuple[tuple[str, ...], ...]] = {}  # of a word, each a run of words
+for _pair in _SHORT.split("|"):
+    _short, _, _whole = _pair.partition(" ")
+    SYNONYMS[_short] = (*SYNONYMS.get(_short, ()), tuple(_whole.split()))
+    SYNONYMS[_whole] = (*SYNONYMS.get(_whole, ()), (_short,))
 
 
 def words(text: str) -> Iterator[re.Match[str]]:

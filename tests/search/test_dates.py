@@ -26,6 +26,7 @@ TODAY = date(2026, 6, 12)  # a Friday
         ("last Tuesday", ["20260609"]),
         ("last friday", ["20260605"]),
         ("this Friday", ["20260612"]),
+        ("on Friday", ["friday", "20260605"]),  # or any
         ("yesterday", ["20260611"]),
         ("前天", ["20260610"]),
         ("three days ago", ["20260609"]),

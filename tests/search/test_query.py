@@ -30,7 +30,9 @@ def looked_for(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "terms"),
     [
-        ("What is the database of Billing?", ["billing", "database"]),
+        ("What is the database of Billing?", ["billing", "database|db"]),
+        ("a PR in prod", ["prod|production", "pr|pull+request"]),
+        ("db*", ["db*"]),
         ("what is it", ["is", "it", "what"]),  # nothing else is left
         ("pnp* or npm", ["npm", "pnp*"]),
         ("index.max_chars", ["chars", "index", "index+max+chars", "max"]),
@@ -105,6 +107,7 @@ def test_a_slip_or_two_are_forgiven_in_long_words_only() -> None:
     assert nearest("kubernteesx", ["kubernetes"]) == ("kubernetes",)
     assert nearest("cta", known) == ()
     assert nearest("rocket", known) == ()
+    assert nearest("broken", ["broker", "brokn"]) == ("brokn",)  # a letter more or less
 
 
 def test_marks_find_the_words_of_a_query_in_a_text() -> None:

@@ -7,10 +7,14 @@ from datetime import date
 import pytest
 
 from mdmemory.search.ranking import (
+    LONE,
+    NEEDED,
+    OTHERS,
     Asked,
     Channel,
     aged,
     covered,
+    enough,
     folded,
     fused,
     is_named,
@@ -45,9 +49,20 @@ def test_rare_words_say_more_and_none_says_nothing() -> None:
 def test_coverage_weighs_what_is_missing() -> None:
     asked = [Asked(3.0, {1}), Asked(1.0, {1, 2}, sure=0.5)]
     assert covered(asked, 1) == 0.875
-    assert covered(asked, 2) == 0.125
+    assert covered(asked, 2) == 0.125 * LONE
     assert covered([], 1) == 1.0
     assert covered([Asked(1.0, {1})] * 12 + [Asked(0.1, ())] * 30, 1) == 1.0
+
+
+def test_one_word_alone_is_enough_when_it_is_all_that_is_asked_for() -> None:
+    assert covered([Asked(3.0, {1})], 1) == 1.0
+    assert covered([Asked(3.0, {1}), Asked(1.0, (), telling=False)], 1) == 0.75
+
+
+def test_what_stands_beside_an_answer_may_cover_less() -> None:
+    near = OTHERS * NEEDED
+    assert enough({1: NEEDED, 2: near, 3: near * 0.9}) == {1, 2}
+    assert enough({2: near, 3: near * 0.9}) == enough({}) == set()
 
 
 def test_a_name_is_asked_for_when_all_its_words_are() -> None:

@@ -48,6 +48,27 @@ def test_a_file_takes_the_place_of_what_was_there_of_it(path: Path) -> None:
         assert database.prints("memory") == {"b.md": ("p", "00")}
 
 
+def test_a_term_is_looked_for_among_some_chunks_only(path: Path) -> None:
+    with closing(SQLite(path, "1")) as database:
+        database.put([document(f"{name}.md", "green tea") for name in "abc"])
+        tea = Term((("tea",),))
+        _, second, third = sorted(database.holding(tea, "memory", 9))
+        assert len(database.holding(tea, "memory", 2)) == 2
+        assert database.holding(tea, "memory", 9, (second, third, 99)) == {second, third}
+        assert database.holding(tea, "memory", 9, ()) == set()
+
+
+def test_what_another_process_puts_in_is_counted(path: Path) -> None:
+    with closing(SQLite(path, "1")) as database, closing(SQLite(path, "1")) as other:
+        assert database.count("memory") == 0
+        database.put([document("a.md", "green", "black")])
+        assert database.count("memory") == other.count("memory") == 2
+        other.put([document("b.md", "rum")])
+        assert database.count("memory") == 3
+        database.remove("memory", ["a.md"])
+        assert database.count("memory") == other.count("memory") == 1
+
+
 TEXTS = some.text(alphabet="ab Ab[]x数据é\u0301ǅ.-\n", max_size=30)
 
 

@@ -1,0 +1,394 @@
+"""Search by meaning: chosen by a person or not at all, and words go on without it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fake_server import FakeServer
+from search.conftest import NOW, note
+
+from mdmemory import Memory
+from mdmemory.doors import outside
+from mdmemory.errors import MdmemoryError
+from mdmemory.llm import embedding_api
+from mdmemory.search import embeddings, vectors
+from mdmemory.search.database import UnusableError
+from mdmemory.search.found import Found
+from mdmemory.search.sqlite import SQLite
+
+Opened = Callable[..., Memory]
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+NOTES = {
+    "user-tea.md": note("tea", "Drinks green tea", "Two cups before noon."),
+    "project-where.md": note("where", "Runs on AWS", "All of it in Frankfurt."),
+}
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as running:
+        running.script.dimensions = 64
+        yield running
+
+
+@pytest.fixture
+def chosen(
+    opened: Opened, server: FakeServer, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Memory]:
+    """A memory whose person chose the fake server; `lines` are more of their settings."""
+    monkeypatch.setattr(embedding_api, "PAUSES", (0.01, 0.01, 0.01))
+
+    def begin(notes: dict[str, str], *lines: str, off: bool = False) -> Memory:
+        folder = empty_home / ".config/mdmemory"
+        folder.mkdir(parents=True, exist_ok=True)
+        text = [f'openai.base_url = "{server.url}"', 'openai.api_key = "k-123"',
+                "search.embedding_dimensions = 64", *lines]  # fmt: skip
+        text += [] if off else ['search.embeddings = "openai"']
+        (folder / "config.toml").write_text("\n".join(text), "utf-8")
+        return opened(notes)
+
+    return begin
+
+
+def again(memory: Memory) -> Memory:
+    return Memory.open(memory.project.root, clock=lambda: NOW)
+
+
+def files(found: Found) -> list[str]:
+    return [hit.file for hit in found.hits]
+
+
+# --- finding -----------------------------------------------------------------------------------
+
+
+def test_a_text_in_other_words_is_found_and_one_in_the_same_stays(
+    chosen: Callable[..., Memory],
+) -> None:
+    memory = chosen(NOTES)
+    found = memory.search("hosting")
+    assert (found.mode, files(found)) == ("hybrid", ["project-where.md"])
+    found = memory.search("green tea")
+    assert (found.mode, files(found)[0], found.said) == ("hybrid", "user-tea.md", ())
+    assert all(0 <= hit.score <= 1 for hit in found.hits)
+
+
+def test_a_hit_by_words_is_not_hidden_by_the_floor(chosen: Callable[..., Memory]) -> None:
+    memory = chosen(NOTES, "search.vector_floor = 1.0")
+    assert files(memory.search("hosting")) == []
+    assert files(memory.search("frankfurt")) == ["project-where.md"]
+
+
+def test_the_weights_are_the_persons(chosen: Callable[..., Memory]) -> None:
+    pair = {
+        "user-a.md": note("a", "servers aws", "Their place."),
+        "user-b.md": note("b", "hosting of pictures and songs and films", "Elsewhere, no idea."),
+    }
+    asked = "hosting hosting hosting"
+    words = chosen(pair, "search.vector_weight = 0.0", "search.keyword_weight = 1.0")
+    assert files(words.search(asked))[0] == "user-b.md"
+    near = chosen(pair, "search.vector_weight = 1.0", "search.keyword_weight = 0.0")
+    assert files(near.search(asked))[0] == "user-a.md"
+
+
+def test_when_words_cannot_be_looked_for_meaning_goes_on(
+    chosen: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = chosen(NOTES)
+
+    def fails(*_: object) -> None:
+        raise UnusableError("has a bad day")
+
+    monkeypatch.setattr(SQLite, "best", fails)
+    found = memory.search("hosting")
+    assert (found.mode, files(found)) == ("vectors", ["project-where.md"])
+    assert "only its meaning" in found.said[0]
+
+
+# --- asking for vectors ------------------------------------------------------------------------
+
+
+def test_a_key_alone_sends_nothing(chosen: Callable[..., Memory], server: FakeServer) -> None:
+    found = chosen(NOTES, off=True).search("green tea")
+    assert (found.mode, server.script.embedded) == ("keyword", [])
+
+
+def test_a_project_cannot_choose_it(opened: Opened) -> None:
+    root = opened(NOTES).project.root
+    for line in ('embeddings = "openai"', 'embedding_url = "http://x.example"', 'folders = ["/"]',
+                 'embedding_key = "k"', 'embedding_model = "m"'):  # fmt: skip
+        (root / "mdmemory.toml").write_text(f"[search]\n{line}\n", "utf-8")
+        with pytest.raises(MdmemoryError, match="a project may not choose"):
+            Memory.open(root)
+
+
+def test_each_text_is_sent_once_and_what_changes_again(
+    chosen: Callable[..., Memory], server: FakeServer
+) -> None:
+    memory = chosen(NOTES)
+    memory.search("x")
+    memory.search("x")
+    sent = [body["input"] for body in server.script.embedded]
+    assert sent == [["where: Runs on AWS\nAll of it in Frankfurt.",
+                     "tea: Drinks green tea\nTwo cups before noon."], ["x"], ["x"]]  # fmt: skip
+    assert server.script.embedded[0]["dimensions"] == 64
+    assert server.script.keys == ["Bearer k-123"] * 3
+    path = memory.project.store / "user-tea.md"
+    path.rename(path.with_name("user-tea-2.md"))  # the same text elsewhere
+    (memory.project.store / "user-new.md").write_text(note("new", "Fresh"), "utf-8")
+    memory.search("y")
+    assert [body["input"] for body in server.script.embedded[3:]] == [["new: Fresh"], ["y"]]
+
+
+def test_texts_go_by_the_hundred_and_no_search_waits_for_all(
+    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = chosen({f"user-{n}.md": note(f"n-{n}", f"Fact {n}") for n in range(130)})
+    monkeypatch.setattr(embeddings, "BATCH", 30)
+    monkeypatch.setattr(embeddings.fill, "__kwdefaults__",
+                        {**embeddings.fill.__kwdefaults__, "most": 50})  # fmt: skip
+    steps: list[tuple[int, int, str]] = []
+    embedder = outside.embedder(memory.project, "2026-06-12")
+    assert embedder is not None
+    found = memory.search("x", report=lambda *step: steps.append(step))
+    assert [len(body["input"]) for body in server.script.embedded][:2] in ([30, 20], [30, 30])
+    assert found.mode == "hybrid"
+    assert any(what == "texts for search by meaning" for _, _, what in steps)
+    assert memory.rebuild(search_only=True).said == ()
+
+
+def test_nothing_leaves_that_is_a_secret(
+    chosen: Callable[..., Memory], server: FakeServer
+) -> None:
+    held = {"user-key.md": note("key", "Zebra", f"It is {SECRET}."),
+            "user-open.md": note("open", "Allowed", f"It is {SECRET}.", "  secrets: allowed\n")}
+    chosen(held).search(f"who has {SECRET} and the tea?")
+    sent = str([body["input"] for body in server.script.embedded])
+    assert SECRET not in sent
+    assert "Zebra" not in sent
+    assert "[redacted:" in sent
+
+
+def test_no_key_goes_to_an_address_that_it_is_not_for(
+    chosen: Callable[..., Memory], server: FakeServer
+) -> None:
+    chosen(NOTES, f'search.embedding_url = "{server.url}"').search("x")
+    assert set(server.script.keys) == {"Bearer none"}
+
+
+def test_the_calls_of_a_day_are_limited_and_do_not_count_as_a_models(
+    chosen: Callable[..., Memory], server: FakeServer
+) -> None:
+    memory = chosen(NOTES, "search.embedding_calls = 2", "llm.daily_calls = 1")
+    assert memory.search("tea").mode == "hybrid"
+    found = memory.search("tea")
+    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
+    assert "2 times today" in found.said[0]
+    with memory._state() as state:
+        assert state.begin_call("2026-06-12", "extract", "m", 1)
+        assert not state.begin_call("2026-06-12", "extract", "m", 1)
+
+
+def test_vectors_that_could_not_be_kept_are_not_asked_for(
+    chosen: Callable[..., Memory], server: FakeServer
+) -> None:
+    memory = chosen(NOTES)
+    memory.project.prepare_private()
+    (memory.project.private / "search.db").symlink_to("elsewhere.db")
+    found = memory.search("green tea")
+    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
+    assert "cannot be kept" in found.said[-1]
+    assert server.script.embedded == []
+
+
+def test_without_the_key_that_a_host_wants_there_is_a_sentence(
+    chosen: Callable[..., Memory],
+) -> None:
+    memory = chosen(NOTES, 'search.embedding_url = "https://api.openai.com/v1"')
+    found = memory.search("green tea")
+    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
+    assert "no key for api.openai.com" in found.said[0]
+
+
+# --- what a server can do wrong ------------------------------------------------------------------
+
+ROW = b'{"index": 0, "embedding": %s}'
+NUMBERS = b"[" + b",".join([b"1"] * 64) + b"]"
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"status": 0}, "cannot be reached"),
+        ({"status": 404}, "knows no model"),
+        ({"status": 401}, "did not accept the key"),
+        ({"status": 307}, "did not take the texts"),
+        ({"body": b"<html>"}, "no list of vectors"),
+        ({"body": b"{}"}, "no list of vectors"),
+        ({"body": b'{"data": [{"index": 0, "embedding": "AAAA"}]}'}, "no list of vectors"),
+        ({"body": b'{"data": [' + ROW % NUMBERS + b"]}"}, "1 vectors for 2 texts"),
+        ({"body": b'{"data": [' + b", ".join([ROW % b"[1, 2]"] * 2) + b"]}"}, "2 numbers instead"),
+        ({"body": b'{"data": [' + b", ".join([ROW % NUMBERS.replace(b"1", b"NaN", 1)] * 2) + b"]}"},
+         "without a direction"),
+        ({"body": b'{"data": [' + b", ".join([ROW % NUMBERS.replace(b"1", b'"a"', 1)] * 2) +
+          b"]}"}, "something else than numbers"),
+        ({"sent": 20}, "hung up before"),
+    ],
+)  # fmt: skip
+def test_words_are_enough_whatever_a_server_does(
+    chosen: Callable[..., Memory], server: FakeServer, how: dict[str, object], said: str
+) -> None:
+    memory = chosen(NOTES)
+    server.misbehave(**how)
+    found = memory.search("green tea")
+    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
+    assert said in found.said[0]
+    assert "k-123" not in found.said[0]
+    assert memory.search("green tea").mode == "hybrid", "and the next search tries again"
+
+
+def test_a_busy_server_is_asked_again_after_one_two_and_four_seconds(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    slept: list[float] = []
+    api = embedding_api.EmbeddingAPI(
+        "m", 64, server.url, "", tmp_path / "state.db", "2026-06-12", 9, str, sleep=slept.append
+    )
+    for status in (429, 503, 500):
+        server.fail(status)
+    assert len(api.embed(["a"])[0]) == 64
+    assert slept == [1.0, 2.0, 4.0]
+    assert "dimensions" not in server.script.embedded[0], "few servers know the question"
+    for _ in range(4):
+        server.fail(502)
+    with pytest.raises(MdmemoryError, match="gives no vectors for now"):
+        api.embed(["a"])
+
+
+def test_a_server_that_hangs_is_not_waited_for(server: FakeServer, tmp_path: Path) -> None:
+    api = embedding_api.EmbeddingAPI(
+        "m", 64, server.url, "", tmp_path / "state.db", "2026-06-12", 9, str, timeout=0.2
+    )
+    for how in ({"delay": 5.0}, {"drip": 0.05}):
+        embedding_api._late.clear()
+        server.misbehave(**how)
+        with pytest.raises(MdmemoryError, match=r"within 0\.2 s"):
+            api.embed(["a"])
+    asked = len(server.script.embedded)
+    with pytest.raises(MdmemoryError, match="a moment ago"):
+        api.embed(["a"])
+    assert len(server.script.embedded) == asked, "nor once more by the next search"
+    embedding_api._late.clear()
+
+
+def test_texts_that_are_refused_do_not_take_the_others_along(
+    chosen: Callable[..., Memory], server: FakeServer
+) -> None:
+    memory = chosen(NOTES)
+    memory.search("x")
+    (memory.project.store / "user-new.md").write_text(note("new", "Far too long"), "utf-8")
+    server.fail(400)
+    found = memory.search("hosting")
+    assert (found.mode, files(found)) == ("hybrid", ["project-where.md"])
+    assert "refused these texts (400)" in found.said[0]
+
+
+# --- the database ------------------------------------------------------------------------------
+
+
+def test_another_model_makes_other_vectors_and_the_old_ones_go(
+    chosen: Callable[..., Memory], server: FakeServer
+) -> None:
+    memory = chosen(NOTES)
+    memory.search("x")
+    other = chosen(NOTES, 'search.embedding_model = "another"')
+    assert files(other.search("hosting")) == ["project-where.md"]
+    with pytest.MonkeyPatch.context():
+        database = SQLite(memory.project.private / "search.db", _stamp(other))
+        rows = database._rows("SELECT DISTINCT model FROM embeddings")
+        database.close()
+    assert [name for (name,) in rows] == [f"{server.url[7:-3]} another 64"]
+
+
+def test_vectors_outlive_another_form_of_the_tables_but_no_rebuild(
+    chosen: Callable[..., Memory], server: FakeServer
+) -> None:
+    memory = chosen(NOTES)
+    memory.search("x")
+    (memory.project.root / "mdmemory.toml").write_text("[search]\nchunk_tokens = 300\n", "utf-8")
+    again(memory).search("x")
+    assert [len(body["input"]) for body in server.script.embedded] == [2, 1, 1]
+    again(memory).rebuild(search_only=True)
+    assert [len(body["input"]) for body in server.script.embedded] == [2, 1, 1, 2]
+
+
+def _stamp(memory: Memory) -> str:
+    return memory._search(memory._refresher())._stamp
+
+
+def test_a_process_reads_its_vectors_again_only_when_they_changed(
+    chosen: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = chosen(NOTES)
+    memory.search("x")
+    memory.search("x")
+    read: list[int] = []
+    before = vectors.space
+    monkeypatch.setattr(vectors, "space", lambda *given: read.append(1) or before(*given))
+    assert files(memory.search("hosting")) == ["project-where.md"]
+    assert read == []
+    (memory.project.store / "project-where.md").unlink()
+    assert files(memory.search("hosting")) == []
+
+
+def test_the_nearest_are_those_of_the_greatest_cosine() -> None:
+    rows = [[1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [-1.0, 0.0]]
+    space = vectors.space([2, 3, 5, 9], b"".join(vectors.packed(rows, 4, 2)), 2)
+    (asked,) = vectors.packed([[1.0, 0.1]], 1)
+    found, low = space.nearest(asked, 2, [9, 3, 4, 77])
+    assert [*found] == [2, 5, 3, 9]
+    assert found[2] == pytest.approx(0.995, abs=1e-3)
+    assert low == pytest.approx(-0.995, abs=1e-3)
+    assert vectors.space([], b"", 2).nearest(asked, 2) == ({}, 0.0)
+
+
+# --- a model in this process -------------------------------------------------------------------
+
+
+def test_without_the_package_a_local_model_is_a_sentence(
+    chosen: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    memory = chosen(NOTES, 'search.embeddings = "local"', off=True)
+    found = memory.search("green tea")
+    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
+    assert "pip install 'mdmemory[local]'" in found.said[0]
+
+
+def test_a_local_model_is_loaded_once_and_sends_nothing(
+    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numpy
+    from fake_server import meaning
+
+    loaded: list[str] = []
+
+    class Model:
+        def __init__(self, name: str) -> None:
+            loaded.append(name)
+
+        def embed(self, texts: list[str]) -> Iterator[object]:
+            return (numpy.array(meaning(text, 32)) for text in texts)
+
+    class Module:
+        TextEmbedding = Model
+
+    outside._local.cache_clear()
+    monkeypatch.setitem(sys.modules, "fastembed", Module)
+    memory = chosen(NOTES, 'search.embeddings = "local"', off=True)
+    assert files(memory.search("hosting")) == ["project-where.md"]
+    assert memory.search("hosting").mode == "hybrid"
+    assert (loaded, server.script.embedded) == ([embeddings.LOCAL_MODEL], [])
+    outside._local.cache_clear()

@@ -1,0 +1,294 @@
+"""What is searched beside the notes: sessions of this project, and folders that a person named."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from search.conftest import NOW, note
+
+from mdmemory import Memory
+from mdmemory.doors.cli import main
+from mdmemory.errors import UsageError
+from mdmemory.search import folders
+from mdmemory.search.answer import merged
+from mdmemory.search.found import Found, Hit
+
+Opened = Callable[..., Memory]
+DATA = Path(__file__).parents[1] / "capture/data"
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+DAY = 86_400_000
+
+
+def database(home: Path) -> Path:
+    path = home / ".local/share/opencode/opencode.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def say(home: Path, session: str, folder: Path, *turns: str, title: str = "A talk") -> None:
+    """Turns of OpenCode, the user's and the assistant's by turns; a session goes on."""
+    with closing(sqlite3.connect(database(home))) as connection, connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            connection.executescript((DATA / "opencode.sql").read_text("utf-8"))
+        row = (session, None, str(folder), title)
+        query = "INSERT OR IGNORE INTO session VALUES (?, 'p', ?, 's', ?, ?, '1', 0, 1, NULL)"
+        connection.execute(query, row)
+        query = "SELECT count(*) FROM message WHERE session_id = ?"
+        begun = connection.execute(query, (session,)).fetchone()[0]
+        for n, text in enumerate(turns, begun):
+            role, time = ("user", "assistant")[n % 2], 20_600 * DAY + n
+            message = f"msg_{session}_{n:03}"
+            about = json.dumps({"role": role, "time": {"created": time}})
+            connection.execute(
+                "INSERT INTO message VALUES (?, ?, 0, 0, ?)", (message, session, about)
+            )
+            part = json.dumps({"type": "text", "text": text})
+            row = (f"prt_{message}", message, session, part)
+            connection.execute("INSERT INTO part VALUES (?, ?, ?, 0, 0, ?)", row)
+
+
+def hits(memory: Memory, query: str, source: str = "sessions") -> list[tuple[str, int]]:
+    return [(hit.file, hit.start_line) for hit in memory.search(query, source=source).hits]
+
+
+def choose(home: Path, **settings: object) -> None:
+    folder = home / ".config/mdmemory"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+    (folder / "config.toml").write_text("\n".join(["[search]", *lines]), "utf-8")
+
+
+# --- sessions ----------------------------------------------------------------------------------
+
+
+def test_a_turn_is_found_with_its_session(opened: Opened, empty_home: Path) -> None:
+    memory = opened({})
+    root = memory.project.root
+    say(empty_home, "ses_a", root, "Where do the herons nest?", "In the reeds.", "Thanks.",
+        title="On birds")  # fmt: skip
+    (hit, *_) = memory.search("herons", source="sessions").hits
+    assert (hit.file, hit.start_line, hit.source) == ("ses_a", 1, "sessions")
+    assert (hit.title, hit.date, hit.text) == (
+        "On birds", "2026-05-27", "user: Where do the herons nest?"
+    )  # fmt: skip
+    assert memory.search("herons").hits == (), "nobody asked for sessions"
+
+
+def test_what_answers_in_the_next_turn_is_found_too(opened: Opened, empty_home: Path) -> None:
+    memory = opened({})
+    root = memory.project.root
+    say(empty_home, "ses_a", root, "And which colour has the logo?", "Vermilion.", "Good.", "Yes.")
+    say(empty_home, "ses_b", root, "Something else entirely.", "Quite so.")
+    found = memory.search("which colour is the logo", source="sessions").hits
+    assert [(hit.file, hit.start_line) for hit in found] == [("ses_a", 1), ("ses_a", 2)]
+    assert found[0].score > found[1].score
+
+
+def test_only_sessions_of_this_project_are_read(
+    opened: Opened, empty_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    memory = opened({})
+    other = tmp_path_factory.mktemp("other")
+    say(empty_home, "ses_other", other, "The herons nest here.")
+    say(empty_home, "ses_mine", memory.project.root / "below", "The storks nest here.")
+    assert hits(memory, "nest") == [("ses_mine", 1)]
+
+
+def test_a_session_is_read_again_only_when_it_went_on(
+    opened: Opened, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mdmemory.search import transcripts
+
+    memory = opened({})
+    root = memory.project.root
+    say(empty_home, "ses_a", root, "The herons nest.")
+    say(empty_home, "ses_b", root, "The storks nest.")
+    read: list[str] = []
+    before = transcripts.opencode.transcripts
+
+    def counted(path: Path, names: list[str]) -> object:
+        read.extend(names)
+        return before(path, names)
+
+    monkeypatch.setattr(transcripts.opencode, "transcripts", counted)
+    assert len(hits(memory, "nest")) == 2
+    assert len(hits(memory, "nest")) == 2
+    say(empty_home, "ses_b", root, "And where?", "The geese in the meadow.")
+    assert hits(memory, "geese in the meadow")[0] == ("ses_b", 3)
+    assert read == ["ses_a", "ses_b", "ses_b"]
+    with closing(sqlite3.connect(database(empty_home))) as connection, connection:
+        connection.execute("DELETE FROM session WHERE id = 'ses_b'")
+    assert hits(memory, "geese") == []
+
+
+def test_private_text_and_secrets_stay_out_of_the_database(
+    opened: Opened, empty_home: Path
+) -> None:
+    memory = opened({})
+    turn = f"The zebra key is {SECRET}. <private>The okapi is ill.</private> Use it."
+    say(empty_home, "ses_a", memory.project.root, turn, title=f"About {SECRET}")
+    (hit,) = memory.search("zebra key", source="sessions").hits
+    assert "[redacted:" in hit.text
+    assert "[redacted:" in hit.title
+    assert hits(memory, "okapi") == []
+    whole = b"".join(path.read_bytes() for path in memory.project.private.glob("search.db*"))
+    assert SECRET.encode() not in whole
+    assert b"okapi" not in whole
+
+
+def test_sessions_of_claude_and_exports_are_found(
+    opened: Opened, empty_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    memory = opened({})
+    root = memory.project.root
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(root))
+    file = empty_home / ".claude/projects" / slug / "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001.jsonl"
+    file.parent.mkdir(parents=True)
+    text = (DATA / "claude.jsonl").read_text("utf-8")
+    file.write_text(text.replace('"/repo"', json.dumps(str(root))), "utf-8")
+    exports = tmp_path_factory.mktemp("exports")
+    shutil.copy(DATA / "work.json", exports / "a.json")
+    shutil.copy(file, exports / "same.jsonl")
+    (exports / "none.json").write_text('{"name": "no session"}', "utf-8")
+    choose(empty_home, transcripts=[str(exports)])
+    memory = Memory.open(root, clock=lambda: NOW)
+    found = memory.search("flaky date test", source="sessions")
+    files = {hit.file for hit in found.hits}
+    assert {file.stem, str(exports / "a.json")} <= files
+    assert str(exports / "same.jsonl") not in files, "an export of it is once too often"
+    assert "none.json is no session" in found.said[0]
+    assert memory.search("flaky date test", source="sessions").said == ()
+
+
+def test_a_database_that_is_damaged_leaves_the_rest(opened: Opened, empty_home: Path) -> None:
+    memory = opened({"user-tea.md": note("tea", "Drinks green tea")})
+    say(empty_home, "ses_a", memory.project.root, "Herons drink green water.")
+    assert len(memory.search("green", source="all").hits) == 2
+    database(empty_home).write_bytes(b"SQLite format 3\0 and then nothing that makes sense" * 99)
+    found = memory.search("green", source="all")
+    assert len(found.hits) == 2
+    assert "newest sessions are missing" in found.said[0]
+
+
+# --- folders -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def vault(tmp_path_factory: pytest.TempPathFactory, empty_home: Path) -> Path:
+    folder = tmp_path_factory.mktemp("vault")
+    choose(empty_home, folders=[str(folder)])
+    return folder
+
+
+def test_a_vault_is_searched_with_its_folders_and_not_written(
+    opened: Opened, vault: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (vault / "Birds/Water").mkdir(parents=True)
+    (vault / "Birds/Water/Herons.md").write_text("Some\n\n# On herons\n\nThey stand.\n", "utf-8")
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "herons.md").write_text("herons outside", "utf-8")
+    (vault / "link").symlink_to(outside)
+    (vault / "link.md").symlink_to(outside / "herons.md")
+    for hidden in (".obsidian", ".trash", "node_modules"):
+        (vault / hidden).mkdir()
+        (vault / hidden / "herons.md").write_text("herons hidden", "utf-8")
+    (vault / "herons.txt").write_text("herons elsewhere", "utf-8")
+    (vault / "bytes.md").write_bytes(b"\xff\xfe herons \x00\xe9")
+    os.mkfifo(vault / "pipe.md")
+    before = sorted(vault.rglob("*"))
+    memory = opened({})
+    found = memory.search("herons", source="files").hits
+    assert [hit.file for hit in found] == [
+        str(vault / "Birds/Water/Herons.md"), str(vault / "bytes.md"),
+    ]  # fmt: skip
+    assert (found[0].title, found[0].start_line, found[0].source) == ("On herons", 1, "files")
+    assert sorted(vault.rglob("*")) == before
+    (vault / "Birds/Water/Herons.md").write_text("Only storks.\n", "utf-8")
+    (vault / "bytes.md").unlink()
+    assert memory.search("herons they stand", source="files").hits == ()
+
+
+def test_lines_stay_where_they_are_without_what_is_private(opened: Opened, vault: Path) -> None:
+    lines = ["one", "two <private>okapi", "more okapi", "end</private> after", "", "The heron."]
+    (vault / "a.md").write_text("\n".join(lines * 60), "utf-8")
+    (vault / "key.md").write_text(f"The heron's key is {SECRET}.\n", "utf-8")
+    memory = opened({})
+    assert memory.search("okapi", source="files").hits == ()
+    hit, other = memory.search("heron", source="files").hits
+    long, key = (hit, other) if hit.file.endswith("a.md") else (other, hit)
+    at = long.text.split("\n").index("The heron.")
+    assert (lines * 60)[long.start_line - 1 + at] == "The heron."
+    assert "two  after" in long.text
+    assert SECRET not in key.text
+
+
+def test_of_a_big_file_the_beginning_is_searched_with_a_word(
+    opened: Opened, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "LONGEST", 2_000)
+    text = "The heron.\n" + "Nothing at all.\n" * 500 + "The stork.\n"
+    (vault / "big.md").write_text(text, "utf-8")
+    memory = opened({})
+    found = memory.search("heron", source="files")
+    assert len(found.hits) == 1
+    assert "only the beginning is searched" in found.said[0]
+    assert memory.search("stork", source="files").hits == ()
+
+
+def test_the_store_is_no_folder_of_files_and_one_that_is_gone_is_named(
+    opened: Opened, empty_home: Path
+) -> None:
+    memory = opened({"user-key.md": note("key", "Zebra", SECRET)})
+    root = memory.project.root
+    (root / "zebra.md").write_text("A zebra.\n", "utf-8")
+    choose(empty_home, folders=[str(root), str(root / "gone")])
+    found = Memory.open(root, clock=lambda: NOW).search("zebra", source="all")
+    assert [hit.file for hit in found.hits] == [str(root / "zebra.md")]
+    assert found.said == (f"{root / 'gone'} of search.folders is not there.",)
+
+
+# --- all of them -------------------------------------------------------------------------------
+
+
+def hit(source: str, number: int, score: float, text: str = "") -> Hit:
+    name = f"{source}-{number}"
+    return Hit(name, name, 1, 1, score, source, text or f"{name} says {number * 37}")
+
+
+def test_notes_are_never_crowded_out() -> None:
+    notes = Found("keyword", tuple(hit("memory", n, 0.3 - n / 100) for n in range(9)))
+    files = Found("hybrid", tuple(hit("files", n, 0.9) for n in range(9)), ("A word.",))
+    found = merged([notes, files], 7)
+    assert [each.source for each in found.hits].count("memory") == 4
+    assert (found.mode, found.said, len(found.hits)) == ("hybrid", ("A word.",), 7)
+    few = merged([Found("keyword", notes.hits[:1]), files], 6)
+    assert [each.source for each in few.hits].count("memory") == 1
+    assert len(merged([notes, Found("keyword", ())], 6).hits) == 6
+
+
+def test_what_a_note_says_is_not_said_again_by_a_file() -> None:
+    notes = Found("keyword", (hit("memory", 1, 0.5, "Use pnpm."),))
+    files = Found("keyword", (hit("files", 1, 1.0, "Use pnpm!"), hit("files", 2, 0.4)))
+    assert [each.name for each in merged([notes, files], 6).hits] == ["memory-1", "files-2"]
+
+
+def test_a_commit_holds_notes_only(opened: Opened) -> None:
+    with pytest.raises(UsageError, match="holds no sessions"):
+        opened({}).search("x", source="sessions", at="HEAD")
+
+
+def test_the_command_shows_the_session(
+    opened: Opened, empty_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = opened({}).project.root
+    say(empty_home, "ses_a", root, "Where do the herons nest?", title="On birds")
+    words = ["--store", str(root), "search", "--source", "sessions", "herons"]
+    assert main(words) == 0
+    assert "ses_a:1-1  1.00  2026-05-27  On birds" in capsys.readouterr().out
