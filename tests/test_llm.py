@@ -233,10 +233,10 @@ def test_the_state_of_an_older_version_learns_to_count(tmp_path: Path) -> None:
     with State(tmp_path / "state.db") as state:
         state.set_watermark("ses", "msg")
     database = sqlite3.connect(tmp_path / "state.db")
-    database.executescript(
-        "DROP TABLE model_call; DROP TABLE answer_form; DROP TABLE evidence; DROP TABLE pending;"
-        "PRAGMA user_version = 1"
-    )
+    named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    later = {name for (name,) in database.execute(named)} - {"watermark", "uncommitted", "pass"}
+    drops = "".join(f"DROP TABLE {name};" for name in sorted(later))
+    database.executescript(f"{drops} PRAGMA user_version = 1")
     database.close()
     with State(tmp_path / "state.db") as state:
         assert state.begin_call(DAY, "extract", "m", 1)

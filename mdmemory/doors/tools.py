@@ -10,11 +10,13 @@ from mdmemory.doors.memory import Memory
 from mdmemory.doors.tool import Answer, Caller, Tool
 from mdmemory.doors.tool_arguments import checked
 from mdmemory.doors.tool_notes import NOTES
+from mdmemory.doors.tool_observations import OBSERVATIONS
+from mdmemory.doors.tool_session import SESSION
 from mdmemory.errors import UsageError
 
 __all__ = ["TOOLS", "Answer", "Caller", "Tool", "call"]
 
-TOOLS: tuple[Tool, ...] = (*NOTES,)
+TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, *SESSION)
 
 # What a terminal would obey, or a reader cannot see: neither belongs into an answer.
 _UNSEEN = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmemory.config import Settings
 from mdmemory.errors import BadSetting
@@ -12,7 +13,10 @@ from mdmemory.llm.answer import Model
 from mdmemory.llm.metered import Metered
 from mdmemory.store.project import Project
 
-EXTRACT, COMPACT = "extract", "compact"
+if TYPE_CHECKING:
+    from mdmemory.llm.embedding_api import EmbeddingAPI
+
+EXTRACT, COMPACT, OBSERVE = "extract", "compact", "observe"
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Caller:
 
 
 def model(purpose: str, caller: Caller) -> Metered | None:
-    """The model for EXTRACT or COMPACT; None where none was chosen, or extraction is off.
+    """The model for a purpose; None where none was chosen, or that purpose is switched off.
 
     A key alone chooses nothing. Raises BadSetting where the choice cannot be carried out.
     """
@@ -35,6 +39,8 @@ def model(purpose: str, caller: Caller) -> Metered | None:
     if settings.text("planner") == "offline":
         return None
     if purpose == EXTRACT and not settings.switch("extract.enabled"):
+        return None
+    if purpose == OBSERVE and not settings.switch("observe.enabled"):
         return None
     state_file = caller.project.prepare_private() / "state.db"
     return Metered(
@@ -45,6 +51,38 @@ def model(purpose: str, caller: Caller) -> Metered | None:
 
 def sends_to(settings: Settings) -> str | None:
     """Where text goes with these settings, or None: nowhere."""
+    places = [_planner_sends_to(settings)]
+    if settings.text("search.embeddings") == "openai":
+        from mdmemory.llm.openai_api import host
+
+        places.append(host(_embedding_address(settings)[0]))
+    return " and ".join(dict.fromkeys(filter(None, places))) or None
+
+
+def embedder(caller: Caller) -> EmbeddingAPI | None:
+    """Who makes vectors at an endpoint; None where that was not chosen: a key alone is no word."""
+    settings = caller.project.settings
+    if settings.text("search.embeddings") != "openai":
+        return None
+    from mdmemory.llm.embedding_api import EmbeddingAPI
+
+    address, key = _embedding_address(settings)
+    return EmbeddingAPI(
+        settings.text("search.embedding_model") or "text-embedding-3-small",
+        settings.whole("search.embedding_dimensions"), address, key,
+        caller.project.prepare_private() / "state.db", caller.today,
+        settings.whole("search.embedding_calls"), caller.redact,
+    )  # fmt: skip
+
+
+def _embedding_address(settings: Settings) -> tuple[str, str]:
+    """The address and its key; no key goes to an address that it was not given for."""
+    if address := settings.text("search.embedding_url"):
+        return address, settings.text("search.embedding_key")
+    return settings.text("openai.base_url"), settings.text("openai.api_key")
+
+
+def _planner_sends_to(settings: Settings) -> str | None:
     from mdmemory.llm import opencode_run
     from mdmemory.llm.openai_api import host
 

@@ -35,8 +35,8 @@ CANDIDATES = _object(
     }
 )  # fmt: skip
 
-# {"ops": [...]}: a plan as compact/plan.py reads it, once blank fields are gone. Its `digests` are no
-# business of a model: who asked adds those of the notes it showed.
+# {"ops": [...]}: a plan as compact/plan.py reads it, once blank fields are gone. Its `digests` are
+# no business of a model: who asked adds those of the notes it showed.
 PLAN = _object(
     ops={
         "type": "array",
@@ -55,3 +55,22 @@ PLAN = _object(
         },
     }
 )  # fmt: skip
+
+# {"observations": [...]}: what uses of tools came to. `number` is the event's, `importance` 1 to 5;
+# both are words, as all values here are.
+OBSERVATIONS = _object(
+    observations={
+        "type": "array",
+        "items": _object(
+            number=_TEXT,
+            type=_word("decision", "bugfix", "feature", "refactor", "discovery", "change"),
+            title=_TEXT, narrative=_TEXT, facts=_TEXTS, concepts=_TEXTS, files=_TEXTS,
+            importance=_word("1", "2", "3", "4", "5"),
+        ),
+    }
+)  # fmt: skip
+
+# What a session came to so far, each field a few sentences or "".
+SUMMARY = _object(
+    request=_TEXT, investigated=_TEXT, learned=_TEXT, completed=_TEXT, next_steps=_TEXT
+)

@@ -1,0 +1,172 @@
+"""What a session came to: request, investigated, learned, completed, next steps; one per session.
+
+Made at idle and before a compaction, by a model or from the observations' own titles and facts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from mdmemory import assets
+from mdmemory.errors import MdmemoryError
+from mdmemory.llm.answer import Model
+from mdmemory.llm.schemas import SUMMARY
+from mdmemory.observe import answers, shelf
+from mdmemory.observe.observation import Observation
+from mdmemory.session.wording import cut, line, visible
+from mdmemory.store.state import State
+
+FIELDS = ("request", "investigated", "learned", "completed", "next_steps")
+MAX_FIELD = 1_000  # characters
+MAX_READ = 50  # observations of a session, the newest
+MAX_ASKED = 24_000  # characters of these
+KEPT = 300
+_SELECT = f"SELECT session, at, upto, model, {', '.join(FIELDS)} FROM session_summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """`at` is ISO 8601 in UTC, `upto` the newest observation in it, `model` "" where none was."""
+
+    session: str
+    at: str
+    upto: int
+    model: str
+    request: str = ""
+    investigated: str = ""
+    learned: str = ""
+    completed: str = ""
+    next_steps: str = ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The fields that say something."""
+        return {name: getattr(self, name) for name in FIELDS if getattr(self, name)}
+
+    @property
+    def text(self) -> str:
+        """All of it, a line for each field."""
+        named = ((name.replace("_", " ").capitalize(), each) for name, each in self.fields.items())
+        return "\n".join(f"{name}: {each}" for name, each in named)
+
+
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """The summary there is now, None without any; `failure` is why a model did not write it."""
+
+    summary: Summary | None
+    failure: MdmemoryError | None = None
+
+
+def get(state: State, session: str) -> Summary | None:
+    """The summary of a session, or None."""
+    rows = state.rows(f"{_SELECT} WHERE session = ?", (session,))
+    return Summary(*rows[0]) if rows else None
+
+
+def newest(state: State, limit: int) -> list[Summary]:
+    """The newest first."""
+    return [Summary(*row) for row in state.rows(f"{_SELECT} ORDER BY at DESC LIMIT ?", (limit,))]
+
+
+def forget(state: State, sessions: Iterable[str]) -> None:
+    """Drop the summaries of these; the next one is made from what is kept then."""
+    state.change(*(("DELETE FROM session_summary WHERE session = ?", (each,)) for each in sessions))
+
+
+def summarize(
+    state: State, session: str, model: Model | None, now: datetime, *, request: str = "",
+    days: int = shelf.KEPT_DAYS,
+) -> Summed:  # fmt: skip
+    """Bring a session's summary up to date; nothing is asked or written where it is.
+
+    `request` is what the user wanted, in their words. Where the model fails, one that a model
+    wrote stays as it is; else it is made without.
+    """
+    before = get(state, session)
+    found = shelf.newest(state, MAX_READ, session)[::-1]
+    upto = max((each.id for each in found), default=0)
+    if not found or (before is not None and before.upto >= upto):
+        return Summed(before)
+    wanted = _clean(request) or (before.request if before else "")
+    failure, fields, name = None, None, ""
+    if model is not None:
+        try:
+            fields, name = _asked(found, before, wanted, model), model.name
+        except MdmemoryError as problem:
+            failure = problem
+            if before is not None and before.model:
+                return Summed(before, failure)
+    fields = fields or _gathered(found, wanted)
+    at = now.isoformat(timespec="seconds")
+    _keep(state, Summary(session, at, upto, name, **fields), now - timedelta(days=days))
+    return Summed(get(state, session), failure)
+
+
+def _asked(
+    found: Sequence[Observation], before: Summary | None, request: str, model: Model
+) -> dict[str, str]:
+    """The fields in the model's words. Raises ModelFailed, BadObservation."""
+    shown: list[str] = []
+    left = MAX_ASKED
+    for each in reversed(found):  # the newest matter most
+        left -= len(each.text)
+        if left < 0:
+            break
+        shown.insert(0, each.text)
+    asked = {
+        "request": request, "before": before.fields if before else None, "observations": shown,
+    }  # fmt: skip
+    system = assets.read("protocol/summarize.md")
+    said = answers.read(
+        model.complete(system, json.dumps(asked, ensure_ascii=False), SUMMARY).text
+    )
+    fields = {name: _clean(answers.text(said.get(name))) for name in FIELDS}
+    if not any(fields.values()):
+        raise answers.bad("says nothing")
+    return fields | {"request": fields["request"] or request}
+
+
+def _gathered(found: Sequence[Observation], request: str) -> dict[str, str]:
+    """The fields without a model: titles and facts, the newest first."""
+    newest = [*reversed(found)]
+    looked = [each.draft.title for each in newest if each.draft.type == "discovery"]
+    done = [
+        each.draft.title for each in newest if each.draft.type not in ("discovery", "decision")
+    ]
+    learned = [fact for each in newest for fact in each.draft.facts]
+    learned += [each.draft.title for each in newest if each.draft.type == "decision"]
+    return {
+        "request": request, "investigated": _joined(looked), "learned": _joined(learned),
+        "completed": _joined(done), "next_steps": "",
+    }  # fmt: skip
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return cut("; ".join(dict.fromkeys(texts)), MAX_FIELD)
+
+
+def _clean(text: str) -> str:
+    return line(visible(text), MAX_FIELD)
+
+
+def _keep(state: State, summary: Summary, oldest: datetime) -> None:
+    """Put it in, unless another process was quicker with a newer one."""
+    row = (
+        summary.session, summary.at, summary.upto, summary.model,
+        *(getattr(summary, name) for name in FIELDS),
+    )  # fmt: skip
+    state.change(
+        (f"INSERT INTO session_summary VALUES ({', '.join('?' * len(row))})"
+         " ON CONFLICT (session) DO UPDATE SET at = excluded.at, upto = excluded.upto,"
+         " model = excluded.model, request = excluded.request,"
+         " investigated = excluded.investigated, learned = excluded.learned,"
+         " completed = excluded.completed, next_steps = excluded.next_steps"
+         " WHERE excluded.upto >= upto", row),
+        ("DELETE FROM session_summary WHERE at < ?", (oldest.isoformat(timespec="seconds"),)),
+        ("DELETE FROM session_summary WHERE session IN"
+         " (SELECT session FROM session_summary ORDER BY at DESC LIMIT -1 OFFSET ?)", (KEPT,)),
+    )  # fmt: skip

@@ -1,0 +1,39 @@
+"""A state database of the test's own, and observations to put into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmemory.observe import shelf
+from mdmemory.observe.observation import drafted
+from mdmemory.store.state import State
+
+Put = Callable[..., list[int]]
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[State]:
+    with State(tmp_path / "state.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def put(state: State) -> Put:
+    """`put(title, ...)` keeps observations a day apart, from 2026-06-01 on; gives their numbers."""
+
+    def run(
+        *titles: str, session: str = "ses_1", type: str = "discovery", **more: Any
+    ) -> list[int]:  # fmt: skip
+        for title in titles:
+            day = 1 + shelf.count(state)
+            at = datetime(2026, 6, day, 12, tzinfo=UTC).isoformat(timespec="seconds")
+            draft = drafted(type, title, **more)
+            state.change(shelf.insertion(session, at, "bash", "", draft))
+        return sorted(each.id for each in shelf.newest(state, len(titles)))
+
+    return run

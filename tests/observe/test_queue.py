@@ -1,0 +1,236 @@
+"""The queue: what enters it, its states, and that nothing is kept twice or lost to a crash."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from rows import each
+from scripted import Scripted
+
+from mdmemory.llm.answer import ModelFailed
+from mdmemory.observe import queue, shelf
+from mdmemory.observe.event import HEAD, TAIL, event_of
+from mdmemory.store.state import State
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+LONG = "The gateway answers 429 above twenty requests a second, says the log."
+KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
+
+
+def use(
+    state: State, number: int = 0, *, session: str = "ses_1", tool: str = "read", at: datetime = NOW
+) -> bool:
+    args = {"filePath": f"src/f{number}.py"}
+    return queue.tool_used(state, session, tool, args, LONG, at)
+
+
+def observations(*numbers: int) -> dict[str, Any]:
+    """An answer of a model about these events."""
+    return {
+        "observations": [
+            {"number": str(n), "type": "bugfix", "title": f"Found {n}", "narrative": "",
+             "facts": [], "concepts": [], "files": [], "importance": "4"}
+            for n in numbers
+        ]
+    }  # fmt: skip
+
+
+# --- what enters -------------------------------------------------------------------------------
+
+
+def is_kept(kept: bool, tool: str, args: dict[str, Any], output: str) -> None:
+    assert (event_of("s", tool, args, output, 0, ["WebFetch"]) is not None) == kept
+
+
+def test_lists_questions_our_own_tools_and_short_outputs_are_not_observed() -> None:
+    each(
+        [
+            (True, "read", {}, LONG),
+            (True, "mcp_github_search", {}, LONG),
+            (False, "read", {}, LONG[:49]),
+            (False, "read", {}, " \n" * 60),
+            (False, "read", {}, f"<private>{LONG}</private>"),
+            (False, "read", {}, f"short <private>{LONG}"),
+            (False, "todowrite", {}, LONG),
+            (False, "TodoWrite", {}, LONG),
+            (False, "question", {}, LONG),
+            (False, "memory_search", {}, LONG),
+            (False, "mdmemory_memory_store", {}, LONG),
+            (False, "core_memory_update", {}, LONG),
+            (False, "working_memory_add", {}, LONG),
+            (False, "webfetch", {}, LONG),
+            # what is written says what was done, whatever the tool says of it
+            (True, "edit", {"newString": LONG}, "ok"),
+            (False, "bash", {"command": f"echo {LONG}"}, "ok"),
+        ],
+        is_kept,
+    )
+
+
+def test_neither_a_secret_nor_private_text_reaches_the_file(state: State, tmp_path: Path) -> None:
+    args = {"command": f"export TOKEN={KEY} # <private>Zebra-Nine</private>"}
+    output = f"{LONG}\n[PRIVATE]Zebra-Nine[/PRIVATE]\n{KEY}\n"
+    output += "x" * HEAD + f" {KEY} " + "y " * TAIL
+    assert queue.tool_used(state, "ses_1", "bash", args, output, NOW)
+    queue.work(state, None, NOW)
+    state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    written = (tmp_path / "state.db").read_bytes()
+    assert KEY.encode() not in written
+    assert b"Zebra-Nine" not in written
+    assert b"429" in written
+
+
+def test_a_long_output_is_kept_by_its_ends() -> None:
+    event = event_of("s", "read", {}, f"first {'x ' * 9_000} last", 0)
+    assert event is not None
+    assert event.output.startswith("first")
+    assert event.output.endswith("last")
+    assert len(event.output) < HEAD + TAIL + 100
+    assert "more characters]" in event.output
+
+
+def test_the_same_use_with_the_same_result_is_observed_once(state: State) -> None:
+    assert use(state)
+    assert use(state)
+    queue.work(state, None, NOW)
+    use(state)
+    queue.work(state, None, NOW)
+    assert shelf.count(state) == 1
+
+
+# --- without a model ---------------------------------------------------------------------------
+
+
+def test_without_a_model_the_tool_and_its_object_make_the_title(state: State) -> None:
+    queue.tool_used(state, "s", "bash", {"command": "npm test\nmore"}, f"\n1 failed\n{LONG}", NOW)
+    queue.tool_used(state, "s", "edit", {"filePath": "a/b.py", "newString": LONG}, "", NOW)
+    assert queue.work(state, None, NOW).kept == 2
+    edited, ran = (found.draft for found in shelf.newest(state, 2))
+    assert (ran.title, ran.type, ran.importance) == ("Ran npm test", "discovery", 2)
+    assert ran.narrative == "1 failed"
+    assert (edited.title, edited.type, edited.files) == ("Edited a/b.py", "change", ("a/b.py",))
+
+
+def test_five_of_one_session_are_a_batch(state: State) -> None:
+    for number in range(7):
+        use(state, number)
+    use(state, 9, session="ses_2")
+    done = queue.work(state, None, NOW)
+    assert (done.kept, done.waiting) == (5, 3)
+    assert queue.work(state, None, NOW).kept == 2
+    assert queue.work(state, None, NOW).kept == 1
+    assert queue.waiting(state) == {"pending": 0, "processing": 0, "completed": 8, "failed": 0}
+
+
+# --- with one ----------------------------------------------------------------------------------
+
+
+def test_a_model_makes_a_batch_short_and_what_it_leaves_out_is_done(state: State) -> None:
+    for number in range(3):
+        use(state, number)
+    model = Scripted(observations(1, 3))
+    assert queue.work(state, model, NOW).kept == 2
+    assert [found.draft.title for found in shelf.newest(state, 5)] == ["Found 3", "Found 1"]
+    assert {found.model for found in shelf.newest(state, 5)} == {"scripted"}
+    assert queue.waiting(state)["completed"] == 3
+    assert "src/f2.py" in model.asked[0].user
+
+
+def test_a_failure_is_tried_again_three_times_then_rests_a_day(state: State) -> None:
+    use(state)
+    model = Scripted(*[ModelFailed("It is down.")] * 3)
+    for _ in range(3):
+        done = queue.work(state, model, NOW)
+        assert done.failure is not None
+    assert (done.kept, done.waiting, done.failed) == (0, 0, 1)
+    assert queue.work(state, model, NOW + timedelta(hours=23)).failure is None  # nobody is asked
+    model.say(observations(1))
+    assert queue.work(state, model, NOW + timedelta(days=1)).kept == 1
+
+
+def test_the_daily_limit_counts_as_no_failure(state: State) -> None:
+    use(state)
+    over = ModelFailed("Enough for today.", "", "over_cap")
+    for _ in range(5):
+        queue.work(state, Scripted(over), NOW)
+    assert queue.waiting(state)["pending"] == 1
+
+
+def test_what_no_model_could_make_short_in_a_week_is_kept_by_its_metadata(state: State) -> None:
+    for number in range(7):
+        use(state, number)
+    queue.work(state, Scripted(ModelFailed("It is down.")), NOW)
+    done = queue.work(state, Scripted(), NOW + timedelta(days=8))
+    assert (done.kept, done.waiting, done.failure) == (7, 0, None)
+
+
+# --- crashes and company -----------------------------------------------------------------------
+
+
+class Killed(Exception):
+    """Stands for a process that dies while a model is asked."""
+
+
+def die(state: State) -> None:
+    try:
+        queue.work(state, Scripted(Killed()), NOW)
+    except Killed:
+        return
+
+
+def test_what_a_dead_process_held_is_free_after_five_minutes_on_the_same_day(state: State) -> None:
+    use(state)
+    die(state)
+    assert queue.waiting(state)["processing"] == 1
+    assert queue.work(state, None, NOW + timedelta(seconds=299)).kept == 0
+    assert queue.work(state, None, NOW + timedelta(seconds=300)).kept == 1
+
+
+def test_a_clock_that_was_set_back_holds_nothing_for_ever(state: State) -> None:
+    use(state)
+    die(state)
+    assert queue.work(state, None, NOW - timedelta(days=30)).kept == 1
+
+
+class Slow(Scripted):
+    """A model during whose answer another process finds the event stale and works on it."""
+
+    def complete(self, *asked: Any, **more: Any) -> Any:
+        other = queue.work(self.state, None, NOW + timedelta(minutes=6))
+        assert other.kept == 1
+        return super().complete(*asked, **more)
+
+
+def test_who_was_taken_for_dead_and_answers_after_all_adds_no_second_one(state: State) -> None:
+    use(state)
+    model = Slow(observations(1))
+    model.state = state  # type: ignore[attr-defined]
+    assert queue.work(state, model, NOW).kept == 0
+    assert shelf.count(state) == 1
+
+
+# --- limits ------------------------------------------------------------------------------------
+
+
+def test_the_queue_and_the_shelf_are_bounded(state: State, monkeypatch: Any) -> None:
+    monkeypatch.setattr(queue, "MAX_WAITING", 6)
+    monkeypatch.setattr(queue, "MAX_DONE", 2)
+    monkeypatch.setattr(shelf, "KEPT", 4)
+    for number in range(9):
+        use(state, number, at=NOW + timedelta(seconds=number))
+    assert queue.waiting(state)["pending"] == 6
+    queue.work(state, None, NOW, batches=3)
+    assert queue.waiting(state)["completed"] == 2
+    kept = [found.draft.title for found in shelf.newest(state, 9)]
+    assert kept == [f"Read src/f{number}.py" for number in (8, 7, 6, 5)]
+
+
+def test_observations_go_after_their_days(state: State) -> None:
+    use(state)
+    queue.work(state, None, NOW)
+    queue.work(state, None, NOW + timedelta(days=90))
+    assert shelf.count(state) == 1
+    queue.work(state, None, NOW + timedelta(days=91))
+    assert shelf.count(state) == 0
