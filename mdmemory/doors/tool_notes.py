@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mdmemory.search.found import Hit
 
 CATEGORIES = ("preferences", "facts", "decisions", "entities", "other")
-SOURCES = ("memory", "all")
+SOURCES = ("memory", "sessions", "files", "observations", "all")
 
 _PLACE = re.compile(r"(?s)(.+?):(\d{1,9})(?:-(\d{1,9}))?")
 _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
@@ -48,6 +48,7 @@ def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> Answer:
 def _hit(number: int, hit: Hit) -> str:
     about = f"score: {hit.score:.2f}, source: {hit.source}"
     about += f", {hit.status}" if hit.status else ""
+    about += f", {hit.date}" if hit.source != "memory" and hit.date else ""
     place = f"[{number}] {hit.file}:{hit.start_line}-{hit.end_line} ({about})"
     return f"{place} {hit.title}\n{hit.text.strip()}"
 
@@ -188,8 +189,10 @@ NOTES = (
             "query",
             query=text("Words or a question, as specific as you can."),
             max_results=whole("How many places at most.", least=1, most=50, default=6),
-            source=text("memory: the notes; all: whatever is indexed.", among=SOURCES,
-                        default="memory"),
+            source=text("memory: the notes; sessions: what was said in earlier sessions of this "
+                        "project; files: the user's other folders of markdown; observations: what "
+                        "tools showed in earlier work; all: notes, sessions and files.",
+                        among=SOURCES, default="memory"),
         ),
         True, False, _search,
     ),

@@ -72,7 +72,7 @@ class OpenAIModel:
                 f"There is no key for {HOSTED}.",
                 "Set OPENAI_API_KEY, or openai.api_key in your settings.",
             )
-        with _client(self) as client:
+        with connected(self.base_url, self.key, self.timeout) as client:
             if schema is None:
                 return self._plain(client, system, user)
             return self._in_a_form(client, system, user, schema)
@@ -220,7 +220,8 @@ def host(base_url: str) -> str:
 
 
 @contextmanager
-def _client(model: OpenAIModel) -> Iterator[OpenAI]:
+def connected(base_url: str, key: str, timeout: float) -> Iterator[OpenAI]:
+    """A client that asks once and goes nowhere else."""
     import httpx
     import openai
 
@@ -228,10 +229,10 @@ def _client(model: OpenAIModel) -> Iterator[OpenAI]:
     logging.getLogger("openai._base_client").setLevel(logging.WARNING)
     # No redirects: text goes to the host that `status` names, and nowhere else.
     with (
-        httpx.Client(timeout=model.timeout, follow_redirects=False) as connection,
+        httpx.Client(timeout=timeout, follow_redirects=False) as connection,
         openai.OpenAI(
-            api_key=model.key or "none", base_url=model.base_url, max_retries=0,
-            timeout=model.timeout, http_client=connection,
+            api_key=key or "none", base_url=base_url, max_retries=0, timeout=timeout,
+            http_client=connection,
         ) as client,
     ):  # fmt: skip
         yield client

@@ -20,6 +20,7 @@ from mdmemory.search.ranking import (
     is_named,
     rarity,
     same,
+    smoothed,
 )
 
 TODAY = date(2026, 6, 12)
@@ -104,3 +105,16 @@ def test_one_place_a_file_and_no_repetition() -> None:
     hits = [(1, "a.md", "tea"), (2, "a.md", "milk"), (3, "b.md", "tea"), (4, "c.md", "rum")]
     assert folded(hits, 5) == [1, 4]
     assert folded(hits, 1) == [1]
+
+
+def test_a_turn_counts_for_its_neighbours_and_a_session_may_have_several_places() -> None:
+    windows = {1: [2], 2: [1, 3], 3: [2], 9: []}
+    found = smoothed({2: 1.0, 3: 0.5, 9: 0.2}, windows)
+    assert found == pytest.approx({1: 0.3, 2: 1.15, 3: 0.8, 9: 0.2})
+    turns = [(n, "ses", f"turn {n}") for n in range(5)]
+    assert folded(turns, 9, 3) == [0, 1, 2]
+
+
+def test_a_channel_that_is_scaled_already_stays_so() -> None:
+    scaled = Channel(0.5, {1: 0.4}, high=1.0)
+    assert fused([scaled, Channel(0.5, {2: 0.9, 3: 0.1}, low=0.1)]) == {1: 0.2, 2: 0.5, 3: 0.0}

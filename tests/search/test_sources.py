@@ -15,7 +15,7 @@ from search.conftest import NOW, note
 
 from mdmemory import Memory
 from mdmemory.doors.cli import main
-from mdmemory.errors import UsageError
+from mdmemory.errors import BadSetting, UsageError
 from mdmemory.search import folders
 from mdmemory.search.answer import merged
 from mdmemory.search.found import Found, Hit
@@ -292,3 +292,19 @@ def test_the_command_shows_the_session(
     words = ["--store", str(root), "search", "--source", "sessions", "herons"]
     assert main(words) == 0
     assert "ses_a:1-1  1.00  2026-05-27  On birds" in capsys.readouterr().out
+
+
+def test_folders_are_absolute_or_there_is_a_sentence(opened: Opened, empty_home: Path) -> None:
+    root = opened({}).project.root
+    for wrong in (["notes"], [3], 7, [""], "vault:other"):
+        choose(empty_home, folders=wrong)
+        if wrong == [""]:
+            assert Memory.open(root).project.settings.several("search.folders") == ()
+            continue
+        with pytest.raises(BadSetting, match="a list of absolute folders"):
+            Memory.open(root)
+    choose(empty_home, folders="~/a:/b")
+    settings = Memory.open(root).project.settings
+    assert settings.several("search.folders") == ("~/a", "/b")
+    assert settings.shown("search.folders") == "~/a:/b"
+    assert settings.shown("search.transcripts") == "not set"

@@ -157,20 +157,27 @@ def sessions(
 
     A file that cannot be read is passed over.
     """
+    found = ((file, session(file, wanted)) for file in files(projects, roots))
+    return [(file.stem, each) for file, each in found if each]
+
+
+def files(projects: Path, roots: Sequence[Path]) -> Iterator[Path]:
+    """The files of sessions that may have begun at or below one of the roots."""
     places = {str(place) for root in roots for place in (root, os.path.realpath(root))}
     slugs = tuple(_slug(place)[:_MAX_SLUG] for place in places)
-    found: list[tuple[str, Transcript]] = []
     for file in sorted(projects.glob("*/*.jsonl")):
         # a folder's name does not tell a slash from a dash: the session itself says where it is
-        if not file.parent.name.startswith(slugs) or file.name.startswith("agent-"):
-            continue
-        try:
-            data = read_regular(file, MAX_BYTES)
-        except MdmemoryError:
-            continue
-        if wanted(_directory(data)):
-            found.append((file.stem, read_claude(data)))
-    return found
+        if file.parent.name.startswith(slugs) and not file.name.startswith("agent-"):
+            yield file
+
+
+def session(file: Path, wanted: Callable[[str], bool]) -> Transcript | None:
+    """The session in a file; None where it began elsewhere or cannot be read."""
+    try:
+        data = read_regular(file, MAX_BYTES)
+    except MdmemoryError:
+        return None
+    return read_claude(data) if wanted(_directory(data)) else None
 
 
 def find(projects: Path, session: str) -> Path | None:

@@ -7,7 +7,7 @@ immutable, so that not even SQLite's own side files appear beside it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,54 @@ def sessions(path: Path, wanted: Callable[[str], bool]) -> list[tuple[Row, Trans
         return [(row, transcript(*_exported(database, row.id))) for row in rows]
 
     return _read(path, ask)
+
+
+def states(path: Path, wanted: Callable[[str], bool]) -> dict[str, str]:
+    """The same sessions, each with a text that is another one where anything of it changed."""
+    query = "SELECT count(*), max(time_updated) FROM part WHERE session_id = ?"
+
+    def ask(database: Connection) -> dict[str, str]:
+        rows = [row for row in _rows(database) if not row.parent and wanted(row.directory)]
+        return {
+            row.id: " ".join(map(str, (row.time, *database.execute(query, (row.id,)).fetchone())))
+            for row in rows
+        }
+
+    return _read(path, ask)
+
+
+def titles(path: Path, wanted: Callable[[str], bool]) -> list[tuple[str, str]]:
+    """Id and title of the same sessions, the newest first; no turn is read."""
+
+    def ask(database: Connection) -> list[tuple[str, str]]:
+        found = [row for row in _rows(database) if not row.parent and wanted(row.directory)]
+        named = dict(database.execute("SELECT id, title FROM session"))
+        newest = sorted(found, key=lambda row: (-row.time, row.id))
+        return [(row.id, as_text(named.get(row.id))) for row in newest]
+
+    return _read(path, ask)
+
+
+def transcripts(path: Path, names: Collection[str]) -> list[tuple[str, Transcript]]:
+    """The turns of these sessions; one that is gone is left out."""
+
+    def ask(database: Connection) -> list[tuple[str, Transcript]]:
+        there = [row.id for row in _rows(database) if row.id in names]
+        return [(name, transcript(*_exported(database, name))) for name in there]
+
+    return _read(path, ask)
+
+
+def file_state(path: Path) -> str:
+    """A text that is the same again only where nobody wrote since; "" where there is no file."""
+    found = []
+    for each in (path, path.with_name(path.name + "-wal")):
+        try:
+            status = each.stat()
+            found.append(f"{status.st_ino:x} {status.st_size:x} {status.st_mtime_ns:x}")
+        except OSError:
+            found.append("")
+    return " ".join(found) if found[0] else ""
 
 
 def export(path: Path, session: str = "") -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,9 +122,8 @@ def copy(hosts: Hosts, session: str) -> bytes:
     raise NotFound(f"There is no session {session}.", database.LIST)
 
 
-def sessions(hosts: Hosts, folders: Sequence[Path]) -> Sessions:
-    """The sessions that began in one of these folders or below it; without turns they are left
-    out, and so are sub-agents' and mdmemory's own."""
+def began_in(folders: Sequence[Path]) -> Callable[[str], bool]:
+    """Whether a directory, as a host wrote it down, lies in one of these folders."""
 
     def wanted(directory: str) -> bool:
         # what a host wrote down may be no path at all
@@ -134,6 +133,13 @@ def sessions(hosts: Hosts, folders: Sequence[Path]) -> Sessions:
             and any(is_inside(Path(directory), each) for each in folders)
         )
 
+    return wanted
+
+
+def sessions(hosts: Hosts, folders: Sequence[Path]) -> Sessions:
+    """The sessions that began in one of these folders or below it; without turns they are left
+    out, and so are sub-agents' and mdmemory's own."""
+    wanted = began_in(folders)
     found = [
         Session(name, max(turn.time for turn in each.turns), "claude", each)
         for name, each in claude.sessions(hosts.claude, folders, wanted)

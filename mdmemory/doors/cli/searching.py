@@ -33,8 +33,12 @@ def search_options(parser: ArgumentParser) -> None:
     """Options of `search`."""
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words, or a question")
     parser.add_argument("-k", type=_count, default=6, metavar="N", help="hits at most (default 6)")
-    parser.add_argument("--source", default="memory", choices=["memory", "all"],
-                        help="memory: the notes (default)")  # fmt: skip
+    parser.add_argument("--source", default="memory",
+                        choices=["memory", "sessions", "files", "observations", "all"],
+                        help="memory: the notes (default); sessions: what was said in this "
+                        "project; files: search.folders; observations: what tools showed; all: "
+                        "notes, sessions and files"
+                        )  # fmt: skip
     parser.add_argument("--at", metavar="REV", help="the notes as they stood at a commit")
 
 
@@ -69,6 +73,8 @@ def _shown(hit: Hit, query: str, colour: bool) -> str:
     place = f"{hit.file}:{hit.start_line}-{hit.end_line}"
     title = f"{_TITLE[0]}{visible(place)}{_TITLE[1]}" if colour else visible(place)
     status = f"  [{visible(hit.status)}]" if hit.status else ""
+    if hit.source == "sessions":  # the id of a session says little
+        status = visible(f"  {hit.date}  {hit.title}".rstrip())
     pattern = marks(query)
     lines = [f"    {_marked(line, pattern, colour)}" for line in _telling(hit.text, pattern)]
     return "\n".join([f"{title}  {hit.score:.2f}{status}", *lines])
