@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from mdmemory.errors import Busy, Unwritable
-from mdmemory.search import sqlite
+from mdmemory.search import sqlite_file
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import BrokenError, Document, LockedError
 from mdmemory.search.query import Term
@@ -178,7 +178,7 @@ def test_who_reads_never_waits_and_who_writes_is_told(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words_in(path)
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with closing(SQLite(path, "1")) as database:

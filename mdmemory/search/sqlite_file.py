@@ -1,0 +1,147 @@
+"""A SQLite file, or one in memory, with our tables; what it complains of, in our words.
+
+Writers take the lock before they read (BEGIN IMMEDIATE); readers never wait (WAL).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.search import schema
+from mdmemory.search.database import BrokenError, LockedError, UnusableError
+from mdmemory.search.found import SOURCES
+
+if TYPE_CHECKING:
+    import sqlite3
+
+PATIENCE = 5.0  # seconds to wait for another process that writes; it takes milliseconds
+CACHE = 8_000  # KiB of pages
+RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
+ROW = "f.source, f.file, f.name, f.title, f.description, f.date, f.status, c.start, c.end, c.text"
+
+
+class Connected:
+    """A file with our tables. Opening it makes them where they are missing or of another stamp."""
+
+    def __init__(self, path: Path | None, stamp: str, *, anew: bool = False) -> None:
+        import sqlite3  # 6 ms, and only a search needs it here
+
+        if path is not None and path.is_symlink():
+            raise UnusableError("is a symbolic link, and links are not followed")
+        self._path = path
+        self._counted: dict[str, tuple[tuple[int, ...], int]] = {}  # by source: of which state
+        with told():
+            self._database = sqlite3.connect(
+                str(path or ":memory:"), timeout=PATIENCE, isolation_level=None
+            )
+        try:
+            with told(self._checked):
+                self._open(stamp, anew)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def _open(self, stamp: str, anew: bool) -> None:
+        run = self._database.execute
+        # the file may have come with somebody else's repository
+        for pragma in ("trusted_schema = OFF", "secure_delete = ON", "journal_mode = WAL",
+                       "synchronous = NORMAL", f"cache_size = -{CACHE}",
+                       "foreign_keys = ON"):  # fmt: skip
+            run(f"PRAGMA {pragma}")
+        if self._stamp() == stamp and not anew:
+            return
+        with self._writing():
+            if self._stamp() == stamp and not anew:
+                return  # another process was quicker
+            # dropped, not deleted as a file: another process may have it open
+            for name in (*schema.NAMES, *(schema.OUTLIVING if anew else ())):
+                run(f"DROP TABLE IF EXISTS {name}")
+            for statement in schema.statements():
+                run(statement)
+            run("INSERT INTO meta VALUES ('stamp', ?)", (stamp,))
+
+    def _stamp(self) -> str | None:
+        if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'meta' AND type = 'table'"):
+            return None
+        found = self._rows("SELECT value FROM meta WHERE key = 'stamp'")
+        return found[0][0] if found else None
+
+    def _checked(self) -> bool:
+        """Whether what there is can be read at all; a bad schema is as bad as a bad page."""
+        import sqlite3
+
+        try:
+            return bool(self._database.execute("PRAGMA quick_check").fetchone() == ("ok",))
+        except sqlite3.DatabaseError:
+            return False
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        return self._database.execute(query, values).fetchall()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Callable[..., list[Any]]]:
+        with told(self._checked):
+            yield self._rows
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with told(self._checked):
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+            except BaseException:
+                with suppress(Exception):
+                    self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+
+    @property
+    def lasting(self) -> bool:
+        return self._path is not None
+
+    def count(self, source: str) -> int:
+        with self._reading() as rows:
+            # counting takes 14 ms for 100,000, and each query asks for it
+            state = (rows("PRAGMA data_version")[0][0], self._database.total_changes)
+            if self._counted.get(source, ((), 0))[0] != state:
+                query = "SELECT count(*) FROM chunks WHERE id BETWEEN ? AND ?"
+                self._counted[source] = (state, int(rows(query, numbers(source))[0][0]))
+        return self._counted[source][1]
+
+    # putting in and taking out
+
+    def _touch(self) -> None:
+        """Say that the chunks or vectors are others now."""
+        query = "INSERT OR REPLACE INTO meta VALUES ('touched', ?)"
+        self._database.execute(query, (os.urandom(8).hex(),))
+
+
+def numbers(source: str) -> tuple[int, ...]:
+    low = SOURCES.index(source) * RANGE + 1
+    return low, low + RANGE - 2
+
+
+@contextmanager
+def told(checked: Callable[[], bool] | None = None) -> Iterator[None]:
+    """What SQLite complains of, as one of our three."""
+    import sqlite3
+
+    try:
+        yield
+    except sqlite3.OperationalError as problem:
+        said = str(problem)
+        if "locked" in said or "busy" in said:
+            raise LockedError("is being written by another process") from problem
+        if "no such" in said or "vtable" in said or not (checked is None or checked()):
+            raise BrokenError(said) from problem
+        raise UnusableError(f"cannot be used ({said})") from problem
+    except sqlite3.DatabaseError as problem:
+        raise BrokenError(str(problem)) from problem
