@@ -8,13 +8,17 @@ passes here and importing GitPython costs ten times what the git command itself 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from mdmemory.errors import GitFailed, RepositoryState
+from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
+from mdmemory.files import read_regular
 
 # Each of these closes a door through which a repository's own configuration could run a program,
 # makes what we write durable (git's default does not sync loose objects), or keeps what we read
@@ -34,6 +38,7 @@ SAFE = (
 TIMEOUT = 120.0  # seconds for one git command; they take milliseconds
 PATIENCE = 5.0  # seconds to wait for somebody else's index.lock, which is never ours to delete
 PAUSE = 0.02  # seconds between two looks at it
+_MUCH = 1 << 16  # bytes of input that are not worth many small steps
 
 _ENVIRONMENT = {
     "LC_ALL": "C", "LANGUAGE": "C",
@@ -70,6 +75,12 @@ _UNFINISHED = {
     "BISECT_LOG": ("a bisection is under way", "`git bisect reset`"),
 }
 
+# names that are what they look like, without anything that git would refuse in one
+_PLAIN = re.compile(r"refs/heads/(?!.*\.lock)\w[\w+@%=,-]*(?:[./]\w[\w+@%=,-]*)*", re.ASCII)
+_HEAD = re.compile(rb"ref: (%s)\n" % _PLAIN.pattern.encode())
+_ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n")
+_LIMIT = 256 * 1024 * 1024  # bytes; packed-refs of a very large repository
+
 
 @dataclass(frozen=True, slots=True)
 class Repository:
@@ -82,7 +93,7 @@ class Repository:
 
     @property
     def room(self) -> Path:
-        """Our own folder in the git directory: journal, private indexes, names of our locks."""
+        """Our own folder in the git directory: journal, the index to be, names of our locks."""
         return self.git_dir / "mdmemory"
 
     def run(
@@ -96,7 +107,7 @@ class Repository:
         """What `git words...` prints. Raises GitFailed, in git's words, unless its exit is fine."""
         done = run(folder or self.top, words, data=data, extra=extra)
         if done.returncode not in fine:
-            raise GitFailed(f"git {words[0]} failed: {_last_line(done.stderr)}")
+            raise GitFailed(f"git {words[0]} failed: {last_line(done.stderr)}")
         return done.stdout
 
     def ask(self, *words: str, data: bytes = b"", folder: Path | None = None) -> bytes | None:
@@ -113,16 +124,42 @@ def run(
     extra: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """One git command in `folder`, with nothing of the caller's GIT_* variables in it."""
+    with _given(data) as given:
+        try:
+            return subprocess.run(
+                ["git", *SAFE, *words], cwd=folder, env=_environment(extra),
+                **given, capture_output=True, timeout=TIMEOUT, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as problem:
+            raise GitFailed(f"git {words[0]} did not end within {TIMEOUT:.0f} s.") from problem
+
+
+@contextmanager
+def _given(data: bytes) -> Iterator[dict[str, Any]]:
+    """The words with which `subprocess` gives a process its input."""
+    if len(data) < _MUCH or not hasattr(os, "memfd_create"):
+        yield {"input": data}
+        return
+    # a file in memory: through a pipe it would go 4 KB at a time
+    with open(os.memfd_create("git"), "w+b") as file:
+        file.write(data)
+        file.seek(0)
+        yield {"stdin": file}
+
+
+def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """A git command that goes on, with pipes for what it is asked, answers and complains of."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        ["git", *SAFE, *words],
+        cwd=folder, env=_environment(), stdin=pipe, stdout=pipe, stderr=pipe,
+    )  # fmt: skip
+
+
+def _environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env["PATH"] = _absolute_only(env.get("PATH", os.defpath))
-    env |= _ENVIRONMENT | dict(extra or {})
-    try:
-        return subprocess.run(
-            ["git", *SAFE, *words],
-            cwd=folder, env=env, input=data, capture_output=True, timeout=TIMEOUT, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as problem:
-        raise GitFailed(f"git {words[0]} did not end within {TIMEOUT:.0f} s.") from problem
+    return env | _ENVIRONMENT | dict(extra or {})
 
 
 def _absolute_only(path: str) -> str:
@@ -161,7 +198,7 @@ def find(folder: Path) -> Repository | None:
     if done.returncode == 0:
         git_dir, common, top, kind = out.removeprefix("false\n").split("\ntrue\n")
         return Repository(Path(top), Path(git_dir), _absolute(folder, common), kind.strip())
-    complaint = _last_line(done.stderr)
+    complaint = last_line(done.stderr)
     if "not a git repository" in complaint:
         return None
     raise RepositoryState(f"git refuses this repository: {complaint}", "Run `git status` there.")
@@ -183,7 +220,7 @@ def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | 
                 f"Nothing is committed while {what} in {repository.top}.",
                 f"Finish it first: {way_out}.",
             )
-    if repository.ask("symbolic-ref", "-q", "HEAD") is None:
+    if branch(repository) is None:
         return RepositoryState(
             f"HEAD is detached in {repository.top}, and a commit there would belong to no branch.",
             "Switch to a branch first: `git switch <branch>`.",
@@ -194,6 +231,41 @@ def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | 
             return lock_refusal(repository)
         time.sleep(PAUSE)
     return None
+
+
+def branch(repository: Repository) -> str | None:
+    """The full name of the branch that HEAD is on, such as refs/heads/main; None: detached."""
+    found = _HEAD.fullmatch(_bytes(repository.git_dir / "HEAD"))
+    if found:
+        return found[1].decode()
+    # a commit, a link, another way to keep refs: git knows
+    out = repository.ask("symbolic-ref", "-q", "HEAD")
+    return None if out is None else out.decode("utf-8", "surrogateescape").strip()
+
+
+def tip(repository: Repository, branch: str) -> str | None:
+    """The commit that a branch is at, or None where it has none yet.
+
+    Read as git reads it, its own file before the packed ones, which spares a process.
+    """
+    if _PLAIN.fullmatch(branch):
+        loose = _bytes(repository.common_dir / branch)
+        if _ID.fullmatch(loose):
+            return loose.decode().strip()
+        row = rb"^([0-9a-f]{40,64}) %s$" % re.escape(branch.encode())
+        packed = re.search(row, _bytes(repository.common_dir / "packed-refs"), re.MULTILINE)
+        if not loose and packed:
+            return packed[1].decode()
+    out = repository.ask("rev-parse", "-q", "--verify", f"{branch}^{{commit}}")
+    return None if out is None else out.decode().strip()
+
+
+def _bytes(path: Path) -> bytes:
+    """What a file of git's holds; nothing where it is missing or no plain file."""
+    try:
+        return read_regular(path, _LIMIT)
+    except MdmemoryError:
+        return b""
 
 
 def lock_refusal(repository: Repository) -> RepositoryState:
@@ -220,7 +292,8 @@ def _is_locked_by_others(repository: Repository) -> bool:
     return not any(is_same_file(lock, ours) for ours in repository.room.glob("*.held"))
 
 
-def _last_line(text: bytes) -> str:
+def last_line(text: bytes) -> str:
+    """The sentence in which git says what is wrong."""
     lines = [line for line in text.decode("utf-8", "replace").splitlines() if line.strip()]
     for line in lines:
         if line.startswith(("fatal:", "error:")):

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState
 from mdmemory.files import is_inside, read_regular, sync_folder, write_atomic
-from mdmemory.store.history import Blob
 from mdmemory.store.moves import MARK, Move
+from mdmemory.store.trees import Blob
 
 _BEGUN, _MOVED = "journal.json", "journal-moved.json"
 _LIMIT = 64 * 1024 * 1024  # bytes; ten thousand files take four million

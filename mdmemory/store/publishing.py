@@ -16,20 +16,25 @@ from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.files import writing
 from mdmemory.store import commits, moves
 from mdmemory.store.commits import Entries
-from mdmemory.store.history import Blob, History, Message, Staged
+from mdmemory.store.history import History, Message, Staged
 from mdmemory.store.journal import Journal, Journals, new_id
 from mdmemory.store.staging import Staging
+from mdmemory.store.trees import Blob
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What is to be committed on top of `base`, and what the files are there and in the index."""
+    """What is to be committed on top of `base`, and what the files are there and in the index.
+
+    `texts` are the bytes of the entries that git may not have yet.
+    """
 
     id: str
     base: str | None
     entries: Entries
     held: Mapping[str, Blob]
     staged: Mapping[str, Staged]
+    texts: Sequence[bytes] = ()
 
     def changes(self) -> bool:
         """Whether `base` says anything else."""
@@ -53,7 +58,7 @@ class Publisher:
         the id of the transaction.
         """
         id = new_id()
-        with writing(self.journals.room):
+        with writing(self.journals.room), self.history.trees.open():
             self.journals.prepare()
             self.staging.take(id)
             try:
@@ -75,14 +80,12 @@ class Publisher:
         that the commit must hold, or nothing happens.
         """
         # what is staged of our files leaves the index now; what only the index has is kept
-        self.staging.keep(write.id, write.staged, write.held, write.entries)
-        index = self.staging.prepare(write.id, write.entries)
+        self.staging.keep(write.staged, write.held, write.entries)
+        self.staging.prepare(write.id, write.entries)
         commit = write.base
         if write.changes():
-            private = self.journals.room / f"{write.id}-private.index"
-            args = (self.history, write.base, write.entries, message, private, index)
-            commit = commits.build(*args)
-        self._prove(commit, proof)
+            commit = commits.build(self.history, commit, write.entries, message, write.texts)
+        self._prove(commit, proof, write.entries)
         branch, folder = self.history.branch(), str(self.folder)
         journal = Journal(write.id, folder, [*steps], branch, write.base, commit, write.entries)
         self.journals.write(journal)
@@ -95,12 +98,18 @@ class Publisher:
             raise
         return commit, self.finish(journal)
 
-    def _prove(self, commit: str | None, ids: Mapping[str, str]) -> None:
+    def _prove(self, commit: str | None, ids: Mapping[str, str], written: Entries) -> None:
         # read back from the commit itself: `git status` would call an assume-unchanged file clean
-        held = self.history.tree(commit, ids)
-        for file, blob in ids.items():
-            if file not in held or held[file].id != blob:
-                raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
+        if not ids:
+            return
+        self.history.trees.forget()
+        missing = self.history.differing(commit, ids)
+        # what was there before is named by a tree that was there before; the rest is read
+        new = [file for file in ids if file in written]
+        bytes = self.history.trees.objects.read([ids[file] for file in new])
+        missing += [file for file, found in zip(new, bytes, strict=True) if found is None]
+        for file in missing:
+            raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
 
     def move_branch(self, journal: Journal) -> None:
         """Move the branch from the journal's base to its commit, or raise RepositoryState."""

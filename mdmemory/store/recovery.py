@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.files import writing
-from mdmemory.store import moves, reflocks
+from mdmemory.store import git, moves, reflocks
 from mdmemory.store.commits import Entries
-from mdmemory.store.history import Blob, History
+from mdmemory.store.history import History
 from mdmemory.store.journal import Journal
 from mdmemory.store.publishing import Publisher
 from mdmemory.store.staging import KEPT
+from mdmemory.store.trees import Blob
 
 
 def recover(publisher: Publisher) -> tuple[str, ...]:
@@ -35,6 +36,8 @@ def recover(publisher: Publisher) -> tuple[str, ...]:
         if publisher.journals.room.is_dir():
             reflocks.clear_kept(publisher.history.repository, KEPT)
             publisher.journals.prepare()
+            if publisher.staging.was_taken():
+                moves.sweep_fresh(publisher.folder)
             publisher.staging.release()
     return said
 
@@ -79,8 +82,7 @@ def _can_go_on(publisher: Publisher, journal: Journal) -> bool:
     history = publisher.history
     if publisher.journals.has_moved():
         return False  # by us; if it is elsewhere by now, a person reset it
-    found = history.repository.ask("symbolic-ref", "-q", "HEAD") or b""
-    if found.decode("utf-8", "replace").strip() != journal.branch:
+    if git.branch(history.repository) != journal.branch:
         return False
     # gc removes what nothing refers to, after two weeks
     there = journal.commit is None or history.commit(journal.commit) is not None

@@ -7,19 +7,22 @@ what we committed.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 from mdmemory.errors import Unwritable
 from mdmemory.files import link
 from mdmemory.store import commits
-from mdmemory.store.commits import Entries, IndexFile
+from mdmemory.store.commits import Entries
 from mdmemory.store.git import PATIENCE, PAUSE, is_same_file, lock_refusal
-from mdmemory.store.history import Blob, History, Message, Staged
+from mdmemory.store.history import History, Message, Staged
+from mdmemory.store.trees import Blob
 
 # what a write, or a dead one, leaves in the room besides the journal
-LEFTOVERS = ("*.held", "*.index", "*.index.lock", "*.copy", ".mdmemory-*.tmp")
+LEFTOVERS = ("*.held", "*.index", "*.index.lock", ".mdmemory-*.tmp")
 KEPT = "refs/mdmemory/staged"  # keeps reachable what was staged and nowhere else
 
 
@@ -57,6 +60,10 @@ class Staging:
         """Whether the lock is there and is ours."""
         return any(is_same_file(held, self.lock) for held in self.room.glob("*.held"))
 
+    def was_taken(self) -> bool:
+        """Whether a write of ours began and did not end: only then are there new bytes of it."""
+        return any(self.room.glob("*.held"))
+
     def release(self) -> None:
         """Give the lock back, if it is ours, and remove what a write or a dead one left here."""
         if self.is_ours():
@@ -67,16 +74,37 @@ class Staging:
             for leftover in self.room.glob(pattern):
                 leftover.unlink(missing_ok=True)
 
-    def prepare(self, id: str, entries: Entries) -> IndexFile:
+    def prepare(self, id: str, entries: Entries) -> None:
         """Make a copy of the index with these files set (None: removed), all else as it is."""
         fresh = self.room / f"{id}.index"
         for old in (fresh, fresh.with_name(f"{fresh.name}.lock")):
             old.unlink(missing_ok=True)  # of a recovery that was killed in its turn
         if self.live.exists():
             shutil.copyfile(self.live, fresh)
-        index = IndexFile(self.history, fresh)
-        index.set(entries)
-        return index
+        self._set(fresh, entries)
+
+    def _set(self, index: Path, entries: Entries) -> None:
+        """Set (None: remove) these files in an index of ours, with no work tree in sight.
+
+        Whoever writes an index has git compare the files that changed a moment ago, through
+        whatever filter the repository names. In an empty folder there is nothing to compare.
+        """
+        nothing = "0" * len(self.history.blob_id(b""))
+        rows = []
+        for file, blob in entries.items():
+            about = f"{blob.mode} {blob.id}" if blob else f"0 {nothing}"
+            rows.append(f"{about}\t{self.history.prefix}{file}\0")
+        data = "".join(rows).encode("utf-8", "surrogateescape")
+        nowhere = index.with_name(f"{secrets.token_hex(6)}.nowhere")
+        nowhere.mkdir()
+        git = self.history.repository
+        places = {"GIT_DIR": str(git.git_dir), "GIT_WORK_TREE": str(nowhere)}
+        places["GIT_INDEX_FILE"] = str(index)
+        words = ("update-index", "-z", "--index-info")
+        try:
+            git.run(*words, data=data, folder=nowhere, extra=places)
+        finally:
+            nowhere.rmdir()
 
     def put(self, id: str) -> None:
         """Let the prepared copy take the index's place; the lock is held since it was made."""
@@ -89,7 +117,7 @@ class Staging:
             os.fsync(file.fileno())
         os.replace(fresh, self.live)
 
-    def keep(self, id: str, staged: Mapping[str, Staged], *safe: Entries) -> None:
+    def keep(self, staged: Mapping[str, Staged], *safe: Entries) -> None:
         """Put bytes that only the index holds behind the ref KEPT, as a commit of their own.
 
         `safe` are trees of the branch, which hold what it was and what it will be.
@@ -105,7 +133,5 @@ class Staging:
         before = self.history.commit(KEPT)
         if self.history.tree(before, lone) != lone:
             message = Message("memory: text that was staged and in no commit")
-            commit = commits.build(
-                self.history, before, lone, message, self.room / f"{id}-kept.index"
-            )
+            commit = commits.build(self.history, before, lone, message)
             self.history.repository.run("update-ref", KEPT, commit)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
+from mdmemory.errors import MdmemoryError, RepositoryState
 from mdmemory.files import digest, read_regular
-from mdmemory.store import commits, moves, recovery
-from mdmemory.store.history import Blob, History, Message, Staged
+from mdmemory.store import moves, recovery
+from mdmemory.store.history import History, Message, Staged
 from mdmemory.store.moves import MARK, Change
 from mdmemory.store.publishing import Publisher, Write
+from mdmemory.store.trees import Blob
 
 __all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions"]
 
@@ -71,41 +72,33 @@ class Transactions:
         """
         head, removed = self.history.head(), sorted(gone)
         seen = {file: read_regular(self.folder / file) for file in sorted(files)}
-        held = self.history.tree(head, [*seen, *removed])
         digests = {file: digest(data) for file, data in seen.items()}
         ids = {file: self.history.blob_id(data) for file, data in seen.items()}
-        lacking = [file for file in seen if file not in held or held[file].id != ids[file]]
+        lacking = self.history.differing(head, ids)
         if not lacking and not removed:
             return Checkpoint(head, digests, made=False)
         with self.publisher.locked() as id:
             staged = self.history.staged([*lacking, *removed])
-            self._refuse(self._closed(lacking, staged))
-            self._write_blobs({file: seen[file] for file in lacking}, ids, id)
+            self._refuse(self._closed(lacking, _why(staged)))
+            held = self.history.tree(head, [*lacking, *removed])
             entries: dict[str, Blob | None] = dict.fromkeys(removed)
             entries |= {file: Blob(self._mode(file, held), ids[file]) for file in lacking}
-            write = Write(id, head, entries, held, staged)
+            # what was read: the files themselves may be something else by now
+            write = Write(id, head, entries, held, staged, [seen[file] for file in lacking])
             commit, _ = self.publisher.publish(write, message, proof=ids)
         return Checkpoint(commit, digests, made=commit != head)
-
-    def _write_blobs(self, data: Mapping[str, bytes], ids: Mapping[str, str], id: str) -> None:
-        # copies of what was read: the files themselves may be something else by now
-        copies = []
-        for number, content in enumerate(data.values()):
-            copies.append(self.publisher.journals.room / f"{id}-{number}.copy")
-            copies[-1].write_bytes(content)
-        if commits.write_blobs(self.history, copies) != [ids[file] for file in data]:
-            raise GitFailed("git stored other bytes than it was given; nothing was changed.")
 
     # what git was told not to look at
 
     def unseen(self, files: Sequence[str]) -> dict[str, str]:
         """Which of these files we cannot commit as they are, and why: a promise we cannot keep."""
-        return self._closed(files, self.history.staged(files))
+        return self._closed(files, self.history.closed(files))
 
-    def _closed(self, files: Sequence[str], staged: Mapping[str, Staged]) -> dict[str, str]:
+    def _closed(self, files: Sequence[str], staged: Mapping[str, str]) -> dict[str, str]:
+        """`staged`: of the files in the index, why git does not look at them ("": it does)."""
         ignored = self.history.ignored(file for file in files if file not in staged)
         found = dict.fromkeys(ignored, "is ignored by git")
-        return found | {file: staged[file].closed for file in files if _is_closed(file, staged)}
+        return found | {file: why for file in files if (why := staged.get(file))}
 
     def _refuse(self, closed: Mapping[str, str]) -> None:
         for file, why in closed.items():
@@ -129,9 +122,10 @@ class Transactions:
             return Applied(None)
         with self.publisher.locked() as id:
             staged = self.history.staged(change.file for change in changes)
-            self._refuse(self._closed([c.file for c in changes if not c.derived], staged))
+            why = _why(staged)
+            self._refuse(self._closed([c.file for c in changes if not c.derived], why))
             # a derived file that git is told not to look at is no affair of the commit's
-            changes = [c for c in changes if not c.derived or not _is_closed(c.file, staged)]
+            changes = [c for c in changes if not c.derived or not why.get(c.file)]
             steps = moves.planned(changes, id)
             try:
                 return self._apply(changes, steps, checkpoint, message, staged, id)
@@ -148,12 +142,12 @@ class Transactions:
         modes = {change.file: self._mode(change.file, held) for change in changes}
         executable = {file for file, mode in modes.items() if mode == "100755"}
         moves.write_fresh(self.folder, changes, steps, executable)
-        new = [step for step in steps if step.new is not None]
-        paths = [moves.beside(self.folder, step.file, step.fresh) for step in new]
-        entries: dict[str, Blob | None] = {change.file: None for change in changes}
-        for step, blob in zip(new, commits.write_blobs(self.history, paths), strict=True):
-            entries[step.file] = Blob(modes[step.file], blob)
-        write = Write(id, checkpoint.commit, entries, held, staged)
+        entries: dict[str, Blob | None] = {
+            c.file: Blob(modes[c.file], self.history.blob_id(c.new)) if c.new is not None else None
+            for c in changes
+        }
+        texts = [change.new for change in changes if change.new is not None]
+        write = Write(id, checkpoint.commit, entries, held, staged, texts)
         commit, kept = self.publisher.publish(write, message, steps)
         return Applied(None if commit == checkpoint.commit else commit, tuple(kept.items()))
 
@@ -171,5 +165,5 @@ class Transactions:
         return "100755" if path.exists() and path.stat().st_mode & 0o100 else "100644"
 
 
-def _is_closed(file: str, staged: Mapping[str, Staged]) -> bool:
-    return file in staged and bool(staged[file].closed)
+def _why(staged: Mapping[str, Staged]) -> dict[str, str]:
+    return {file: there.closed for file, there in staged.items()}

@@ -6,7 +6,7 @@ An op whose files still say what it left there goes back whole; any other stays 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
@@ -81,13 +81,13 @@ def undo_session(writer: Writer, session: str) -> list[Undone]:
 
 
 def _chosen(history: History, id: str | None) -> Logged:
-    log, gone = history.log(), history.undone()
+    gone = history.undone()
     if id is None:
-        for entry in log:
+        for entry in _newest_first(history):
             if entry.commit not in gone and entry.get("Memory-Op") in BY_DEFAULT:
                 return entry
         raise NotFound("There is nothing to undo.", "`mdmemory log` shows what was done.")
-    entry = find(history, log, id)
+    entry = find(history, history.log(), id)
     if entry.get("Memory-Op") == "init":
         raise NotFound(
             f"{id} began the store.", f"Take it back with `git revert {entry.commit[:10]}`."
@@ -95,6 +95,17 @@ def _chosen(history: History, id: str | None) -> Logged:
     if entry.commit in gone:
         raise NotFound(f"{id} is undone already.", "`mdmemory log` shows what was done.")
     return entry
+
+
+def _newest_first(history: History) -> Iterator[Logged]:
+    """Our commits. Mostly the newest is the one, and reading all of a long history takes long."""
+    seen = 0
+    for limit in (1, 10, 100, None):
+        log = history.log(limit)
+        yield from log[seen:]
+        if limit is None or len(log) < limit:
+            return
+        seen = len(log)
 
 
 def find(history: History, log: Sequence[Logged], id: str) -> Logged:
@@ -113,20 +124,18 @@ def find(history: History, log: Sequence[Logged], id: str) -> Logged:
 
 def _back(history: History, commit: str, files: Sequence[str]) -> list[Change] | str:
     """The changes that give these files the bytes they had before, or why that cannot be."""
-    parent = history.parent(commit)
+    left = history.contents(commit, files)
+    before = history.contents(history.parent(commit), files)
     changes = []
     for file in files:
-        left, before = history.read(commit, file), None
-        if parent is not None:
-            before = history.read(parent, file)
         try:
             now = _bytes(history, file)
         except MdmemoryError as problem:
             return problem.message
-        if _said(now) != _said(left):
+        if _said(now) != _said(left.get(file)):
             return "it was changed since"
-        if now != before:
-            changes.append(Change(file, None if now is None else digest(now), before))
+        if now != before.get(file):
+            changes.append(Change(file, None if now is None else digest(now), before.get(file)))
     return changes
 
 

