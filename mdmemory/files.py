@@ -23,24 +23,26 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def read_regular(path: Path, limit: int = MAX_FILE) -> bytes:
+def read_regular(path: Path | str, limit: int = MAX_FILE) -> bytes:
     """The bytes of a regular file. Never follows a link at the last step, never blocks on a FIFO.
 
-    Raises NotFound when nothing is there, MdmemoryError for links, folders, devices, and files
-    over `limit` bytes.
+    Whoever reads thousands gives text, which is made in a fraction of the time of a Path. Raises
+    NotFound when nothing is there, MdmemoryError for links, folders, devices, and files over
+    `limit` bytes.
     """
     # O_NONBLOCK: opening a FIFO named x.md would otherwise wait for a writer for ever.
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as problem:
-        raise _read_problem(path, problem) from problem
+        raise _read_problem(Path(path), problem) from problem
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
-            raise MdmemoryError(f"{path.name} is not a regular file.", "Move it out of the store.")
+            name = Path(path).name
+            raise MdmemoryError(f"{name} is not a regular file.", "Move it out of the store.")
         if status.st_size > limit:
             raise MdmemoryError(
-                f"{path.name} has {status.st_size} bytes; more than {limit} are not read.",
+                f"{Path(path).name} has {status.st_size} bytes; more than {limit} are not read.",
                 "Move it out of the store or shorten it.",
             )
         return _read_all(handle, status.st_size)

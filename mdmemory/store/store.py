@@ -69,7 +69,7 @@ class Store:
     def _bytes(self, file: str) -> bytes | Note:
         """What the file holds, or where it cannot be read the note that says why."""
         try:
-            return read_regular(self.folder / file)
+            return read_regular(f"{self.folder}/{file}")
         except NotFound:
             raise
         except MdmemoryError as problem:

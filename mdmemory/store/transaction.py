@@ -71,7 +71,7 @@ class Transactions:
         Raises RepositoryState for a file that git is told not to see, NotFound for a missing one.
         """
         head, removed = self.history.head(), sorted(gone)
-        seen = {file: read_regular(self.folder / file) for file in sorted(files)}
+        seen = {file: read_regular(f"{self.folder}/{file}") for file in sorted(files)}
         digests = {file: digest(data) for file, data in seen.items()}
         ids = {file: self.history.blob_id(data) for file, data in seen.items()}
         lacking = self.history.differing(head, ids)

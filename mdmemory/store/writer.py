@@ -190,7 +190,7 @@ class Writer:
 
     def _is(self, file: str, seen: str) -> bool:
         try:
-            return digest(read_regular(self.project.store / file)) == seen
+            return digest(read_regular(f"{self.project.store}/{file}")) == seen
         except MdmemoryError:
             return False
 
