@@ -19,6 +19,10 @@ GOOD: dict[str, tuple[str, object]] = {
     "compact.churn": ("3", 3),
     "compact.min_entries": ("5", 5),
     "compact.interval_ms": ("0", 0),
+    "search.dsn": ("postgresql://a@b/c", "postgresql://a@b/c"),
+    "search.embedding_url": ("http://a/v1", "http://a/v1"),
+    "search.folders": ("/a:~/b", "/a:~/b"),
+    "search.transcripts": ("~", "~"),
     "editor": ("code --wait", "code --wait"),
 }
 BAD = {
@@ -42,6 +46,13 @@ BAD = {
     "opencode.command": ["./opencode", "bin/opencode"],
     "llm.daily_calls": ["-1"],
     "llm.timeout_s": ["0", "1.5"],
+    "search.backend": ["mysql"],
+    "search.dsn": ["localhost", "mysql://a/b"],
+    "search.embeddings": ["on", "yes"],
+    "search.embedding_model": ["two words"],
+    "search.embedding_dimensions": ["0", "16001"],
+    "search.embedding_url": ["localhost", "http://a/?key=b"],
+    "search.folders": ["notes", "/a:b", " "],
     "editor": [" "],
 }
 

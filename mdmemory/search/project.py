@@ -17,7 +17,6 @@ from mdmemory.search.database import Database, LockedError
 from mdmemory.search.embeddings import REFUSED, Embedder
 from mdmemory.search.found import ALL, MEMORY, SOURCES, Found
 from mdmemory.search.notes import Cutting, Report
-from mdmemory.search.sqlite import SQLite
 from mdmemory.store import catalog
 from mdmemory.store.refresh import Refresher
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from mdmemory.store.history import History
 
 FILE = "search.db"
-_LATER = "Another process is writing {}: the newest changes may be missing."
+_LATER = "Another process is writing the search database: the newest changes may be missing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +76,14 @@ class Search:
         """The best places for a query in a source, or in all, as they are now."""
         wanted = [each for each in SOURCES if source in (each, ALL)]
 
-        def job(database: SQLite) -> tuple[Found, list[str]]:
+        def job(database: Database) -> tuple[Found, list[str]]:
             late: list[str] = []
             try:
                 late += self._update_sources(database, wanted, report)[1]
                 meaning, missing = self._meaning(database, wanted, query, report)
                 late += missing
             except LockedError:
-                late.append(_LATER.format(FILE))
+                late.append(_LATER)
                 meaning = None
             found = [self._answer(database, query, k, today, each, meaning) for each in wanted]
             return (found[0] if len(found) == 1 else merged(found, k)), late
@@ -98,7 +97,7 @@ class Search:
         """The query as a vector, after all that is searched has one, and what there is to say;
         None where there are no vectors, or none can be had now."""
         said: list[str] = []
-        if not query.strip():
+        if not any(map(str.isalnum, query)):
             return None, said
         try:
             embedder = self._embedder()
@@ -136,7 +135,7 @@ class Search:
         """The same among the notes as they stood at a commit. Raises NotFound."""
         from mdmemory.search import past  # git is loaded for nothing else here
 
-        def job(database: SQLite) -> Found:
+        def job(database: Database) -> Found:
             past.fill(
                 database, history, revision, is_held=self._is_held, cutting=self._cutting
             )
@@ -148,13 +147,13 @@ class Search:
         """Bring the database up to date with the notes, or make it anew, with vectors where there
         are some; other sources follow when they are searched. Raises Busy and Unwritable."""
 
-        def job(database: SQLite) -> Updated:
+        def job(database: Database) -> Updated:
             changed = self._update(database, report)
             said = self._filled(database, report) if anew else []
             return Updated(tuple(changed), database.count(MEMORY), tuple(said))
 
         path = self._refresher.project.prepare_private() / FILE
-        updated, said = sqlite.use(path, self._stamp, job, must=True, anew=anew)
+        updated, said = self._kept(path, job, must=True, anew=anew)
         return replace(updated, said=(*said, *updated.said))
 
     def _filled(self, database: Database, report: Report) -> list[str]:
@@ -177,7 +176,7 @@ class Search:
         )  # fmt: skip
 
     def _update_sources(
-        self, database: SQLite, wanted: Sequence[str], report: Report
+        self, database: Database, wanted: Sequence[str], report: Report
     ) -> tuple[list[str], list[str]]:
         """Bring some sources up to date; what was different, and what there is to say."""
         changed = self._update(database, report) if MEMORY in wanted else []
@@ -189,15 +188,33 @@ class Search:
                 said += words
         return changed, said
 
-    def _use(self, job: Callable[[SQLite], sqlite.T]) -> tuple[sqlite.T, list[str]]:
+    def _use(self, job: Callable[[Database], sqlite.T]) -> tuple[sqlite.T, list[str]]:
         path = self._path()
-        result, said = sqlite.use(path, self._stamp, job)
+        result, said = self._kept(path, job)
         if path is None:
             place = self._refresher.project.private
             said.append(f"{place} cannot be written: everything is read anew for this search.")
         return result, said
 
-    def _update(self, database: SQLite, report: Report) -> list[str]:
+    def _kept(
+        self, path: Path | None, job: Callable[[Database], sqlite.T], *, must: bool = False,
+        anew: bool = False,
+    ) -> tuple[sqlite.T, list[str]]:  # fmt: skip
+        """What `job` gives, done with the database that the settings choose; where a server fails,
+        and the file will do, too, with the file."""
+
+        def in_file() -> tuple[sqlite.T, list[str]]:
+            return sqlite.use(path, self._stamp, job, must=must, anew=anew)
+
+        settings = self._refresher.project.settings
+        if path is None or settings.text("search.backend") != "postgres":
+            return in_file()
+        from mdmemory.search import postgres  # few have a server
+
+        server = postgres.server(settings.text("search.dsn"), path.parent)
+        return postgres.use(server, self._stamp, job, None if must else in_file, anew=anew)
+
+    def _update(self, database: Database, report: Report) -> list[str]:
         path = self._path()
         cache = path.with_name("catalog") if path else None
         return notes.update(

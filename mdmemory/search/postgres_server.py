@@ -1,0 +1,142 @@
+"""A connection to the PostgreSQL server of `search.dsn`, and its complaints in our words.
+
+The DSN may hold a password, and what the server says may repeat it: neither is ever shown.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.search.database import BrokenError, LockedError, UnusableError
+
+if TYPE_CHECKING:  # 90 ms, and only who chose PostgreSQL needs it
+    import psycopg
+
+    Connection = psycopg.Connection[tuple[Any, ...]]
+    Values = Sequence[object] | Mapping[str, object]
+
+PATIENCE = 5  # seconds to wait for another process that writes
+_CONNECTING = 4  # seconds for each address of the server
+_ANSWERING = 60  # seconds for one statement
+
+# SQLSTATEs, by their beginnings: what PostgreSQL calls them is in its appendix A
+_LOCKED = ("55P03", "40")
+_BROKEN = ("42P01", "42703", "42704", "3F000", "0A000", "XX")
+_SENTENCES = {
+    "28": "refuses the login",
+    "3D000": "has no such database",
+    "25006": "does not let this user write there",
+    "42501": "does not let this user write there",
+    "53": "has no room or no connection left",
+    "57014": "takes too long to answer",
+}
+
+
+def connect(dsn: str, schema: str) -> Connection:
+    """A connection that sees nothing but the tables of `schema`. Raises UnusableError."""
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:
+        raise UnusableError(
+            "cannot be asked, for psycopg is not installed (`pip install 'mdmemory[postgres]'`)"
+        ) from None
+    if not dsn:
+        raise UnusableError("is not known, for search.dsn is not set")
+    with told():
+        usual = {"connect_timeout": _CONNECTING, "tcp_user_timeout": 1000 * _ANSWERING}
+        named: dict[str, Any] = usual | conninfo_to_dict(dsn)
+        own = {"application_name": "mdmemory", "client_encoding": "utf8"}
+        connection = psycopg.connect(**(named | own), autocommit=True, prepare_threshold=None)
+    try:
+        with told():
+            # no other schema: a table of that name there would be somebody else's
+            for name, value in (("search_path", schema), ("lock_timeout", f"{PATIENCE}s"),
+                                ("statement_timeout", f"{_ANSWERING}s")):  # fmt: skip
+                connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What the server complains of, as one of our three, and without its own words."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as problem:
+        raise _ours(problem) from None  # the other's text may hold what must not be shown
+
+
+def _ours(problem: psycopg.Error) -> UnusableError:
+    import psycopg
+
+    state = problem.sqlstate or ""
+    if state.startswith(_LOCKED):
+        return LockedError("is being written by another process")
+    if state.startswith(_BROKEN):
+        return BrokenError(f"what it holds is broken ({state})")
+    for start, sentence in _SENTENCES.items():
+        if state.startswith(start):
+            return UnusableError(sentence)
+    if state and not state.startswith(("08", "57")):
+        return UnusableError(f"cannot be used (SQLSTATE {state})")
+    if isinstance(problem, psycopg.ProgrammingError):
+        return UnusableError("cannot be found, for search.dsn is no PostgreSQL address")
+    return UnusableError("cannot be reached, or refuses the login")
+
+
+class Connected:
+    """What every part of the database does on its server; `said` is what there is to tell."""
+
+    def __init__(self, dsn: str, schema: str) -> None:
+        self.said: list[str] = []
+        self._schema = schema
+        self._database = connect(dsn, schema)
+
+    def close(self) -> None:
+        """Let go of the server."""
+        self._database.close()
+
+    def _run(self, query: str, values: Values | None = None) -> Any:
+        # bytes: the type checker takes no other text that is put together
+        return self._database.execute(query.encode(), values)
+
+    def _rows(self, query: str, values: Values | None = None) -> list[Any]:
+        found: list[Any] = self._run(query, values).fetchall()
+        return found
+
+    @contextmanager
+    def _reading(self) -> Iterator[Callable[..., list[Any]]]:
+        with told():
+            yield self._rows
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with told(), self._database.transaction():
+            # the lock ends with the transaction, and with the connection of a killed process
+            self._run("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self._schema,))
+            yield
+
+    def _remember(self, key: str, value: str) -> None:
+        query = "INSERT INTO meta VALUES (%s, %s) ON CONFLICT (key) DO UPDATE"
+        self._run(f"{query} SET value = excluded.value", (key, value))
+
+    def _touch(self) -> None:
+        """Say that the chunks or vectors are others now."""
+        self._remember("touched", os.urandom(8).hex())
+
+    @contextmanager
+    def _patient(self) -> Iterator[None]:
+        """For a statement that takes its time."""
+        with told():
+            (before,) = self._rows("SHOW statement_timeout")[0]
+            self._run("SET statement_timeout = 0")
+            yield
+            self._run("SELECT set_config('statement_timeout', %s, false)", (before,))

@@ -1,0 +1,100 @@
+"""Words as PostgreSQL keeps them (a tsvector) and is asked for them (a tsquery), and bm25. Pure.
+
+Words are split here, not by a parser of the server, and scored as SQLite does: so both databases
+find the same, whatever the server's language. Only letters and digits ever get into a literal.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mdmemory.search import schema
+from mdmemory.search.query import Term
+
+LONGEST = 64  # characters of a word
+MOST = 100_000  # characters of a field; a tsvector has at most 1 MiB
+# Where the words of each field begin, as positions are all that tells fields apart: so no phrase
+# runs over from one to the next. A tsvector counts to 16,383; what lies behind stays unplaced.
+_FIRST = (1, 1_000, 4_000, 15_000, 16_000)  # name, description, body, links, dates
+_LABELS = "ABCDD"  # for the server's own rough rank, which picks what is looked at here
+LABEL_WEIGHTS = (0.02, 0.125, 0.375, 1.0)  # of D, C, B, A
+_WEIGHTS = tuple(schema.WEIGHTS.values())
+_LAST = (*(first - 2 for first in _FIRST[1:]), 16_382)
+_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
+_WORD = re.compile(r"[^\W_]+")
+_FREQUENT, _LONG = 1.2, 0.75  # k1 and b of bm25
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Stems that stand side by side; `prefix`: the last may go on."""
+
+    stems: tuple[str, ...]
+    prefix: bool = False
+
+    @property
+    def asked(self) -> str:
+        """As a part of a tsquery."""
+        return "(" + " <-> ".join(map(_quoted, self.stems)) + (":*)" if self.prefix else ")")
+
+
+def split(text: str) -> list[str]:
+    """The words of a text that is spelled for full-text search: small, without accents."""
+    text = text[:MOST].casefold()
+    if not text.isascii():
+        plain = _MARKS.sub("", unicodedata.normalize("NFD", text))
+        text = unicodedata.normalize("NFC", plain)
+    return [word[:LONGEST] for word in _WORD.findall(text)]
+
+
+def vector(fields: Sequence[Sequence[str]], stems: Mapping[str, str]) -> str:
+    """The words of each field, with their places, as the text of a tsvector."""
+    places: dict[str, list[str]] = {}
+    for words, first, last, label in zip(fields, _FIRST, _LAST, _LABELS, strict=True):
+        for at, word in enumerate(words, first):
+            places.setdefault(stems[word], []).append(f"{min(at, last)}{label}")
+    return " ".join(f"{_quoted(word)}:{','.join(at)}" for word, at in places.items())
+
+
+def phrases(term: Term, stems: Mapping[str, str]) -> list[Phrase]:
+    """The ways of a term in stems; a way without a letter or digit is none."""
+    ways = [tuple(stems[word] for word in split(" ".join(way))) for way in term.ways]
+    last = len(ways) - 1
+    return [Phrase(way, term.prefix and at == last) for at, way in enumerate(ways) if way]
+
+
+def any_of(asked: Iterable[Phrase]) -> str:
+    """A tsquery for whatever holds one of these."""
+    return " | ".join(phrase.asked for phrase in asked)
+
+
+def frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> float:
+    """How often a chunk has a phrase, each time by the weight of the field that it stands in."""
+    *before, last = phrase.stems
+    if phrase.prefix:
+        ends = {at for stem, found in places.items() if stem.startswith(last) for at in found}
+    else:
+        ends = set(places.get(last, ()))
+    for back, stem in enumerate(reversed(before), 1):
+        ends &= {at + back for at in places.get(stem, ())}
+    return sum(_WEIGHTS[bisect_right(_FIRST, at) - 1] for at in ends)
+
+
+def rarity(held: int, total: int) -> float:
+    """What a phrase counts that `held` of `total` chunks have, as FTS5 has it: never nothing."""
+    return max(1e-6, math.log((total - held + 0.5) / (held + 0.5)))
+
+
+def bm25(found: Iterable[tuple[float, float]], length: int, average: float) -> float:
+    """The score of a chunk of `length` words, from the rarity and frequency of what it has."""
+    usual = _FREQUENT * (1 - _LONG + _LONG * length / (average or 1))
+    return sum(rare * often * (_FREQUENT + 1) / (often + usual) for rare, often in found if often)
+
+
+def _quoted(word: str) -> str:
+    return f"'{word}'"

