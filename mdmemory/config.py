@@ -7,6 +7,7 @@ can name no host, key, program, planner, or path outside the project.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -35,16 +36,23 @@ class Setting:
     secret: bool = False  # never repeated, neither by `status` nor in a message
 
 
-def _whole(least: int) -> Reader:
+def _whole(least: int, most: int | None = None) -> Reader:
     def read(value: object) -> int:
         if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value).strip()):
             raise ValueError
         number = int(str(value))
-        if number < least:
+        if number < least or (most is not None and number > most):
             raise ValueError
         return number
 
     return read
+
+
+def _share(value: object) -> float:
+    number = float(str(value))
+    if isinstance(value, bool) or not 0 <= number <= 1:
+        raise ValueError
+    return number
 
 
 def _switch(value: object) -> bool:
@@ -110,6 +118,24 @@ def _address(value: object) -> str:
     return text.rstrip("/")
 
 
+def _folders(value: object) -> str:
+    """Absolute folders: a list, or one text with a colon between two, as which they are kept."""
+    items = value.split(os.pathsep) if isinstance(value, str) else value
+    if not isinstance(items, list):
+        raise ValueError
+    folders = [_text(item) for item in items if item != ""]
+    if any(not folder.startswith(("/", "~/")) and folder != "~" for folder in folders):
+        raise ValueError  # from where on, if it is relative?
+    return os.pathsep.join(folders)
+
+
+def _dsn(value: object) -> str:
+    text = _text(value)
+    if not re.match(r"postgres(?:ql)?://|\w+ {0,9}=", text) or not text.isprintable():
+        raise ValueError
+    return text
+
+
 def _or_empty(read: Reader) -> Reader:
     """Also "", which stands for a setting that is not made."""
     return lambda value: "" if value == "" else read(value)
@@ -136,6 +162,9 @@ TABLE = (
     Setting("compact.interval_ms", ("MEMORY_COMPACT_INTERVAL_MS",),
             "a whole number of at least 0", _whole(0), 43_200_000,
             "Milliseconds after which a compaction is due if any note has changed (12 hours)."),
+    Setting("compact.poll_ms", ("MEMORY_COMPACT_POLL_MS",), "a whole number of at least 60000",
+            _whole(60_000), 600_000,
+            "Milliseconds after which a running OpenCode looks again whether a compaction is due."),
     Setting("planner", ("MDMEMORY_PLANNER",), "offline, openai or opencode",
             _one_of("offline", "openai", "opencode"), "offline",
             "Who plans a compaction and reads sessions. `offline` uses no model and sends nothing "
@@ -145,6 +174,10 @@ TABLE = (
     Setting("extract.enabled", ("MEMORY_EXTRACT_ENABLED",), "true or false", _switch, True,
             "Whether a model, where a planner with one is chosen, reads sessions for facts. What "
             "is asked for in so many words is stored either way.", personal=True),
+    Setting("extract.debounce_ms", ("MEMORY_EXTRACT_DEBOUNCE_MS",),
+            "a whole number from 0 to 3600000", _whole(0, 3_600_000), 60_000,
+            "Milliseconds that a session has to be quiet before it is read by itself; every turn "
+            "begins them anew."),
     Setting("extract.model", ("MEMORY_EXTRACT_MODEL",), "a model such as openai/gpt-5-mini",
             _model, "openai/gpt-5-mini",
             "The model that reads sessions. For `openai` one leading `openai/` is dropped (write "
@@ -170,6 +203,93 @@ TABLE = (
             personal=True),
     Setting("llm.timeout_s", ("MDMEMORY_TIMEOUT_S",), "a whole number of at least 1", _whole(1), 60,
             "Seconds that a model may take to answer.", personal=True),
+    Setting("search.chunk_tokens", (), "a whole number of at least 50", _whole(50), 400,
+            "Length of the pieces that long notes are searched in, in tokens: four characters, or "
+            "one of CJK."),
+    Setting("search.overlap_tokens", (), "a whole number of at least 0", _whole(0), 80,
+            "What two neighbouring pieces share, in tokens; at most half of a piece."),
+    Setting("search.keyword_weight", (), "a number from 0 to 1", _share, 0.5,
+            "What the match of words counts in the score of a hit."),
+    Setting("search.vector_weight", (), "a number from 0 to 1", _share, 0.5,
+            "What nearness in meaning counts there, where there are vectors."),
+    Setting("search.backend", ("MDMEMORY_SEARCH_BACKEND",), "sqlite or postgres",
+            _one_of("sqlite", "postgres"), "sqlite",
+            "Where the search database is kept: in `.mdmemory/search.db`, or on the PostgreSQL "
+            "server of search.dsn, which then holds the text of all that is searched.",
+            personal=True),
+    Setting("search.dsn", ("MDMEMORY_SEARCH_DSN",),
+            "a PostgreSQL address such as postgresql://user@host/database", _or_empty(_dsn), "",
+            "That server; a password may be in it, or better in ~/.pgpass. Does nothing where "
+            "search.backend is not `postgres`.", personal=True, secret=True),
+    Setting("search.recency_days", (), "a whole number of at least 0", _whole(0), 0,
+            "Days after which a hit has lost a quarter of its score, on the way to half of it; "
+            "0: age does not count."),
+    Setting("search.embeddings", (), "off, openai or local", _one_of("off", "openai", "local"),
+            "off", "Whether search also goes by meaning, and who makes the vectors. `openai` sends "
+            "the text of all that is searched, without secrets, and each query to an "
+            "OpenAI-compatible server; to choose it is to agree to that. `local` needs the extra "
+            "`mdmemory[local]` and sends nothing.", personal=True),
+    Setting("search.embedding_model", (), "a model such as text-embedding-3-small",
+            _or_empty(_model), "", "The model of vectors; text-embedding-3-small when it is not "
+            "set, and for `local` sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2.",
+            personal=True),
+    Setting("search.embedding_dimensions", (), "a whole number from 1 to 16000",
+            _whole(1, 16_000), 1536, "How many numbers a vector of that model has; `local` knows "
+            "by itself.", personal=True),
+    Setting("search.embedding_url", (),
+            "an http(s) address without user, query or fragment", _or_empty(_address), "",
+            "The server of `openai` embeddings; openai.base_url, with its key, when it is not set.",
+            personal=True),
+    Setting("search.embedding_key", (), "printable ASCII without spaces", _or_empty(_key), "",
+            "The key for search.embedding_url. No other key is sent there.", personal=True,
+            secret=True),
+    Setting("search.embedding_calls", (), "a whole number of at least 0", _whole(0), 2_000,
+            "Requests for vectors that one project may make in a day (UTC); up to 100 texts go in "
+            "one. They do not count as calls of models.", personal=True),
+    Setting("search.vector_floor", (), "a number from 0 to 1", _share, 0.3,
+            "Nearness (cosine) from which on a text is a hit by its meaning alone. What matches by "
+            "its words is a hit either way."),
+    Setting("search.folders", (), "a list of absolute folders", _folders, "",
+            "Folders of markdown that are searched as the source `files`, with those inside, such "
+            "as an Obsidian vault. They are only read.", personal=True),
+    Setting("search.transcripts", (), "a list of absolute folders", _folders, "",
+            "Folders with exported sessions (*.json, *.jsonl) that are searched as the source "
+            "`sessions`, beside this project's own in OpenCode and Claude Code.", personal=True),
+    Setting("recall.notes", (), "off, keyword or hybrid", _one_of("off", "keyword", "hybrid"),
+            "off", "Whether the notes that fit your message best stand in the prompt, from a "
+            "session's start or compaction to the next. `keyword` finds them by words alone; "
+            "`hybrid` as search.embeddings says, and so sends your message where queries are sent.",
+            personal=True),
+    Setting("recall.tokens", (), "a whole number of at least 100", _whole(100), 2_000,
+            "Length of these notes in tokens, at most."),
+    Setting("recall.observation_tokens", (), "a whole number of at least 0", _whole(0), 4_000,
+            "The same for observations, where observe.enabled is on; 0: none stand there."),
+    Setting("session.hot", (), "true or false", _switch, True,
+            "Whether the files, errors and decisions of a session are followed, and shown in its "
+            "prompt."),
+    Setting("session.core", (), "true or false", _switch, True,
+            "Whether the core blocks of a session stand in its prompt."),
+    Setting("session.working", (), "true or false", _switch, True,
+            "Whether working memory is filled, and shown in the prompt."),
+    Setting("session.pruning", (), "true or false", _switch, True,
+            "Whether long outputs of tools are shown in part."),
+    Setting("session.pressure", (), "true or false", _switch, True,
+            "Whether the assistant is told when its context fills."),
+    Setting("session.moderate_percent", (), "a whole number from 1 to 100", _whole(1, 100), 70,
+            "How full the context is when it is called moderately full."),
+    Setting("session.high_percent", (), "a whole number from 1 to 100", _whole(1, 100), 85,
+            "The same for highly full; outputs are pruned harder from there on."),
+    Setting("session.critical_percent", (), "a whole number from 1 to 100", _whole(1, 100), 95,
+            "The same for critically full; outputs are pruned hardest from there on."),
+    Setting("observe.enabled", ("MDMEMORY_OBSERVE",), "true or false", _switch, False,
+            "Whether what an assistant's tools show is kept in short form for 90 days. Where a "
+            "planner with a model is chosen, that model makes it short, and so is sent it.",
+            personal=True),
+    Setting("observe.ignore", ("MDMEMORY_OBSERVE_IGNORE",), "names of tools, with commas",
+            _or_empty(_text), "", "Tools whose output is not observed, besides lists of tasks, "
+            "questions to you, and our own."),
+    Setting("observe.days", (), "a whole number from 1 to 3650", _whole(1, 3_650), 90,
+            "Days that an observation is kept."),
     Setting("editor", ("VISUAL", "EDITOR"), "a command", _text, "vi",
             "The program that `add` and `edit` open.", personal=True),
 )  # fmt: skip
@@ -178,7 +298,7 @@ _BY_NAME = {setting.name: setting for setting in TABLE}
 # Names that only a person's own file may ever hold, whatever version brings them.
 _PERSONAL_WORDS = {
     "url", "base_url", "host", "endpoint", "proxy", "key", "api_key", "token", "password",
-    "command", "program", "executable", "dsn", "planner", "extractor", "model",
+    "command", "program", "executable", "dsn", "backend", "planner", "extractor", "model",
 }  # fmt: skip
 
 
@@ -197,9 +317,17 @@ class Settings:
         """A setting that is on or off."""
         return bool(self.values[name])
 
+    def number(self, name: str) -> float:
+        """A setting that may be a fraction."""
+        return float(self.values[name])
+
     def text(self, name: str) -> str:
         """A setting that is text."""
         return str(self.values[name])
+
+    def several(self, name: str) -> tuple[str, ...]:
+        """A setting that is a list."""
+        return tuple(filter(None, self.text(name).split(os.pathsep)))
 
     def shown(self, name: str) -> str:
         """A setting as it may be printed: of a secret only whether it is set."""

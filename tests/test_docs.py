@@ -186,7 +186,7 @@ def settings_page() -> str:
 def _row(setting: Setting) -> str:
     variables = ", ".join(f"`{name}`" for name in setting.variables) or "none"
     places = "your own file" if setting.personal else "both files"
-    default = f"`{str(setting.default).lower()}`" if setting.default not in ("", ()) else "not set"
+    default = f"`{str(setting.default).lower()}`" if setting.default != "" else "not set"
     return f"| `{setting.name}` | {variables} | {setting.kind} | {default} | {places} |\n"
 
 
@@ -273,6 +273,7 @@ def scene(
     found["explain"] = ask("explain", "remember: Uses pnpm, never npm, in every JavaScript project")
     found["extract"] = ask("extract", "--transcript", "session.json")
     found["pending"] = ask("pending")
+    found["observe"] = ask("observe", "add", "The gateway answers 429", "--file", "client.py")
     found["compact"] = ask("compact", "--plan", "plan.json")
     ask("compact")
     found |= {"conflicts": ask("conflicts"), "status": ask("status"), "doctor": ask("doctor")}

@@ -89,6 +89,8 @@ def test_a_person_chooses_in_their_own_file_or_environment(tmp_path: Path) -> No
     settings = load({}, personal=tmp_path / "config.toml")
     assert choose.sends_to(settings) == "localhost:11434"
     assert choose.sends_to(load({"MDMEMORY_PLANNER": "openai"})) == "api.openai.com"
+    dsn = {"MDMEMORY_SEARCH_BACKEND": "postgres", "MDMEMORY_SEARCH_DSN": "postgresql://db/x"}
+    assert choose.sends_to(load(dsn)) == "the PostgreSQL server of search.dsn"
 
 
 def test_extraction_can_be_off_while_compaction_has_a_model(tmp_path: Path) -> None:

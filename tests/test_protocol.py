@@ -19,8 +19,8 @@ from mdmemory.doors import models
 from mdmemory.doors.cli import main
 from mdmemory.limits import TYPES, check_body, check_description, check_name
 from mdmemory.llm import schemas
-from mdmemory.store.trust import Trust
 from mdmemory.stamps import is_unedited, stamped
+from mdmemory.store.trust import Trust
 
 FILES = ("PROTOCOL.md", "extract.md", "compact.md")
 TASKS = ("extract", "compact")

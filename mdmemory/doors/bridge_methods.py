@@ -6,16 +6,20 @@ another's by now.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from mdmemory.doors import machine
+from mdmemory.doors import machine, recalling
+from mdmemory.doors.bridge_following import Following, wanted
+from mdmemory.doors.bridge_known import Sessions
 from mdmemory.doors.bridge_log import Log
-from mdmemory.doors.bridge_message import Params, named, saved, told, turn_of
+from mdmemory.doors.bridge_message import Params, named, saved, told, turn_of, used
 from mdmemory.doors.idle import Starter
 from mdmemory.doors.memory import Memory
 from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.recall.blocks import joined
+from mdmemory.recall.epochs import Epochs
 from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
 
@@ -28,37 +32,16 @@ PROTOCOL = 1
 # The hooks that a plugin has to forward; what is not named here costs nothing.
 HOOKS = ("message", "system", "compacting", "created", "idle", "compacted", "deleted")
 FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
-_KNOWN = 200  # sessions that are remembered, of each kind
 
 Result = dict[str, Any]
-Block = Callable[[Memory, str], str]  # text for the prompt of a session, "" when there is nothing
-
-
-class Sessions:
-    """What is remembered of sessions, the oldest forgotten first: it is bounded."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, Any] = OrderedDict()
-
-    def put(self, session: str, value: Any) -> None:
-        """Remember a value."""
-        self._kept[session] = value
-        self._kept.move_to_end(session)
-        while len(self._kept) > _KNOWN:
-            self._kept.popitem(last=False)
-
-    def get(self, session: str) -> Any:
-        """The value, or None."""
-        return self._kept.get(session)
-
-    def drop(self, session: str) -> Any:
-        """Forget it; the value, or None."""
-        return self._kept.pop(session, None)
+_T = TypeVar("_T")
+# Text for the prompt of a session, by its user's last message; "" when there is nothing.
+Block = Callable[[Memory, str, str], str]
 
 
 class Hooks:
     """The methods, by name. `open_store` finds the store or raises NoStore; `blocks` are what the
-    prompt of a session holds besides MEMORY.md."""
+    prompt of a session holds besides MEMORY.md and what the session itself keeps."""
 
     def __init__(
         self, open_store: Callable[[], Memory], start: Starter, log: Log, *,
@@ -66,7 +49,8 @@ class Hooks:
     ) -> None:  # fmt: skip
         self._open_store, self._start, self._log = open_store, start, log
         self._blocks = blocks
-        self._children, self._frozen, self._numbered = Sessions(), Sessions(), Sessions()
+        self._children, self._numbered, self._asked = Sessions(), Sessions(), Sessions()
+        self._frozen, self._following = Epochs(), Following()
         self._looked = False
 
     def methods(self) -> dict[str, Callable[[Params], Result]]:
@@ -74,7 +58,8 @@ class Hooks:
         return {
             "hello": self.hello, "message": self.message, "system": self.system,
             "compacting": self.compacting, "compacted": self.compacted, "tool": self.tool,
-            "call": self.call, "created": self.created, "idle": self.idle, "deleted": self.deleted,
+            "said": self.said, "answered": self.answered, "call": self.call,
+            "created": self.created, "idle": self.idle, "deleted": self.deleted,
         }  # fmt: skip
 
     def look(self) -> float:
@@ -100,13 +85,14 @@ class Hooks:
                 "Bring it up to date: `mdmemory init --opencode`.",
             )
         tools: list[Tool] = []
+        hooks = list(HOOKS)
         try:
-            self._open()
+            hooks += wanted(self._open())
             tools = _tools()
         except MdmemoryError as problem:  # the session goes on, without tools that would only fail
             self._log.failure("hello", problem)
         return {
-            "protocol": PROTOCOL, "version": VERSION, "hooks": list(HOOKS),
+            "protocol": PROTOCOL, "version": VERSION, "hooks": hooks,
             "tools": [
                 {"name": each.name, "description": each.description, "parameters": each.parameters}
                 for each in tools
@@ -122,49 +108,93 @@ class Hooks:
         if turn is not None and not self._is_child(session, turn):
             done = memory.keep(turn.text, session=session, turn=turn.id)
         _refresh(memory)
-        if done is None:
-            return {"parts": [], "saved": []}
-        return {
-            "parts": told(done, is_private),
-            "saved": saved(done),
-        }
+        parts = [] if done is None else told(done, is_private)
+        if turn is not None:
+            self._asked.put(session, turn.text)
+            # another agent's words decide nothing
+            role = "assistant" if self._children.get(session) else "user"
+            heard = partial(self._following.heard, memory, session, role, turn.text)
+            parts += self._tried("message", heard) or []
+        return {"parts": parts, "saved": [] if done is None else saved(done)}
 
     def system(self, params: Params) -> Result:
         """The blocks of a session, the same bytes from its start or a compaction to the next."""
         session = named(params, "session")
         memory = self._open()
         _refresh(memory)
-        text = self._frozen.get(session)
-        if text is None:
-            text = "\n\n".join(filter(None, (block(memory, session) for block in self._blocks)))
-            self._frozen.put(session, text)
-        return {"text": text}
+        self._following.window(params)
+        return {"text": self._frozen.text(session, lambda: self._prompt(memory, session))}
+
+    def _prompt(self, memory: Memory, session: str) -> str:
+        """The blocks as they are now."""
+        asked = self._asked.get(session) or ""
+        blocks = (self._following.at_hand, *self._blocks)
+        found = [self._tried("system", partial(each, memory, session, asked)) for each in blocks]
+        return joined(filter(None, found))
+
+    def _tried(self, method: str, work: Callable[[], _T]) -> _T | None:
+        """What a part of an answer comes to; None where it fails, for the rest is as good."""
+        try:
+            return work()
+        except Exception as problem:  # noqa: BLE001 - the log tells of it
+            self._log.failure(method, problem)
+            return None
 
     def compacting(self, params: Params) -> Result:
         """What the host's own summary is asked for, and the notes it may refer to by number."""
         session = named(params, "session")
         if self._children.get(session):
             return {"context": []}
-        request, shown = self._open().summary_request()
+        memory = self._open()
+        request, shown = memory.summary_request()
         self._numbered.put(session, shown)
-        return {"context": [request]}
+        return {"context": [request, *recalling.for_compaction(memory, session)]}
 
     def compacted(self, params: Params) -> Result:
-        """Take the facts out of a summary: the one that is given, or the newest there is."""
+        """Take the facts out of a summary, the one that is given or the newest there is, and out of
+        what the session itself decided. The prompt's next epoch begins."""
         session = named(params, "session")
-        self._frozen.drop(session)
+        self._frozen.end(session)
         shown = self._numbered.drop(session)
+        memory = self._open()
+        self._tried("compacted", partial(self._following.compacted, memory, session))
         if self._children.get(session):
             return {"saved": []}
         whole = _transcript(session)
+        files: list[str] = []
         text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
-        if not isinstance(text, str) or not text:
-            return {"saved": []}
-        done = self._open().summary(session, text, whole.turns, shown=shown)
-        return {"saved": saved(done)}
+        if isinstance(text, str) and text:
+            take = partial(memory.summary, session, text, whole.turns, shown=shown)
+            done = self._tried("compacted", take)
+            files += saved(done) if done else []
+        promoted = partial(self._promoted, memory, session, whole.turns)
+        return {"saved": files + (self._tried("compacted", promoted) or [])}
+
+    def _promoted(self, memory: Memory, session: str, said: Sequence[Turn]) -> list[str]:
+        if not memory.project.settings.switch("session.hot"):
+            return []
+        done = memory.promote(session, said)
+        if done.failure:  # tried again at the next compaction
+            self._log.failure("compacted", done.failure)
+        return done.promoted
 
     def tool(self, params: Params) -> Result:
-        """A tool of the host was used: nothing looks at that yet, and its output stays."""
+        """A tool of the host was used. The output that is shown instead, where it is another."""
+        session, use = named(params, "session"), used(params)
+        shown = self._following.tool(self._open(), session, use)
+        return {} if shown is None else {"output": shown}
+
+    def said(self, params: Params) -> Result:
+        """The assistant said something, as a part of an answer that is not ended yet."""
+        session, text = named(params, "session"), params.get("text")
+        if isinstance(text, str):
+            self._following.said(session, text)
+        return {}
+
+    def answered(self, params: Params) -> Result:
+        """An answer of the assistant is whole, and the provider has counted its tokens."""
+        session, message = named(params, "session"), named(params, "message")
+        self._following.answered(self._open(), session, message, params)
         return {}
 
     def call(self, params: Params) -> Result:
@@ -183,7 +213,7 @@ class Hooks:
     def created(self, params: Params) -> Result:
         """A session began; that of a sub-agent (`parent`) holds no user's words."""
         session = named(params, "session")
-        self._frozen.drop(session)
+        self._frozen.end(session)
         self._children.put(session, bool(params.get("parent")))
         return {}
 
@@ -196,13 +226,18 @@ class Hooks:
             milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
             after = f"--after={milliseconds / 1000:g}"
             self._start(["extract", f"--session={session}", after], self._log.file)
+        if memory.observations().is_on:
+            words = ["observe", "work", f"--session={session}"]
+            self._start.alone(memory.project, words, self._log.file)
         return {}
 
     def deleted(self, params: Params) -> Result:
         """A session is gone. Whoever waits to read it has its copy."""
         session = named(params, "session")
-        for kept in (self._frozen, self._children, self._numbered):
+        self._frozen.end(session)
+        for kept in (self._children, self._numbered, self._asked):
             kept.drop(session)
+        self._following.deleted(self._open(), session)
         return {}
 
     def _open(self) -> Memory:

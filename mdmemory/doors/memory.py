@@ -6,13 +6,14 @@ Each method is one thing a person can do; the rooms below do it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.doors import machine
-from mdmemory.errors import MdmemoryError, NoGit, NotFound
+from mdmemory.errors import MdmemoryError, NoGit, NotFound, UsageError
 from mdmemory.files import digest, read_regular
 from mdmemory.note import Head
 from mdmemory.store.project import Project, find
@@ -22,10 +23,21 @@ from mdmemory.store.store import Store, StoredNote
 if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading stays quick
     from datetime import datetime
 
+    from mdmemory.capture.assistant import Stored
+    from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.pending import Waiting
     from mdmemory.capture.run import Extracted
+    from mdmemory.capture.transcript import Turn
+    from mdmemory.compact.asked import Report
+    from mdmemory.compact.planner import Planner
     from mdmemory.compact.runner import Compactor, Outcome
+    from mdmemory.doors.observations import Observations
     from mdmemory.llm.answer import Model
+    from mdmemory.search.found import Found, Passage
+    from mdmemory.search.project import Search, Updated
+    from mdmemory.session.desk import Desk
+    from mdmemory.session.promotion import Accounting
+    from mdmemory.session.sweep import Swept
     from mdmemory.store.doctor import Finding
     from mdmemory.store.editing import Edited
     from mdmemory.store.evidence import Evidence
@@ -51,27 +63,31 @@ class Listed:
 
 
 class Memory:
-    """One store, opened. `clock` gives the present moment in UTC; tests hand in their own."""
+    """One store, opened. `clock` gives the present moment in UTC; tests hand in their own.
+
+    `tell` hears in sentences what became of a write that an earlier process could not finish.
+    """
 
     def __init__(
         self, project: Project, *, holder: str = "a Python program",
-        clock: Callable[[], datetime] = machine.now,
+        clock: Callable[[], datetime] = machine.now, tell: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip
         self.project = project
         self._holder = holder
         self._clock = clock
+        self._tell = tell
 
     @classmethod
     def open(
         cls, path: str | Path = ".", *, store: str | None = None,
         environment: Mapping[str, str] | None = None, holder: str = "a Python program",
-        clock: Callable[[], datetime] = machine.now,
+        clock: Callable[[], datetime] = machine.now, tell: Callable[[str], None] = lambda _: None,
     ) -> Memory:  # fmt: skip
         """The store for the folder `path`, or the one that `store` names. Raises NoStore."""
         places = machine.places(environment)
         named = store or places.environment.get("MDMEMORY_STORE")
         named = os.path.expanduser(named) if named else None
-        return cls(find(Path(path), named, places), holder=holder, clock=clock)
+        return cls(find(Path(path), named, places), holder=holder, clock=clock, tell=tell)
 
     @classmethod
     def init(
@@ -111,6 +127,72 @@ class Memory:
             for head in state.catalog.heads()
         ]  # fmt: skip
 
+    def search(
+        self, query: str, *, k: int = 6, source: str = "memory", at: str | None = None,
+        report: Callable[[int, int, str], None] = lambda *_: None, meaning: bool = True,
+    ) -> Found:  # fmt: skip
+        """The `k` best places for a question, best first; none where nothing fits.
+
+        `at` names a commit: the notes as they stood there. `report` is told how far the reading of
+        changed notes is; without `meaning` nobody is asked for vectors. `source` is memory (the
+        notes), sessions, files, observations, or all of the first three. Raises UsageError for a
+        source that there is not, NotFound for such a commit.
+        """
+        from mdmemory.search.found import ALL, MEMORY, SOURCES
+
+        if source not in (*SOURCES, "observations", ALL):
+            raise UsageError(
+                f"There is no source {source} to search.",
+                "Name memory, sessions, files, observations, or all.",
+            )
+        if k < 1:
+            raise UsageError(f"{k} hits cannot be shown.", "Ask for at least 1.")
+        if source == "observations":
+            if at is not None:
+                raise UsageError("Observations stand in no commit.", "Search them without --at.")
+            return self.observations().search(query, k=k)
+        if at is not None and source not in (MEMORY, ALL):
+            raise UsageError(f"A commit holds no {source}.", "Search them without --at.")
+        history = self._history() if at is not None else None
+        refresher = self._refresher()
+        refresher.keep_fresh()
+        asked = self._search(refresher, source, meaning)
+        today = self._clock().date()
+        if history is not None and at is not None:
+            return asked.find_at(query, history, at, k=k, today=today)
+        return asked.find(query, k=k, today=today, source=source, report=report)
+
+    def get(self, file: str, lines: tuple[int, int] | None = None) -> Passage:
+        """A note, or (lines) from its first to its last of these, counted from 1.
+
+        Raises NotFound for what is no note of the store, or held back; UsageError for lines that
+        cannot be.
+        """
+        from mdmemory.search.passage import passage
+
+        return passage(self._store(), _is_secret, file, lines)
+
+    def rebuild(
+        self, *, search_only: bool = False,
+        report: Callable[[int, int, str], None] = lambda *_: None,
+    ) -> Updated:  # fmt: skip
+        """Make the search database anew from the notes; without `search_only` also all else that
+        is derived: MEMORY.md, _MORE.md and what is remembered of the notes' heads."""
+        if not search_only:
+            (self.project.prepare_private() / "catalog").unlink(missing_ok=True)
+            self.index()
+        refresher = self._refresher()
+        refresher.keep_fresh()
+        return self._search(refresher).update(report, anew=True)
+
+    def freshen(self) -> Updated:
+        """Bring MEMORY.md and the search database up to date with the notes, as any search does."""
+        from mdmemory.search.project import Search
+
+        refresher = self._refresher()
+        refresher.keep_fresh()
+        return Search(refresher).update()
+
     def index(self, *, check: bool = False) -> Refreshed:
         """Bring MEMORY.md up to date, or (check) only tell whether it is."""
         if check:
@@ -118,6 +200,12 @@ class Memory:
         writer = self._writer()
         with writer.locked():
             return writer.refresher.refresh()
+
+    def observations(self) -> Observations:
+        """What the assistant's tools showed in earlier work, in short form."""
+        from mdmemory.doors.observations import Observations
+
+        return Observations(self.project, self._state, self._writer, self._clock)
 
     def conflicts(self) -> list[Conflict]:
         """The contradictions that wait for a person."""
@@ -127,12 +215,9 @@ class Memory:
 
     def log(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
         """What was done to the store, newest first, each with whether it was undone since."""
-        from mdmemory.store.undo import undone_commits
-
         history = self._history()
-        log = history.log()
-        gone = undone_commits(log, history.reverted())
-        return [(entry, entry.commit in gone) for entry in log[:limit]]
+        gone = history.undone()
+        return [(entry, entry.commit in gone) for entry in history.log(limit)]
 
     def diff(
         self, id: str | None = None, *, generated: bool = False, words: bool = False
@@ -163,20 +248,18 @@ class Memory:
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """What may be wrong with the store; `fix` repairs first what can be repaired safely."""
         from mdmemory.store import doctor
-        from mdmemory.store.merged import names
 
         writer = self._writer()
         if fix:
-            doctor.fix(writer)
-        return doctor.examine(writer, names)
+            doctor.fix(writer, self._clock())
+        return doctor.examine(writer, self._clock())
 
     def git_state(self) -> str:
         """ready, none, or why no commit can be made now."""
-        writer = self._writer()
-        refusal = writer.refusal()
+        refusal = self._writer().refusal()
         if refusal is None:
             return "ready"
-        return "none" if writer.repository is None else refusal.message
+        return "none" if isinstance(refusal, NoGit) else refusal.message
 
     # writing
 
@@ -191,6 +274,37 @@ class Memory:
             self._writer(), name=name, type=type, description=description, body=body, kind=kind,
             source=source, today=self._today(),
         )  # fmt: skip
+
+    def store(
+        self, content: str, *, title: str = "", type: str = "", session: str = "",
+        said: Sequence[str] = (),
+    ) -> Stored:  # fmt: skip
+        """Keep what an assistant found worth it, as a note whose name and description come from
+        the text. What no user's turn in `said` bears out is unconfirmed.
+
+        `type` is one of the four or a category such as preferences; "" guesses. Raises NotStored
+        (`reasons`) for what is no lasting fact.
+        """
+        from mdmemory.capture.assistant import store
+
+        return store(
+            self._writer(), content, title=title, type=type, session=session, said=said,
+            now=self._clock(),
+        )  # fmt: skip
+
+    def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
+        """Store the facts of another memory, a file or folder, as notes in one commit.
+
+        Raises BadImport for what is none that is known.
+        """
+        from mdmemory.capture.imports.reading import read
+        from mdmemory.capture.imports.run import store_all
+
+        path = Path(path).expanduser()
+        facts = read(path)
+        return store_all(
+            self._writer(), facts, label=path.name, today=self._today(), dry_run=dry_run
+        )
 
     def edit(self, name: str, *, description: str | None = None, body: str | None = None) -> Edited:
         """Change a note's description or body, and only the lines of these."""
@@ -225,8 +339,9 @@ class Memory:
         return editing.confirm(self._writer(), name, today=self._today())
 
     def extract(
-        self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False
-    ) -> Extracted:
+        self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
+        report: Report = lambda *_: None,
+    ) -> Extracted:  # fmt: skip
         """Store what deserves a note in a transcript: what the user asked to remember, and what
         `model` finds (default: the one that the settings choose, or none).
 
@@ -243,8 +358,40 @@ class Memory:
             return Asking(chosen, protocol.prompt("extract", models.protocol(self.project)))
 
         return extract(
-            self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run
-        )
+            self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run,
+            report=report,
+        )  # fmt: skip
+
+    def summary_request(self) -> tuple[str, dict[str, str]]:
+        """What to put into a host's compaction prompt, and the notes it numbers as `[M1]`...: file
+        to digest, which `summary` takes back. At most 2,000 characters."""
+        from mdmemory.capture.summary import request
+
+        state = self._refresher().current()
+        strengths = state.index.strengths
+        notes = [note for note in self.notes() if note.file in state.index.listed]
+        return request(sorted(notes, key=lambda note: (-strengths[note.file], note.file)))
+
+    def summary(
+        self, session: str, text: str, said: Sequence[Turn], *,
+        shown: Mapping[str, str] | None = None,
+    ) -> Extracted:  # fmt: skip
+        """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
+        the others wait in `pending`. Asks no model."""
+        from mdmemory.capture.summary import take
+
+        return take(self._writer(), session, text, said, now=self._clock(), shown=shown or {})
+
+    def keep(self, text: str, *, session: str, turn: str) -> Extracted:
+        """Store at once what one message of the user asks to remember; its turn is not read for
+        requests again. Where it asks for nothing, nothing is opened or written."""
+        from mdmemory.capture.requests import asks, keep
+        from mdmemory.capture.run import Extracted
+        from mdmemory.capture.transcript import Turn
+
+        if not asks(text):
+            return Extracted(session)
+        return keep(self._writer(), session, Turn(turn, "user", text), now=self._clock())
 
     def pending(self) -> list[Waiting]:
         """Candidates without enough proof, which wait for a person."""
@@ -265,6 +412,34 @@ class Memory:
 
         return pending.drop(self._writer(), id, today=self._today())
 
+    def now(self) -> datetime:
+        """The present moment in UTC, by the clock that this was opened with."""
+        return self._clock()
+
+    @contextmanager
+    def desk(self, session: str) -> Iterator[Desk]:
+        """What one session keeps at hand: core blocks, working memory, hot state. Never notes."""
+        from mdmemory.session.desk import Desk
+
+        with self._state() as state:
+            yield Desk(state, session, self.project.settings)
+
+    def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
+        """Take a session's decisions and candidates through capture, at its compaction. What the
+        user's turns in `said` do not bear out waits in `pending`. Asks no model."""
+        from mdmemory.session import promotion
+
+        with self._state() as state, self.desk(session) as desk:
+            promotion.enter(state, session, desk.hot(), self._today())
+            return promotion.promote(self._writer(), state, session, said, now=self._clock())
+
+    def sweep(self) -> Swept:
+        """Remove what is old or too much of what sessions keep. Notes are never touched."""
+        from mdmemory.session import sweep
+
+        with self._state() as state:
+            return sweep.sweep(state, self._clock())
+
     def captures(self, limit: int | None = None) -> list[Evidence]:
         """Why each candidate was kept or dropped, the newest first (90 days)."""
         from mdmemory.store import evidence
@@ -273,15 +448,23 @@ class Memory:
             return evidence.recorded(state, limit)
 
     def compact(
-        self, *, plan: str | bytes | None = None, if_due: bool = False, dry_run: bool = False
-    ) -> Outcome:
-        """One compaction pass, planned offline or given as `plan` (JSON)."""
-        return self._compactor(plan).run(if_due=if_due, dry_run=dry_run)
+        self, *, plan: str | bytes | None = None, model: Model | None = None,
+        offline: bool = False, if_due: bool = False, dry_run: bool = False,
+        report: Report = lambda *_: None,
+    ) -> Outcome:  # fmt: skip
+        """One compaction pass, planned by `model` (default: the one that the settings choose), by
+        no model where none is chosen or `offline` says so, or given as `plan` (JSON).
+
+        A dry run asks the model, too. `report(done, total, what)` hears of each question to it.
+        """
+        planner = self._planner(plan, model, offline, report)
+        return self._compactor(planner).run(if_due=if_due, dry_run=dry_run)
 
     def due(self) -> str | None:
         """Why a compaction is due, in words, or None."""
-        compactor = self._compactor(None)
-        return compactor.due(self.notes())
+        from mdmemory.compact.offline import Offline
+
+        return self._compactor(Offline()).due()
 
     def undo(self, id: str | None = None) -> Undone:
         """Take back a commit of ours: by Memory-Id or commit, else the newest change."""
@@ -303,14 +486,32 @@ class Memory:
 
     # the rooms below
 
-    def _compactor(self, plan: str | bytes | None) -> Compactor:
-        from mdmemory.capture.privacy import redact
+    def _planner(
+        self, plan: str | bytes | None, model: Model | None, offline: bool, report: Report
+    ) -> Planner:
+        from mdmemory import protocol
+        from mdmemory.compact.asked import Asked, Asking
         from mdmemory.compact.offline import Offline
         from mdmemory.compact.planner import Given
+        from mdmemory.doors import models
+
+        kind = model.kind if model else self.project.settings.text("planner")
+        if plan is not None:
+            return Given(plan)
+        if offline or kind == "offline":
+            return Offline(self._writer().history)
+
+        def ask() -> Asking:
+            chosen = model or models.model("compact", self.project, self._today())
+            assert chosen is not None, "a planner with a model is chosen"
+            return Asking(chosen, protocol.prompt("compact", models.protocol(self.project)))
+
+        return Asked(kind, ask, self._today(), _redacted, report)
+
+    def _compactor(self, planner: Planner) -> Compactor:
         from mdmemory.compact.runner import Compactor
 
-        planner = Offline() if plan is None else Given(plan)
-        return Compactor(self._writer(), planner, lambda text: redact(text)[0], self._clock())
+        return Compactor(self._writer(), planner, _redacted, self._clock())
 
     def _state(self) -> State:
         from mdmemory.store.state import State
@@ -319,6 +520,17 @@ class Memory:
 
     def _today(self) -> str:
         return self._clock().date().isoformat()
+
+    def _search(
+        self, refresher: Refresher, source: str = "memory", meaning: bool = True
+    ) -> Search:
+        from mdmemory.doors import outside
+        from mdmemory.search.project import Search
+
+        others = outside.sources(self.project, source)
+        if not meaning:
+            return Search(refresher, others)
+        return Search(refresher, others, lambda: outside.embedder(self.project, self._today()))
 
     def _store(self) -> Store:
         refresher = self._refresher()
@@ -331,7 +543,7 @@ class Memory:
     def _writer(self) -> Writer:
         from mdmemory.store.writer import Writer
 
-        return Writer(self.project, _is_secret, self._holder)
+        return Writer(self.project, _is_secret, self._holder, self._tell)
 
     def _history(self) -> History:
         writer = self._writer()
@@ -346,6 +558,12 @@ def _is_secret(text: str) -> bool:
     from mdmemory.capture.privacy import has_secret
 
     return has_secret(text)
+
+
+def _redacted(text: str) -> str:
+    from mdmemory.capture.privacy import redact
+
+    return redact(text)[0]
 
 
 def _digest(store: Store, file: str) -> str:

@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from mdmemory.doors import machine
 from mdmemory.llm import choose
 from mdmemory.llm.metered import Metered
-from mdmemory.protocol import Protocol, text
+from mdmemory.protocol import Protocol, personal, text
 from mdmemory.store.project import Project
 from mdmemory.store.trust import Trust
 
@@ -16,13 +17,19 @@ from mdmemory.store.trust import Trust
 def model(
     purpose: str, project: Project, today: str, environment: Mapping[str, str] | None = None
 ) -> Metered | None:
-    """The model for "extract" or "compact" on the day `today`; None where none was chosen."""
+    """The model for "extract", "compact" or "observe" on the day `today`; None where none was
+    chosen."""
     environment = os.environ if environment is None else environment
     return choose.model(purpose, choose.Caller(project, today, environment, _redacted))
 
 
 def protocol(project: Project, environment: Mapping[str, str] | None = None) -> Protocol:
-    """The protocol that prompts for this project are cut from; its `said` is worth a warning."""
+    """The protocol that prompts for this project are cut from; its `said` is worth a warning.
+
+    For the person's own store it is the file that OpenCode reads for all their projects.
+    """
+    if project.root == machine.places(environment).personal_root:
+        return personal(machine.opencode_folder(environment) / "memory" / "PROTOCOL.md")
     return text(project.root, trust(environment))
 
 

@@ -56,6 +56,8 @@ def sends_to(settings: Settings) -> str | None:
         from mdmemory.llm.openai_api import host
 
         places.append(host(_embedding_address(settings)[0]))
+    if settings.text("search.backend") == "postgres" and settings.text("search.dsn"):
+        places.append("the PostgreSQL server of search.dsn")  # which may hold a password
     return " and ".join(dict.fromkeys(filter(None, places))) or None
 
 

@@ -77,7 +77,7 @@ class Desk:
         a line when the context's level has changed, else nothing.
 
         `tokens` are those of the context as the provider last counted them, `window` those that
-        fit (`pressure.usable`); 0: not known.
+        fit (`pressure.usable`); 0: not known, or as last time.
         """
         if self._is_idle():
             return []
@@ -214,6 +214,9 @@ class Desk:
         """Take the level of the context in; what is to be said of it."""
         table = self._thresholds()
         found = parts["pressure"]
+        # what was counted holds until it is counted anew
+        found["tokens"] = tokens = tokens or _whole(found.get("tokens"))
+        found["window"] = window = window or _whole(found.get("window"))
         usage = Usage(tokens, window, _whole(found.get("characters")))
         said = pressure.told(str(found.get("level", table[0].level)), usage, table, sizes)
         found["level"] = pressure.level(usage.percent, table).level

@@ -100,8 +100,28 @@ def main(notes: int) -> None:
             bridge.ask("system", session="ses_1")
 
         say("hello")
+        def use(tool: str, output: str, **args: Any) -> None:
+            shown = {"tool": tool, "args": args, "output": output, "exit": 0}
+            bridge.ask("tool", session="ses_1", **shown)
+
+        def work_on(number: int) -> None:
+            """A call as in a session at work: of ten two outputs are long."""
+            file = f"src/module_{number % 7}.py"
+            if number % 10 in (3, 8):
+                use("bash", f"{number}\n{lines}", command="make test")
+            elif number % 2:
+                use("bash", "12 passed in 0.3s", command="pytest -q")
+            else:
+                use("edit" if number % 4 else "read", lines[:2_000], filePath=file)
+
+        lines = "\n".join(f"src/module_{n}.py: line {n} of some output" for n in range(300))
         for what, work, rounds in (
-            ("hook with nothing to do", lambda: bridge.ask("tool", session="ses_1"), ROUNDS),
+            ("tool, a session at work", lambda: work_on(next(turn)), ROUNDS),
+            ("tool, short output", lambda: use("bash", "ok", command=f"x {next(turn)}"), ROUNDS),
+            ("tool, 300 lines", lambda: use("bash", lines, command="make all"), ROUNDS),
+            ("tool, 300 other lines", lambda: use("bash", f"{next(turn)}\n{lines}"), ROUNDS),
+            ("tool, a file read", lambda: use("read", lines, filePath=f"a/{next(turn) % 30}.py"),
+             ROUNDS),
             ("system, nothing changed", system, ROUNDS),
             ("message, nothing asked", lambda: say("How do I list files?"), ROUNDS),
             ("turn of 1 + 3 steps", lambda: (say("And now?"), system(), system(), system()), 100),

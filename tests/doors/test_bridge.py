@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from mdmemory.doors import bridge_log, idle
+from mdmemory.doors import bridge_following, bridge_log, idle
 from mdmemory.doors.bridge_log import Log
-from mdmemory.doors.bridge_methods import PROTOCOL, Hooks
+from mdmemory.doors.bridge_methods import HOOKS, PROTOCOL, Hooks
 from mdmemory.doors.memory import Memory
 from mdmemory.errors import MdmemoryError, NoStore, UsageError
 from mdmemory.store.state import State
@@ -97,7 +97,6 @@ def test_a_message_that_asks_for_nothing_writes_nothing(
     assert plugin.say("How do I list files?") == {"parts": [], "saved": []}
     assert plugin.ask("message", message="msg_2", parts=[]) == {"parts": [], "saved": []}
     assert git(project, "rev-parse", "HEAD") == before
-    assert not (project / ".mdmemory/state.db").exists()
 
 
 def test_what_was_stored_at_once_is_not_stored_or_reinforced_by_the_later_reading(
@@ -166,7 +165,7 @@ def test_a_note_changed_by_hand_is_in_the_index_at_the_next_message(
 
 def test_a_block_is_frozen_until_a_compaction_or_a_new_start(project: Path) -> None:
     counted = iter(range(10))
-    plugin = Plugin(project, blocks=[lambda memory, session: f"block {next(counted)}"])
+    plugin = Plugin(project, blocks=[lambda memory, session, asked: f"block {next(counted)}"])
     assert plugin.ask("system") == plugin.ask("system") == {"text": "block 0"}
     assert plugin.ask("system", "ses_2") == {"text": "block 1"}
     plugin.say(DEPLOYS)
@@ -201,7 +200,7 @@ def test_a_call_reaches_the_table_of_tools_and_null_is_a_parameter_left_out(
 def test_hello_gives_the_tools_and_refuses_another_protocol(plugin: Plugin) -> None:
     told = plugin.ask("hello", protocol=PROTOCOL)
     assert "memory_search" in [each["name"] for each in told["tools"]]
-    assert "tool" not in told["hooks"]
+    assert {*HOOKS, *bridge_following.HOOKS} == set(told["hooks"])
     with pytest.raises(UsageError, match="protocol"):
         plugin.ask("hello", protocol=PROTOCOL + 1)
 

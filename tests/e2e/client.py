@@ -70,12 +70,13 @@ class OpenCode:
     """
 
     def __init__(self, project: Path, home: Path, url: str, **more: str) -> None:
-        """`more` are further variables of its environment."""
+        """`more` are further variables of its environment, or others than usual."""
         assert PROGRAM.exists(), MISSING
         self.project = project
         self.log = home / "serve.log"
         self._environment = environment(project, home, url) | more
         self._url = ""
+        self._folder = project
 
     def __enter__(self) -> OpenCode:
         with self.log.open("wb") as log:
@@ -110,8 +111,12 @@ class OpenCode:
             except subprocess.TimeoutExpired:
                 continue
 
-    def new_session(self, title: str = "test") -> str:
-        """The id of a new session; with a title, so that the client asks no model for one."""
+    def new_session(self, title: str = "test", *, folder: Path | None = None) -> str:
+        """The id of a new session; with a title, so that the client asks no model for one.
+
+        One server serves many folders: from now on `folder`, if given, is spoken to.
+        """
+        self._folder = folder or self.project
         return str(self._post("/session", {"title": title})["id"])
 
     def send(self, session: str, text: str) -> str:
@@ -178,8 +183,7 @@ class OpenCode:
         return self._ask("POST", path, json.dumps(body).encode())
 
     def _ask(self, method: str, path: str, body: bytes | None = None) -> Any:
-        asked = urllib.request.Request(
-            self._url + path, body, {"Content-Type": "application/json"}, method=method
-        )
+        about = {"Content-Type": "application/json", "x-opencode-directory": str(self._folder)}
+        asked = urllib.request.Request(self._url + path, body, about, method=method)
         with urllib.request.urlopen(asked, timeout=STEP) as answer:
             return json.load(answer)

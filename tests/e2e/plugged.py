@@ -3,18 +3,48 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from mdmemory.doors.wiring.files import plugin
 
 STORE = "notes/memory"
 PROGRAM = Path(sys.executable).with_name("mdmemory")
 _T = TypeVar("_T")
+
+
+class Place(NamedTuple):
+    """A project with the plugin, and the home that its client has."""
+
+    project: Path
+    home: Path
+
+    def log(self) -> str:
+        file = self.project / ".mdmemory/bridge.log"
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+def make(folder: Path) -> Place:
+    """A new project below `folder`, wired, with the plugin that starts the real program."""
+    project, home = folder / "project", folder / "home"
+    project.mkdir(parents=True)
+    home.mkdir()
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "HOME": str(home)}
+    for words in (
+        ("init", "-q", "-b", "main"), ("config", "user.name", "A Person"),
+        ("config", "user.email", "person@example.com"),
+        ("commit", "-q", "--allow-empty", "-m", "first"),
+    ):  # fmt: skip
+        subprocess.run(["git", "-C", project, *words], env=env, check=True, timeout=60)
+    words = [PROGRAM, "init", "--opencode"]
+    subprocess.run(words, cwd=project, env=env, check=True, timeout=60, capture_output=True)
+    plug(project, home)
+    return Place(project, home)
 
 
 def plug(project: Path, home: Path, command: list[str] | None = None) -> None:
@@ -43,6 +73,19 @@ def mdmemory(project: Path, *words: str) -> str:
     )
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
+
+
+def processes(home: Path) -> list[str]:
+    """The command lines of all that was started from a client with this home (Linux)."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"HOME={home}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                words = (folder / "cmdline").read_bytes().decode().rstrip("\0")
+                found.append(words.replace("\0", " "))
+        except OSError:  # it ended meanwhile, or is another user's
+            continue
+    return [line for line in found if line]
 
 
 def until(look: Callable[[], _T], seconds: float = 30.0) -> _T:

@@ -1,4 +1,4 @@
-"""`mdmemory init --opencode` and then the real client: all that it promises is there at its start."""
+"""`mdmemory init --opencode` and then the real client: all that it promises is there."""
 
 from __future__ import annotations
 

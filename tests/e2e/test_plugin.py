@@ -7,52 +7,21 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from client import PROGRAM, OpenCode, environment
 from fake_server import Answer, FakeServer, system_text, user_texts
-from plugged import STORE, mdmemory, plug, until
+from plugged import STORE, Place, make, mdmemory, plug, processes, until
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"),
 ]
 Git = Callable[..., str]
-
-
-class Place(NamedTuple):
-    """A project with the plugin, and the home that its client has."""
-
-    project: Path
-    home: Path
-
-    def log(self) -> str:
-        file = self.project / ".mdmemory/bridge.log"
-        return file.read_text(encoding="utf-8") if file.exists() else ""
-
-
-def make(folder: Path) -> Place:
-    project, home = folder / "project", folder / "home"
-    project.mkdir(parents=True)
-    home.mkdir()
-    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "HOME": str(home)}
-    for words in (
-        ("init", "-q", "-b", "main"), ("config", "user.name", "A Person"),
-        ("config", "user.email", "person@example.com"),
-        ("commit", "-q", "--allow-empty", "-m", "first"),
-    ):  # fmt: skip
-        subprocess.run(["git", "-C", project, *words], env=env, check=True, timeout=60)
-    program = Path(sys.executable).with_name("mdmemory")
-    words = [program, "init", "--opencode"]
-    subprocess.run(words, cwd=project, env=env, check=True, timeout=60, capture_output=True)
-    plug(project, home)
-    return Place(project, home)
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +142,11 @@ def test_a_summary_of_the_session_carries_facts_over(
     assert "Memory candidates:" in asked
     assert "[M1]" in asked
     until(lambda: [file for file in files(place, git) if "commit-messages" in file])
+    server.script.default = Answer("Done.")
+    client.send(session, "Where were we?")
+    after = server.turns[-1]
+    assert "commit-messages" in system_text(after), "the memory is there after it"
+    assert "present tense." not in user_texts(after)[0], "what was said before it is not"
 
 
 def test_a_session_that_is_deleted_at_once_is_no_trouble(
@@ -315,19 +289,6 @@ def test_the_terminal_client_remembers_and_leaves_no_process(tmp_path: Path, git
             tmux("send-keys", "C-c")
             time.sleep(1)
             tmux("send-keys", "C-c")
-            until(lambda: not bridges(place.project))
+            until(lambda: not [line for line in processes(place.home) if line.endswith(" bridge")])
         finally:
             tmux("kill-server")
-
-
-def bridges(project: Path) -> list[str]:
-    """The bridges that run in a folder."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes().decode().split("\0")
-            if "bridge" in words and (folder / "cwd").resolve() == project.resolve():
-                found.append(folder.name)
-        except OSError:  # it ended meanwhile
-            continue
-    return found

@@ -29,8 +29,13 @@ COMMANDS = (
     ("extract", "passes", "store what deserves a note in a session"),
     ("pending", "pending", "facts that lack proof and wait for you: accept or drop them"),
     ("session", "sessions", "the sessions of this project, and how far each was read"),
+    ("observe", "observing", "what the assistant's tools showed: list, search, recall, add"),
     ("compact", "passes", "merge duplicates and flag contradictions, in one revertible commit"),
     ("conflicts", "conflicts", "contradictions that wait for you, and settling them"),
+    ("search", "searching", "find the notes that answer a question"),
+    ("get", "searching", "read a note, or some lines of it"),
+    ("rebuild", "searching", "make MEMORY.md and the search database anew"),
+    ("watch", "searching", "keep both fresh while you edit notes"),
     ("log", "past", "what was done to the notes"),
     ("diff", "past", "what one of these changes did"),
     ("history", "past", "the life of one note, with its text at each point"),
@@ -39,6 +44,10 @@ COMMANDS = (
     ("status", "upkeep", "the store at a glance, and where text goes"),
     ("doctor", "upkeep", "what may be wrong, and how to mend it"),
     ("trust", "trust", "let models read the protocol that this project edited"),
+    ("export", "moving", "all notes as JSON, or as one markdown file"),
+    ("import", "moving", "bring in the facts of another memory, in one commit"),
+    ("mcp", "hosting", "give an MCP host (Claude Code, Cursor...) the memory as tools"),
+    ("bridge", "serving", "what OpenCode's plugin talks to; not for people"),
     ("demo", "demo", "watch all of it happen in a temporary folder"),
 )
 
@@ -97,7 +106,8 @@ def _dispatch(words: Sequence[str]) -> int:
     parser = Parser(prog=f"mdmemory {asked.command}")
     parser.add_argument("--store", help="the store, or a project root", default=asked.store)
     parser.add_argument("--json", action="store_true", default=asked.json, help="answer in JSON")
-    command = getattr(room, asked.command)
+    # `import` is a word of Python's own, so its function has another name
+    command = getattr(room, asked.command, None) or getattr(room, f"{asked.command}_")
     getattr(room, f"{asked.command}_options")(parser)
     parser.description = command.__doc__
     return int(command(parser.parse_intermixed_args(asked.rest)))

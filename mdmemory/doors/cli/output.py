@@ -12,7 +12,7 @@ from mdmemory.doors.memory import Memory
 
 def opened(asked: Namespace) -> Memory:
     """The store that the command is about."""
-    return Memory.open(".", store=asked.store, holder=f"`mdmemory {asked.holder}`")
+    return Memory.open(".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn)
 
 
 def emit(value: Any) -> None:

@@ -142,6 +142,8 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         print(f"{done.model} was asked; nothing was stored.")
     if done.commit:
         print(f"Commit {done.commit[:10]}. Take it back: `mdmemory undo {done.id}`.")
+    elif any(written.values()) and not dry_run:
+        warn("What was stored is in no commit; `mdmemory doctor` says why.")
 
 
 _NOT_ASKED = "Nothing in it was asked to be remembered."

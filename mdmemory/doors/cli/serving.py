@@ -21,6 +21,7 @@ def bridge(asked: Namespace) -> int:
     from mdmemory.doors.bridge_methods import Hooks
     from mdmemory.doors.idle import Starter
     from mdmemory.doors.memory import Memory
+    from mdmemory.doors.recalling import BLOCKS
 
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
@@ -30,7 +31,8 @@ def bridge(asked: Namespace) -> int:
 
     source, sink = _own_streams()
     log = Log()
-    hooks = Hooks(open_store, Starter(lambda: _command(asked.store), Path.cwd()), log)
+    start = Starter(lambda: _command(asked.store), Path.cwd())
+    hooks = Hooks(open_store, start, log, blocks=BLOCKS)
     Bridge(source, sink, hooks.methods(), failed=log.failure, tick=hooks.look).serve()
     return 0
 

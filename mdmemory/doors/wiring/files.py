@@ -69,7 +69,8 @@ def install(place: Place, wanted: Wanted, left_out: Sequence[str], writes: Write
         for verb in ("Installed", "Updated") if told[verb]
     ]
     return done + [
-        f"Left {place.name(place.folder / name)} as it is: it was edited. Delete it and run this again for ours."
+        f"Left {place.name(place.folder / name)} as it is: it was edited. Delete it and run this "
+        "again for ours."
         for name in told["Left"]
     ]
 

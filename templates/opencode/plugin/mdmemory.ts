@@ -135,6 +135,7 @@ const EVENTS: Record<string, string> = {
   "session.idle": "idle",
   "session.compacted": "compacted",
   "session.deleted": "deleted",
+  "message.updated": "answered",
 }
 
 const server: Plugin = async ({ directory }) => {
@@ -183,16 +184,21 @@ const server: Plugin = async ({ directory }) => {
         parts.push({ ...about, type: "text", text })
       }
     }),
-    "experimental.chat.system.transform": safe(async ({ sessionID }, { system }) => {
-      const { text } = sessionID ? await ask("system", { session: sessionID }) : {}
+    "experimental.chat.system.transform": safe(async ({ sessionID, model }, { system }) => {
+      const about = { model: model && `${model.providerID}/${model.id}`, limit: model?.limit }
+      const { text } = sessionID ? await ask("system", { session: sessionID, ...about }) : {}
       if (text) system.push(text)
+    }),
+    "experimental.text.complete": safe(async ({ sessionID }, { text }) => {
+      await ask("said", { session: sessionID, text })
     }),
     "experimental.session.compacting": safe(async ({ sessionID }, { context }) => {
       const answer = await ask("compacting", { session: sessionID }, PATIENCE.message)
       context.push(...(answer.context ?? []))
     }),
     "tool.execute.after": safe(async ({ tool, sessionID, args }, output) => {
-      const answer = await ask("tool", { session: sessionID, tool, args, output: output?.output })
+      const shown = { output: output?.output, exit: output?.metadata?.exit }
+      const answer = await ask("tool", { session: sessionID, tool, args, ...shown })
       if (typeof answer.output === "string") output.output = answer.output
     }),
     "tool.definition": safe(async ({ toolID }, output) => {
@@ -204,8 +210,14 @@ const server: Plugin = async ({ directory }) => {
       const method = EVENTS[event.type]
       if (!method) return
       const about = event.properties as Values
-      const session = about.sessionID ?? about.info?.id
-      if (session) await ask(method, { session, parent: about.info?.parentID }, PATIENCE.message)
+      const { info = {} } = about
+      // A message is told of at each of its changes, and counts once it is whole.
+      if (method === "answered" && !(info.role === "assistant" && info.time?.completed)) return
+      const session = about.sessionID ?? info.sessionID ?? info.id
+      const model = `${info.providerID}/${info.modelID}`
+      const answer = { message: info.id, model, tokens: info.tokens, summary: !!info.summary }
+      const more = method === "answered" ? answer : { parent: info.parentID }
+      if (session) await ask(method, { session, ...more }, PATIENCE.message)
     }),
     dispose: safe(async () => {
       if (shared[here] === bridge) delete shared[here]

@@ -1,0 +1,123 @@
+"""A session followed while it goes on: what its messages, tools and answers tell its desk.
+
+What the assistant is to be told of it waits for the next words that it is given: a message of the
+user, or what a tool shows. For one thread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mdmemory.doors import recalling
+from mdmemory.doors.bridge_desks import Desks
+from mdmemory.doors.bridge_known import Sessions
+from mdmemory.doors.bridge_message import Params, Used, counted, model_of, window_of
+from mdmemory.doors.memory import Memory
+
+if TYPE_CHECKING:  # loaded with the first desk
+    from mdmemory.session.desk import Desk
+
+HOOKS = ("tool", "said", "answered")  # what a host has to forward for it
+MAX_SAID = 40_000  # characters of one answer of the assistant that are looked at
+
+
+def wanted(memory: Memory) -> list[str]:
+    """The hooks for what the settings have switched on; none where that is nothing."""
+    is_on = memory.project.settings.switch
+    if any(is_on(f"session.{part}") for part in ("hot", "working", "pruning", "pressure")):
+        return list(HOOKS)
+    return ["tool"] if is_on("observe.enabled") else []
+
+
+class Following:
+    """What is followed of all sessions."""
+
+    def __init__(self) -> None:
+        self._desks = Desks()
+        self._said, self._answered, self._held = Sessions(), Sessions(), Sessions()
+        self._windows = Sessions()  # by model
+
+    def window(self, params: Params) -> None:
+        """A prompt is made for a model, whose window the host states."""
+        if model := model_of(params):
+            self._windows.put(model, window_of(params))
+
+    def at_hand(self, memory: Memory, session: str, _: str = "") -> str:
+        """What the session keeps at hand, for the prompt of the epoch that begins."""
+        desk = self._desk(memory, session)
+        if desk is None:
+            return recalling.at_hand(memory, session)
+        desk.new_epoch(now=memory.now())
+        return desk.blocks()
+
+    def heard(self, memory: Memory, session: str, role: str, text: str) -> list[str]:
+        """A message that the assistant is about to read; what it is told besides."""
+        desk = self._desk(memory, session)
+        told = desk.message(role, text, now=memory.now()) if desk else []
+        return told or self._told(session)
+
+    def tool(self, memory: Memory, session: str, use: Used) -> str | None:
+        """A tool was used; what is shown instead of its output, None for the output itself."""
+        desk = self._desk(memory, session)
+        pruned = None
+        if desk:
+            pruned = desk.tool(
+                use.tool, use.args, use.output, exit_code=use.exit_code, now=memory.now()
+            )
+        self._observe(memory, session, use)
+        if not use.is_text:
+            return None
+        held = self._told(session)
+        shown = use.output if pruned is None else pruned
+        return "\n\n".join([shown, *held]) if held else pruned
+
+    def said(self, session: str, text: str) -> None:
+        """The assistant said something, in an answer that is not whole yet."""
+        self._said.put(session, f"{self._said.get(session) or ''}{text}\n"[:MAX_SAID])
+
+    def answered(self, memory: Memory, session: str, message: str, params: Params) -> None:
+        """An answer is whole, and the provider has counted its tokens. Twice is once."""
+        if self._answered.get(session) == message:
+            return
+        self._answered.put(session, message)
+        text = self._said.drop(session) or ""
+        desk = self._desk(memory, session)
+        if desk is None or params.get("summary"):  # of a summary tells the compaction
+            return
+        told = desk.message(
+            "assistant", text, now=memory.now(), tokens=counted(params.get("tokens")),
+            window=self._windows.get(model_of(params)) or 0,
+        )  # fmt: skip
+        if told:
+            self._held.put(session, told)
+
+    def compacted(self, memory: Memory, session: str) -> None:
+        """All before is told in a summary: an epoch begins."""
+        self._held.drop(session)
+        if desk := self._desk(memory, session):
+            desk.new_epoch(now=memory.now(), compacted=True)
+
+    def deleted(self, memory: Memory, session: str) -> None:
+        """The session is gone."""
+        for kept in (self._said, self._answered, self._held):
+            kept.drop(session)
+        if desk := self._desk(memory, session):
+            desk.deleted(now=memory.now())
+        self._desks.drop(session)
+
+    def _desk(self, memory: Memory, session: str) -> Desk | None:
+        return self._desks.of(memory, session) if "answered" in wanted(memory) else None
+
+    def _told(self, session: str) -> list[str]:
+        told: list[str] | None = self._held.drop(session)
+        return told or []
+
+    def _observe(self, memory: Memory, session: str, use: Used) -> None:
+        found = memory.observations()
+        if found.is_on and use.is_text:
+            from mdmemory.observe.queue import tool_used
+
+            tool_used(
+                self._desks.state(memory), session, use.tool, use.args, use.output, memory.now(),
+                ignore=found.ignored,
+            )  # fmt: skip

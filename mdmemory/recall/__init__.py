@@ -1,0 +1,1 @@
+"""What of the memory goes into a prompt: text within budgets, the same until its next epoch."""

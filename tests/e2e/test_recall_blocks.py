@@ -1,0 +1,253 @@
+"""What a session keeps at hand, in the real client: when it reaches the prompt, and what the model
+sees of a tool's output.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from client import ROOT, OpenCode
+from fake_server import USAGE, Answer, FakeServer, system_text, user_texts
+from plugged import mdmemory, plug, until
+
+pytestmark = pytest.mark.slow
+
+
+class Place(NamedTuple):
+    """A project with the plugin, and the home that its client has."""
+
+    project: Path
+    home: Path
+
+    def client(self, server: FakeServer, **more: str) -> OpenCode:
+        return OpenCode(self.project, self.home, server.url, **more)
+
+    def log(self) -> str:
+        file = self.project / ".mdmemory/bridge.log"
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+@pytest.fixture
+def place(repository: Path, tmp_path: Path) -> Place:
+    home = tmp_path / "home"
+    home.mkdir()
+    program = Path(sys.executable).with_name("mdmemory")
+    words = [str(program), "init", "--opencode", "--no-npm"]
+    env = {**os.environ, "HOME": str(home)}
+    subprocess.run(words, cwd=repository, env=env, check=True, timeout=60, capture_output=True)
+    plug(repository, home)
+    return Place(repository, home)
+
+
+def shown(body: dict[str, Any]) -> str:
+    """What a request says as the system behind the index and the client's own text."""
+    return system_text(body).partition("(What follows was noted")[2]
+
+
+def outputs(body: dict[str, Any]) -> list[str]:
+    return [message["content"] for message in body["messages"] if message["role"] == "tool"]
+
+
+def sample() -> str:
+    """The prompt that docs/sessions.md shows."""
+    text = (ROOT / "docs/sessions.md").read_text(encoding="utf-8")
+    return text.partition("A real one")[2].partition("```text\n")[2].partition("\n```")[0]
+
+
+def compact(client: OpenCode, server: FakeServer, session: str) -> None:
+    """Compact a session, and wait until the plugin has heard of it."""
+    before = len(server.requests)
+    client.summarize(session)
+    until(lambda: len(server.requests) > before)
+
+
+def test_a_session_from_its_start_over_a_compaction_to_a_restart(place: Place) -> None:
+    with FakeServer() as server:
+        with place.client(server) as client:
+            session, other = client.new_session(), client.new_session()
+            said = "FAILED tests/test_a.py::test_x - assert 1 == 2"
+            failing = f"echo '{said}'; pytest() {{ false; }}; pytest"
+            server.call("core_memory_update", block="goal", content="Add a CSV export")
+            server.call("bash", command=failing, description="x")
+            server.say("It fails. [Decision: semicolons separate the columns]")
+            client.send(session, "Let's use semicolons as the separator.")
+            first = system_text(server.turns[-1])
+            told, _ = outputs(server.turns[-1])
+            assert "Add a CSV export" in told
+            assert "next compaction or start" in told
+            client.send(session, "And now?")
+            assert {system_text(body) for body in server.turns} == {first}
+            assert "Add a CSV export" not in first
+
+            compact(client, server, session)
+            client.send(session, "Go on.")
+            second = shown(server.turns[-1])
+            assert '<goal chars="16/1000">\nAdd a CSV export' in second
+            assert "[test] FAILED tests/test_a.py::test_x" in second
+            assert "semicolons" in second
+            server.call("core_memory_update", block="goal", content="Add a TSV export")
+            server.call("bash", command="pytest() { true; }; pytest", description="x")
+            client.send(session, "It is TSV.")
+            assert {shown(body) for body in server.turns[-3:]} == {second}
+
+            client.send(other, "Hello.")
+            assert shown(server.turns[-1]) == ""
+        with place.client(server) as client:
+            client.send(session, "I am back.")
+            third = shown(server.turns[-1])
+            assert "Add a TSV export" in third
+            assert "[test] FAILED" not in third, "a passing test closed it"
+            client.send(other, "Hello.")
+            assert "export" not in shown(server.turns[-1])
+    assert place.log() == ""
+
+
+LONG = "for n in $(seq 5000); do echo line $n of the output; done"
+
+
+def test_of_a_long_output_the_model_sees_a_part_and_can_get_the_whole(place: Place) -> None:
+    with FakeServer() as server, place.client(server) as client:
+        session = client.new_session()
+        server.call("bash", command=LONG, description="x")
+        client.send(session, "Run it.")
+        (seen,) = outputs(server.turns[-1])
+        assert len(seen.splitlines()) < 80
+        assert "line 5000 of the output" in seen
+        (path,) = re.findall(r"/\S+/outputs/o-[0-9a-f-]+\.txt", seen)
+        assert "line 4321 of the output" in Path(path).read_text(encoding="utf-8")
+        client.send(session, "And again?")
+        assert outputs(server.turns[-1]) == [seen]
+    assert place.log() == ""
+
+
+def test_the_assistant_hears_of_a_full_context_once_for_each_level(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(tokens: int) -> None:
+        monkeypatch.setitem(USAGE, "prompt_tokens", tokens)
+        monkeypatch.setitem(USAGE, "total_tokens", tokens + 10)
+
+    with FakeServer() as server, place.client(server) as client:
+        session, other = client.new_session(), client.new_session()
+        fill(150_000)  # of 192,000 that the client fills before it compacts
+        client.send(session, "One.")
+        client.send(session, "Two.")
+        assert "Context moderate: about 78% full." in user_texts(server.turns[-1])[-1]
+        before = system_text(server.turns[-1])
+        client.send(session, "Three.")
+        assert user_texts(server.turns[-1])[-1] == "Three."
+        client.send(other, "Hello.")
+        assert user_texts(server.turns[-1])[-1] == "Hello.", "the other session is not full"
+        fill(184_000)
+        server.call("bash", command="echo first", description="x")
+        server.call("bash", command="sleep 1; echo second", description="x")
+        client.send(session, "Four.")
+        first, second = outputs(server.turns[-1])
+        assert first.strip() == "first"
+        assert "Context critical: about 95% full." in second, "it is told in the turn itself"
+        assert "core_memory_update" in second
+        assert system_text(server.turns[-1]) == before
+        client.send(session, "Five.")
+        assert user_texts(server.turns[-1])[-1] == "Five."
+    assert place.log() == ""
+
+
+def test_with_all_of_it_off_nothing_is_forwarded_written_or_shown(place: Place) -> None:
+    off = [f"{part} = false" for part in ("hot", "core", "working", "pruning", "pressure")]
+    settings = place.project / "mdmemory.toml"
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text("\n".join([text, "[session]", *off, ""]), encoding="utf-8")
+    with FakeServer() as server, place.client(server) as client:
+        session = client.new_session()
+        server.call("bash", command=LONG, description="x")
+        client.send(session, "Let's use semicolons. Run it.")
+        (seen,) = outputs(server.turns[-1])
+        assert "line 4900 of the output" in seen
+        compact(client, server, session)
+        client.send(session, "Go on.")
+        assert shown(server.turns[-1]) == ""
+    with pytest.raises(AssertionError, match="Nothing is kept"):
+        mdmemory(place.project, "session", "show", session)
+
+
+def test_the_prompt_that_the_docs_show_is_what_the_client_sends(place: Place) -> None:
+    (place.project / "docs").mkdir()
+    (place.project / "docs/format.md").write_text("Columns.\n", encoding="utf-8")
+    code = str(place.project / "src/export.py")
+    said = "FAILED tests/test_export.py::test_quotes - assert 3 == 2"
+    todos = [{"content": "Escape quotes", "status": "in_progress", "priority": "high"}]
+    with FakeServer() as server, place.client(server) as client:
+        session = client.new_session()
+        server.call("core_memory_update", block="goal",
+                    content="Add a CSV export to the report page")
+        server.call("read", filePath=str(place.project / "docs/format.md"))
+        server.call("write", filePath=code, content="SEPARATOR = ','\n")
+        for old, new in ((",", ";"), ("SEPARATOR", "SEP")):
+            server.call("edit", filePath=code, oldString=old, newString=new)
+        server.call("bash", command=f"echo '{said}'; pytest() {{ false; }}; pytest",
+                    description="x")
+        server.call("todowrite", todos=todos)
+        server.call("core_memory_update", block="progress",
+                    content="Writer done; the tests of its quoting fail")
+        client.send(session, "Let's use semicolons as the separator.")
+        compact(client, server, session)
+        asked = [body for body in server.requests if not body.get("tools")][-1]
+        client.send(session, "Go on.")
+        text = system_text(server.turns[-1])
+        assert "<core_memory>" in sample()
+        assert text.endswith(sample())
+        assert "What the session keeps at hand" in user_texts(asked)[-1]
+        assert sample() in user_texts(asked)[-1]
+    assert place.log() == ""
+
+
+def test_the_notes_that_fit_stand_in_the_prompt_where_a_person_wants_them(place: Place) -> None:
+    settings = place.home / ".config/mdmemory/config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('[recall]\nnotes = "keyword"\n', encoding="utf-8")
+    for name, fact in (("billing-database", "The billing database is Postgres 15"),
+                       ("office-plants", "The office plants are watered on Mondays")):
+        mdmemory(place.project, "add", name, "--type", "project", "--description", fact, fact)
+    with FakeServer() as server, place.client(server) as client:
+        session = client.new_session()
+        client.send(session, "Which Postgres does the billing database use?")
+        (block,) = re.findall(r"(?s)<recalled_memory>.*</recalled_memory>",
+                              system_text(server.turns[-1]))
+        assert "project-billing-database.md" in block
+        assert "office" not in block
+        assert "1 of 1 notes found." in block
+        client.send(session, "Who waters the office plants?")
+        assert block in system_text(server.turns[-1])
+        assert system_text(server.turns[-1]) == system_text(server.turns[-2])
+    assert place.log() == ""
+
+
+def test_core_memory_is_there_at_once_after_the_client_compacts_by_itself(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeServer() as server, place.client(server) as client:
+        session = client.new_session()
+        server.call("core_memory_update", block="goal", content="Add a CSV export")
+        client.send(session, "Go.")
+        assert shown(server.turns[-1]) == ""
+
+        def take(body: dict[str, Any]) -> Answer:
+            """Full until there is a summary."""
+            server.script.requests.append(body)
+            is_full = bool(body.get("tools")) and "A summary." not in str(body)
+            monkeypatch.setitem(USAGE, "prompt_tokens", 199_000 if is_full else 100)
+            return Answer("Done.") if body.get("tools") else Answer("A summary.")
+
+        monkeypatch.setattr(server.script, "take", take)
+        client.send(session, "Go on.")
+        client.send(session, "And?")
+        first, *others = [shown(body) for body in server.turns if "A summary." in str(body)]
+        assert "Add a CSV export" in first
+        assert set(others) == {first}
+    assert place.log() == ""
