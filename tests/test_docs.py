@@ -340,7 +340,7 @@ def test_the_python_sample_runs_as_it_is_shown(
 
 
 def test_the_python_page_names_every_method() -> None:
-    methods = {name for name in vars(Memory) if not name.startswith("_")}
+    methods = {name for name in dir(Memory) if not name.startswith("_")}
     assert methods <= set(re.findall(r"`(?:Memory)?\.(\w+)\(", page("docs/python.md")))
 
 

@@ -6,76 +6,39 @@ Each method is one thing a person can do; the rooms below do it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.doors import machine
-from mdmemory.errors import MdmemoryError, NoGit, NotFound, UsageError
-from mdmemory.files import digest, read_regular
-from mdmemory.note import Head
-from mdmemory.store.project import Project, find
-from mdmemory.store.refresh import Refreshed, Refresher
-from mdmemory.store.store import Store, StoredNote
+from mdmemory.doors.facade.keeping import Keeping
+from mdmemory.doors.facade.looking import Listed, Looking
+from mdmemory.doors.facade.opened import is_secret, redacted
+from mdmemory.doors.facade.searching import Searching
+from mdmemory.doors.facade.sessions import Sessions
+from mdmemory.store.project import find
+
+__all__ = ["Listed", "Memory"]
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading stays quick
     from datetime import datetime
 
-    from mdmemory.capture.assistant import Stored
-    from mdmemory.capture.imports.run import Imported
-    from mdmemory.capture.pending import Waiting
-    from mdmemory.capture.run import Extracted
-    from mdmemory.capture.transcript import Turn
     from mdmemory.compact.asked import Report
     from mdmemory.compact.planner import Planner
     from mdmemory.compact.runner import Compactor, Outcome
-    from mdmemory.doors.observations import Observations
     from mdmemory.llm.answer import Model
-    from mdmemory.search.found import Found, Passage
-    from mdmemory.search.project import Search, Updated
-    from mdmemory.session.desk import Desk
-    from mdmemory.session.promotion import Accounting
-    from mdmemory.session.sweep import Swept
-    from mdmemory.store.doctor import Finding
     from mdmemory.store.editing import Edited
-    from mdmemory.store.evidence import Evidence
-    from mdmemory.store.history import History, Logged
-    from mdmemory.store.life import Step
-    from mdmemory.store.resolve import Conflict, Resolved
+    from mdmemory.store.resolve import Resolved
     from mdmemory.store.setup import Setup
-    from mdmemory.store.state import State
     from mdmemory.store.sync import Synced
     from mdmemory.store.undo import Undone
-    from mdmemory.store.writer import Writer
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A note as `list` tells it. `status` is "", unconfirmed, held, or unreadable."""
-
-    head: Head
-    digest: str
-    strength: float
-    listed: bool
-    status: str
-
-
-class Memory:
+class Memory(Looking, Searching, Keeping, Sessions):
     """One store, opened. `clock` gives the present moment in UTC; tests hand in their own.
 
     `tell` hears in sentences what became of a write that an earlier process could not finish.
     """
-
-    def __init__(
-        self, project: Project, *, holder: str = "a Python program",
-        clock: Callable[[], datetime] = machine.now, tell: Callable[[str], None] = lambda _: None,
-    ) -> None:  # fmt: skip
-        self.project = project
-        self._holder = holder
-        self._clock = clock
-        self._tell = tell
 
     @classmethod
     def open(
@@ -99,169 +62,10 @@ class Memory:
         from mdmemory.store.setup import init
 
         places = machine.places(environment)
-        setup = init(Path(path), places, _is_secret, store=store, own_repo=own_repo)
+        setup = init(Path(path), places, is_secret, store=store, own_repo=own_repo)
         if not own_repo:
             setup.said += advice(setup.project.store)
         return cls(setup.project), setup
-
-    # reading
-
-    def notes(self) -> list[StoredNote]:
-        """All notes, sorted by file."""
-        return self._store().notes()
-
-    def note(self, name: str) -> StoredNote:
-        """One note by its name, stem or file. Raises NotFound."""
-        return self._store().find(name)
-
-    def listing(self) -> list[Listed]:
-        """Every note with its strength, and whether the index lists it. Refreshes the index."""
-        refresher = self._refresher()
-        state = refresher.current()
-        listed = set(state.index.listed)
-        return [
-            Listed(
-                head, _digest(refresher.store, head.file), state.index.strengths[head.file],
-                head.file in listed, _status(head, state.catalog.held),
-            )
-            for head in state.catalog.heads()
-        ]  # fmt: skip
-
-    def search(
-        self, query: str, *, k: int = 6, source: str = "memory", at: str | None = None,
-        report: Callable[[int, int, str], None] = lambda *_: None, meaning: bool = True,
-    ) -> Found:  # fmt: skip
-        """The `k` best places for a question, best first; none where nothing fits.
-
-        `at` names a commit: the notes as they stood there. `report` is told how far the reading of
-        changed notes is; without `meaning` nobody is asked for vectors. `source` is memory (the
-        notes), sessions, files, observations, or all of the first three. Raises UsageError for a
-        source that there is not, NotFound for such a commit.
-        """
-        from mdmemory.search.found import ALL, MEMORY, SOURCES
-
-        if source not in (*SOURCES, "observations", ALL):
-            raise UsageError(
-                f"There is no source {source} to search.",
-                "Name memory, sessions, files, observations, or all.",
-            )
-        if k < 1:
-            raise UsageError(f"{k} hits cannot be shown.", "Ask for at least 1.")
-        if source == "observations":
-            if at is not None:
-                raise UsageError("Observations stand in no commit.", "Search them without --at.")
-            return self.observations().search(query, k=k)
-        if at is not None and source not in (MEMORY, ALL):
-            raise UsageError(f"A commit holds no {source}.", "Search them without --at.")
-        history = self._history() if at is not None else None
-        refresher = self._refresher()
-        refresher.keep_fresh()
-        asked = self._search(refresher, source, meaning)
-        today = self._clock().date()
-        if history is not None and at is not None:
-            return asked.find_at(query, history, at, k=k, today=today)
-        return asked.find(query, k=k, today=today, source=source, report=report)
-
-    def get(self, file: str, lines: tuple[int, int] | None = None) -> Passage:
-        """A note, or (lines) from its first to its last of these, counted from 1.
-
-        Raises NotFound for what is no note of the store, or held back; UsageError for lines that
-        cannot be.
-        """
-        from mdmemory.search.passage import passage
-
-        return passage(self._store(), _is_secret, file, lines)
-
-    def rebuild(
-        self, *, search_only: bool = False,
-        report: Callable[[int, int, str], None] = lambda *_: None,
-    ) -> Updated:  # fmt: skip
-        """Make the search database anew from the notes; without `search_only` also all else that
-        is derived: MEMORY.md, _MORE.md and what is remembered of the notes' heads."""
-        if not search_only:
-            (self.project.prepare_private() / "catalog").unlink(missing_ok=True)
-            self.index()
-        refresher = self._refresher()
-        refresher.keep_fresh()
-        return self._search(refresher).update(report, anew=True)
-
-    def freshen(self) -> Updated:
-        """Bring MEMORY.md and the search database up to date with the notes, as any search does."""
-        from mdmemory.search.project import Search
-
-        refresher = self._refresher()
-        refresher.keep_fresh()
-        return Search(refresher).update()
-
-    def index(self, *, check: bool = False) -> Refreshed:
-        """Bring MEMORY.md up to date, or (check) only tell whether it is."""
-        if check:
-            return self._refresher().refresh(write=False)
-        writer = self._writer()
-        with writer.locked():
-            return writer.refresher.refresh()
-
-    def observations(self) -> Observations:
-        """What the assistant's tools showed in earlier work, in short form."""
-        from mdmemory.doors.observations import Observations
-
-        return Observations(self.project, self._state, self._writer, self._clock)
-
-    def conflicts(self) -> list[Conflict]:
-        """The contradictions that wait for a person."""
-        from mdmemory.store.resolve import waiting
-
-        return waiting(self._store())
-
-    def log(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
-        """What was done to the store, newest first, each with whether it was undone since."""
-        history = self._history()
-        gone = history.undone()
-        return [(entry, entry.commit in gone) for entry in history.log(limit)]
-
-    def diff(
-        self, id: str | None = None, *, generated: bool = False, words: bool = False
-    ) -> tuple[Logged | None, str]:
-        """What a commit changed (default: our newest), as a unified diff or (words) for worddiff.
-
-        `generated`: MEMORY.md and _MORE.md, too.
-        """
-        from mdmemory.store import life
-        from mdmemory.store.undo import find as find_entry
-
-        history = self._history()
-        log = history.log()
-        if id is None and not log:
-            return None, ""
-        try:
-            entry = find_entry(history, log, id) if id else log[0]
-        except NotFound:
-            entry = life.commit_named(history, id or "")  # by hand: as good to look at
-        return entry, life.difference(history, entry.commit, generated=generated, words=words)
-
-    def history(self, name: str) -> list[Step]:
-        """The life of a note, newest step first, across renames and merges; it may be gone."""
-        from mdmemory.store.life import life
-
-        return life(self._history(), self._store(), name)
-
-    def doctor(self, *, fix: bool = False) -> list[Finding]:
-        """What may be wrong with the store; `fix` repairs first what can be repaired safely."""
-        from mdmemory.store import doctor
-
-        writer = self._writer()
-        if fix:
-            doctor.fix(writer, self._clock())
-        return doctor.examine(writer, self._clock())
-
-    def git_state(self) -> str:
-        """ready, none, or why no commit can be made now."""
-        refusal = self._writer().refusal()
-        if refusal is None:
-            return "ready"
-        return "none" if isinstance(refusal, NoGit) else refusal.message
-
-    # writing
 
     def add(
         self, name: str, *, type: str, description: str, body: str, kind: str = "",
@@ -274,37 +78,6 @@ class Memory:
             self._writer(), name=name, type=type, description=description, body=body, kind=kind,
             source=source, today=self._today(),
         )  # fmt: skip
-
-    def store(
-        self, content: str, *, title: str = "", type: str = "", session: str = "",
-        said: Sequence[str] = (),
-    ) -> Stored:  # fmt: skip
-        """Keep what an assistant found worth it, as a note whose name and description come from
-        the text. What no user's turn in `said` bears out is unconfirmed.
-
-        `type` is one of the four or a category such as preferences; "" guesses. Raises NotStored
-        (`reasons`) for what is no lasting fact.
-        """
-        from mdmemory.capture.assistant import store
-
-        return store(
-            self._writer(), content, title=title, type=type, session=session, said=said,
-            now=self._clock(),
-        )  # fmt: skip
-
-    def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
-        """Store the facts of another memory, a file or folder, as notes in one commit.
-
-        Raises BadImport for what is none that is known.
-        """
-        from mdmemory.capture.imports.reading import read
-        from mdmemory.capture.imports.run import store_all
-
-        path = Path(path).expanduser()
-        facts = read(path)
-        return store_all(
-            self._writer(), facts, label=path.name, today=self._today(), dry_run=dry_run
-        )
 
     def edit(self, name: str, *, description: str | None = None, body: str | None = None) -> Edited:
         """Change a note's description or body, and only the lines of these."""
@@ -337,115 +110,6 @@ class Memory:
         from mdmemory.store import editing
 
         return editing.confirm(self._writer(), name, today=self._today())
-
-    def extract(
-        self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
-        report: Report = lambda *_: None,
-    ) -> Extracted:  # fmt: skip
-        """Store what deserves a note in a transcript: what the user asked to remember, and what
-        `model` finds (default: the one that the settings choose, or none).
-
-        A dry run asks the model, too. `failure` tells when no answer of it could be used.
-        """
-        from mdmemory import protocol
-        from mdmemory.capture.run import Asking, extract
-        from mdmemory.doors import models
-
-        def ask() -> Asking | None:
-            chosen = model or models.model("extract", self.project, self._today())
-            if chosen is None:
-                return None
-            return Asking(chosen, protocol.prompt("extract", models.protocol(self.project)))
-
-        return extract(
-            self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run,
-            report=report,
-        )  # fmt: skip
-
-    def summary_request(self) -> tuple[str, dict[str, str]]:
-        """What to put into a host's compaction prompt, and the notes it numbers as `[M1]`...: file
-        to digest, which `summary` takes back. At most 2,000 characters."""
-        from mdmemory.capture.summary import request
-
-        state = self._refresher().current()
-        strengths = state.index.strengths
-        notes = [note for note in self.notes() if note.file in state.index.listed]
-        return request(sorted(notes, key=lambda note: (-strengths[note.file], note.file)))
-
-    def summary(
-        self, session: str, text: str, said: Sequence[Turn], *,
-        shown: Mapping[str, str] | None = None,
-    ) -> Extracted:  # fmt: skip
-        """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
-        the others wait in `pending`. Asks no model."""
-        from mdmemory.capture.summary import take
-
-        return take(self._writer(), session, text, said, now=self._clock(), shown=shown or {})
-
-    def keep(self, text: str, *, session: str, turn: str) -> Extracted:
-        """Store at once what one message of the user asks to remember; its turn is not read for
-        requests again. Where it asks for nothing, nothing is opened or written."""
-        from mdmemory.capture.requests import asks, keep
-        from mdmemory.capture.run import Extracted
-        from mdmemory.capture.transcript import Turn
-
-        if not asks(text):
-            return Extracted(session)
-        return keep(self._writer(), session, Turn(turn, "user", text), now=self._clock())
-
-    def pending(self) -> list[Waiting]:
-        """Candidates without enough proof, which wait for a person."""
-        from mdmemory.capture import pending
-
-        with self._state() as state:
-            return pending.waiting(state, self._today())
-
-    def accept(self, id: str) -> Edited:
-        """Store a candidate that waits: a person stands by it."""
-        from mdmemory.capture import pending
-
-        return pending.accept(self._writer(), id, today=self._today())
-
-    def drop(self, id: str) -> Waiting:
-        """Take a candidate off the list; for 30 days it is not proposed again."""
-        from mdmemory.capture import pending
-
-        return pending.drop(self._writer(), id, today=self._today())
-
-    def now(self) -> datetime:
-        """The present moment in UTC, by the clock that this was opened with."""
-        return self._clock()
-
-    @contextmanager
-    def desk(self, session: str) -> Iterator[Desk]:
-        """What one session keeps at hand: core blocks, working memory, hot state. Never notes."""
-        from mdmemory.session.desk import Desk
-
-        with self._state() as state:
-            yield Desk(state, session, self.project.settings)
-
-    def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
-        """Take a session's decisions and candidates through capture, at its compaction. What the
-        user's turns in `said` do not bear out waits in `pending`. Asks no model."""
-        from mdmemory.session import promotion
-
-        with self._state() as state, self.desk(session) as desk:
-            promotion.enter(state, session, desk.hot(), self._today())
-            return promotion.promote(self._writer(), state, session, said, now=self._clock())
-
-    def sweep(self) -> Swept:
-        """Remove what is old or too much of what sessions keep. Notes are never touched."""
-        from mdmemory.session import sweep
-
-        with self._state() as state:
-            return sweep.sweep(state, self._clock())
-
-    def captures(self, limit: int | None = None) -> list[Evidence]:
-        """Why each candidate was kept or dropped, the newest first (90 days)."""
-        from mdmemory.store import evidence
-
-        with self._state() as state:
-            return evidence.recorded(state, limit)
 
     def compact(
         self, *, plan: str | bytes | None = None, model: Model | None = None,
@@ -484,8 +148,6 @@ class Memory:
 
         return sync(self._writer(), machine.places().environment, rebase=rebase)
 
-    # the rooms below
-
     def _planner(
         self, plan: str | bytes | None, model: Model | None, offline: bool, report: Report
     ) -> Planner:
@@ -506,72 +168,9 @@ class Memory:
             assert chosen is not None, "a planner with a model is chosen"
             return Asking(chosen, protocol.prompt("compact", models.protocol(self.project)))
 
-        return Asked(kind, ask, self._today(), _redacted, report)
+        return Asked(kind, ask, self._today(), redacted, report)
 
     def _compactor(self, planner: Planner) -> Compactor:
         from mdmemory.compact.runner import Compactor
 
-        return Compactor(self._writer(), planner, _redacted, self._clock())
-
-    def _state(self) -> State:
-        from mdmemory.store.state import State
-
-        return State(self.project.prepare_private() / "state.db")
-
-    def _today(self) -> str:
-        return self._clock().date().isoformat()
-
-    def _search(
-        self, refresher: Refresher, source: str = "memory", meaning: bool = True
-    ) -> Search:
-        from mdmemory.doors import outside
-        from mdmemory.search.project import Search
-
-        others = outside.sources(self.project, source)
-        if not meaning:
-            return Search(refresher, others)
-        return Search(refresher, others, lambda: outside.embedder(self.project, self._today()))
-
-    def _store(self) -> Store:
-        refresher = self._refresher()
-        refresher.keep_fresh()
-        return refresher.store
-
-    def _refresher(self) -> Refresher:
-        return Refresher(self.project, _is_secret)
-
-    def _writer(self) -> Writer:
-        from mdmemory.store.writer import Writer
-
-        return Writer(self.project, _is_secret, self._holder, self._tell)
-
-    def _history(self) -> History:
-        writer = self._writer()
-        writer.refresher.keep_fresh()
-        if writer.history is None:
-            refusal = writer.refusal()
-            raise refusal or NoGit("There is no git repository.")
-        return writer.history
-
-
-def _is_secret(text: str) -> bool:
-    from mdmemory.capture.privacy import has_secret
-
-    return has_secret(text)
-
-
-def _redacted(text: str) -> str:
-    from mdmemory.capture.privacy import redact
-
-    return redact(text)[0]
-
-
-def _digest(store: Store, file: str) -> str:
-    try:
-        return digest(read_regular(store.folder / file))
-    except MdmemoryError:
-        return ""
-
-
-def _status(head: Head, held: frozenset[str]) -> str:
-    return "held" if head.file in held else head.status
+        return Compactor(self._writer(), planner, redacted, self._clock())

@@ -1,0 +1,1 @@
+"""What a Memory can do, by what it is about; doors/memory puts it together."""
