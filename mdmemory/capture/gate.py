@@ -37,15 +37,26 @@ def judge(text: str, *, type: str, source: str) -> Verdict:
     """
     if source in TRUSTED:
         return Verdict(True)
-    fact = " ".join(text.split())
-    claim = re.split(r"\bWhy:|原因[：:]", fact, maxsplit=1)[0].strip() or fact
+    fact = _without_frame(" ".join(text.split()), type)
+    claim = _pattern(words.REASON).sub("", fact).strip() or fact
     found = tuple(
         code
         for code, speaks_against in REASONS.items()
-        if speaks_against(claim if code in OF_THE_CLAIM else fact, type)
+        if speaks_against(fact, type)
+        and (code not in OF_THE_CLAIM or claim == fact or speaks_against(claim, type))
     )
     forgiven = set(found) <= set(SOFT) and _says(words.WHY, fact)
     return Verdict(not found or forgiven, found)
+
+
+def _without_frame(fact: str, type: str) -> str:
+    """What the user said, or what the assistant should do, without the words that say so."""
+    said = _pattern(words.SAID).sub("", fact)
+    if said != fact:
+        said = _pattern(r"^(?:they|he|she)\b").sub("The user", said)
+    if type == "feedback":
+        said = _pattern(words.DUTY).sub("", said)
+    return said or fact
 
 
 @cache
@@ -72,12 +83,15 @@ _GIT = (
 _ERROR = (
     r"^\W{0,3}(?:(?:uncaught|unhandled) )?(?:[\w.]{0,60}(?:Error|Exception|Warning)|error|fatal"
     r"|panic|warning|failed|failure|segmentation fault|npm ERR!|(?-i:E[A-Z]{4,12}))"
-    r"(?:\[\w+\])?(?:!|:"
-    r"| -| ?\()|^npm ERR!|\bE(?:NOENT|ACCES|ADDRINUSE|CONNREFUSED|PERM|EXIST|LIFECYCLE|PIPE)\b"
-    r"|^make: \*\*\*"
+    r"(?:\[\w+\])?(?:!|:| -| ?\()|^npm ERR!|^make: \*\*\*"
     r"|^(?:the )?(?:build|lint|tests?|pipeline|compilation|deployment|job|ci) failed\b"
-    r"|\bexit(?:ed)?(?: with)?(?: code| status)? [1-9]\d{0,2}\b"
     r"|^\W{0,2}\d{3} (?:Internal|Not Found)"
+    r"|^(?:permission|access) denied\b|^connection (?:refused|reset)\b|^no such file\b"
+    r"|^cannot find module\b"
+)
+_ERROR_WITHIN = (
+    r"\bE(?:NOENT|ACCES|ADDRINUSE|CONNREFUSED|PERM|EXIST|LIFECYCLE|PIPE)\b"
+    r"|\bexit(?:ed)?(?: with)?(?: code| status)? [1-9]\d{0,2}\b"
 )
 _STACK = (
     r"Traceback \(most recent|\bat [\w.$<>]+ ?\([^()]*:\d+(?::\d+)?\)"
@@ -101,21 +115,36 @@ _PASTED = (
     r"|^\S+ (?:install|run|build|up|push|pull|add|commit|restart|start|stop|status|checkout"
     r"|clone|test|exec|apply)\b"
 )
-_SENTENCE = " (?:is|are|must|should|never|always|because|when|for|the|in) "
+_SENTENCE = (
+    " (?:is|are|must|should|never|always|because|when|for|the|in|needs?|requires?|takes?|fails?"
+    "|runs?|does|uses?|writes|reads|has|have|works?|means|cannot|can|may|only|without|before|after"
+    ") "
+)
 _STATEMENT = (
     r"\s*(?:(?:const|let|var) \w+ ?=|(?:async )?(?:def|function|func|fn|class) \w+ ?[(:{<]"
     r"|import [\w{*].* from ['\"]|from [\w.]+ import |#include|package \w+;"
     "|public (?:static|class) |SELECT .{1,200} FROM "
     r"|(?:INSERT INTO|UPDATE \w+ SET|CREATE TABLE|ALTER TABLE) |<\w+(?: [\w-]+=|>).*</"
     r"|return [\w.(]+;|if ?\(.*\) ?\{|\w+\(.*\);?\s*$|[\w.]+ [+-]?= .*[)\]}\"';]\s*$"
-    r"|(?:\+\+\+|---|@@|diff --git) |@[\w.]+\s*(?:\(|def )|[\w.#: >-]+ \{ ?[\w-]+: [^{}]*\}$)"
+    r"|(?:\+\+\+|---|@@|diff --git) |@[\w.]+\s*(?:\(|def )"
+    r"|[\w.#:>-]+(?: [>.#][\w.#:-]*)* \{ ?[\w-]+: [^{}]*\}$)"
     r"|\s*[\[{]\s*(?:\"[^\"]*\"\s*[:,]|\]|\}).*[\]}]\s*$"
 )
+
 
 def _too_short(fact: str, type: str) -> bool:
     said = re.sub(r"\[redacted:\w+\]|\W", " ", fact)
     pointer = type == "reference" and _says(_POINTER, fact)
     return not pointer and weight(" ".join(said.split())) < FLOORS.get(type, FLOOR)
+
+
+def _git_hash(fact: str, _: str) -> bool:
+    return _says(_GIT, fact) and not _says(r"\b(?:pinned|pin|frozen|forked|vendored)\b", fact)
+
+
+def _raw_error(fact: str, _: str) -> bool:
+    """An error as it was printed; what one means, or has to be, is a fact."""
+    return _says(_ERROR, fact) or (_says(_ERROR_WITHIN, fact) and not _says(words.LAW, fact))
 
 
 def _path_heavy(fact: str, _: str) -> bool:
@@ -155,45 +184,72 @@ def _question(fact: str, type: str) -> bool:
 
 
 def _task(fact: str, type: str) -> bool:
-    order = type != "feedback" and (_says(words.ORDER, fact) or _says(words.ONCE, fact))
-    if (order or _says(words.WANTS, fact)) and not _says(words.EACH_TIME, fact):
+    if (_order(fact, type) or _wish(fact, type)) and not _says(words.EACH_TIME, fact):
         return True
-    some_day = _says(words.PERHAPS, fact) and not _says(words.DATED, fact)
-    return some_day or _says(words.TO_DO, fact)
+    some_day = _says(words.PERHAPS, fact) or (
+        _says(words.PLANNED, fact) and (type != "user" or _says(words.WORK, fact))
+    )
+    return (some_day and not _says(words.DATED, fact)) or _says(words.TO_DO, fact)
 
 
-def _progress(fact: str, _: str) -> bool:
-    if _says(words.PROGRESS, fact):
+def _order(fact: str, type: str) -> bool:
+    """In feedback an order is a rule, but for what was to be done there and then."""
+    if type == "feedback":
+        return _says(words.AT_ONCE, fact)
+    return (_says(words.ORDER, fact) or _says(words.ONCE, fact)) and not _says(words.HOW, fact)
+
+
+def _wish(fact: str, type: str) -> bool:
+    if type == "project":
+        return _says(words.WANTS, fact) or _says(words.WISHED_CJK, fact)
+    return _says(words.WANTS, fact) and _says(words.WORK, fact) and not _says(words.RULE, fact)
+
+
+def _progress(fact: str, type: str) -> bool:
+    if _says(words.FORBIDS, fact):
+        return False
+    of_user = _says(words.USER_DID, fact) and type not in ("user", "feedback")
+    if of_user or _says(words.PROGRESS, fact):
+        return not _says(words.CAME_TO, fact)
+    if _says(words.PROGRESS_UNLESS_RULE, fact) and not _says(words.LAW, fact):
         return True
     report = _says(words.LABELLED, fact) or (
-        _says(words.REPORT, fact) and not _says(words.RULE, fact)
+        type != "feedback" and _says(words.REPORT, fact) and not _says(words.RULE, fact)
     )
-    state = report or _says(words.STATE, fact)
+    state = report or (_says(words.STATE, fact) and not _says(words.IF_SO, fact))
     return state and not _says(words.DATED, fact)
 
 
 def _event(fact: str, type: str) -> bool:
     """Something that happened, and neither decided anything nor says how things are."""
-    if type == "reference" or _says(words.YEAR, fact):
+    if type == "reference" or _says(words.YEAR, fact) or _says(words.CAME_TO, fact):
         return False
-    told = _says(words.HAPPENED, fact) or (type != "user" and _says(words.DID, fact))
+    # a life is told in the past tense, and so is what a preference was seen by
+    if type == "user" or (type == "feedback" and _says(words.OF_THE_USER, fact)):
+        return _says(words.IN_SESSION, fact)
+    told = _says(words.HAPPENED, fact) or (fact.isascii() and _says(words.DID, fact))
     if told and not _says(words.PRESENT, fact) and not _says(words.LASTS, fact):
         return True
     return (
-        not fact.isascii()
-        and _says(words.HAPPENED_CJK, fact)
-        and not _says(words.LASTS_CJK, fact)
+        not fact.isascii() and _says(words.HAPPENED_CJK, fact) and not _says(words.LASTS_CJK, fact)
     )
 
 
-def _measured(fact: str, _: str) -> bool:
-    return _says(words.MEASURED, fact) and not _says(words.BOUND, fact)
+def _measured(fact: str, type: str) -> bool:
+    return (
+        type != "user"
+        and _says(words.MEASURED, fact)
+        and not (_says(words.BOUND, fact) or _says(words.DATED, fact))
+    )
 
 
 def _restated(fact: str, type: str) -> bool:
     """What a piece of code does, without a rule about it."""
     rule = _says(words.RULE, fact) or _says(words.EACH_TIME, fact)
-    return type == "project" and not rule and _says(words.RESTATED, fact)
+    told = _says(words.HANDBOOK, fact) or (
+        _says(words.RESTATED, fact) and not _says(words.OUTSIDE, fact)
+    )
+    return type == "project" and not rule and told
 
 
 def _dangling(fact: str, type: str) -> bool:
@@ -206,9 +262,11 @@ def _temporary(fact: str, _: str) -> bool:
 
 
 def _bad_feedback(fact: str, type: str) -> bool:
-    """Praise or a mood that comes with no rule."""
-    mood = type == "feedback" and _says(words.MOOD, fact)
-    return mood and not _says(words.RULE, fact)
+    """Praise, a mood or good advice that comes with no rule."""
+    if type != "feedback":
+        return False
+    advice = _says(words.PLATITUDE, fact) and not _says(words.PARTICULAR, fact)
+    return advice or (_says(words.MOOD, fact) and not _says(words.RULE, fact))
 
 
 def _bad_decision(fact: str, type: str) -> bool:
@@ -223,8 +281,8 @@ def _when(expression: str) -> Callable[[str, str], bool]:
 
 REASONS: dict[str, Callable[[str, str], bool]] = {
     "too_short": _too_short,
-    "git_hash": _when(_GIT),
-    "raw_error": _when(_ERROR),
+    "git_hash": _git_hash,
+    "raw_error": _raw_error,
     "stack_trace": _when(_STACK),
     "path_heavy": _path_heavy,
     "command_line": _command_line,

@@ -464,9 +464,16 @@ JUNK_LATER: tuple[tuple[str, str], ...] = (
 
 
 ROUNDS: dict[str, Any] = runpy.run_path(str(Path(__file__).with_name("gate_rounds.py")))
-FACTS = GOOD + GOOD_LATER + ROUNDS["SEEN_GOOD"]
+FACTS = GOOD + GOOD_LATER + ROUNDS["SEEN_GOOD"] + ROUNDS["TAUGHT_GOOD"]
 ALL_JUNK = tuple(
-    dict.fromkeys([*((type_, text) for type_, text, _ in JUNK), *JUNK_LATER, *ROUNDS["SEEN_JUNK"]])
+    dict.fromkeys(
+        [
+            *((type_, text) for type_, text, _ in JUNK),
+            *JUNK_LATER,
+            *ROUNDS["SEEN_JUNK"],
+            *ROUNDS["TAUGHT_JUNK"],
+        ]
+    )
 )
 
 
