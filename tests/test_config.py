@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.config import TABLE, Setting, Settings, load
+from mdmemory.config import Settings, load
 from mdmemory.errors import BadSetting
+from mdmemory.settings_table import TABLE, Setting
 
 # What a test sets, and what it reads back; for all others it sets the default.
 GOOD: dict[str, tuple[str, object]] = {

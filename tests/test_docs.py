@@ -19,8 +19,8 @@ import pytest
 from rows import each
 
 from mdmemory import Memory, assets
-from mdmemory.config import TABLE, Setting
 from mdmemory.doors.cli import COMMANDS, main
+from mdmemory.settings_table import TABLE, Setting
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[1] / "mdmemory"
 FLOORS = (
     ("errors", "version"),
     ("files", "assets", "stamps"),
-    ("config", "limits", "head_lines", "heads", "head_edits"),
+    ("setting_values", "settings_table", "config", "limits", "head_lines", "heads", "head_edits"),
     ("note", "note_writing"),
     ("claims.",),
     ("store.",),

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory.config import PROJECT_FILE
 from mdmemory.doors import machine
 from mdmemory.errors import RepositoryState
+from mdmemory.settings_table import PROJECT_FILE
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.config import PROJECT_FILE, Settings, load
+from mdmemory.config import Settings, load
 from mdmemory.errors import NoStore, RepositoryState
 from mdmemory.files import writing
+from mdmemory.settings_table import PROJECT_FILE
 
 PRIVATE = ".mdmemory"
 

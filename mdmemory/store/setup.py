@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mdmemory.config import PROJECT_FILE, load
+from mdmemory.config import load
 from mdmemory.errors import BadSetting, NoStore, RepositoryState, UsageError
 from mdmemory.files import digest, read_regular, write_atomic, writing
+from mdmemory.settings_table import PROJECT_FILE
 from mdmemory.store import attributes, git
 from mdmemory.store.history import KEEP, History, Message, memory_trailers
 from mdmemory.store.index import is_generated

@@ -6,9 +6,9 @@ from argparse import Namespace
 from pathlib import Path
 
 from mdmemory import assets
-from mdmemory.config import DEFAULT_STORE
 from mdmemory.doors import machine, planner_choice
 from mdmemory.doors.cli.output import is_terminal
+from mdmemory.settings_table import DEFAULT_STORE
 from mdmemory.store.project import PRIVATE, Project
 
 
