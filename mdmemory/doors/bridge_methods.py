@@ -107,6 +107,7 @@ class Hooks:
         done: Extracted | None = None
         if turn is not None and not self._is_child(session, turn):
             done = memory.keep(turn.text, session=session, turn=turn.id)
+            self._uncommitted(memory, done)
         _refresh(memory)
         parts = [] if done is None else told(done, is_private)
         if turn is not None:
@@ -116,6 +117,11 @@ class Hooks:
             heard = partial(self._following.heard, memory, session, role, turn.text)
             parts += self._tried("message", heard) or []
         return {"parts": parts, "saved": [] if done is None else saved(done)}
+
+    def _uncommitted(self, memory: Memory, done: Extracted) -> None:
+        """Say why a note that was stored stands in no commit: a person counts on git."""
+        if saved(done) and not done.commit and (why := memory.refusal()):
+            self._log.say(f"message: what was stored is in no commit. {why.message} {why.hint}")
 
     def system(self, params: Params) -> Result:
         """The blocks of a session, the same bytes from its start or a compaction to the next."""

@@ -413,7 +413,6 @@ def test_a_long_call_holds_up_no_hook(project: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_bridge_stays_small_over_a_thousand_turns(project: Path) -> None:
     def resident() -> int:
         status = Path(f"/proc/{process.popen.pid}/status").read_text(encoding="utf-8")

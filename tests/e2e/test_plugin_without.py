@@ -52,7 +52,6 @@ def test_without_git_a_turn_succeeds_and_what_was_asked_for_is_a_file(
     assert "keep what was asked" not in git(place.project, "log", "--format=%s")
 
 
-@pytest.mark.xfail(strict=True, reason="the bridge does not say yet that nothing is committed")
 def test_without_git_the_log_says_why_nothing_is_committed(
     gitless: tuple[Place, list[str]],
 ) -> None:

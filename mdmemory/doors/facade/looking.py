@@ -97,9 +97,13 @@ class Looking(Opened):
             doctor.fix(writer, self._clock())
         return doctor.examine(writer, self._clock())
 
+    def refusal(self) -> MdmemoryError | None:
+        """Why nothing can be committed now, or None where it can."""
+        return self._writer().refusal()
+
     def git_state(self) -> str:
         """ready, none, or why no commit can be made now."""
-        refusal = self._writer().refusal()
+        refusal = self.refusal()
         if refusal is None:
             return "ready"
         return "none" if isinstance(refusal, NoGit) else refusal.message
