@@ -281,11 +281,15 @@ def mod97(number: str) -> bool:
 
 def noisy(text: str, turns: float = 0.4) -> bool:
     """Whether it has both cases and digits in turn, and as many bits a character as noise has."""
-    counts = [sum(map(kind, text)) for kind in (str.isupper, str.islower, str.isdigit)]
+    # what is cheap to see comes first: most long words are paths and names
+    if not all(any(map(kind, text)) for kind in (str.isdigit, str.isupper, str.islower)):
+        return False
+    if changes(text) < turns:
+        return False
     shares = [text.count(c) / len(text) for c in set(text)]
     bits = -sum(share * math.log2(share) for share in shares)
     # 4 bits from 32 characters on; 16 characters of noise have 3.7
-    return min(counts) >= 1 and changes(text) >= turns and bits >= (4.0 if len(text) >= 32 else 3.2)
+    return bits >= (4.0 if len(text) >= 32 else 3.2)
 
 
 def changes(text: str) -> float:

@@ -6,19 +6,30 @@ user, or what a tool shows. For one thread.
 
 from __future__ import annotations
 
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mdmemory.doors import recalling
 from mdmemory.doors.bridge_desks import Desks
 from mdmemory.doors.bridge_known import Sessions
+from mdmemory.doors.bridge_log import Log
 from mdmemory.doors.bridge_message import Params, Used, counted, model_of, window_of
 from mdmemory.doors.memory import Memory
+from mdmemory.errors import MdmemoryError
 
 if TYPE_CHECKING:  # loaded with the first desk
     from mdmemory.session.desk import Desk
+    from mdmemory.store.project import Project
 
 HOOKS = ("tool", "said", "answered")  # what a host has to forward for it
 MAX_SAID = 40_000  # characters of one answer of the assistant that are looked at
+REST = 0.1  # seconds; the answer, and the prompt that follows it, are under way by then
+MAX_WAITING = 32_000_000  # characters of outputs that wait to be kept
+Failed = Callable[[Exception], None]
 
 
 def wanted(memory: Memory) -> list[str]:
@@ -29,6 +40,56 @@ def wanted(memory: Memory) -> list[str]:
     return ["tool"] if is_on("observe.enabled") else []
 
 
+class Afterwards:
+    """What no answer waits for: a thread does it a moment later, one piece after the other. The
+    end of the process waits for what is left."""
+
+    def __init__(self) -> None:
+        self._changing, self._working = threading.Lock(), threading.Lock()
+        self._waiting: deque[tuple[str, int, Callable[[], None], Failed]] = deque()
+        self._is_running = False
+
+    def add(self, session: str, size: int, failed: Failed, work: Callable[[], None]) -> None:
+        """Do a session's work later, or now where too much waits already. `failed` is told, in
+        that thread, of what it raises later."""
+        with self._changing:
+            if sum(each[1] for each in self._waiting) + size > MAX_WAITING:
+                starts = None
+            else:
+                self._waiting.append((session, size, work, failed))
+                starts, self._is_running = not self._is_running, True
+        if starts is None:
+            work()
+        elif starts:
+            try:
+                threading.Thread(target=self._run).start()
+            except RuntimeError:  # no thread is to be had
+                self._run()
+
+    def drop(self, session: str) -> None:
+        """Leave undone what waits of a session; none of it is under way any more."""
+        with self._working, self._changing:
+            self._waiting = deque(each for each in self._waiting if each[0] != session)
+
+    def _run(self) -> None:
+        time.sleep(REST)
+        while self._is_next_done():
+            pass
+
+    def _is_next_done(self) -> bool:
+        with self._working:
+            with self._changing:
+                self._is_running = bool(self._waiting)
+                if not self._is_running:
+                    return False
+                _, _, work, failed = self._waiting.popleft()
+            try:
+                work()
+            except Exception as problem:  # noqa: BLE001 - nobody else would hear of it
+                failed(problem)
+        return True
+
+
 class Following:
     """What is followed of all sessions."""
 
@@ -36,6 +97,8 @@ class Following:
         self._desks = Desks()
         self._said, self._answered, self._held = Sessions(), Sessions(), Sessions()
         self._windows = Sessions()  # by model
+        self._afterwards = Afterwards()
+        self._lost: deque[tuple[str, str]] = deque(maxlen=100)  # sessions and what to tell them
 
     def window(self, params: Params) -> None:
         """A prompt is made for a model, whose window the host states."""
@@ -62,8 +125,12 @@ class Following:
         pruned = None
         if desk:
             pruned = desk.tool(
-                use.tool, use.args, use.output, exit_code=use.exit_code, now=memory.now()
-            )
+                use.tool, use.args, use.output, exit_code=use.exit_code, now=memory.now(),
+                later=partial(
+                    self._afterwards.add, session, len(use.output),
+                    partial(self._lose, memory.project, session),
+                ),
+            )  # fmt: skip
         self._observe(memory, session, use)
         if not use.is_text:
             return None
@@ -99,6 +166,7 @@ class Following:
 
     def deleted(self, memory: Memory, session: str) -> None:
         """The session is gone."""
+        self._afterwards.drop(session)
         for kept in (self._said, self._answered, self._held):
             kept.drop(session)
         if desk := self._desk(memory, session):
@@ -109,8 +177,20 @@ class Following:
         return self._desks.of(memory, session) if "answered" in wanted(memory) else None
 
     def _told(self, session: str) -> list[str]:
-        told: list[str] | None = self._held.drop(session)
-        return told or []
+        told: list[str] = self._held.drop(session) or []
+        lost = [each for each in [*self._lost] if each[0] == session]
+        for each in lost:
+            self._lost.remove(each)
+        return [*told, *(sentence for _, sentence in lost)]
+
+    def _lose(self, project: Project, session: str, problem: Exception) -> None:
+        """The whole of an output could not be kept after all: the log says why, and the assistant
+        is told, for it holds a mark that names the place."""
+        log = Log()
+        log.belongs_to(project)
+        log.failure("tool", problem)
+        why = problem.message if isinstance(problem, MdmemoryError) else ""
+        self._lost.append((session, f"A whole output that was to be kept is lost. {why}".rstrip()))
 
     def _observe(self, memory: Memory, session: str, use: Used) -> None:
         found = memory.observations()

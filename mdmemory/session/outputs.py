@@ -45,19 +45,26 @@ def path_of(folder: Path, id: str) -> Path:
     return folder / f"{id}.txt"
 
 
+def prepare(folder: Path, id: str) -> None:
+    """Make sure that a text can be put there soon, as far as that shows now. Raises OSError."""
+    os.close(_open(folder, id, 0))
+
+
 def put(folder: Path, id: str, text: str) -> None:
     """Keep a text; the oldest of what lies there give way. Raises OSError."""
+    # never half a file, yet without waiting for the disk: a cache may lose what a crash takes
+    with os.fdopen(_open(folder, id, os.O_TRUNC), "wb") as file:
+        file.write(text.encode("utf-8", "replace"))
+    os.replace(folder / f".{id}", path_of(folder, id))
+    _remove(_beyond(folder))
+
+
+def _open(folder: Path, id: str, how: int) -> int:
+    """The file of an output that is not whole yet, for writing."""
     if folder.is_symlink():
         raise OSError(f"{folder} is a symbolic link")  # a repository may have put it there
     folder.mkdir(mode=0o700, exist_ok=True)
-    path = path_of(folder, id)
-    # never half a file, yet without waiting for the disk: a cache may lose what a crash takes
-    fresh = folder / f".{id}"
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(text.encode("utf-8", "replace"))
-    os.replace(fresh, path)
-    _remove(_beyond(folder))
+    return os.open(folder / f".{id}", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how, 0o600)
 
 
 def get(folder: Path, id: str) -> str:
@@ -79,7 +86,8 @@ def sweep(folder: Path, now: datetime) -> Freed:
 def forget(folder: Path, session: str) -> Freed:
     """Remove the outputs of a session."""
     start = _of(session)
-    return _remove([each for each in _files(folder) if os.path.basename(each[2]).startswith(start)])
+    names = (start, f".{start}")  # what is not whole yet, too
+    return _remove([each for each in _files(folder) if os.path.basename(each[2]).startswith(names)])
 
 
 File = tuple[float, int, str]  # changed (seconds since 1970), bytes, path

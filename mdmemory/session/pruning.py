@@ -7,8 +7,11 @@ missing; the last mark says how to get them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import merge
+from itertools import chain, islice
+from string import hexdigits
 from typing import Any
 
 from mdmemory.session.failures import command_of
@@ -83,7 +86,20 @@ _ERROR = re.compile(
     re.IGNORECASE,
 )
 _NO_ERROR = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?)\b", re.IGNORECASE)
-_VARIES = re.compile(r"0x[0-9a-f]+|\b(?=[a-f]*\d)[0-9a-f]{8,}\b|\d+", re.IGNORECASE)
+# One of these is in every line that `_ERROR` finds, in small letters, with the line end before it.
+_ERROR_HINTS = (
+    "error", "fail", "fatal", "panic", "exception", "traceback", "critical", "\ne  ", "✗", "✕",
+)  # fmt: skip
+_LOOKED_AT = 500  # characters of a line
+_HEX = re.compile(rb"0[xX][0-9a-fA-F]+")
+# An id by its classes: h what is hexadecimal, w what else a word is made of. Its literal, which
+# stands first, is quick to search.
+_ID = re.compile(rb"hhhhhhhh(?<![hw]hhhhhhhh)h*(?![hw])")
+_CLASSES = bytes(
+    104 if chr(byte) in hexdigits else 119 if byte > 127 or chr(byte).isidentifier() else 46
+    for byte in range(256)
+)
+_DIGITS = bytes(48 if 48 <= byte < 58 else byte for byte in range(256))
 _RUN = 4  # lines that are alike, before any of them is left out
 
 
@@ -177,29 +193,57 @@ def _commands(tool: str, args: Mapping[str, Any]) -> list[str]:
 
 def _chosen(lines: Lines, level: Level, commands: Sequence[str]) -> tuple[str, set[int]]:
     """The rule that was used, and the numbers of the lines that stay."""
-    left = [at for at, each in enumerate(lines) if len(each) <= level.longest]
+    left: Sequence[int] = range(len(lines))
+    if max(map(len, lines)) > level.longest:
+        left = [at for at in left if len(lines[at]) <= level.longest]
     if level.repeats:
         left = _without_repeats(lines, left)
-    some = [lines[at] for at in left]
+    some = lines if len(left) == len(lines) else [lines[at] for at in left]
     if len(some) <= level.over:
         return "repeats", set(left)
     rule = next(each for each in RULES if each.fits(some, commands))
-    chosen = rule.keep(some, level) & set(range(len(some)))
-    errors = [
-        at
-        for at, each in enumerate(some)
-        if at not in chosen and _ERROR.search(each[:500]) and not _NO_ERROR.search(each[:500])
-    ]
-    chosen |= set(errors[: level.errors])
+    chosen = {at for at in rule.keep(some, level) if 0 <= at < len(some)}
+    errors = (at for at in _failing(some) if at not in chosen)
+    chosen |= set(islice(errors, level.errors))
     return rule.name, {left[at] for at in chosen}
+
+
+def _failing(lines: Lines) -> Iterator[int]:
+    """The numbers of the lines that tell of an error, in order."""
+    for at in _hinting(lines):
+        some = lines[at][:_LOOKED_AT]
+        if _ERROR.search(some) and not _NO_ERROR.search(some):
+            yield at
+
+
+def _hinting(lines: Lines) -> Iterator[int]:
+    """The numbers of the lines that may tell of an error. To look for literals in the whole text
+    takes a tenth of the time that an expression takes line by line."""
+    text = "\n".join(chain(("",), lines))
+    lower = text.lower()
+    if len(lower) != len(text):  # one character of Turkish becomes two
+        yield from range(len(lines))
+        return
+    number, counted = -1, 0
+    for at in merge(*(_places(hint, lower) for hint in _ERROR_HINTS)):
+        further = lower.count("\n", counted, at + 1)
+        if further:
+            number, counted = number + further, at + 1
+            yield number
+
+
+def _places(hint: str, text: str) -> Iterator[int]:
+    at = text.find(hint)
+    while at >= 0:
+        yield at
+        at = text.find(hint, at + 1)
 
 
 def _without_repeats(lines: Lines, left: Sequence[int]) -> list[int]:
     """Line numbers without the middles of runs that are alike but for numbers."""
     runs: list[list[int]] = []
     before = None
-    for at in left:
-        shape = _VARIES.sub("0", lines[at][:500]).strip()
+    for at, shape in zip(left, _shapes([lines[at] for at in left]), strict=True):
         if runs and shape == before:
             runs[-1].append(at)
         else:
@@ -209,6 +253,27 @@ def _without_repeats(lines: Lines, left: Sequence[int]) -> list[int]:
     for run in runs:
         kept += run if len(run) < _RUN else (run[0], run[-1])
     return kept
+
+
+def _shapes(lines: Lines) -> list[bytes]:
+    """Each line with a single 0 for every number: bytes of the whole, because that is quick."""
+    text = "\n".join(each[:_LOOKED_AT].strip() for each in lines).encode("utf-8", "surrogatepass")
+    shape = _HEX.sub(b"0", _without_ids(text)).translate(_DIGITS)
+    while b"00" in shape:
+        shape = shape.replace(b"00", b"0")
+    return shape.split(b"\n")
+
+
+def _without_ids(text: bytes) -> bytes:
+    """Each hexadecimal word of 8 characters and more, with a digit in it, as 0."""
+    kept: list[bytes] = []
+    end = 0
+    for found in _ID.finditer(text.translate(_CLASSES)):
+        start, stop = found.span()
+        if not text[start:stop].isalpha():
+            kept += text[end:start], b"0"
+            end = stop
+    return b"".join((*kept, text[end:]))
 
 
 def _marked(lines: Lines, kept: set[int], where: str) -> str:

@@ -16,6 +16,8 @@ _UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
     r"\U000e0000-\U000e007f]"
 )
+# The same of a text in ASCII.
+_UNSEEN_ASCII = bytes(code for code in range(128) if _UNSEEN.match(chr(code)))
 LOOKED_AT = 4_000  # characters of a text of which one line is kept
 LEFT_OUT = "(left out: it reads as an instruction to an assistant)"
 # What would close or open a block of ours in the prompt that it stands in.
@@ -31,12 +33,21 @@ def visible(text: str) -> str:
     """`text` as a person sees it on a screen, without what is private or was recalled."""
     if "private" in text.lower():
         text = strip_private(text)[0]
-    return _UNSEEN.sub("", _ANSI.sub("", without_memory(text.replace("\r\n", "\n"))))
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    text = without_memory(text)
+    return _seen(_ANSI.sub("", text) if "\x1b" in text else text)
 
 
 def clean(text: str) -> str:
     """`visible` text of any length as it may be kept: no secrets, no tags of our own blocks."""
-    return _OURS.sub("‹", redact(_UNSEEN.sub("", text))[0])
+    return _OURS.sub("‹", redact(_seen(text))[0])
+
+
+def _seen(text: str) -> str:
+    if text.isascii():  # a hundredth of the time
+        return text.encode("ascii").translate(None, _UNSEEN_ASCII).decode("ascii")
+    return _UNSEEN.sub("", text)
 
 
 def line(text: str, limit: int) -> str:

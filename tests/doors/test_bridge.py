@@ -370,6 +370,17 @@ def test_the_bridge_goes_when_its_host_does(project: Path, end: str) -> None:
         assert (project / "notes/memory" / FILE).exists(), "what was asked before is done"
 
 
+def test_the_end_waits_until_a_whole_output_is_kept(project: Path) -> None:
+    lines = "\n".join(f"line {number}" for number in range(500))
+    with bridge(project) as process:
+        used = {"tool": "bash", "args": {"command": "./run"}, "output": lines, "exit": 0}
+        shown = process.ask("tool", session="ses_1", **used)["output"]
+        process.popen.send_signal(signal.SIGTERM)
+        assert process.popen.wait(timeout=10) == 0
+    file = Path(shown.rpartition("the whole output: ")[2].removesuffix("]"))
+    assert file.read_text(encoding="utf-8") == lines
+
+
 @pytest.mark.slow
 def test_two_bridges_and_a_command_share_a_store(project: Path, git: Git) -> None:
     with bridge(project) as one, bridge(project) as other:

@@ -14,7 +14,7 @@ import pytest
 
 from mdmemory.capture.run import Extracted
 from mdmemory.capture.transcript import Transcript, Turn
-from mdmemory.doors import bridge_methods, idle
+from mdmemory.doors import bridge_following, bridge_methods, idle
 from mdmemory.doors.bridge_log import Log
 from mdmemory.doors.bridge_methods import HOOKS, PROTOCOL, Hooks
 from mdmemory.doors.memory import Memory
@@ -241,6 +241,50 @@ def test_a_long_output_is_shown_in_part_and_what_is_no_text_stays(host: Host) ->
     assert "line 4999" in seen
     assert host.ask("tool", tool="jira_search", args={"query": "x"}, output=None) == {}
     assert host.ask("tool", tool="jira_search", args=[], output={"a": 1}, exit="1") == {}
+
+
+LINES = "\n".join(f"line {number}" for number in range(200))
+
+
+def test_the_whole_of_an_output_is_kept_a_moment_after_the_answer(
+    host: Host, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bridge_following, "REST", 0.01)
+    file = Path(host.run("./run", LINES).rpartition("the whole output: ")[2].removesuffix("]"))
+    is_soon(file.exists)
+    assert file.read_text(encoding="utf-8") == LINES
+    monkeypatch.setattr(bridge_following, "REST", 0.2)
+    host.run("./run", f"{LINES}\nmore")
+    host.ask("deleted")
+    time.sleep(0.3)
+    assert list(file.parent.iterdir()) == []
+
+
+def test_a_whole_output_that_is_lost_after_the_answer_is_told_and_logged(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(bridge_following, "REST", 0.01)
+    monkeypatch.setattr("mdmemory.session.outputs.put", full)
+    shown = host.run("./run", LINES)
+    log = host.log.file
+    is_soon(lambda: log.exists() and "No space left" in log.read_text(encoding="utf-8"))
+    assert host.run("ls", session="ses_2") is None
+    told = host.run("ls")
+    assert shown.rpartition("the whole output: ")[2].removesuffix("]") in told
+    assert "is lost" in told
+    assert host.run("ls") is None
+    monkeypatch.setattr(bridge_following, "MAX_WAITING", 10)
+    assert host.run("./run", LINES) is None, "too much waits: what fails at once stays whole"
+
+
+def is_soon(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 5
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_the_state_may_be_deleted_at_any_moment(host: Host, project: Path) -> None:

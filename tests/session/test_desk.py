@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from mdmemory.config import Settings, load
-from mdmemory.errors import UsageError
+from mdmemory.errors import Unwritable, UsageError
 from mdmemory.session import kept, sweep
 from mdmemory.session.desk import Desk
 from mdmemory.store.state import State
@@ -129,6 +129,28 @@ def test_a_long_output_is_shown_in_part_and_the_whole_is_where_it_says(desk: Des
 def test_an_output_that_cannot_be_kept_is_shown_whole(state: State, desk: Desk) -> None:
     (state.path.parent / "outputs").symlink_to("/tmp")
     assert run(desk, "./run", "line\n" * 500) is None
+
+
+def test_the_whole_may_be_kept_after_the_answer_and_nothing_secret_lies_there_before(
+    state: State, desk: Desk
+) -> None:
+    text = "\n".join(f"line {n} of {KEY if n == 250 else 'the'} output" for n in range(500))
+    waiting: list[Callable[[], None]] = []
+    args = {"command": "./run"}
+    shown = desk.tool("bash", args, text, now=NOW, later=waiting.append)
+    assert shown is not None
+    folder = state.path.parent / "outputs"
+    assert [each.read_bytes() for each in folder.iterdir()] == [b""]
+    waiting[0]()
+    (file,) = folder.iterdir()
+    assert str(file) in shown
+    assert file.read_text("utf-8") == text.replace(KEY, "[redacted:anthropic_key]")
+    desk.tool("bash", args, f"{text}\nmore", now=NOW, later=waiting.append)
+    desk.deleted(now=NOW)
+    folder.rmdir()
+    folder.symlink_to("/tmp")
+    with pytest.raises(Unwritable):
+        waiting[1]()
 
 
 def test_outputs_are_cut_harder_as_the_context_fills(desk: Desk) -> None:

@@ -63,6 +63,29 @@ def test_lines_that_tell_of_an_error_stay() -> None:
     assert many.kept == 80
 
 
+TELLING = [
+    "error: x", "2 FAILED", "a failure", "Fatal: y", "panicked? panic!", "OSError", "an exception",
+    "Traceback (most recent call last)", "CRITICAL z", "E   assert 1 == 2", "✗ case", "✕ case",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("turkish", ["", "İstanbul"])  # two characters in small letters
+def test_every_word_for_an_error_is_seen_wherever_its_line_stands(turkish: str) -> None:
+    lines = numbered(500).split("\n")
+    lines[90:90] = [turkish, *TELLING, "terrors unfailingly told", *TELLING]
+    done = cut("\n".join(lines))
+    assert done is not None
+    assert own(done.text)[30:50] == [*TELLING, *TELLING][:20]
+
+
+def test_lines_that_differ_in_words_are_no_repetition() -> None:
+    same = ["a1 0xff deadbeef1", "a22 0x1 0123456789abcdef", "a3 0xabc 12345678"]
+    other = ["deadbeef x", "cafebabe x", "feedface x"]
+    done = cut("\n".join([*same * 6, *other * 5]), "aggressive")
+    assert done is not None
+    assert own(done.text) == [same[0], same[2], *other * 5]
+
+
 def test_repetition_is_told_by_its_first_and_last_line() -> None:
     text = "\n".join(["start", *(f"Downloading 0x{n:04x} {n}%" for n in range(100)), "done"])
     done = cut(text, "aggressive")

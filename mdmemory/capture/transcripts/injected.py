@@ -23,8 +23,11 @@ _HEADLINES = ("Workspace memory (cross-session", "Hot session state snapshot")
 # as long as a line of ours can be, so that a line of a million brackets takes no time
 _INDEX_LINE = re.compile(r"[-*] \[.{0,1000}\]\([^)\s]{0,400}\.md\)")
 _KEY = re.compile(r"[\w.\"' -]{1,40}:(?:\s|$)")
-_NOTE_KEY = re.compile(r"(?:name|description|metadata)\s*:")
+_NOTE_KEYS = ("name", "description", "metadata")
+_NOTE_KEY = re.compile(rf"(?:{'|'.join(_NOTE_KEYS)})\s*:")
 _MAX_HEAD = 40  # lines; a head has about ten
+# A line that may open a head. The literal stands first: searching for it skips all else.
+_RULER = re.compile(r"---(?<![^\n \t>\ufeff]---)\s*?(?:\n|\Z)")
 
 
 def without_memory(text: str) -> str:
@@ -34,7 +37,10 @@ def without_memory(text: str) -> str:
     A note begins with its head. It ends with the code fence or the quotation that it stands in;
     pasted bare, it reaches to the end, because nothing tells its body from what follows.
     """
-    lines = without_tagged(text, MEMORY_TAGS).split("\n")
+    text = without_tagged(text, MEMORY_TAGS)
+    if not _may_hold(text):
+        return text
+    lines = text.split("\n")
     kept: list[str] = []
     at = 0
     fence = ""
@@ -46,6 +52,15 @@ def without_memory(text: str) -> str:
             end += 1
         at = end
     return "\n".join(kept)
+
+
+def _may_hold(text: str) -> bool:
+    """Whether anything in a text can be the beginning of a block: most texts hold none."""
+    if any(start in text for start in (*_INDEX_STARTS, *_HEADLINES)):
+        return True
+    if ".md)" in text and "](" in text:
+        return True
+    return _RULER.search(text) is not None and any(key in text for key in _NOTE_KEYS)
 
 
 def without_tagged(text: str, tags: str) -> str:
