@@ -57,7 +57,7 @@ class Settings:
         value = self.values[name]
         if _BY_NAME[name].secret or value == "":
             return "set" if value else "not set"
-        return str(value)
+        return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def load(
@@ -91,7 +91,8 @@ def _entries(path: Path | None) -> dict[str, object]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        raise BadSetting(f"{path} cannot be read: {problem}.", "Check the file.") from problem
+        why = getattr(problem, "strerror", None) or "it is not UTF-8 text"
+        raise BadSetting(f"{path} cannot be read: {why}.", "Check the file.") from problem
     simple = re.fullmatch(r'(?:\s*#[^\n]*\n)*\s*store = "([^"\\\n]+)"\s*', text)
     if simple:
         return {"store": simple[1]}  # what `init` writes: spares every command the TOML parser

@@ -7,12 +7,13 @@ time to start is a promise (`make bench`).
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.version import VERSION
 
 # name, module of this package, what it does
@@ -62,12 +63,26 @@ class Parser(argparse.ArgumentParser):
 
 def run() -> None:
     """The console script."""
+    _open_what_is_closed()
     code = main(sys.argv[1:])
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _let_go()
+    except OSError as problem:  # what was said last did not get out
+        _let_go()
+        code = _unwritten(problem)
     sys.exit(code)
+
+
+def _open_what_is_closed() -> None:
+    """A stream that our caller closed (`<&-`) is an empty one: Python has None in its place, and
+    the next file that is opened would take its number."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            while os.open(os.devnull, os.O_RDWR) < number:
+                pass
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - till the end
 
 
 def _let_go() -> None:
@@ -89,8 +104,19 @@ def main(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("mdmemory: interrupted; nothing is half done.", file=sys.stderr)
         return 130
+    except OSError as problem:
+        if problem.errno == errno.ENOSPC and problem.filename is None:
+            _let_go()
+            return _unwritten(problem)
+        return _unexpected(problem, words, wants_json)
     except Exception as problem:  # noqa: BLE001 - the last resort: a sentence and a log, no trace
         return _unexpected(problem, words, wants_json)
+
+
+def _unwritten(problem: OSError) -> int:
+    hint = "Make room there, and run it again: what was done stays done."
+    _complain(MdmemoryError(f"The answer cannot be written: {problem.strerror}.", hint), False)
+    return 1
 
 
 def _dispatch(words: Sequence[str]) -> int:
@@ -102,9 +128,14 @@ def _dispatch(words: Sequence[str]) -> int:
     module = next((module for name, module, _ in COMMANDS if name == asked.command), None)
     if module is None:
         raise UsageError(f"There is no command {asked.command}.", _nearest(asked.command))
+    try:
+        os.getcwd()
+    except FileNotFoundError as problem:
+        raise NotFound("The folder you are in was removed.", "Go to another: `cd`.") from problem
     room = import_module(f"mdmemory.doors.cli.{module}")
     parser = Parser(prog=f"mdmemory {asked.command}")
-    parser.add_argument("--store", help="the store, or a project root", default=asked.store)
+    parser.add_argument("--store", metavar="PATH", help="the store, or a project root",
+                        default=asked.store)  # fmt: skip
     parser.add_argument("--json", action="store_true", default=asked.json, help="answer in JSON")
     # `import` is a word of Python's own, so its function has another name
     command = getattr(room, asked.command, None) or getattr(room, f"{asked.command}_")

@@ -5,17 +5,40 @@ from __future__ import annotations
 import shlex
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mdmemory.config import Settings
 from mdmemory.errors import MdmemoryError
 
 
-def edit_copy(text: str, name: str, settings: Settings) -> tuple[str, Path]:
-    """Let the person edit a copy of `text`; what they left, and where the copy lies.
+@contextmanager
+def edited_copy(text: str, name: str, settings: Settings) -> Iterator[str]:
+    """What the person makes of a copy of `text`. The copy goes once its text is safe, and is named
+    by the error that keeps it from the store."""
+    left, path = _edit(text, name, settings)
+    if not left.strip():
+        _discard(path)
+        raise MdmemoryError(
+            "The editor left nothing, so nothing was changed.",
+            "To take a note away: `mdmemory remove NAME`.",
+        )
+    try:
+        yield left
+    except MdmemoryError as problem:
+        problem.hint = f"What you wrote is in {path}. {problem.hint}".rstrip()
+        raise
+    _discard(path)
 
-    The copy is kept by whoever calls until its text is safe. Line ends are left as they are.
-    """
+
+def _discard(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.parent.rmdir()
+
+
+def _edit(text: str, name: str, settings: Settings) -> tuple[str, Path]:
+    """What the person left, and where the copy lies. Line ends are left as they are."""
     folder = Path(tempfile.mkdtemp(prefix="mdmemory-edit-"))
     path = folder / name
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -32,10 +55,9 @@ def edit_copy(text: str, name: str, settings: Settings) -> tuple[str, Path]:
             f"The editor ended with an error ({done.returncode}), so nothing was changed.",
             f"What you wrote is in {path}.",
         )
-    return path.read_bytes().decode("utf-8"), path
-
-
-def discard(path: Path) -> None:
-    """Remove the copy, once its text is in the store."""
-    path.unlink(missing_ok=True)
-    path.parent.rmdir()
+    try:
+        return path.read_bytes().decode("utf-8"), path
+    except (UnicodeDecodeError, OSError) as problem:
+        raise MdmemoryError(
+            "The editor left no UTF-8 text, so nothing was changed.", f"What it left is in {path}."
+        ) from problem

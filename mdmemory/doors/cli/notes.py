@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.doors.cli.output import emit, is_terminal, opened, plural, warn
 from mdmemory.doors.memory import Listed, Memory
-from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.limits import TYPES
+from mdmemory.errors import MdmemoryError, NoGit, UsageError
+from mdmemory.limits import TYPES, check_name
 from mdmemory.note import UNREADABLE, fields
 
 if TYPE_CHECKING:  # the commands that only read must not pay for writing
@@ -21,7 +21,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="kebab-case, such as prefers-pnpm")
     parser.add_argument("--type", required=True, help=", ".join(TYPES))
     parser.add_argument("--description", required=True, help="one line: what the index shows")
-    parser.add_argument("--kind", default="", choices=["", "decision"], metavar="KIND",
+    parser.add_argument("--kind", default="", choices=["decision"], metavar="KIND",
                         help="decision (of a project)")  # fmt: skip
     parser.add_argument("--source", default="manual", choices=["explicit", "manual", "assistant"],
                         help="who said it (default: manual)")  # fmt: skip
@@ -33,13 +33,16 @@ def add(asked: Namespace) -> int:
     asked.holder = "add"
     memory = opened(asked)
     body = _body(asked.body)
-    if body is None:
-        body = _written(memory, asked.description, f"{asked.name}.md")
-    done = memory.add(
+    done = _added(memory, asked, body) if body is not None else _written(memory, asked)
+    same = f"{done.file} says this already; nothing was changed."
+    return _told(memory, asked, done, "Stored", same)
+
+
+def _added(memory: Memory, asked: Namespace, body: str) -> Edited:
+    return memory.add(
         asked.name, type=asked.type, description=asked.description, body=body, kind=asked.kind,
         source=asked.source,
     )  # fmt: skip
-    return _told(asked, done, "Stored", f"{done.file} says this already; nothing was changed.")
 
 
 def list_options(parser: ArgumentParser) -> None:
@@ -96,10 +99,10 @@ def edit(asked: Namespace) -> int:
     if asked.body is None and asked.description is None:
         if not is_terminal():
             raise UsageError("Neither a description nor a body was given.", "Pass BODY or `-`.")
-        return _told(asked, _edited(memory, asked.name), "Changed", same)
+        return _told(memory, asked, _edited(memory, asked.name), "Changed", same)
     body = _body(asked.body) if asked.body is not None else None
     done = memory.edit(asked.name, description=asked.description, body=body)
-    return _told(asked, done, "Changed", same)
+    return _told(memory, asked, done, "Changed", same)
 
 
 def remove_options(parser: ArgumentParser) -> None:
@@ -110,7 +113,8 @@ def remove_options(parser: ArgumentParser) -> None:
 def remove(asked: Namespace) -> int:
     """Remove a note, in one commit. `mdmemory undo` brings it back."""
     asked.holder = "remove"
-    return _told(asked, opened(asked).remove(asked.name), "Removed", "")
+    memory = opened(asked)
+    return _told(memory, asked, memory.remove(asked.name), "Removed", "")
 
 
 def confirm_options(parser: ArgumentParser) -> None:
@@ -121,11 +125,12 @@ def confirm_options(parser: ArgumentParser) -> None:
 def confirm(asked: Namespace) -> int:
     """Stand by a note whose status is unconfirmed, so that the index lists it."""
     asked.holder = "confirm"
-    done = opened(asked).confirm(asked.name)
-    return _told(asked, done, "Confirmed", f"{done.file} is confirmed already.")
+    memory = opened(asked)
+    done = memory.confirm(asked.name)
+    return _told(memory, asked, done, "Confirmed", f"{done.file} is confirmed already.")
 
 
-def _told(asked: Namespace, done: Edited, verb: str, same: str) -> int:
+def _told(memory: Memory, asked: Namespace, done: Edited, verb: str, same: str) -> int:
     for file, why in done.written.kept:
         warn(f"{file} was left as it is: {why}.")
     if asked.json:
@@ -136,7 +141,16 @@ def _told(asked: Namespace, done: Edited, verb: str, same: str) -> int:
     else:
         where = f"commit {done.written.commit[:10]}" if done.written.commit else "not committed"
         print(f"{verb} {done.file} ({where}).")
+        if not done.written.commit and not done.written.kept:
+            _warn_of_no_commit(memory)
     return 1 if done.written.kept else 0
+
+
+def _warn_of_no_commit(memory: Memory) -> None:
+    """Say what is in the way of a commit; of a folder without git that is known."""
+    why = memory.refusal()
+    if why is not None and not isinstance(why, NoGit):
+        warn(f"It will be in a later commit. {why.message} {why.hint}".rstrip())
 
 
 def _description(row: Listed) -> str:
@@ -162,23 +176,18 @@ def _body(given: str | None) -> str | None:
     return given
 
 
-def _written(memory: Memory, description: str, name: str) -> str:
-    from mdmemory.doors.cli.editor import discard, edit_copy
+def _written(memory: Memory, asked: Namespace) -> Edited:
+    from mdmemory.doors.cli.editor import edited_copy
 
-    text, path = edit_copy(f"{description}\n", name, memory.project.settings)
-    discard(path)
-    return text.rstrip("\n")
+    check_name(asked.name)  # it names the copy
+    copy = edited_copy(f"{asked.description}\n", f"{asked.name}.md", memory.project.settings)
+    with copy as text:
+        return _added(memory, asked, text.rstrip("\n"))
 
 
 def _edited(memory: Memory, name: str) -> Edited:
-    from mdmemory.doors.cli.editor import discard, edit_copy
+    from mdmemory.doors.cli.editor import edited_copy
 
     stored = memory.note(name)
-    text, path = edit_copy(stored.note.text, stored.file, memory.project.settings)
-    try:
-        done = memory.replace_text(stored.file, text, replaces=stored.digest)
-    except MdmemoryError as problem:
-        problem.hint = f"What you wrote is in {path}. {problem.hint}"
-        raise
-    discard(path)
-    return done
+    with edited_copy(stored.note.text, stored.file, memory.project.settings) as text:
+        return memory.replace_text(stored.file, text, replaces=stored.digest)

@@ -21,7 +21,7 @@ _TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 
 def observe_options(parser: ArgumentParser) -> None:
     """Options of `observe`."""
-    parser.add_argument("action", choices=[*_ACTIONS],
+    parser.add_argument("action", choices=[*_ACTIONS], metavar="ACTION",
                         help="; ".join(f"{name}: {what}" for name, (_, what) in _ACTIONS.items()))
     parser.add_argument("what", nargs="*", metavar="WHAT", help="a text, a query, or numbers")
     parser.add_argument("--type", default="discovery", choices=_TYPES, help="with add")

@@ -8,6 +8,8 @@ from pathlib import Path
 from mdmemory import assets
 from mdmemory.doors import machine, planner_choice
 from mdmemory.doors.cli.output import is_terminal
+from mdmemory.doors.memory import Memory
+from mdmemory.errors import MdmemoryError
 from mdmemory.settings_table import DEFAULT_STORE
 from mdmemory.store.project import PRIVATE, Project
 
@@ -20,9 +22,18 @@ def wire(asked: Namespace, project: Project) -> list[str]:
 def dry_run(asked: Namespace, root: Path) -> list[str]:
     """What would be done, by sentences; the disk stays as it is."""
     root = root.resolve()
-    store = root if asked.user else root / (asked.store or DEFAULT_STORE)
+    store = _store_of(root) or root / (asked.store or DEFAULT_STORE)
     said = [] if store.is_dir() else [f"Would make a store in {store}."]
     return said + _install(asked, root, store, root / PRIVATE) or ["Everything is in place."]
+
+
+def _store_of(root: Path) -> Path | None:
+    """The store that a project has already."""
+    try:
+        project = Memory.open(root).project if root.is_dir() else None
+    except MdmemoryError:
+        return None
+    return project.store if project and project.root == root else None
 
 
 def unwire(project: Project, *, personal: bool) -> list[str]:

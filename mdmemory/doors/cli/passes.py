@@ -20,7 +20,8 @@ MAX_WAIT = 3600  # seconds
 
 def explain_options(parser: ArgumentParser) -> None:
     """Options of `explain`."""
-    parser.add_argument("text", metavar="TEXT", help="a message as a user would type it")
+    parser.add_argument("text", nargs="+", metavar="TEXT",
+                        help="a message as a user would type it")  # fmt: skip
 
 
 def explain(asked: Namespace) -> int:
@@ -28,7 +29,7 @@ def explain(asked: Namespace) -> int:
     from mdmemory.capture.extract import explain as explained
 
     asked.holder = "explain"
-    found = explained(asked.text, opened(asked).notes())
+    found = explained(" ".join(asked.text), opened(asked).notes())
     if asked.json:
         emit(found)
         return 0
@@ -146,7 +147,7 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         warn("What was stored is in no commit; `mdmemory doctor` says why.")
 
 
-_NOT_ASKED = "Nothing in it was asked to be remembered."
+_NOT_ASKED = "Nothing new in it was asked to be remembered."
 
 
 def _seconds(text: str) -> float:
@@ -238,9 +239,9 @@ def _tell(outcome: Outcome) -> None:
     for op in outcome.applied:
         print(f"{'would ' if outcome.outcome == 'dry_run' else ''}{describe(op)}")
     for op, why in outcome.skipped:
-        print(f"skipped {describe(op)}: {why}")
+        print(f"skipped {describe(op)}\n    {why}")
     for op, code, message in outcome.refused:
-        print(f"refused {describe(op)}: {message} ({code})")
+        print(f"refused {describe(op)}\n    {message} ({code})")
     what = "plan refused" if outcome.outcome == "refused" else "no plan"
     for code, message in outcome.refusals:
         print(f"{what}: {message} ({code})")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.doors.cli.output import emit, opened
@@ -13,6 +12,7 @@ from mdmemory.errors import NotFound, UsageError
 from mdmemory.store.history import ID_TRAILER, Logged
 
 if TYPE_CHECKING:
+    from mdmemory.doors.memory import Memory
     from mdmemory.store.life import Step
     from mdmemory.store.undo import Undone
 
@@ -111,7 +111,8 @@ def _rendered(text: str) -> str:
 def history_options(parser: ArgumentParser) -> None:
     """Options of `history`."""
     parser.add_argument("name", metavar="NAME", help="name, stem or file; it may be gone")
-    parser.add_argument("id", nargs="?", metavar="ID", help="only this commit, with the text")
+    parser.add_argument("id", nargs="?", metavar="ID",
+                        help="only this Memory-Id or commit, with the text")  # fmt: skip
     parser.add_argument("--text", action="store_true", help="the text after each step")
 
 
@@ -120,7 +121,10 @@ def history(asked: Namespace) -> int:
     from mdmemory.doors.worddiff import visible
 
     asked.holder = "history"
-    steps = _chosen(opened(asked).history(asked.name), asked.id)
+    memory = opened(asked)
+    steps = memory.history(asked.name)
+    if asked.id is not None:
+        steps = _chosen(memory, steps, asked.id)
     if asked.json:
         emit([
             {"commit": step.commit, "time": step.time, "file": step.file, "kind": step.kind,
@@ -140,10 +144,11 @@ def history(asked: Namespace) -> int:
     return 0
 
 
-def _chosen(steps: Sequence[Step], id: str | None) -> Sequence[Step]:
-    if id is None:
-        return steps
+def _chosen(memory: Memory, steps: list[Step], id: str) -> list[Step]:
     found = [step for step in steps if (step.commit or "").startswith(id) and len(id) >= 4]
+    if not found:  # it may be a Memory-Id, or HEAD~1, which `diff` knows, too
+        entry, _ = memory.diff(id)
+        found = [step for step in steps if entry and step.commit == entry.commit]
     if not found:
         raise NotFound(
             f"No step of this note is the commit {id}.", "Without ID all of them are listed."
@@ -163,18 +168,20 @@ def undo(asked: Namespace) -> int:
     if asked.session and asked.id:
         raise UsageError("Undo what: ID or --session?", "Name one of them.")
     if asked.session:
-        all_done = opened(asked).undo_session(asked.session)
+        memory = opened(asked)
+        all_done = memory.undo_session(asked.session)
         if asked.json:
             emit([_undone(done) for done in all_done])
         else:
             for done in all_done:
-                _tell(done)
+                _tell(memory, done)
         return 1 if any(done.kept for done in all_done) else 0
-    done = opened(asked).undo(asked.id)
+    memory = opened(asked)
+    done = memory.undo(asked.id)
     if asked.json:
         emit(_undone(done))
     else:
-        _tell(done)
+        _tell(memory, done)
     return 1 if done.kept else 0
 
 
@@ -185,9 +192,10 @@ def _undone(done: Undone) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _tell(done: Undone) -> None:
+def _tell(memory: Memory, done: Undone) -> None:
     for file in done.restored:
-        print(f"restored: {file}")
+        there = (memory.project.store / file).exists()
+        print(f"{'restored' if there else 'removed'}: {file}")
     for file, why in done.kept:
         print(f"kept: {file}: {why}")
     if not done.restored and not done.kept:

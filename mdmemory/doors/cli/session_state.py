@@ -82,7 +82,8 @@ def _kept(memory: Memory, session: str) -> dict[str, Any]:
 
 def _nothing(session: str) -> NotFound:
     return NotFound(
-        f"Nothing is kept of a session {session[:80]}.", "`mdmemory session list` shows the ids."
+        f"Nothing is kept of a session {session[:80]}.",
+        "OpenCode's plugin keeps it while a session runs; `mdmemory session list` shows the ids.",
     )
 
 

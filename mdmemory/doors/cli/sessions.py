@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 def session_options(parser: ArgumentParser) -> None:
     """Options of `session`."""
     parser.add_argument(
-        "action", choices=["list", "show", "sweep"],
+        "action", choices=["list", "show", "sweep"], metavar="ACTION",
         help="list: what there is, newest first; show: what is kept of one; sweep: remove what is "
         "old or too much of that",
     )  # fmt: skip
-    parser.add_argument("id", nargs="?", help="show: a session, or an output shown in part (o-...)")
+    parser.add_argument("id", nargs="?", metavar="ID",
+                        help="show: a session, or an output shown in part (o-...)")  # fmt: skip
 
 
 def session(asked: Namespace) -> int:

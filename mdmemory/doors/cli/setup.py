@@ -10,7 +10,7 @@ from mdmemory.doors import machine, planner_choice
 from mdmemory.doors.cli import opencode_wiring
 from mdmemory.doors.cli.output import emit
 from mdmemory.doors.memory import Memory
-from mdmemory.errors import UsageError
+from mdmemory.errors import NotFound, UsageError
 
 if TYPE_CHECKING:  # only a shape here
     from mdmemory.store.setup import Setup
@@ -104,11 +104,16 @@ def _remove(asked: Namespace, root: Path) -> int:
     """Unwire a project; the notes and the store stay."""
     from mdmemory.doors import githooks
 
+    if not root.is_dir():
+        raise NotFound(f"There is no folder {root}.", "Name the project's folder.")
     project = Memory.open(root, store=asked.store).project
     said = opencode_wiring.unwire(project, personal=asked.user) + githooks.remove(project)
     said += [f"The notes stay in {project.store}."] if said else ["There was nothing to remove."]
     if asked.json:
-        emit({"root": str(project.root), "store": str(project.store), "said": said})
+        emit({
+            "root": str(project.root), "store": str(project.store), "commit": None, "files": [],
+            "said": said,
+        })  # fmt: skip
     else:
         print("\n".join(said))
     return 0
