@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmemory.files import write_atomic
+from mdmemory.files import digest, write_atomic
 
 KEPT = timedelta(days=7)
 
@@ -21,4 +21,6 @@ def keep(
     if answers:
         folder.mkdir(mode=0o700, exist_ok=True)
         text = redact("\n\n".join(answers)).encode("utf-8", "replace")
-        write_atomic(folder / now.strftime("%Y-%m-%dT%H%M%S.txt"), text, mode=0o600)
+        # another pass may be refused within the same second
+        name = f"{now.strftime('%Y-%m-%dT%H%M%S')}-{digest(text)[:6]}.txt"
+        write_atomic(folder / name, text, mode=0o600)

@@ -34,10 +34,11 @@ def install(
     place = Place(project, store, config_folder)
     writes: Writes = []
     said = files.install(place, wanted, (PLUGIN,) if mcp else (), writes)
-    said += configuration.install(place, wanted.command, mcp, writes)
+    created = _remembered(record / RECORD)
+    said += configuration.install(place, wanted.command, mcp, created, writes)
     said += [] if mcp else seeding.install(place, writes)
     if dry_run:
-        return [*said, "Nothing was written: this was a dry run."] if said else []
+        return ["A dry run writes nothing. Without it:", *said] if said else []
     _remember(record / RECORD, configuration.made_by_us(place, writes))
     for path, data in writes:
         write(path, data)

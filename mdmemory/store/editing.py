@@ -144,8 +144,9 @@ def _replace(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited
 
 
 def _readable(stored: StoredNote) -> StoredNote:
-    if not stored.digest or not stored.note.text:
-        problem = stored.note.head.problems[0] if stored.digest == "" else "It is empty."
+    head = stored.note.head
+    if head.status == notes_format.UNREADABLE or not stored.note.text:
+        problem = head.problems[0] if head.status == notes_format.UNREADABLE else "It is empty."
         raise BadNote(f"{stored.file} is left alone. {problem}", "Repair it in an editor first.")
     return stored
 

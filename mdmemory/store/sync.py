@@ -216,6 +216,8 @@ def _require(done: subprocess.CompletedProcess[bytes], what: str) -> None:
 def _words(done: subprocess.CompletedProcess[bytes]) -> str:
     """What git and the person's hooks said, on one line, without git's advice."""
     lines = map(str.strip, done.stderr.decode("utf-8", "replace").splitlines())
-    advice = ("hint:", "To ", "Please ", "Aborting", "Merge with strategy")
+    advice = (
+        "hint:", "To ", "Please ", "and the repository exists", "Aborting", "Merge with strategy",
+    )  # fmt: skip
     told = " ".join(line for line in lines if line and not line.startswith(advice))
     return f"{(told or 'no word').rstrip('.')}."

@@ -86,7 +86,10 @@ def _chosen(history: History, id: str | None) -> Logged:
         for entry in _newest_first(history):
             if entry.commit not in gone and entry.get("Memory-Op") in BY_DEFAULT:
                 return entry
-        raise NotFound("There is nothing to undo.", "`mdmemory log` shows what was done.")
+        raise NotFound(
+            "There is nothing to undo: no compaction, capture, edit or removal.",
+            "`mdmemory log` shows what was done; `mdmemory undo ID` takes back any of it.",
+        )
     entry = find(history, history.log(), id)
     if entry.get("Memory-Op") == "init":
         raise NotFound(

@@ -120,9 +120,9 @@ def test_what_a_model_should_not_have_proposed_changes_nothing_and_is_kept(
     done = memory.compact(model=Scripted(plan(told), plan(told)))
     assert (done.outcome, [code for code, _ in done.refusals]) == ("refused", ["secret"])
     assert files(memory) == before
-    (text,) = refused(memory)
-    assert op["body"] in text
-    assert SECRET not in text
+    texts = refused(memory)
+    assert len(texts) == 2  # of two passes within one second
+    assert all(op["body"] in text and SECRET not in text for text in texts)
     assert last(memory).outcome == "refused"
 
 

@@ -73,7 +73,7 @@ def test_running_twice_changes_nothing_and_says_nothing(project: Path) -> None:
 
 def test_a_dry_run_tells_and_writes_nothing(project: Path) -> None:
     before = snapshot(project)
-    assert wire(project, dry_run=True)[0] == f"Installed {INSTALLED}"
+    assert wire(project, dry_run=True)[1] == f"Installed {INSTALLED}"
     assert snapshot(project) == before
 
 

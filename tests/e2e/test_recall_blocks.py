@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,6 +106,46 @@ def test_a_session_from_its_start_over_a_compaction_to_a_restart(place: Place) -
             assert "[test] FAILED" not in third, "a passing test closed it"
             client.send(other, "Hello.")
             assert "export" not in shown(server.turns[-1])
+    assert place.log() == ""
+
+
+def test_two_sessions_at_once_never_mix_what_they_keep(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    works = ("export", "login")
+    with FakeServer() as server, place.client(server) as client:
+
+        def take(body: dict[str, Any]) -> Answer:
+            """Whoever says what to begin with gets it noted, in whatever order they come."""
+            with server.script.lock:
+                server.script.requests.append(body)
+            last = user_texts(body)[-1]
+            if not body.get("tools"):
+                return Answer("A summary.")
+            if body["messages"][-1]["role"] == "tool" or not last.startswith("Begin"):
+                return Answer("Done.")
+            work = last.split()[1]
+            return Answer(calls=(
+                ("core_memory_update", {"block": "goal", "content": f"Goal: the {work}"}),
+                ("working_memory_add", {"slot": "todo", "content": f"Test the {work}"}),
+                ("bash", {"command": f"echo 'FAILED {work}'; pytest() {{ false; }}; pytest",
+                          "description": "x"}),
+            ))  # fmt: skip
+
+        monkeypatch.setattr(server.script, "take", take)
+        sessions = [client.new_session() for _ in works]
+        with ThreadPoolExecutor(len(works)) as both:
+            began = [f"Begin {work} now. Let's use {work}.py for it." for work in works]
+            list(both.map(client.send, sessions, began))
+            list(both.map(client.summarize, sessions))
+            list(both.map(client.send, sessions, [f"Go on with {work}." for work in works]))
+        for work, other in (works, works[::-1]):
+            (text,) = [shown(body) for body in server.turns
+                       if user_texts(body)[-1].startswith(f"Go on with {work}")]
+            assert f"Goal: the {work}" in text
+            for kept in (f"Test the {work}", f"FAILED {work}", f"use {work}.py"):
+                assert kept in text
+            assert other not in text
     assert place.log() == ""
 
 

@@ -21,9 +21,14 @@ SCHEMA = "https://opencode.ai/config.json"
 LIST, SERVERS, SERVER = "instructions", "mcp", "mdmemory"
 
 
-def install(place: Place, command: Sequence[str], mcp: bool, writes: Writes) -> list[str]:
+def install(
+    place: Place, command: Sequence[str], mcp: bool, created: dict[str, list[str]], writes: Writes
+) -> list[str]:
     """Add to `writes` a configuration that lists what OpenCode has to read, and (`mcp`) names our
-    server by the command that starts it; without `mcp` a server of ours goes out of it."""
+    server by the command that starts it; without `mcp` a server of ours goes out of it.
+
+    `created` names, per file, the members of the root object that we made before.
+    """
     files = place.configurations()
     listed = {file: listing(place, file) for file in files}
     known = {place.resolve(entry) for entries in listed.values() for entry in entries}
@@ -49,7 +54,7 @@ def install(place: Place, command: Sequence[str], mcp: bool, writes: Writes) -> 
             for file, server in servers.items() if not _is_ours(server, command)
         ]
     else:
-        said += _withdraw(place, servers, texts)
+        said += _withdraw(place, servers, created, texts)
     writes += [
         (file, text.encode()) for file, text in texts.items() if text != _text(place, file)
     ]
@@ -66,13 +71,16 @@ def _first(
 
 
 def _withdraw(
-    place: Place, servers: dict[Path, dict[str, Any]], texts: dict[Path, str]
-) -> list[str]:
+    place: Place, servers: dict[Path, dict[str, Any]], created: dict[str, list[str]],
+    texts: dict[Path, str],
+) -> list[str]:  # fmt: skip
     """The plugin brings the same tools, and no tool may be there twice."""
     said = []
     for file, server in servers.items():
         if _is_ours(server):
             texts[file] = jsonc_edits.drop(texts[file], SERVERS, SERVER)
+            if SERVERS in created.get(place.name(file), []) and _data(texts[file])[SERVERS] == {}:
+                texts[file] = jsonc_edits.drop_member(texts[file], SERVERS)
             said.append(f"Took the MCP server {SERVER} out of {place.name(file)}.")
         else:
             said.append(
@@ -104,7 +112,7 @@ def remove(place: Place, created: dict[str, list[str]]) -> tuple[list[str], Writ
             said.append(f"Removed {place.name(file)}, which held nothing else.")
         else:
             writes.append((file, after.encode()))
-            said.append(f"Took {and_(words)} in {place.name(file)}.".replace(" in the", " of the"))
+            said += [f"Took {word} {place.name(file)}." for word in words]
     return said, writes, gone
 
 
@@ -115,10 +123,10 @@ def _without(
     mine = [entry for entry in listing(place, file) if entry in ours]
     if mine:
         text = jsonc_edits.shrink(text, LIST, mine)
-        words.append("our entries out of the instructions")
+        words.append("our entries out of the instructions in")
     if _is_ours(_server(place, file)):
         text = jsonc_edits.drop(text, SERVERS, SERVER)
-        words.append(f"the MCP server {SERVER} out")
+        words.append(f"the MCP server {SERVER} out of")
     for key in made:
         if _data(text).get(key) in ([], {}):
             text = jsonc_edits.drop_member(text, key)
