@@ -140,6 +140,8 @@ def told(checked: Callable[[], bool] | None = None) -> Iterator[None]:
         said = str(problem)
         if "locked" in said or "busy" in said:
             raise LockedError("is being written by another process") from problem
+        if "readonly" in said or "unable to open" in said:
+            raise UnusableError("cannot be written") from problem
         if "no such" in said or "vtable" in said or not (checked is None or checked()):
             raise BrokenError(said) from problem
         raise UnusableError(f"cannot be used ({said})") from problem
