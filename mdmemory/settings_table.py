@@ -167,9 +167,9 @@ TABLE = (
             "Whether the files, errors and decisions of a session are followed, and shown in its "
             "prompt."),
     Setting("session.core", (), "true or false", switch, True,
-            "Whether the core blocks of a session stand in its prompt."),
+            "Whether a session has core blocks, in its prompt and by their tools."),
     Setting("session.working", (), "true or false", switch, True,
-            "Whether working memory is filled, and shown in the prompt."),
+            "Whether working memory is filled, shown in the prompt, and has its tools."),
     Setting("session.pruning", (), "true or false", switch, True,
             "Whether long outputs of tools are shown in part."),
     Setting("session.pressure", (), "true or false", switch, True,

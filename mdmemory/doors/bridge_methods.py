@@ -87,8 +87,9 @@ class Hooks:
         tools: list[Tool] = []
         hooks = list(HOOKS)
         try:
-            hooks += wanted(self._open())
-            tools = _tools()
+            memory = self._open()
+            hooks += wanted(memory)
+            tools = _offered(memory)
         except MdmemoryError as problem:  # the session goes on, without tools that would only fail
             self._log.failure("hello", problem)
         return {
@@ -154,7 +155,18 @@ class Hooks:
         memory = self._open()
         request, shown = memory.summary_request()
         self._numbered.put(session, shown)
+        self._tried("compacting", partial(self._observed, memory, session))
         return {"context": [request, *recalling.for_compaction(memory, session)]}
+
+    def _observed(self, memory: Memory, session: str) -> None:
+        """A summary of the session's observations is made of all that it showed until now."""
+        found = memory.observations()
+        if found.is_on and not found.brought_up(session):
+            self._observe(memory, session)
+
+    def _observe(self, memory: Memory, session: str) -> None:
+        words = ["observe", "work", f"--session={session}"]
+        self._start.alone(memory.project, words, self._log.file)
 
     def compacted(self, params: Params) -> Result:
         """Take the facts out of a summary, the one that is given or the newest there is, and out of
@@ -233,8 +245,7 @@ class Hooks:
             after = f"--after={milliseconds / 1000:g}"
             self._start(["extract", f"--session={session}", after], self._log.file)
         if memory.observations().is_on:
-            words = ["observe", "work", f"--session={session}"]
-            self._start.alone(memory.project, words, self._log.file)
+            self._observe(memory, session)
         return {}
 
     def deleted(self, params: Params) -> Result:
@@ -287,6 +298,12 @@ def _tools() -> list[Tool]:
     from mdmemory.doors import tools
 
     return list(tools.TOOLS)
+
+
+def _offered(memory: Memory) -> list[Tool]:
+    from mdmemory.doors import tools
+
+    return tools.offered(memory)
 
 
 def _caller(session: str, name: str) -> Caller:

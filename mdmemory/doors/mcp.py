@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from mdmemory.doors import mcp_prompts, models
 from mdmemory.doors.memory import Listed, Memory
 from mdmemory.doors.tool import AS_DATA, Tool
-from mdmemory.doors.tools import TOOLS, call
+from mdmemory.doors.tools import TOOLS, call, offered
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.protocol import Protocol, shipped
 from mdmemory.version import VERSION
@@ -72,7 +72,7 @@ def server(open: Open, *, index: bool = True) -> Server[dict[str, Any]]:
         return await to_thread.run_sync(work, limiter=one_by_one)
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(each) for each in TOOLS])
+        return types.ListToolsResult(tools=await aside(lambda: _tools(open)))
 
     async def call_tool(_: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
         return await aside(lambda: _called(open, asked))
@@ -121,6 +121,15 @@ def _bar(protocol: Protocol) -> str:
 
 
 # --- tools ---------------------------------------------------------------------------------------
+
+
+def _tools(open: Open) -> list[types.Tool]:
+    """Those that are offered; without a store all, for there may be one by the first call."""
+    try:
+        found = offered(open())
+    except MdmemoryError:
+        found = [*TOOLS]
+    return [_tool(each) for each in found]
 
 
 def _tool(tool: Tool) -> types.Tool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mdmemory.errors import UsageError
+from mdmemory.doors import machine
+from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
@@ -158,14 +159,25 @@ class Observations:
         return queue.Worked(kept, done.waiting, done.failed, done.failure)
 
     def summarize(self, session: str, *, request: str = "", model: Model | None = None) -> Summed:
-        """Bring the summary of a session up to date; `request` is what its user wanted."""
+        """Bring the summary of a session up to date; `request` is what its user wanted: without
+        it what they said first, where a host on this machine knows it."""
         from mdmemory.observe.summaries import summarize
 
         model = model or self._model()
         with self.state() as state:
             return summarize(
-                state, session, model, self.clock(), request=request, days=self._days
-            )
+                state, session, model, self.clock(), request=request or _asked_first(session),
+                days=self._days,
+            )  # fmt: skip
+
+    def brought_up(self, session: str) -> bool:
+        """Bring the queue and the summary of a session up to date now, where that takes no model;
+        False where it does: asking one takes longer than a compaction waits."""
+        if self._model():
+            return False
+        self.work()
+        self.summarize(session)
+        return True
 
     def promote(self, id: str, said: Sequence[Turn] = ()) -> Extracted:
         """Offer an observation's facts to capture. What no user's turn in `said` bears out waits in
@@ -186,3 +198,13 @@ class Observations:
 
         return models.model("observe", self.project, self.clock().date().isoformat())
 
+
+def _asked_first(session: str) -> str:
+    """What the user of a session said first; "" where no host here has it."""
+    from mdmemory.capture.transcript import copy, read
+
+    try:
+        turns = read(copy(machine.hosts(), session)).turns
+    except (MdmemoryError, OSError):
+        return ""
+    return next((turn.text for turn in turns if turn.role == "user"), "")

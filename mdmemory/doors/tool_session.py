@@ -15,11 +15,17 @@ from mdmemory.session.working import POOL, SLOTS, entries, id_of
 # A host that names no session has a server of its own for each, as MCP hosts do.
 _ALONE = f"host-{secrets.token_hex(6)}"
 _PLACES = (*SLOTS, POOL)
-_LATER = "The prompt shows it from the next compaction or start on."
+_LATER = " The prompt shows it from the next compaction or start on."
 
 
 def _session(caller: Caller) -> str:
     return caller.session or _ALONE
+
+
+def _later(memory: Memory, caller: Caller, part: str) -> str:
+    """When the prompt shows a change: never in a host without such a prompt, or switched off."""
+    is_on = memory.project.settings.switch(f"session.{part}")
+    return _LATER if caller.session and is_on else ""
 
 
 def _core_update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
@@ -27,7 +33,8 @@ def _core_update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> An
     with memory.desk(_session(caller)) as desk:
         done = desk.core_update(block, given["content"], given["operation"], now=memory.now())
     held = done.blocks.get(block, "")
-    said = [f"{block} now holds {len(held)} of {BLOCKS[block]} characters. {_LATER}"]
+    later = _later(memory, caller, "core")
+    said = [f"{block} now holds {len(held)} of {BLOCKS[block]} characters.{later}"]
     said += [f"Warning: {done.warning}"] if done.warning else []
     said += [f"It reads:\n{held}"] if held else []
     found = {"block": block, "content": held, "chars": len(held), "warning": done.warning}
@@ -51,7 +58,8 @@ def _add(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
             {"slot": place, "id": id_of(place, item.text), "content": item.text}
             for place, item in entries(desk.working())
         ]
-    said = f"Kept as {id} in {given['slot']}. {_LATER}" if id else "There was nothing to keep."
+    later = _later(memory, caller, "working")
+    said = f"Kept as {id} in {given['slot']}.{later}" if id else "There was nothing to keep."
     return Answer(said, {"id": id, "items": items})
 
 

@@ -14,7 +14,7 @@ from mdmemory.doors.tool_observations import OBSERVATIONS
 from mdmemory.doors.tool_session import SESSION
 from mdmemory.errors import UsageError
 
-__all__ = ["TOOLS", "Answer", "Caller", "Tool", "call"]
+__all__ = ["TOOLS", "Answer", "Caller", "Tool", "call", "offered"]
 
 TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, *SESSION)
 
@@ -23,6 +23,13 @@ _UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     r"\U000e0000-\U000e007f]"
 )
+
+
+def offered(memory: Memory) -> list[Tool]:
+    """The tools, without those of a part of the session that is switched off."""
+    is_on = memory.project.settings.switch
+    off = tuple(f"{part}_memory_" for part in ("core", "working") if not is_on(f"session.{part}"))
+    return [each for each in TOOLS if not each.name.startswith(off)]
 
 
 def call(

@@ -15,6 +15,8 @@ from mdmemory.search.found import Passage
 from mdmemory.store import catalog
 from mdmemory.store.store import Store, StoredNote, is_note_name
 
+_SHOWN = 120  # characters of a name that a message repeats
+
 
 def passage(
     store: Store, is_secret: Callable[[str], bool], file: str, lines: tuple[int, int] | None
@@ -43,7 +45,7 @@ def passage(
 def _note(store: Store, file: str) -> StoredNote:
     if "/" in file or "\\" in file or "\0" in file:
         raise UsageError(
-            f"{file!r} is a path, and only notes of the store are read.",
+            f"{file[:_SHOWN]!r} is a path, and only notes of the store are read.",
             "Name the file alone: `mdmemory list` shows them.",
         )
     for name in (file, f"{file}.md"):
@@ -52,7 +54,7 @@ def _note(store: Store, file: str) -> StoredNote:
             if stored.note.head.status == UNREADABLE:
                 raise NotFound(stored.note.head.problems[0], "`mdmemory doctor` says more.")
             return stored
-    raise NotFound(f"There is no note {file!r}.", "`mdmemory list` shows all.")
+    raise NotFound(f"There is no note {file[:_SHOWN]!r}.", "`mdmemory list` shows all.")
 
 
 def _is_regular(store: Store, name: str) -> bool:

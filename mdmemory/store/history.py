@@ -269,7 +269,8 @@ class History:
         """The full id of a commit named by hash, branch or tag. Raises NotFound."""
         found = None if name.startswith("-") else self.commit(name)
         if found is None:
-            raise NotFound(f"There is no commit or Memory-Id {name}.", "`mdmemory log` lists them.")
+            what = name[:120]  # may be all that someone pasted
+            raise NotFound(f"There is no commit or Memory-Id {what}.", "`mdmemory log` lists them.")
         return found
 
     def diff(self, commit: str, colour: bool = False) -> str:

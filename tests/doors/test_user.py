@@ -175,3 +175,16 @@ def test_a_folder_that_was_removed_under_the_person_is_named(
     code, said = say(command)
     monkeypatch.chdir(tmp_path)
     assert (code, "was removed" in said) == (1, True), said
+
+
+def test_words_that_begin_with_a_dash_can_be_asked_for(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(repository)
+    assert main(["init"]) == 0
+    words = ["--type", "user", "--description", "Runs it with -tea", "-v"]
+    assert main(["--store", ".", "add", "dash", *words[:-1], "--", words[-1]]) == 0
+    for asked in (["--", "-tea"], ["-k", "3", "--", "-tea"], ["runs", "--", "-tea"]):
+        capsys.readouterr()
+        assert main(["search", *asked]) == 0
+        assert "user-dash.md" in capsys.readouterr().out

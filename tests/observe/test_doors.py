@@ -12,7 +12,7 @@ import pytest
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.capture.transcript import Turn
+from mdmemory.capture.transcript import Transcript, Turn
 from mdmemory.doors.cli import main
 from mdmemory.doors.tools import Caller, call
 from mdmemory.errors import NotFound, UsageError
@@ -64,6 +64,21 @@ def test_a_use_of_a_tool_is_kept_found_listed_and_recalled(memory: Memory) -> No
     assert summed.failure is not None
     assert "The last summary" in found.block(session="ses_1")
     assert found.summaries()[0].learned == "Limit of the gateway"
+
+
+def test_a_summary_tells_what_the_user_asked_for_first(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = (Turn("m0", "assistant", "Hello."), Turn("m1", "user", "Mend the upload."),
+             Turn("m2", "user", "Go on."))  # fmt: skip
+    said = Transcript("ses_1", "", "", turns)
+    monkeypatch.setattr("mdmemory.capture.transcript.copy", lambda hosts, session: said)
+    monkeypatch.setattr("mdmemory.capture.transcript.read", lambda copied: copied)
+    found = memory.observations()
+    found.add("The limit is twenty a second", session="ses_1")
+    summed = found.summarize("ses_1").summary
+    assert summed is not None
+    assert summed.request == "Mend the upload."
 
 
 def test_a_timeline_can_keep_to_the_session_that_asks(memory: Memory) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripted import Scripted
 
 from mdmemory.capture.run import Extracted
 from mdmemory.capture.transcript import Transcript, Turn
@@ -18,6 +19,7 @@ from mdmemory.doors import bridge_following, bridge_methods, idle
 from mdmemory.doors.bridge_log import Log
 from mdmemory.doors.bridge_methods import HOOKS, PROTOCOL, Hooks
 from mdmemory.doors.memory import Memory
+from mdmemory.doors.observations import Observations
 from mdmemory.doors.recalling import BLOCKS
 from mdmemory.errors import BadTranscript, Busy
 
@@ -132,6 +134,19 @@ def test_only_what_is_switched_on_is_forwarded(project: Path) -> None:
     assert wanted() == set()
     prefer("observe", enabled=True)
     assert wanted() == {"tool"}
+
+
+@pytest.mark.parametrize("part", ["core", "working"])
+def test_a_part_that_is_off_has_no_tools_and_promises_no_prompt(project: Path, part: str) -> None:
+    configure(project, "session", **{part: False})
+    host = Host(project)
+    names = {each["name"] for each in host.ask("hello", protocol=PROTOCOL)["tools"]}
+    left = "working" if part == "core" else "core"
+    assert {name.partition("_memory_")[0] for name in names if "_memory_" in name} == {left}
+    for tool, place in (("core_memory_update", "block"), ("working_memory_add", "slot")):
+        given = {place: "goal" if place == "block" else "todo", "content": "Ship it"}
+        told = host.ask("call", tool=tool, arguments=given)["text"]
+        assert ("The prompt shows it" in told) is (part not in tool)
 
 
 def test_with_all_of_it_off_nothing_is_written(project: Path) -> None:
@@ -401,8 +416,21 @@ def test_observations_are_queued_worked_on_at_idle_and_shown_at_the_next_start(
     again = Host(project)
     assert "1 of 1 observations." in again.prompt()
     assert "1 of 1 observations." in "".join(again.ask("compacting")["context"])
+    found = Memory.open(project).observations()
+    host.run("cat LICENSE", "The license of the service is MIT, and that of its schema CC0.")
+    (told,) = [each for each in host.ask("compacting")["context"] if "2 of 2 observ" in each]
+    assert "The last summary" in told, "what is new since the last idle moment is in it"
+    assert found.waiting()["pending"] == 0
     prefer("recall", observation_tokens=0)
     assert "observations" not in Host(project).prompt()
+
+
+def test_no_compaction_waits_for_a_model(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefer("observe", enabled=True)
+    monkeypatch.setattr(Observations, "_model", lambda self: Scripted())
+    host.run("cat README", "The billing service listens on port 8080, says the README of it.")
+    host.ask("compacting")
+    assert host.started.words == [["observe", "work", "--session=ses_1"]]
 
 
 # --- notes ---------------------------------------------------------------------------------------

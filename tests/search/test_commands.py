@@ -96,6 +96,8 @@ def test_no_hit_is_no_failure(say: Say) -> None:
         (("get", "/etc/passwd:1-2"), 2),
         (("get", "gone.md"), 1),
         (("get", ""), 2),
+        (("get", "a" * 100_000), 1),
+        (("get", "/" * 100_000), 2),
         (("get", "user-tea.md:9-2"), 2),
         (("get", "user-tea.md:0-2"), 2),
         (("get", "user-tea.md:900"), 1),
@@ -106,6 +108,7 @@ def test_what_cannot_be_is_one_sentence(say: Say, words: tuple[str, ...], code: 
     got, out, err = say(*words)
     assert (got, out, err.count("\n")) == (code, "", 1)
     assert err.startswith("mdmemory: ")
+    assert len(err) < 300
 
 
 def test_get_prints_the_lines_as_they_stand(say: Say, store: Path) -> None:

@@ -141,7 +141,30 @@ def _dispatch(words: Sequence[str]) -> int:
     command = getattr(room, asked.command, None) or getattr(room, f"{asked.command}_")
     getattr(room, f"{asked.command}_options")(parser)
     parser.description = command.__doc__
-    return int(command(parser.parse_intermixed_args(asked.rest)))
+    return int(command(_parsed(parser, _after(words, asked.command))))
+
+
+def _parsed(parser: Parser, rest: Sequence[str]) -> argparse.Namespace:
+    """What the words mean. argparse mixes options and words only where no `--` says that what
+    follows are words; so those that begin with a dash are hidden from it."""
+    at = rest.index("--") if "--" in rest else len(rest)
+    hidden = {f"\0{n}": word for n, word in enumerate(rest[at + 1 :]) if word.startswith("-")}
+    behind = [f"\0{n}" if f"\0{n}" in hidden else word for n, word in enumerate(rest[at + 1 :])]
+    asked = parser.parse_intermixed_args([*rest[:at], *behind])
+    for name, value in vars(asked).items():
+        if isinstance(value, list):
+            setattr(asked, name, [hidden.get(word, word) for word in value])
+        elif isinstance(value, str):
+            setattr(asked, name, hidden.get(value, value))
+    return asked
+
+
+def _after(words: Sequence[str], command: str) -> list[str]:
+    """What follows the command. argparse itself would take a `--` out of it."""
+    at = words.index(command)
+    if at and words[at - 1] == "--store":  # a store of the same name
+        at = words.index(command, at + 1)
+    return [*words[at + 1 :]]
 
 
 def _top() -> Parser:
