@@ -186,11 +186,11 @@ class Following:
     def _lose(self, project: Project, session: str, problem: Exception) -> None:
         """The whole of an output could not be kept after all: the log says why, and the assistant
         is told, for it holds a mark that names the place."""
+        why = problem.message if isinstance(problem, MdmemoryError) else ""
+        self._lost.append((session, f"A whole output that was to be kept is lost. {why}".rstrip()))
         log = Log()
         log.belongs_to(project)
         log.failure("tool", problem)
-        why = problem.message if isinstance(problem, MdmemoryError) else ""
-        self._lost.append((session, f"A whole output that was to be kept is lost. {why}".rstrip()))
 
     def _observe(self, memory: Memory, session: str, use: Used) -> None:
         found = memory.observations()
