@@ -6,7 +6,6 @@ stays for longer than an hour.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -18,6 +17,7 @@ from pathlib import Path
 from mdmemory.doors import bridge_log
 from mdmemory.errors import Busy
 from mdmemory.files import digest, write_atomic, writing
+from mdmemory.store.lock import is_ours, lock_file
 from mdmemory.store.project import Project
 
 LIFE = 3600  # seconds from the end of its waiting; models take one or two minutes
@@ -57,7 +57,7 @@ class Starter:
         """The same with the background of the store to itself; False where that is taken."""
         handle = _open(project)
         try:
-            if not _taken(handle):
+            if not is_ours(handle):
                 return False
             self(words, log, (handle,))
             return True
@@ -96,7 +96,7 @@ def background(project: Project, patience: float = 0.0) -> Iterator[None]:
     """
     handle = _open(project)
     try:
-        while not _taken(handle):
+        while not is_ours(handle):
             if patience <= 0:
                 raise Busy("Another process reads or compacts in the background.", "Wait for it.")
             time.sleep(_LOOK)
@@ -135,20 +135,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _open(project: Project) -> int:
-    path = project.prepare_private() / _TURN
-    with writing(path):
-        # O_NOFOLLOW: a repository could plant a link here
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-
-
-def _taken(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks: the store's own lock will say so in words
-        return True
-    return True
+    return lock_file(project.prepare_private() / _TURN)
 
 
 @contextmanager

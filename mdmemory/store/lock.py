@@ -27,9 +27,7 @@ def locked(path: Path, holder: str, patience: float = PATIENCE) -> Iterator[None
     Raises Busy, naming the holder, when it is not free within `patience` seconds. flock, so that
     a process that dies leaves nothing behind.
     """
-    with writing(path):
-        # O_NOFOLLOW: a repository could plant a link here
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    handle = lock_file(path)
     try:
         _take(handle, path, patience)
         with suppress(OSError):  # a full disk: then others learn less, and that is all
@@ -42,6 +40,25 @@ def locked(path: Path, holder: str, patience: float = PATIENCE) -> Iterator[None
             _HELD.set(_HELD.get() - 1)
     finally:
         os.close(handle)
+
+
+def lock_file(path: Path) -> int:
+    """The file at `path`, opened to be locked; closing it gives the lock back."""
+    with writing(path):
+        # O_NOFOLLOW: a repository could plant a link here
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+def is_ours(handle: int) -> bool:
+    """Whether the lock is ours now, without waiting. For taking turns, not for writing: a file
+    system without locks counts as free, and the store's own lock says so in words."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def is_held() -> bool:
