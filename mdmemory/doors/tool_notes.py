@@ -151,15 +151,10 @@ def _row(row: Listed) -> dict[str, Any]:
 
 
 def _status(memory: Memory, _: Mapping[str, Any], __: Caller) -> Answer:
-    rows = memory.listing()
     found: dict[str, Any] = {
         "store": str(memory.project.store),
         "git": memory.git_state(),
-        "notes": len(rows),
-        "listed": sum(row.listed for row in rows),
-        "held": sum(row.status == "held" for row in rows),
-        "unconfirmed": sum(row.status == "unconfirmed" for row in rows),
-        "conflicts": len(memory.conflicts()),
+        **memory.counts(),
         "due": memory.due(),
     }
     lines = [

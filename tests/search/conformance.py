@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import struct
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import date
@@ -32,6 +33,24 @@ def document(
 ) -> Document:
     chunks = tuple(Chunk(at, at, text) for at, text in enumerate(texts, 1))
     return Document(source, file, print, "00", name=name, chunks=chunks)
+
+
+def at_once(work: Callable[[str], None], names: str) -> list[BaseException]:
+    """Do the work in a thread for each name; what went wrong in any."""
+    failed: list[BaseException] = []
+
+    def told(name: str) -> None:
+        try:
+            work(name)
+        except BaseException as problem:  # noqa: BLE001 - told by the assertion
+            failed.append(problem)
+
+    threads = [threading.Thread(target=told, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return failed
 
 
 def who_has(

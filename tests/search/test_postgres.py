@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import struct
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -94,23 +93,14 @@ def test_both_give_the_same_hits_with_the_same_scores(place: Server) -> None:
 
 @pytest.mark.slow
 def test_many_writers_and_readers_at_once_lose_nothing(place: Server) -> None:
-    failed: list[BaseException] = []
-
     def write(name: str) -> None:
-        try:
-            for number in range(5):
-                with closing(Postgres(place, "1")) as database:
-                    database.put([document(f"{name}{number}.md", "tea")])
-                    database.put([document("same.md", "tea", "rum")])
-                    database.best([Term((("tea",),))], (), "memory", 99)
-        except BaseException as problem:  # noqa: BLE001 - told by the assertion
-            failed.append(problem)
+        for number in range(5):
+            with closing(Postgres(place, "1")) as database:
+                database.put([document(f"{name}{number}.md", "tea")])
+                database.put([document("same.md", "tea", "rum")])
+                database.best([Term((("tea",),))], (), "memory", 99)
 
-    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    failed = conformance.at_once(write, "abcd")
     with closing(Postgres(place, "1")) as database:
         assert (failed, database.count("memory"), len(who_has(database, "tea"))) == ([], 22, 21)
 

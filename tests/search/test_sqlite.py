@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from search.conformance import at_once, document, who_has
 
 from mdmemory.errors import Busy, Unwritable
 from mdmemory.search import sqlite_file
@@ -18,16 +18,6 @@ from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import BrokenError, Document, LockedError
 from mdmemory.search.query import Term
 from mdmemory.search.sqlite import SQLite, use
-
-
-def document(file: str, *texts: str, name: str = "n", print: str = "p") -> Document:
-    chunks = tuple(Chunk(at, at, text) for at, text in enumerate(texts, 1))
-    return Document("memory", file, print, "00", name=name, chunks=chunks)
-
-
-def who_has(database: SQLite, word: str) -> list[str]:
-    found = database.best([Term(((word,),))], (), "memory", 99)
-    return sorted(f"{row.file}:{row.start}" for row in database.rows(found).values())
 
 
 @pytest.fixture
@@ -190,22 +180,13 @@ def test_who_reads_never_waits_and_who_writes_is_told(
 
 
 def test_many_writers_and_readers_at_once_lose_nothing(path: Path) -> None:
-    failed: list[BaseException] = []
-
     def write(name: str) -> None:
-        try:
-            for number in range(10):
-                with closing(SQLite(path, "1")) as database:
-                    database.put([document(f"{name}{number}.md", "tea")])
-                    who_has(database, "tea")
-        except BaseException as problem:  # noqa: BLE001 - told by the assertion
-            failed.append(problem)
+        for number in range(10):
+            with closing(SQLite(path, "1")) as database:
+                database.put([document(f"{name}{number}.md", "tea")])
+                database.best([Term((("tea",),))], (), "memory", 99)
 
-    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    failed = at_once(write, "abcd")
     with closing(SQLite(path, "1")) as database:
         assert (failed, database.count("memory")) == ([], 40)
 

@@ -83,7 +83,6 @@ def _last(report: dict[str, Any]) -> str:
 def _report(memory: Memory) -> dict[str, Any]:
     from mdmemory.llm.choose import sends_to  # `index` stands in this module too, and is quicker
 
-    rows = memory.listing()
     with State(memory.project.prepare_private() / "state.db") as state:
         last = state.last_pass()
         used = state.usage(machine.now().date().isoformat())
@@ -91,11 +90,7 @@ def _report(memory: Memory) -> dict[str, Any]:
     return {
         "store": str(memory.project.store),
         "git": memory.git_state(),
-        "notes": len(rows),
-        "listed": sum(row.listed for row in rows),
-        "held": sum(row.status == "held" for row in rows),
-        "unconfirmed": sum(row.status == "unconfirmed" for row in rows),
-        "conflicts": len(memory.conflicts()),
+        **memory.counts(),
         "due": memory.due(),
         "last": {"at": last.at, "outcome": last.outcome} if last else None,
         "planner": settings.text("planner"),

@@ -50,6 +50,17 @@ class Looking(Opened):
             for head in state.catalog.heads()
         ]  # fmt: skip
 
+    def counts(self) -> dict[str, int]:
+        """How many notes there are, are listed, held, unconfirmed, and conflicts that wait."""
+        rows = self.listing()
+        return {
+            "notes": len(rows),
+            "listed": sum(row.listed for row in rows),
+            "held": sum(row.status == "held" for row in rows),
+            "unconfirmed": sum(row.status == "unconfirmed" for row in rows),
+            "conflicts": len(self.conflicts()),
+        }
+
     def conflicts(self) -> list[Conflict]:
         """The contradictions that wait for a person."""
         from mdmemory.store.resolve import waiting
