@@ -73,6 +73,8 @@ class Catalog:
         self._folder, self._cache, self._stamp = folder, cache, _word(stamp)
         self._read, self._is_secret = read, is_secret
         self._read_now: dict[str, Head] = {}
+        self._held: frozenset[str] = frozenset()
+        self._held_of: Columns | None = None
         # In this order: what changes after the clock was read is too young to be trusted, and
         # what changes after the look has another print the next time.
         self._clock = _clock(cache) if cache else 0
@@ -124,7 +126,11 @@ class Catalog:
     def held(self) -> frozenset[str]:
         """The files that are held back: they seem to hold a secret."""
         known = self._known
-        return frozenset(file for file, held in zip(known[FILES], known[HELD], strict=True) if held)
+        if self._held_of is not known:  # a caller may ask again for every note
+            pairs = zip(known[FILES], known[HELD], strict=True)
+            self._held = frozenset(file for file, held in pairs if held)
+            self._held_of = known
+        return self._held
 
     def columns(self, replaced: Mapping[str, Note | None] = MappingProxyType({})) -> index.Columns:
         """What `index.arrange` needs, as it would be with these notes in place (None: gone)."""

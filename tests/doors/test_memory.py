@@ -11,6 +11,7 @@ import pytest
 import mdmemory
 from mdmemory import Memory, assets
 from mdmemory.errors import MdmemoryError, NoStore, NotFound
+from mdmemory.store.remembered import Columns
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -203,3 +204,48 @@ def test_what_is_wrong_is_an_error_with_a_next_step(memory: Memory) -> None:
         memory.note("nothing")
     assert missing.value.hint
     assert isinstance(missing.value, MdmemoryError)
+
+
+def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    column = Columns.__getitem__
+
+    def counted(columns: Columns, at: int) -> list[str]:
+        looks.append(at)
+        return column(columns, at)
+
+    def count(notes: int) -> tuple[int, int]:
+        for number in range(notes):
+            name = f"{notes}-{number}"
+            text = f"---\nname: {name}\ndescription: It says {name}\n---\n{name}\n"
+            (memory.project.store / f"reference-{name}.md").write_text(text, encoding="utf-8")
+        memory.index()
+        looks.clear()
+        memory.listing()
+        listing = len(looks)
+        memory.counts()
+        return listing, len(looks) - listing
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Columns, "__getitem__", counted)
+        few, many = count(5), count(100)
+    # the lists need not be the same ones: some are asked for only where not every note fits
+    assert many[0] < few[0] + 20
+    assert many[1] < few[1] + 20
+    assert memory.counts()["notes"] == len(memory.listing()) == 105
+
+
+def test_the_counts_are_those_of_the_list(memory: Memory) -> None:
+    stored(memory)
+    held = memory.project.store / "reference-key.md"
+    held.write_text("---\nname: key\n---\nAKIA2E0A8F3B244C9986\n", encoding="utf-8")
+    loose = memory.project.store / "project-loose.md"
+    loose.write_text("---\nname: loose\nmetadata:\n  status: unconfirmed\n---\nIt is.\n")
+    counts = memory.counts()
+    statuses = [row.status for row in memory.listing()]
+    assert counts == {
+        "notes": 3, "listed": 1, "held": 1, "unconfirmed": 1, "conflicts": 0,
+    }  # fmt: skip
+    assert sorted(statuses) == ["", "held", "unconfirmed"]

@@ -83,8 +83,8 @@ class Keeping(Opened):
         from mdmemory.capture.summary import request
 
         state = self._refresher().current()
-        strengths = state.index.strengths
-        notes = [note for note in self.notes() if note.file in state.index.listed]
+        strengths, listed = state.index.strengths, set(state.index.listed)
+        notes = [note for note in self.notes() if note.file in listed]
         return request(sorted(notes, key=lambda note: (-strengths[note.file], note.file)))
 
     def summary(

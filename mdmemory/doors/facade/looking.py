@@ -41,23 +41,25 @@ class Looking(Opened):
         """Every note with its strength, and whether the index lists it. Refreshes the index."""
         refresher = self._refresher()
         state = refresher.current()
-        listed = set(state.index.listed)
+        listed, held = set(state.index.listed), state.catalog.held
         return [
             Listed(
                 head, _digest(refresher.store, head.file), state.index.strengths[head.file],
-                head.file in listed, _status(head, state.catalog.held),
+                head.file in listed, _status(head, held),
             )
             for head in state.catalog.heads()
         ]  # fmt: skip
 
     def counts(self) -> dict[str, int]:
         """How many notes there are, are listed, held, unconfirmed, and conflicts that wait."""
-        rows = self.listing()
+        state = self._refresher().current()
+        held = state.catalog.held
+        statuses = [_status(head, held) for head in state.catalog.heads()]
         return {
-            "notes": len(rows),
-            "listed": sum(row.listed for row in rows),
-            "held": sum(row.status == "held" for row in rows),
-            "unconfirmed": sum(row.status == "unconfirmed" for row in rows),
+            "notes": len(statuses),
+            "listed": len(state.index.listed),
+            "held": statuses.count("held"),
+            "unconfirmed": statuses.count("unconfirmed"),
             "conflicts": len(self.conflicts()),
         }
 
