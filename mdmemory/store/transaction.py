@@ -7,6 +7,7 @@ happen whole or not at all is in `publishing`, what follows a crash in `recovery
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from mdmemory.errors import MdmemoryError, RepositoryState
@@ -63,15 +64,20 @@ class Transactions:
     # the checkpoint
 
     def checkpoint(
-        self, files: Iterable[str], message: Message, *, gone: Iterable[str] = ()
-    ) -> Checkpoint:
+        self, files: Iterable[str], message: Message, *, gone: Iterable[str] = (),
+        others: Iterable[str] = (),
+    ) -> Checkpoint:  # fmt: skip
         """Make sure that HEAD holds the bytes that these files have now, committing what it lacks.
 
         `gone` are files that HEAD has and a person removed by hand: the commit records that.
-        Raises RepositoryState for a file that git is told not to see, NotFound for a missing one.
+        `others` are left out where they cannot be read, such as a file of a gigabyte. Raises
+        RepositoryState for a file that git is told not to see, NotFound for a missing one.
         """
         head, removed = self.history.head(), sorted(gone)
         seen = {file: read_regular(f"{self.folder}/{file}") for file in sorted(files)}
+        for file in sorted(others):
+            with suppress(MdmemoryError):
+                seen[file] = read_regular(f"{self.folder}/{file}")
         digests = {file: digest(data) for file, data in seen.items()}
         ids = {file: self.history.blob_id(data) for file, data in seen.items()}
         lacking = self.history.differing(head, ids)

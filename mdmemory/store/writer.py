@@ -150,7 +150,8 @@ class Writer:
     def checkpoint_all(self, touched: Sequence[str]) -> Checkpoint:
         """A checkpoint of the whole store as it is: before a compaction that touches `touched`.
 
-        Held notes, and notes that git is told not to see, are left out unless they are touched.
+        Held notes, notes that git is told not to see and notes that cannot be read are left out
+        unless they are touched.
         """
         refusal = self.refusal(git.PATIENCE)
         if refusal or self.history is None:
@@ -162,7 +163,10 @@ class Writer:
         files += [LEDGER] if (self.project.store / LEDGER).exists() else []
         unseen = transactions.unseen(files)
         files = [file for file in files if file not in unseen or file in touched]
-        return transactions.checkpoint(files, KEEP, gone=self._gone(self.history))
+        needed = {*files} & {*touched}
+        return transactions.checkpoint(
+            needed, KEEP, gone=self._gone(self.history), others={*files} - needed
+        )
 
     def _gone(self, history: History) -> list[str]:
         """Notes that a person removed by hand: in HEAD and not on disk, sparse ones excepted."""

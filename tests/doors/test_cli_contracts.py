@@ -51,7 +51,8 @@ LOGGED = {
 UNDO = {"undone": str, "commit": WORD, "restored": [str], "kept": [{"file": str, "reason": str}]}
 STATUS = {
     "store": str, "git": str, "notes": int, "listed": int, "held": int, "unconfirmed": int,
-    "conflicts": int, "due": WORD, "last": dict | None, "planner": str, "sends_to": WORD,
+    "conflicts": int, "unread": [str], "due": WORD, "last": dict | None, "planner": str,
+    "sends_to": WORD,
     "tokens_today": {"input": int, "output": int, "calls": int},
 }  # fmt: skip
 DOCTOR = {

@@ -54,6 +54,9 @@ def status(asked: Namespace) -> int:
     print(f"notes       {report['notes']}, {report['listed']} in the index")
     print(f"to look at  {plural(report['conflicts'], 'conflict')}, {report['held']} held, "
           f"{report['unconfirmed']} unconfirmed")  # fmt: skip
+    if report["unread"]:
+        print(f"unreadable  {', '.join(report['unread'])}: left as they are, and in no commit of "
+              "ours; `mdmemory doctor` says why")  # fmt: skip
     print(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
     settings = memory.project.settings
     print(f"planner     {report['planner']}: text is sent {_to(report)}")
@@ -91,6 +94,7 @@ def _report(memory: Memory) -> dict[str, Any]:
         "store": str(memory.project.store),
         "git": memory.git_state(),
         **memory.counts(),
+        "unread": memory.unread(),
         "due": memory.due(),
         "last": {"at": last.at, "outcome": last.outcome} if last else None,
         "planner": settings.text("planner"),

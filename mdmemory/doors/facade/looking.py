@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mdmemory.doors.facade.opened import Opened
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
-from mdmemory.note import Head
+from mdmemory.note import UNREADABLE, Head
 from mdmemory.store.store import Store, StoredNote
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading stays quick
@@ -62,6 +62,13 @@ class Looking(Opened):
             "unconfirmed": statuses.count("unconfirmed"),
             "conflicts": len(self.conflicts()),
         }
+
+    def unread(self) -> list[str]:
+        """The notes that cannot be read, such as one of over 4 MB: nothing changes or commits
+        them. `doctor` says what is wrong with each."""
+        refresher = self._refresher()
+        refresher.keep_fresh()
+        return [head.file for head in refresher.catalog().heads() if head.status == UNREADABLE]
 
     def conflicts(self) -> list[Conflict]:
         """The contradictions that wait for a person."""
