@@ -20,6 +20,7 @@ FLOORS = (
     ("files", "assets", "stamps"),
     ("setting_values", "settings_table", "config", "limits", "head_lines", "heads", "head_edits"),
     ("note", "note_writing"),
+    ("privacy.",),
     ("claims.",),
     ("store.",),
     ("llm.", "protocol"),

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from mdmemory import Memory, assets, protocol
-from mdmemory.capture.privacy import has_secret
 from mdmemory.compact.plan import parse
 from mdmemory.doors import models
 from mdmemory.doors.cli import main
 from mdmemory.limits import TYPES, check_body, check_description, check_name
 from mdmemory.llm import schemas
+from mdmemory.privacy.redaction import has_secret
 from mdmemory.stamps import is_unedited, stamped
 from mdmemory.store.trust import Trust
 

@@ -15,11 +15,12 @@ from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of, keys_of
 from mdmemory.capture.fact import Fact, NotStored, fact_of, is_borne_out
 from mdmemory.capture.near import contradicted, nearest, words
-from mdmemory.capture.privacy import redact, strip_private
 from mdmemory.capture.transcripts.turns import is_id
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.note import parse
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import redact
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.editing import taken_names
 from mdmemory.store.evidence import PREVIEW, Evidence

@@ -14,13 +14,14 @@ from mdmemory import limits, note_writing
 from mdmemory.capture.duplicates import Statement, canonical, place_of
 from mdmemory.capture.gate import Verdict, judge
 from mdmemory.capture.near import contradicted
-from mdmemory.capture.privacy import redact, strip_private
 from mdmemory.capture.reinforce import reinforced
 from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.capture.triggers import FLOOR, Trigger, find, type_of, weight
 from mdmemory.errors import BadNote
 from mdmemory.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
 from mdmemory.note import Note, parse
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import redact
 
 if TYPE_CHECKING:  # only a shape here: the store's own imports are not needed to plan
     from mdmemory.store.store import StoredNote

@@ -11,11 +11,12 @@ from mdmemory import limits
 from mdmemory.capture.extract import description_of, name_of, says_something
 from mdmemory.capture.gate import judge
 from mdmemory.capture.near import words
-from mdmemory.capture.privacy import redact, strip_private
 from mdmemory.capture.proof import heard, invented
 from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.capture.triggers import type_of, weight
 from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import redact
 
 # Other memories' words for what a fact is, each with the type and kind it has here.
 CATEGORIES = {

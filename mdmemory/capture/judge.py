@@ -13,7 +13,6 @@ from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import description_of, keys_of, name_of, says_something
 from mdmemory.capture.near import contradicted, nearest, words
-from mdmemory.capture.privacy import has_secret, redact, strip_private
 from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
 from mdmemory.capture.reinforce import reinforced
 from mdmemory.capture.transcript import Turn, without_memory
@@ -22,6 +21,8 @@ from mdmemory.claims import literals
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import Note, parse
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import has_secret, redact
 from mdmemory.store.store import StoredNote
 
 # What speaks against a text of this type as a note: reason codes, () for nothing.

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from mdmemory.capture.extract import Proposal, description_of
 from mdmemory.capture.judge import Judged
 from mdmemory.capture.pending import Waiting
-from mdmemory.capture.privacy import redact
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
 from mdmemory.note import parse
+from mdmemory.privacy.redaction import redact
 from mdmemory.store import conflicts
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote

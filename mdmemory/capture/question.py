@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mdmemory.capture.near import ranked
-from mdmemory.capture.privacy import redact
 from mdmemory.capture.transcript import MAX_CHARS, Turn
 from mdmemory.note import Head
+from mdmemory.privacy.redaction import redact
 from mdmemory.store.store import StoredNote
 
 MAX_BODIES = 12_000  # characters of notes that are shown whole

@@ -6,9 +6,9 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from mdmemory import note_writing
-from mdmemory.capture.privacy import has_secret
 from mdmemory.errors import BadNote
 from mdmemory.note import Note
+from mdmemory.privacy.redaction import has_secret
 
 if TYPE_CHECKING:  # only a shape here: the store's own imports are not needed to plan
     from mdmemory.store.store import StoredNote

@@ -17,12 +17,13 @@ from mdmemory.capture.extract import Proposal, description_of
 from mdmemory.capture.judge import Judged, judge
 from mdmemory.capture.near import words
 from mdmemory.capture.outcome import Extracted, Findings
-from mdmemory.capture.privacy import redact, strip_private
 from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.question import redacted
 from mdmemory.capture.run import scene_of, write
 from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.limits import TYPES
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote

@@ -42,7 +42,7 @@ class Log:
 
     def say(self, sentence: str) -> None:
         """Note a sentence. A log that cannot be written is no reason to fail."""
-        from mdmemory.capture.privacy import redact  # only where something went wrong
+        from mdmemory.privacy.redaction import redact  # only where something went wrong
 
         line = " ".join(redact(sentence)[0].split())
         if line in self._said:

@@ -28,8 +28,8 @@ def named(params: Params, key: str) -> str:
 def turn_of(session: str, params: Params) -> tuple[Turn | None, bool]:
     """The user's turn that a message is, as its session will give it later; and whether some of
     it is private."""
-    from mdmemory.capture.privacy import strip_private
     from mdmemory.capture.transcripts.export import transcript
+    from mdmemory.privacy.private import strip_private
 
     parts = params.get("parts", [])
     message = {"info": {"id": named(params, "message"), "role": "user"}, "parts": parts}

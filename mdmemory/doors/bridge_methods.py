@@ -283,7 +283,7 @@ def _refresh(memory: Memory) -> None:
 
 
 def _is_secret(text: str) -> bool:
-    from mdmemory.capture.privacy import has_secret  # only where a note changed
+    from mdmemory.privacy.redaction import has_secret  # only where a note changed
 
     return has_secret(text)
 

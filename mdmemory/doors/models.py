@@ -42,6 +42,6 @@ def trust(environment: Mapping[str, str] | None = None) -> Trust:
 
 
 def _redacted(text: str) -> str:
-    from mdmemory.capture.privacy import redact
+    from mdmemory.privacy.redaction import redact
 
     return redact(text)[0]

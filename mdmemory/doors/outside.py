@@ -83,6 +83,6 @@ def _folders(project: Project, setting: str) -> list[Path]:
 
 
 def _redacted(text: str) -> str:
-    from mdmemory.capture.privacy import redact
+    from mdmemory.privacy.redaction import redact
 
     return redact(text)[0]

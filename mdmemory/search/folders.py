@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mdmemory.capture.privacy import strip_private
 from mdmemory.files import digest
+from mdmemory.privacy.private import strip_private
 from mdmemory.search.chunks import cut
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.found import FILES

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 from mdmemory import limits, note_writing
 from mdmemory import note as notes_format
-from mdmemory.capture.privacy import has_secret
 from mdmemory.compact.guards import check, removable
 from mdmemory.compact.near import candidates
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite
 from mdmemory.files import digest
+from mdmemory.privacy.redaction import has_secret
 from mdmemory.store.store import StoredNote
 
 MARGIN = 1.25

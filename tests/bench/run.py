@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from generate import notes, write_store
 
 from mdmemory import Memory
-from mdmemory.capture.privacy import has_secret
 from mdmemory.files import digest
+from mdmemory.privacy.redaction import has_secret
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer

@@ -14,11 +14,12 @@ import pytest
 
 from mdmemory import assets
 from mdmemory.capture.gate import REASONS, judge
-from mdmemory.capture.privacy import redact, strip_private
 from mdmemory.capture.transcript import without_memory
 from mdmemory.capture.triggers import find
 from mdmemory.limits import TYPES
 from mdmemory.note import parse
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import redact
 
 PAGE = (Path(__file__).parents[2] / "docs" / "capture.md").read_text(encoding="utf-8")
 
@@ -83,10 +84,10 @@ def test_private_blocks_are_cut_out_in_both_forms() -> None:
     assert strip_private("a <private>b</private> [PRIVATE]c[/PRIVATE] d") == ("a   d", 2)
 
 
-@pytest.mark.parametrize("script", ["gate_cases.py", "secret_corpus.py"])
+@pytest.mark.parametrize("script", ["capture/gate_cases.py", "privacy/secret_corpus.py"])
 def test_the_figures_of_the_page_are_what_the_command_prints(script: str) -> None:
-    block = PAGE.split(f"$ python tests/capture/{script}\n")[1].split("```")[0]
-    words = [sys.executable, str(Path(__file__).with_name(script))]
+    block = PAGE.split(f"$ python tests/{script}\n")[1].split("```")[0]
+    words = [sys.executable, str(Path(__file__).parents[1] / script)]
     printed = subprocess.run(words, check=True, capture_output=True, text=True, timeout=60)
     assert printed.stdout == block
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmemory import assets
-from mdmemory.capture.privacy import has_secret
 from mdmemory.observe import answers, observation
 from mdmemory.observe.compress import parse, question
 from mdmemory.observe.event import Event
 from mdmemory.observe.observation import Draft
 from mdmemory.observe.summaries import FIELDS
+from mdmemory.privacy.redaction import has_secret
 
 KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
 EVENTS = [

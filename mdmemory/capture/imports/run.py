@@ -15,10 +15,11 @@ from mdmemory.capture.extract import description_of, keys_of, name_of, says_some
 from mdmemory.capture.fact import hook
 from mdmemory.capture.gate import judge
 from mdmemory.capture.imports.incoming import Incoming
-from mdmemory.capture.privacy import redact, strip_private
 from mdmemory.capture.triggers import type_of
 from mdmemory.errors import BadNote
 from mdmemory.note import parse
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import redact
 from mdmemory.store.editing import taken_names
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdmemory.capture.privacy import strip_private
 from mdmemory.capture.transcripts.injected import without_memory
+from mdmemory.privacy.private import strip_private
 
 MAX_TURNS = 40
 MAX_CHARS = 24_000

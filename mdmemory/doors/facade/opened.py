@@ -74,13 +74,13 @@ class Opened:
 
 def is_secret(text: str) -> bool:
     """Whether a text holds what looks like a secret."""
-    from mdmemory.capture.privacy import has_secret
+    from mdmemory.privacy.redaction import has_secret
 
     return has_secret(text)
 
 
 def redacted(text: str) -> str:
     """A text with a mark in place of each secret."""
-    from mdmemory.capture.privacy import redact
+    from mdmemory.privacy.redaction import redact
 
     return redact(text)[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.capture.privacy import has_secret, redact
+from mdmemory.privacy.redaction import has_secret, redact
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -47,7 +47,10 @@ def test_what_stands_around_a_token_stays() -> None:
         assert redact(place.format(token))[0] == place.format("[redacted:github_token]")
 
 
-@pytest.mark.parametrize("folder", ["mdmemory/capture", "tests/capture", "docs", "protocol"])
+OURS = ("mdmemory/privacy", "mdmemory/capture", "tests/privacy", "tests/capture", "docs", "protocol")
+
+
+@pytest.mark.parametrize("folder", OURS)
 def test_no_file_of_ours_holds_anything_like_a_secret(folder: str) -> None:
     for file in sorted((ROOT / folder).rglob("*")):
         if file.suffix in (".py", ".md", ".json"):

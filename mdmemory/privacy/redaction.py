@@ -1,4 +1,4 @@
-"""What must never be stored: `<private>` text and secrets. Runs before the network and before git.
+"""Secrets, which must never be stored. Runs before the network and before git.
 
 A rule finds spans; spans that touch are merged; each becomes `[redacted:<kind>]`. A rule looks
 first for what is cheap to see and must be there: most texts hold no secret. Patterns are compiled
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from mdmemory.capture.secret_shapes import (
+from mdmemory.privacy.shapes import (
     INNER_TOKENS,
     IS,
     LABELS,
@@ -39,34 +39,6 @@ class Given(NamedTuple):
     lower: str
     raw: bytes
     words: Sequence[str]  # the long ones
-
-
-def strip_private(text: str) -> tuple[str, int]:
-    """`text` without its `<private>` and `[PRIVATE]` blocks, and how many (a nest counts once).
-
-    Case does not matter, code is no exception, and a block left open reaches to the end.
-    """
-    kept: list[str] = []
-    blocks = start = 0
-    depth = {"<": 0, "[": 0}
-    tags = (
-        r"(?P<form><)\s{0,9}(?P<end>/?)\s{0,9}private(?:\s[^<>]{0,200})?>"
-        # not a link: [private](notes.md)
-        r"|(?P<square>\[)(?P<close>/?)private\](?!\()"
-    )
-    for tag in re.finditer(tags, text, re.IGNORECASE):
-        form = tag["form"] or tag["square"]
-        ends = bool(tag["end"] or tag["close"])
-        if ends and depth[form] == 0:
-            continue
-        if not any(depth.values()):
-            kept.append(text[start : tag.start()])
-            blocks += 1
-        depth[form] += -1 if ends else 1
-        start = tag.end()
-    if not any(depth.values()):
-        kept.append(text[start:])
-    return "".join(kept), blocks
 
 
 def redact(text: str) -> tuple[str, list[str]]:

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.capture.privacy import has_secret, redact, strip_private
-from mdmemory.capture.secret_shapes import LABELS
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import has_secret, redact
+from mdmemory.privacy.shapes import LABELS
 
 LETTERS = string.ascii_letters + string.digits
 SEEDS = range(20)

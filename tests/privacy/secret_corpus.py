@@ -1,6 +1,6 @@
 """Planted secrets and harmless look-alikes, made of seeded random characters at run time.
 
-No secret stands in this file. `python tests/capture/secret_corpus.py` prints precision and recall.
+No secret stands in this file. `python tests/privacy/secret_corpus.py` prints precision and recall.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from mdmemory.capture.privacy import redact
+from mdmemory.privacy.redaction import redact
 
 LETTERS = string.ascii_letters + string.digits
 LOWER = string.ascii_lowercase + string.digits
