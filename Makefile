@@ -7,13 +7,17 @@ export PYTHONDONTWRITEBYTECODE =
 # whoever is done takes tests over from the others, so that one long one holds nobody up
 export PYTEST_ADDOPTS = --dist worksteal
 
-.PHONY: demo test quick check bench clean
+.PHONY: demo test test-full quick check bench clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
 
 test: $(BIN)/mdmemory client
 	$(BIN)/python -m pytest -n auto
+
+# whole matrices, long lives and every client, without a limit of time
+test-full: $(BIN)/mdmemory client
+	MDMEMORY_TEST_FULL=1 $(BIN)/python -m pytest -n auto
 
 quick: $(BIN)/mdmemory
 	$(BIN)/python -m pytest -n auto -m "not slow"

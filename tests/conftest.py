@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -11,23 +12,41 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from pace import HUNG
 
 SCRUBBED = ("GIT_", "MDMEMORY_", "MEMORY_", "OPENAI_", "XDG_", "OPENCODE")
 MEMORY_DISK = Path("/dev/shm")
 ROOM = 2 * 1024**3  # bytes; a whole run takes a tenth of it
 QUICK = "not slow"
+# where Debian and others keep `useradd`, which the PostgreSQL of the tests calls as root
+SYSTEM_PROGRAMS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Scratch folders in memory where that is possible: thousands of commits wait for a disk.
 
-    And without the slow tests, laws are tried on fewer examples (see `laws.py`).
+    And without the slow tests, laws are tried on fewer examples (see `pace.py`).
     """
+    _find_system_programs()
+    _hear_interrupts()
     if config.option.basetemp is None and _holds_programs(MEMORY_DISK):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY_DISK))
     settings.register_profile("quick", settings.default, max_examples=25)
     if config.option.markexpr == QUICK:
         settings.load_profile("quick")
+
+
+def _find_system_programs() -> None:
+    """Put the system's folders of programs behind the others of PATH."""
+    known = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    missing = [folder for folder in SYSTEM_PROGRAMS if folder not in known]
+    os.environ["PATH"] = os.pathsep.join([*known, *missing])
+
+
+def _hear_interrupts() -> None:
+    """Answer Ctrl-C: under nohup or in the background it is ignored, also by what we start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _holds_programs(folder: Path) -> bool:
@@ -82,7 +101,7 @@ def git() -> Callable[..., str]:
     def run(folder: Path, *words: str, text: str | None = None) -> str:
         done = subprocess.run(
             ["git", "-C", str(folder), *words],
-            input=text, capture_output=True, text=True, check=False, timeout=60,
+            input=text, capture_output=True, text=True, check=False, timeout=HUNG,
         )
         assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
         return done.stdout

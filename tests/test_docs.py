@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pace import HUNG
 from rows import each
 
 from mdmemory import Memory, assets
@@ -108,7 +109,7 @@ def test_the_readme_shows_what_really_happens(tmp_path: Path, git: Callable[...,
     for command, shown in steps:
         done = subprocess.run(
             ["sh", "-c", command], cwd=folder, env={**os.environ, "PATH": path, "PAGER": "cat"},
-            capture_output=True, text=True, timeout=60,
+            capture_output=True, text=True, timeout=HUNG,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, ""), command
         assert normal(done.stdout, folder) == normal(shown, Path(HERE)), command
@@ -397,7 +398,7 @@ def test_a_hostile_configuration_of_the_repository_runs_nothing(
         path = os.environ["PATH"] if words == ("init",) else f".:{os.environ['PATH']}"
         done = subprocess.run(
             [SCRIPT, *words], cwd=repository, env={**os.environ, "PATH": path},
-            capture_output=True, text=True, timeout=60,
+            capture_output=True, text=True, timeout=HUNG,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, ""), words
         assert not ran.exists(), (words, ran.read_text("utf-8"))
@@ -415,7 +416,7 @@ def test_many_processes_at_once_lose_no_note(repository: Path) -> None:
         for n in range(6)
     ]  # fmt: skip
     for process in running:
-        _, complaint = process.communicate(timeout=60)
+        _, complaint = process.communicate(timeout=HUNG)
         assert complaint == b""
     assert len(memory.notes()) == 6
     assert [entry.get("Memory-Op") for entry, _ in memory.log()].count("add") == 6

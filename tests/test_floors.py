@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 from rows import each
 
 PACKAGE = Path(__file__).parents[1] / "mdmemory"
@@ -176,5 +177,5 @@ def test_heavy_packages_are_loaded_where_they_are_used() -> None:
 def test_the_common_way_loads_nothing_heavy(code: str) -> None:
     code = f"{code}; import sys; print(*sorted({HEAVY!r} & set(sys.modules)))"
     words = [sys.executable, "-P", "-c", code]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=HUNG)
     assert done.stdout == "\n"

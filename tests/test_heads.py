@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from laws import scaled
+from pace import scaled
 from rows import each
 
 from mdmemory import head_edits, head_lines, heads

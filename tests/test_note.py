@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from laws import scaled
+from pace import HUNG, scaled
 
 from mdmemory import limits
 from mdmemory.errors import BadNote
@@ -269,7 +269,8 @@ def test_starting_up_loads_no_yaml() -> None:
         "import sys, mdmemory.note as n; n.parse(sys.stdin.read(), 'x.md');"
         "assert not {'yaml', 'frontmatter'} & sys.modules.keys()"
     )
-    subprocess.run([sys.executable, "-c", script], input=SAMPLE, text=True, check=True, timeout=30)
+    words = [sys.executable, "-c", script]
+    subprocess.run(words, input=SAMPLE, text=True, check=True, timeout=HUNG)
 
 
 def test_bytes_that_are_not_utf_8_are_refused_with_a_sentence() -> None:

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory import assets
 from mdmemory.version import VERSION
@@ -25,7 +26,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built as a release would be, by the build backend itself, without network."""
     folder = tmp_path_factory.mktemp("wheel")
     words = (sys.executable, "-P", "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=HUNG)
     assert done.returncode == 0, f"is `.[dev]` installed? {done.stderr}"
     (built,) = folder.glob("*.whl")
     return built
@@ -49,7 +50,7 @@ def run(python: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[
     # entries of PYTHONPATH do not process .pth files, so that the editable checkout stays unseen
     env["PYTHONPATH"] = sysconfig.get_path("purelib")
     return subprocess.run(
-        [str(python), *words], cwd=folder, env=env, capture_output=True, text=True, timeout=120
+        [str(python), *words], cwd=folder, env=env, capture_output=True, text=True, timeout=HUNG
     )
 
 

@@ -56,7 +56,7 @@ class EmbeddingAPI:
     today: str
     daily_calls: int
     redact: Callable[[str], str]
-    timeout: float = TIMEOUT
+    timeout: float = field(default_factory=lambda: TIMEOUT)
     sleep: Callable[[float], None] = time.sleep
 
     @property

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory import assets
 from mdmemory.capture.gate import REASONS, judge
@@ -88,7 +89,7 @@ def test_private_blocks_are_cut_out_in_both_forms() -> None:
 def test_the_figures_of_the_page_are_what_the_command_prints(script: str) -> None:
     block = PAGE.split(f"$ python tests/{script}\n")[1].split("```")[0]
     words = [sys.executable, str(Path(__file__).parents[1] / script)]
-    printed = subprocess.run(words, check=True, capture_output=True, text=True, timeout=60)
+    printed = subprocess.run(words, check=True, capture_output=True, text=True, timeout=HUNG)
     assert printed.stdout == block
 
 
@@ -130,5 +131,5 @@ def test_the_commands_of_the_page_store_what_was_asked(tmp_path: Path) -> None:
     shutil.copy(DATA / "work.json", tmp_path / "session.json")
     for command in ("mdmemory init", extract):
         words = [sys.executable, "-P", "-c", RUN, *command.split()[1:]]
-        subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+        subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, timeout=HUNG)
     assert len(list((tmp_path / "notes" / "memory").glob("[!M_]*.md"))) == 3

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws import scaled
+from pace import scaled
 
 from mdmemory.compact.guards import Verdict, check, removable
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws import scaled
+from pace import scaled
 from rows import each
 
 from mdmemory.claims.literals import audit

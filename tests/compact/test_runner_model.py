@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from fake_server import FakeServer, system_text, user_texts
+from pace import HUNG
 from scripted import Scripted
 
 from mdmemory import Memory
@@ -296,7 +297,7 @@ def test_the_command_asks_a_real_server_through_the_real_client(memory: Memory, 
         more = {"MDMEMORY_PLANNER": "openai", "OPENAI_BASE_URL": server.url}
         done = subprocess.run(
             [sys.executable, "-P", "-m", "mdmemory", "compact", "--json"], cwd=root,
-            env={**os.environ, **more}, capture_output=True, text=True, timeout=60,
+            env={**os.environ, **more}, capture_output=True, text=True, timeout=HUNG,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
         told = json.loads(done.stdout)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory import Memory
 
@@ -34,7 +35,7 @@ print(Compactor(memory._writer(), Slow(), str, datetime.now(UTC)).run(if_due=Tru
 def command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-P", "-m", "mdmemory", "compact", "--if-due", *words]
     return subprocess.run(
-        line, cwd=root, capture_output=True, text=True, timeout=60, check=False
+        line, cwd=root, capture_output=True, text=True, timeout=HUNG, check=False
     )
 
 
@@ -60,7 +61,7 @@ def test_while_one_process_compacts_the_other_says_so_and_leaves(
         assert (told.returncode, told.stderr) == (0, "")
         assert told.stdout == "Another process is at work; nothing was changed.\n"
         assert git(repository, "rev-parse", "HEAD") == before
-        assert slow.communicate("go on\n", timeout=60)[0] == "applied\n"
+        assert slow.communicate("go on\n", timeout=HUNG)[0] == "applied\n"
     assert git(repository, "log", "-1", "--format=%s").startswith("memory: compact")
     assert command(repository).stdout == "No compaction is due.\n"
     assert git(repository, "status", "--porcelain") == ""

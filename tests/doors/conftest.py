@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 Begin = Callable[..., None]
 
@@ -32,7 +33,9 @@ def begin() -> Begin:
         ):
             if words[0] == "mdmemory":
                 words = (sys.executable, "-P", "-m", *words)
-            subprocess.run(words, cwd=root, env=clean, check=True, timeout=60, capture_output=True)
+            subprocess.run(
+                words, cwd=root, env=clean, check=True, timeout=HUNG, capture_output=True
+            )
 
     return run
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pace import HUNG
 
 from mdmemory.doors import bridge_following, bridge_log, idle
 from mdmemory.doors.bridge_log import Log
@@ -349,7 +350,7 @@ def test_no_line_ends_the_bridge_and_each_is_answered(project: Path) -> None:
         assert process.ask("message", **said("x") | {"parts": [1, {"text": 2}]})["saved"] == []
         assert process.ask("hello", protocol=PROTOCOL)["protocol"] == PROTOCOL
         assert process.ask("dispose") == {}
-        assert process.popen.wait(timeout=10) == 0
+        assert process.popen.wait(timeout=HUNG) == 0
 
 
 @pytest.mark.parametrize("end", ["eof", "term", "disabled"])
@@ -365,7 +366,7 @@ def test_the_bridge_goes_when_its_host_does(project: Path, end: str) -> None:
             process.popen.send_signal(signal.SIGINT)
             assert process.ask("system", session="ses_1") == {"text": ""}
             process.popen.send_signal(signal.SIGTERM)
-        assert process.popen.wait(timeout=10) == 0
+        assert process.popen.wait(timeout=HUNG) == 0
     if end == "eof":
         assert (project / "notes/memory" / FILE).exists(), "what was asked before is done"
 
@@ -376,7 +377,7 @@ def test_the_end_waits_until_a_whole_output_is_kept(project: Path) -> None:
         used = {"tool": "bash", "args": {"command": "./run"}, "output": lines, "exit": 0}
         shown = process.ask("tool", session="ses_1", **used)["output"]
         process.popen.send_signal(signal.SIGTERM)
-        assert process.popen.wait(timeout=10) == 0
+        assert process.popen.wait(timeout=HUNG) == 0
     file = Path(shown.rpartition("the whole output: ")[2].removesuffix("]"))
     assert file.read_text(encoding="utf-8") == lines
 

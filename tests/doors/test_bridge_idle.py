@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory.doors import idle
 from mdmemory.doors.memory import Memory
@@ -141,7 +142,7 @@ def opencode(home: Path, project: Path, session: str, text: str) -> Path:
 
 
 def until_waiting(project: Path, process: subprocess.Popen[str]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + HUNG
     while not list((project / ".mdmemory/waiting").glob("[!.]*")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
@@ -169,10 +170,10 @@ def test_a_deleted_session_loses_nothing_and_two_readings_are_one(
                 time.sleep(0.02)
             database.unlink()
             with start(project, 0.1) as third:
-                assert third.wait(timeout=20) == 1, "it has no copy, and replaces nobody"
-            said, _ = second.communicate(timeout=20)
+                assert third.wait(timeout=HUNG) == 1, "it has no copy, and replaces nobody"
+            said, _ = second.communicate(timeout=HUNG)
             assert f"added: {FILE}" in said
-        assert first.communicate(timeout=20) == ("", "")
+        assert first.communicate(timeout=HUNG) == ("", "")
     assert (project / "notes/memory" / FILE).exists()
 
 
@@ -185,7 +186,7 @@ def test_a_compaction_that_is_due_follows(project: Path, empty_home: Path) -> No
         path.write_text(f"---\n{head}\n---\n\nThe cat is called Tom.\n", encoding="utf-8")
     opencode(empty_home, project, "ses_1", "hello")
     with start(project, 0.1) as process:
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=HUNG) == 0
     assert len(memory.notes()) == 1
     assert memory.due() is None
 
@@ -198,7 +199,7 @@ def test_a_started_process_outlives_its_starter_and_says_what_fails(
     starter(["extract", "--session=ses_gone"], log)
     (process,) = starter._running
     assert os.getsid(process.pid) == process.pid
-    assert process.wait(timeout=20) == 1
+    assert process.wait(timeout=HUNG) == 1
     assert "There is no session ses_gone" in log.read_text(encoding="utf-8")
 
 
@@ -211,7 +212,7 @@ def test_a_compaction_has_the_background_to_itself_for_as_long_as_it_lives(
     assert starter.alone(opened, [], log)
     assert not starter.alone(opened, [], log)
     (process,) = starter._running
-    process.wait(timeout=20)
+    process.wait(timeout=HUNG)
     assert starter.alone(opened, [], log)
     assert len(starter._running) == 1
-    starter._running[0].wait(timeout=20)
+    starter._running[0].wait(timeout=HUNG)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pace import HUNG
 
 from mdmemory import assets
 from mdmemory.doors import cli
@@ -565,7 +566,7 @@ def test_the_console_script_and_the_module_end_alike(
 ) -> None:
     ways = ([str(SCRIPT)], [sys.executable, "-P", "-m", "mdmemory"])
     first, second = (
-        subprocess.run([*way, *words], capture_output=True, text=True, timeout=60) for way in ways
+        subprocess.run([*way, *words], capture_output=True, text=True, timeout=HUNG) for way in ways
     )
     assert first.returncode == second.returncode == code
     assert (first.stdout, first.stderr) == (second.stdout, second.stderr)
@@ -574,6 +575,6 @@ def test_the_console_script_and_the_module_end_alike(
 
 def test_a_reader_who_leaves_early_sees_no_trace(project: Path) -> None:
     done = subprocess.run(
-        ["sh", "-c", f'"{SCRIPT}" list | true'], capture_output=True, text=True, timeout=60
+        ["sh", "-c", f'"{SCRIPT}" list | true'], capture_output=True, text=True, timeout=HUNG
     )
     assert done.stderr == ""

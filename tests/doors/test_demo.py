@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory import assets
 from mdmemory.doors.cli import COMMANDS, main
@@ -24,7 +25,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     done = subprocess.run(
         [sys.executable, "-P", "-m", "mdmemory", "demo", str(folder)],
         env={"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_GLOBAL": "/dev/null"},
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True, timeout=HUNG,
     )  # fmt: skip
     assert done.stderr == ""
     return folder, done.stdout

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws import scaled
+from pace import scaled
 
 from mdmemory.doors import jsonc, jsonc_edits
 

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
+from pace import HUNG
 
 from mdmemory import Memory
 from mdmemory.doors import mcp, tool_notes
@@ -241,7 +242,7 @@ def test_the_command_speaks_nothing_but_the_protocol(project: Path, tmp_path: Pa
     }  # fmt: skip
     done = subprocess.run(
         command, input=f"no json\n{json.dumps(asked)}\n", cwd=tmp_path, capture_output=True,
-        text=True, timeout=60, check=False,
+        text=True, timeout=HUNG, check=False,
     )
     assert done.returncode == 0, done.stderr
     for line in done.stdout.splitlines():

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory import Memory
 from mdmemory.doors.cli import main
@@ -172,7 +173,7 @@ def test_every_example_of_the_page_is_what_happens(repository: Path) -> None:
         for command, answer in zip(parts[1::2], parts[2::2], strict=True):
             done = subprocess.run(
                 ["sh", "-c", command], cwd=repository, env={**os.environ, "PATH": path},
-                capture_output=True, text=True, timeout=60, check=False,
+                capture_output=True, text=True, timeout=HUNG, check=False,
             )  # fmt: skip
             assert done.stderr == "", command
             shown.append((command, normal(answer, repository)))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory.doors.cli import main
 
@@ -68,7 +69,7 @@ def test_a_closed_or_full_stream_is_no_crash(
     command = f'exec "$0" -P -c "from mdmemory.doors.cli import run; run()" {words} {closed}'
     done = subprocess.run(
         ["/bin/sh", "-c", command, sys.executable], cwd=project, env=dict(os.environ),
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=HUNG, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stderr
     assert says in done.stderr

@@ -17,12 +17,13 @@ from types import TracebackType
 from typing import Any
 
 from fake_server import MODEL
+from pace import HUNG
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / ".opencode-client" / "node_modules" / ".bin" / "opencode"
 MISSING = "The OpenCode client is not installed; run: sh tests/e2e/client/install"
-READY = 90.0  # seconds; a first start takes 6 on an idle machine
-STEP = 60.0  # seconds for a turn or a command
+READY = HUNG  # a first start takes 6 seconds on an idle machine
+STEP = HUNG  # for a turn or a command
 PROVIDER = "fake"
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from pace import HUNG
+
 from mdmemory.doors.wiring.files import plugin
 
 STORE = "notes/memory"
@@ -40,9 +42,9 @@ def make(folder: Path) -> Place:
         ("config", "user.email", "person@example.com"),
         ("commit", "-q", "--allow-empty", "-m", "first"),
     ):  # fmt: skip
-        subprocess.run(["git", "-C", project, *words], env=env, check=True, timeout=60)
+        subprocess.run(["git", "-C", project, *words], env=env, check=True, timeout=HUNG)
     words = [PROGRAM, "init", "--opencode"]
-    subprocess.run(words, cwd=project, env=env, check=True, timeout=60, capture_output=True)
+    subprocess.run(words, cwd=project, env=env, check=True, timeout=HUNG, capture_output=True)
     plug(project, home)
     return Place(project, home)
 
@@ -69,7 +71,7 @@ def spare_npm(folder: Path) -> None:
 def mdmemory(project: Path, *words: str) -> str:
     """What the installed command prints, run in `project`."""
     done = subprocess.run(
-        [PROGRAM, *words], cwd=project, capture_output=True, text=True, timeout=60, check=False
+        [PROGRAM, *words], cwd=project, capture_output=True, text=True, timeout=HUNG, check=False
     )
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
@@ -88,7 +90,7 @@ def processes(home: Path) -> list[str]:
     return [line for line in found if line]
 
 
-def until(look: Callable[[], _T], seconds: float = 30.0) -> _T:
+def until(look: Callable[[], _T], seconds: float = HUNG) -> _T:
     """What `look` gives as soon as it is something."""
     end = time.monotonic() + seconds
     while not (found := look()):

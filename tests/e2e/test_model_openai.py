@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from fake_server import Answer, FakeServer
+from pace import HUNG
 from rows import each
 
 from mdmemory.store.state import State
@@ -71,7 +72,7 @@ def program() -> str:
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [program(), *words], capture_output=True, text=True, timeout=60, check=False
+        [program(), *words], capture_output=True, text=True, timeout=HUNG, check=False
     )
 
 
@@ -158,7 +159,7 @@ def test_ctrl_c_while_the_model_is_asked_leaves_everything_as_it_was(
         try:
             wait_until(lambda: bool(server.requests))
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=HUNG)
         finally:
             process.kill()
     assert (process.returncode, out) == (130, "")
@@ -194,7 +195,7 @@ def at_a_terminal(*words: str) -> tuple[str, str]:
     ) as process:
         os.close(theirs)
         try:
-            answer, _ = process.communicate(timeout=30)
+            answer, _ = process.communicate(timeout=HUNG)
         finally:
             process.kill()
     assert process.returncode == 0
@@ -213,7 +214,7 @@ def _read(terminal: int) -> bytes:
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + HUNG
     while not happened():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.05)

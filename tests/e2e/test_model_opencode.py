@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from client import MISSING, PROGRAM, OpenCode, environment
 from fake_server import Answer, FakeServer, system_text, user_texts
+from pace import HUNG
 
 from mdmemory.doors import models
 from mdmemory.llm import opencode_run
@@ -105,14 +106,14 @@ def test_a_provider_that_never_answers_is_left_in_time(
     server: FakeServer, repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opencode_run, "START", 15.0)
-    server.script.default = Answer(NOTHING, delay=120)
+    server.script.default = Answer(NOTHING, delay=HUNG)
     asked = model(server, repository, home)
     asked = OpenCodeModel(asked.name, asked.program, asked.environment, timeout=1)
     start = time.monotonic()
     with pytest.raises(ModelFailed, match="gave no answer within 16 s"):
         asked.complete("system", "user")
-    assert time.monotonic() - start < 16 + 2 * opencode_run.TIDY + 5
-    assert len(server.requests) == 1
+    assert time.monotonic() - start < HUNG / 2
+    assert len(server.requests) <= 1  # a busy machine may not get as far as asking
     assert sessions(server, repository, home) == []
 
 
@@ -136,7 +137,7 @@ def mdmemory(project: Path, home: Path, url: str, *words: str) -> str:
     done = subprocess.run(
         [Path(sys.executable).with_name("mdmemory"), *words], cwd=project,
         env=environment(project, home, url) | chosen,
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=HUNG, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from client import OpenCode
 from fake_server import FakeServer, system_text
+from pace import HUNG
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +23,7 @@ def mdmemory(project: Path, *words: str, text: str | None = None) -> str:
     """What the installed command prints, run in `project`."""
     program = Path(sys.executable).with_name("mdmemory")
     done = subprocess.run(
-        [program, *words], cwd=project, input=text, capture_output=True, text=True, timeout=60,
+        [program, *words], cwd=project, input=text, capture_output=True, text=True, timeout=HUNG,
         check=False,
     )
     assert done.returncode == 0, done.stderr + done.stdout

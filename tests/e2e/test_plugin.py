@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from client import PROGRAM, OpenCode, environment
 from fake_server import Answer, FakeServer, system_text, user_texts
+from pace import HUNG
 from plugged import STORE, Place, make, mdmemory, plug, processes, until
 
 pytestmark = [
@@ -126,7 +127,7 @@ def test_two_sessions_at_once_each_keep_what_was_said(
     for thread in said:
         thread.start()
     for thread in said:
-        thread.join(timeout=60)
+        thread.join(timeout=HUNG)
     assert {f"{STORE}/{name}" for name in facts.values()} <= set(files(place, git))
 
 
@@ -244,7 +245,7 @@ def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_not
         def run(*words: str) -> str:
             done = subprocess.run(
                 [PROGRAM, *words], cwd=place.project, env=known, stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, timeout=60, check=True,
+                capture_output=True, text=True, timeout=HUNG, check=True,
             )  # fmt: skip
             return done.stdout
 
@@ -273,18 +274,18 @@ def test_the_terminal_client_remembers_and_leaves_no_process(tmp_path: Path, git
         def tmux(*words: str) -> str:
             command = ["tmux", "-S", socket, *words]
             done = subprocess.run(
-                command, env=known, cwd=place.project, capture_output=True, text=True, timeout=30
+                command, env=known, cwd=place.project, capture_output=True, text=True, timeout=HUNG
             )
             return done.stdout
 
         tmux("-f", os.devnull, "new-session", "-d", "-x", "120", "-y", "40", str(PROGRAM))
         try:
-            until(lambda: "Ask anything" in tmux("capture-pane", "-p"), 60)
+            until(lambda: "Ask anything" in tmux("capture-pane", "-p"))
             tmux("send-keys", "-l", "Remember that deploys go out on Tuesdays only.")
             time.sleep(1)
             tmux("send-keys", "Enter")
             file = f"{STORE}/feedback-deploys-go-out-tuesdays-only.md"
-            until(lambda: file in files(place, git), 60)
+            until(lambda: file in files(place, git))
             until(lambda: server.turns)
             tmux("send-keys", "C-c")
             time.sleep(1)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from client import MISSING, ROOT
+from pace import HUNG
 
 from mdmemory.doors.wiring.files import plugin
 
@@ -35,7 +36,7 @@ def compile_plugin(folder: Path, text: str, *words: str) -> str:
     if not (folder / "node_modules").exists():
         (folder / "node_modules").symlink_to(MODULES)
     program = ["node", str(MODULES / "typescript/bin/tsc"), "-p", str(folder), *words]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=HUNG, check=False)
     return done.stdout + done.stderr
 
 
@@ -135,7 +136,7 @@ def drive(compiled: Path, tmp_path: Path) -> Drive:
         known = {"HOW": how, "RECORD": str(record), "PLACE": str(tmp_path / "below")}
         done = subprocess.run(
             ["node", driver], env={**os.environ, **known, **more}, capture_output=True, text=True,
-            timeout=60, check=False,
+            timeout=HUNG, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
         time.sleep(0.2)  # for the bridge to write its last line

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from client import OpenCode
 from fake_server import FakeServer, system_text, user_texts
+from pace import HUNG
 from plugged import PROGRAM, STORE
 
 from mdmemory.stamps import stamped
@@ -48,7 +49,7 @@ class World:
         known = {**os.environ, "HOME": str(self.home), "PWD": str(folder), **author}
         known |= {"GIT_COMMITTER_NAME": "A Person", "GIT_COMMITTER_EMAIL": "person@example.com"}
         done = subprocess.run(
-            words, cwd=folder, env=known, capture_output=True, text=True, timeout=60, check=False
+            words, cwd=folder, env=known, capture_output=True, text=True, timeout=HUNG, check=False
         )
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from client import OpenCode
 from fake_server import Answer, FakeServer
+from pace import HUNG
 from plugged import PROGRAM, STORE, Place, make, plug, processes, until
 
 pytestmark = [
@@ -65,7 +66,7 @@ def test_without_git_the_later_reading_says_that_nothing_is_committed(tmp_path: 
     session.write_text(json.dumps({"info": {"id": "ses_1"}, "messages": [said]}), encoding="utf-8")
     done = subprocess.run(
         [PROGRAM, "extract", "--transcript", session], cwd=place.project, capture_output=True,
-        env={"HOME": str(place.home), "PATH": str(tmp_path)}, text=True, timeout=60, check=True,
+        env={"HOME": str(place.home), "PATH": str(tmp_path)}, text=True, timeout=HUNG, check=True,
     )  # fmt: skip
     assert "added: " in done.stdout
     assert "in no commit" in done.stderr
@@ -99,9 +100,9 @@ def test_with_models_switched_off_a_wish_is_stored_and_nothing_runs_on(
             session = client.new_session()
             client.send(session, CAT)
             client.send(session, "By the way, we never release on Fridays.")
-        until(lambda: not [line for line in processes(place.home) if line.endswith(" bridge")], 10)
+        until(lambda: not [line for line in processes(place.home) if line.endswith(" bridge")])
         assert [line for line in processes(place.home) if " extract " in line], "it outlives it"
-        until(lambda: not processes(place.home), 15)
+        until(lambda: not processes(place.home))
         assert [body for body in server.requests if not body.get("tools")] == []
     subjects = git(place.project, "log", "--format=%s").splitlines()
     assert len([each for each in subjects if "keep what was asked" in each]) == 1

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from client import ROOT, OpenCode
 from fake_server import USAGE, Answer, FakeServer, system_text, user_texts
+from pace import HUNG
 from plugged import mdmemory, plug, until
 
 pytestmark = pytest.mark.slow
@@ -41,7 +42,7 @@ def place(repository: Path, tmp_path: Path) -> Place:
     program = Path(sys.executable).with_name("mdmemory")
     words = [str(program), "init", "--opencode", "--no-npm"]
     env = {**os.environ, "HOME": str(home)}
-    subprocess.run(words, cwd=repository, env=env, check=True, timeout=60, capture_output=True)
+    subprocess.run(words, cwd=repository, env=env, check=True, timeout=HUNG, capture_output=True)
     plug(repository, home)
     return Place(repository, home)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from client import OpenCode
 from fake_server import FakeServer
+from pace import HUNG
 
 from mdmemory.capture.transcript import Transcript, read, read_export
 
@@ -20,7 +21,7 @@ def mdmemory(project: Path, *words: str) -> str:
     """What the installed command prints, run in `project`."""
     program = Path(sys.executable).with_name("mdmemory")
     done = subprocess.run(
-        [program, *words], cwd=project, capture_output=True, text=True, timeout=60, check=False
+        [program, *words], cwd=project, capture_output=True, text=True, timeout=HUNG, check=False
     )
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout

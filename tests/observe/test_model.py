@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fake_server import FakeServer, system_text, user_texts
+from pace import HUNG
 
 from mdmemory import Memory
 from mdmemory.observe import queue
@@ -42,7 +43,7 @@ def test_the_chosen_model_makes_a_batch_short_and_the_call_is_counted(
             monkeypatch.setenv(name, value)
         words = [sys.executable, "-P", "-m", "mdmemory", "observe", "work", "--session", "ses_1"]
         done = subprocess.run(
-            [*words, "--json"], cwd=repository, capture_output=True, text=True, timeout=60
+            [*words, "--json"], cwd=repository, capture_output=True, text=True, timeout=HUNG
         )
         first, second = server.requests
     assert (done.returncode, done.stderr) == (0, "")

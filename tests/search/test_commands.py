@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pace import HUNG
 from search.conftest import note
 
 from mdmemory import Memory
@@ -137,6 +138,6 @@ def test_watch_keeps_all_fresh_and_closes_cleanly(store: Path, stop: signal.Sign
         assert running.stdout.readline() == "Read user-new.md.\n"
         assert "Likes milk" in (store / "MEMORY.md").read_text("utf-8")
         running.send_signal(stop)
-        assert running.communicate(timeout=10) == ("Stopped.\n", "")
+        assert running.communicate(timeout=HUNG) == ("Stopped.\n", "")
     assert running.returncode == 0
     assert not list((store.parents[1] / ".mdmemory").glob("search.db-*"))

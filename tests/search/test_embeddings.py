@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fake_server import FakeServer
+from pace import HUNG
 from search.conftest import NOW, note
 
 from mdmemory import Memory
@@ -40,6 +41,7 @@ def chosen(
 ) -> Callable[..., Memory]:
     """A memory whose person chose the fake server; `lines` are more of their settings."""
     monkeypatch.setattr(embedding_api, "PAUSES", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(embedding_api, "TIMEOUT", HUNG)
 
     def begin(notes: dict[str, str], *lines: str, off: bool = False) -> Memory:
         folder = empty_home / ".config/mdmemory"

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory.config import load
 from mdmemory.session import core, failures, hot, patterns, pressure, pruning, working
@@ -109,7 +110,7 @@ sys.exit(main(["list", "--json"]))
 def test_a_type_of_notes_is_one_name_and_its_weights(repository: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-c", TYPE], cwd=repository, env={**os.environ},
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=HUNG,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     (row,) = json.loads(done.stdout[done.stdout.index("[\n") :])

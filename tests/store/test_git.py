@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory import Memory
 from mdmemory.errors import GitFailed, RepositoryState
@@ -188,8 +189,8 @@ def test_a_foreign_index_lock_is_waited_for(repository: Path) -> None:
     lock.touch()
     begun = time.monotonic()
     threading.Timer(0.2, lock.unlink).start()
-    assert refusal(found(repository), patience=5) is None
-    assert 0.2 <= time.monotonic() - begun < 4
+    assert refusal(found(repository), patience=HUNG) is None
+    assert 0.2 <= time.monotonic() - begun < HUNG / 2
 
 
 def test_a_foreign_index_lock_is_refused_at_last_and_never_removed(repository: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from pace import HUNG
 
 from mdmemory.note import Head
 from mdmemory.store.index import MARKER, Index, build, is_generated, line
@@ -400,6 +401,6 @@ def test_the_same_notes_give_the_same_bytes_everywhere(setting: dict[str, str]) 
     )
     done = subprocess.run(
         [sys.executable, "-c", script, setting["PYTHONHASHSEED"]],
-        env={**os.environ, **setting}, capture_output=True, text=True, check=True, timeout=60,
+        env={**os.environ, **setting}, capture_output=True, text=True, check=True, timeout=HUNG,
     )  # fmt: skip
     assert done.stdout.strip() == fingerprint(3)

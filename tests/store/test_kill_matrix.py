@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pace import FULL, HUNG
 
 SHIM = Path(__file__).parent / "shim" / "shim.c"
 ENV_KEPT = ("PATH", "HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
@@ -36,9 +37,9 @@ BODIES = {
     "a": "Likes tea.", "b": "Likes green tea.", "c": "Something old.", "d": "First text.",
     "e": "Works in the morning.", "f": "Works in the evening.", "g": "Stays as it is.",
 }  # fmt: skip
-# KILL_MATRIX=1 strikes at every second call or denser, which takes minutes; without it the slow
-# tests strike at every fourth of these.
-SPARSE = 1 if os.environ.get("KILL_MATRIX") else 4
+# A full run strikes at every second call or denser, which takes minutes; otherwise the slow tests
+# strike at every fourth of these.
+SPARSE = 1 if FULL else 4
 COMMANDS = {
     "compact": ["compact", "--plan", "-"],
     "edit": ["edit", "d", "Edited once more."],
@@ -74,7 +75,7 @@ class World:
         # no optional locks: the pristine repository is copied while it is looked at
         done = subprocess.run(
             ["git", "--no-optional-locks", *words], cwd=self.root, input=data,
-            capture_output=True, check=False, timeout=60,
+            capture_output=True, check=False, timeout=HUNG,
         )  # fmt: skip
         assert done.returncode == 0, (words, done.stderr)
         return done.stdout
@@ -88,7 +89,7 @@ class World:
         done = subprocess.run(
             [sys.executable, "-P", "-m", "mdmemory", *words], cwd=self.root, env=env,
             input=json.dumps(PLAN).encode() if "-" in words else b"",
-            capture_output=True, start_new_session=True, check=False, timeout=60,
+            capture_output=True, start_new_session=True, check=False, timeout=HUNG,
         )  # fmt: skip
         self.said = done.stderr.decode()
         assert done.returncode != 3, self.said

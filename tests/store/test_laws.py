@@ -8,7 +8,6 @@ outside the store has changed.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from pace import FULL, HUNG
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
@@ -185,7 +185,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     def git(self, *words: str, data: bytes = b"") -> str:
         done = subprocess.run(
-            ["git", *words], cwd=self.root, input=data, capture_output=True, timeout=60, check=False
+            ["git", *words], cwd=self.root, input=data, capture_output=True, check=False,
+            timeout=HUNG,
         )
         if words[0] not in ("commit",):
             assert done.returncode == 0, (words, done.stderr.decode())
@@ -213,9 +214,9 @@ def run_machine(examples: int, steps: int) -> None:
 
 
 def test_nothing_is_ever_lost_in_a_short_life() -> None:
-    run_machine(int(os.environ.get("LAWS_EXAMPLES", "4")), 12)
+    run_machine(40 if FULL else 4, 12)
 
 
 @pytest.mark.slow
 def test_nothing_is_ever_lost_in_many_long_lives() -> None:
-    run_machine(40, 25)
+    run_machine(200 if FULL else 20, 25)

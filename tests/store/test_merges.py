@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory import Memory
 
@@ -141,7 +142,8 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool, Path
 
 def run(folder: Path, *words: str) -> str:
     done = subprocess.run(
-        ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=60, check=False
+        ["git", "-C", str(folder), *words], capture_output=True, text=True, check=False,
+        timeout=HUNG,
     )
     assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}{done.stdout}"
     return done.stdout
