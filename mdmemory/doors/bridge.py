@@ -7,6 +7,7 @@ their own, so that no hook waits behind them. It ends with its input, at SIGTERM
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import select
@@ -96,7 +97,7 @@ class Bridge:
         answer: dict[str, Any] = {"id": request.get("id")}
         try:
             answer["result"] = self._done(request)
-            text = json.dumps(answer)
+            text = json.dumps(answer, allow_nan=False)
         except MdmemoryError as problem:
             error = {"code": problem.code, "message": problem.message, "hint": problem.hint}
             text = json.dumps({"id": request.get("id"), "error": error})
@@ -133,10 +134,19 @@ class Bridge:
 def _request(line: bytes) -> dict[str, Any]:
     """The request in a line; one without a method where there is none."""
     try:
-        value = json.loads(line)
+        value = json.loads(line, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _finite(written: str) -> float:
+    """A number of JSON. Python reads NaN, Infinity and 1e999 too, and would answer with words that
+    no other reader takes."""
+    value = float(written)
+    if not math.isfinite(value):
+        raise ValueError(f"{written[:40]} is no number of JSON")
+    return value
 
 
 def _name(request: Mapping[str, Any]) -> str:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
+import threading
+import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+
+GRACE = 10.0  # seconds that work under way has from the end of our host; LAST_CALL lies within
+_LOOK = 1.0  # seconds between two looks at who started us
 
 
 def bridge_options(parser: ArgumentParser) -> None:
@@ -30,6 +36,7 @@ def bridge(asked: Namespace) -> int:
         return Memory.open(".", store=asked.store, holder="`mdmemory bridge`")
 
     source, sink = _own_streams()
+    threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     log = Log()
     start = Starter(lambda: _command(asked.store), Path.cwd())
     hooks = Hooks(open_store, start, log, blocks=BLOCKS)
@@ -51,3 +58,17 @@ def _own_streams() -> tuple[int, int]:
     os.dup2(nothing, 1)
     os.close(nothing)
     return source, sink
+
+
+def _end_with_host(source: int) -> None:
+    """End this process when its host is gone and what it does does not end by itself.
+
+    A host is gone when the other end of `source` is closed, or when our parent is another.
+    """
+    parent, ends = os.getppid(), select.poll()
+    # nothing is read here, and what lies there unread does not count
+    ends.register(source, getattr(select, "POLLRDHUP", 0))
+    while not ends.poll(_LOOK * 1000) and os.getppid() == parent:
+        pass
+    time.sleep(GRACE)
+    os._exit(1)  # whatever hangs: a write that is cut short is finished by the next one
