@@ -19,7 +19,10 @@ PACKAGE = Path(__file__).parents[1] / "mdmemory"
 FLOORS = (
     ("errors", "version"),
     ("files", "assets", "stamps"),
-    ("setting_values", "settings_table", "config", "limits", "head_lines", "heads", "head_edits"),
+    (
+        *("setting_values", "settings_table", "config", "limits", "unseen"),
+        *("head_lines", "heads", "head_edits"),
+    ),
     ("note", "note_writing"),
     ("privacy.",),
     ("claims.",),

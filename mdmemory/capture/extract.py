@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mdmemory import limits, note_writing
+from mdmemory import limits, note_writing, unseen
 from mdmemory.capture.duplicates import Statement, canonical, place_of
 from mdmemory.capture.gate import Verdict, judge
 from mdmemory.capture.near import contradicted
@@ -28,10 +28,7 @@ if TYPE_CHECKING:  # only a shape here: the store's own imports are not needed t
 
 NAME_WORDS = 6
 
-_UNSEEN = re.compile(
-    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-    r"\U000e0000-\U000e007f]"
-)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
 _CLAUSE_END = re.compile(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)")
@@ -172,8 +169,8 @@ def _facts(turn: Turn) -> Iterator[_Fact]:
     """The facts of a user's turn; whatever is private or secret is gone before it is looked at."""
     if turn.role != "user":
         return
-    visible, blocks = strip_private(turn.text)
-    said = without_memory(_UNSEEN.sub("", visible))
+    visible, blocks = strip_private(unseen.without(turn.text))
+    said = without_memory(_CONTROL.sub("", visible))
     for trigger in find(redact(said)[0]):
         reason = trigger.reason
         if blocks and reason == "vague":

@@ -7,12 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdmemory import limits
+from mdmemory import limits, unseen
 from mdmemory.capture.extract import description_of, name_of, says_something
 from mdmemory.capture.gate import judge
 from mdmemory.capture.near import words
 from mdmemory.capture.proof import heard, invented
 from mdmemory.capture.transcript import Turn, without_memory
+from mdmemory.capture.transcripts.turns import said as heard_as
 from mdmemory.capture.triggers import type_of, weight
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.privacy.private import strip_private
@@ -73,11 +74,11 @@ def fact_of(content: str, title: str = "", type: str = "") -> Fact:
     Raises NotStored with the reasons, BadNote for a text that no note may hold, UsageError for a
     type that there is not.
     """
-    visible, blocks = strip_private(content)
+    visible, blocks = strip_private(unseen.without(content))
     if blocks and not visible.strip():
         raise NotStored("private")
     body, kinds = redact(visible.strip())
-    heading, more = redact(strip_private(title)[0])
+    heading, more = redact(strip_private(unseen.without(title))[0])
     limits.check_body(body)
     type_, kind = _kind(type, body)
     description = hook(body)
@@ -130,7 +131,7 @@ def hook(body: str) -> str:
 def is_borne_out(body: str, said: Sequence[str]) -> bool:
     """Whether a turn of the user says it. Raises NotStored where the user asked not to keep it."""
     claim = _WHY.split(body, maxsplit=1)[0].strip() or body
-    visible = [without_memory(strip_private(text)[0]) for text in said]
+    visible = [heard_as(text) for text in said]
     turns = heard([Turn(str(at), "user", text) for at, text in enumerate(visible)])
     # a question says nothing, and nor does what was pasted
     on_it = [(each, own) for each in turns if _shares(claim, own := _ASKED.sub(" ", each.own))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mdmemory import limits, note_writing
+from mdmemory import limits, note_writing, unseen
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import description_of, keys_of, name_of, says_something
@@ -329,15 +329,19 @@ def _loses_words(old: str, new: str, superseded: Sequence[str]) -> bool:
 
 
 def _clean(candidate: Candidate) -> Candidate:
-    """Without secrets, the description one line."""
+    """Without secrets and what nobody sees, the description one line."""
     return replace(
         candidate,
-        name=redact(candidate.name)[0],
-        description=" ".join(redact(candidate.description)[0].split()),
-        body=redact(candidate.body)[0],
-        quote=redact(candidate.quote)[0],
-        superseded=tuple(redact(each)[0] for each in candidate.superseded),
+        name=_plain(candidate.name),
+        description=" ".join(_plain(candidate.description).split()),
+        body=_plain(candidate.body),
+        quote=_plain(candidate.quote),
+        superseded=tuple(_plain(each) for each in candidate.superseded),
     )
+
+
+def _plain(text: str) -> str:
+    return redact(unseen.without(text))[0]
 
 
 def _updated(candidate: Candidate, note: StoredNote, today: str) -> Note | None:

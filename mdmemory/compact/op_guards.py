@@ -5,35 +5,22 @@ Pure. An op is refused for the first thing found; the others of its plan go on.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mdmemory import limits
 from mdmemory.claims import literals
 from mdmemory.claims.contradiction import Profile, contradiction, opposed, profile
 from mdmemory.claims.statement import Statement, turned
-from mdmemory.compact import result
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, shown
 from mdmemory.compact.same import same_key
-from mdmemory.errors import BadNote
+from mdmemory.compact.text_guards import bad_text
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 
-_ANY_DAY = "2000-01-01"  # only to see whether a head can be edited at all
 _LISTED = 5  # literals named in one message
-# What tries to pass for the system's voice, or hides from the reader: bidi and tag characters.
-_INJECTION = re.compile(
-    r"(?i)\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+|the\s+|your\s+)*"
-    r"(?:previous|prior|above|earlier|preceding|system)\s+(?:\w+\s+)?"
-    r"(?:instructions?|prompts?|rules|messages?)"
-    r"|</?(?:system|system-reminder|assistant|instructions)\b|<\|[a-z_]{2,20}\|>"
-    r"|[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
-)
-
 
 @dataclass(frozen=True)
 class World:
@@ -129,7 +116,7 @@ def _merge_refusals(op: Merge, world: World) -> Iterator[_Refusal]:
         exact = len({same_key(source) for source in sources}) == 1
         if not exact:
             yield "held", f"{files}: an unconfirmed note is merged only with others like it."
-    yield from _bad_text(op, op.target, op.description, op.body, world)
+    yield from bad_text(op, world.store)
     if found := world.contradicting(op.sources):
         one, other, why = found
         yield "contradiction", f"{shown(one)} and {shown(other)} contradict: {why}."
@@ -141,7 +128,7 @@ def _merge_refusals(op: Merge, world: World) -> Iterator[_Refusal]:
 def _rewrite_refusals(op: Rewrite, world: World) -> Iterator[_Refusal]:
     note = world.store[op.file].note
     description = note.head.description if op.description is None else op.description
-    yield from _bad_text(op, op.file, op.description, op.body, world)
+    yield from bad_text(op, world.store)
     before = _said(note.head.description, note.body)
     yield from _loss(op.file, [before], _said(description, op.body), ())
     after = Profile(note.head.type, description, op.body)
@@ -154,26 +141,6 @@ def _delete_refusals(op: Delete, world: World) -> Iterator[_Refusal]:
         other, why = found
         message = f"{shown(op.file)} and {shown(other)} contradict, so both stay: {why}."
         yield "contradiction", message
-
-
-def _bad_text(
-    op: Op, file: str, description: str | None, body: str, world: World
-) -> Iterator[_Refusal]:
-    try:
-        limits.check_body(body)
-    except BadNote as problem:
-        yield "body", f"The body for {shown(file)} is refused: {problem.message}"
-    if _INJECTION.search(f"{description or ''}\n{body}"):
-        yield "body", f"The text for {shown(file)} reads like instructions to an assistant."
-    try:
-        if description is not None:
-            limits.check_description(description)
-    except BadNote as problem:
-        yield "description", f"The description for {shown(file)} is refused: {problem.message}"
-    try:
-        result.changes(op, world.store, _ANY_DAY)
-    except BadNote as problem:
-        yield "body", f"{shown(file)} cannot be written: {problem.message}"
 
 
 def _loss(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mdmemory import unseen
 from mdmemory.capture.transcripts.injected import without_memory
 from mdmemory.privacy.private import strip_private
 
@@ -94,8 +95,9 @@ def is_ours(title: str) -> bool:
 
 
 def said(text: str) -> str:
-    """What is left of a message without what is private and what memory had put there."""
-    return without_memory(strip_private(text)[0]).strip()
+    """What is left of a message without what is private, what nobody sees and what memory
+    had put there."""
+    return without_memory(strip_private(unseen.without(text))[0]).strip()
 
 
 def as_text(value: object) -> str:
