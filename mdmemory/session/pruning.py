@@ -23,7 +23,8 @@ MARK = "[mdmemory: "  # every line that is ours begins with it
 @dataclass(frozen=True, slots=True)
 class Level:
     """Outputs of more than `over` lines are pruned to `head` and `tail`; `errors` lines that tell
-    of one are kept besides; a line longer than `longest` characters is left out."""
+    of one are kept besides; a line longer than `longest` characters is left out. Where every line
+    is so long, the two ends of the output stay."""
 
     over: int
     head: int
@@ -172,6 +173,9 @@ def prune(
         return None
     if len(lines) <= limits.over and len(output) <= limits.longest:
         return None
+    if output.strip("\n") and not any(0 < len(each) <= limits.longest for each in lines):
+        text = _both_ends(output.strip("\n"), limits.longest // 2, len(lines), where)
+        return Pruned(text, 0, len(lines), "long")
     name, kept = _chosen(lines, limits, _commands(tool, args))
     if len(kept) == len(lines):
         return None
@@ -274,6 +278,17 @@ def _without_ids(text: bytes) -> bytes:
             kept += text[end:start], b"0"
             end = stop
     return b"".join((*kept, text[end:]))
+
+
+def _both_ends(output: str, room: int, lines: int, where: str) -> str:
+    """The first and the last `room` characters of an output whose every line is too long."""
+    first, last = output[:room].split("\n")[0], output[-room:].split("\n")[-1]
+    out = len(output) - len(first) - len(last)
+    counted = f"0 of {lines:,} line{'' if lines == 1 else 's'}"
+    return "\n".join((
+        first, f"{MARK}{out:,} characters left out]", last,
+        f"{MARK}{counted} shown whole; the whole output: {where}]",
+    ))  # fmt: skip
 
 
 def _marked(lines: Lines, kept: set[int], where: str) -> str:

@@ -151,6 +151,18 @@ def test_a_line_that_is_far_too_long_is_left_out_as_a_whole() -> None:
     assert own(done.text) == ["a", "b"]
 
 
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("lines", [1, 3, 200])
+def test_of_an_output_of_lines_that_are_all_too_long_both_ends_stay(level: str, lines: int) -> None:
+    text = "\n".join(["<" + "a" * 100_000 + ">"] * lines)
+    done = cut(f"{text}\n", level)
+    assert done is not None
+    half = LEVELS[level].longest // 2
+    assert own(done.text) == [text[:half], text[-half:]]
+    assert f"{len(text) - 2 * half:,} characters left out" in done.text
+    assert done.text.endswith(f"the whole output: {WHERE}]")
+
+
 line = st.text(st.sampled_from("ab 1:/.│├─-\x0b\r"), max_size=12)
 outputs_of_tools = st.lists(line | st.sampled_from(["error: x", "src/a.py"]), max_size=300)
 
