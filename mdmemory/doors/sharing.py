@@ -16,8 +16,9 @@ def advice(folder: Path) -> list[str]:
     repository = git.find(folder)
     if repository is None or not _has_remote(repository.top):
         return []
-    authors = repository.ask("log", "-n500", "--format=%ae") or b""
-    if len(set(authors.split())) < 2:
+    # a line about each commit, then its author
+    lines = (repository.ask("rev-list", "-n500", "--format=%ae", "HEAD") or b"").splitlines()
+    if len(set(lines[1::2])) < 2:
         return []
     return [
         f"This repository has a remote and other authors: whoever reads it reads {folder}. "

@@ -234,26 +234,32 @@ class History:
         """Our commits that touch the folder, newest first: those that carry a Memory-Id."""
         if self.head() is None:
             return []
-        words = ["log", f"--format={_FIELDS}", "--basic-regexp", f"--grep=^{ID_TRAILER}: "]
+        words = [f"--format={_FIELDS}", "--basic-regexp", f"--grep=^{ID_TRAILER}: "]
         if limit is not None:
             words.append(f"-n{limit}")
-        out = self.repository.run(*words, "--", *([self.prefix] if self.prefix else []))
-        rows = text(out).split("\x1e")[:-1]
-        return [_logged(*row.strip("\n").split("\x1f", 3)) for row in rows]
+        inside = [self.prefix] if self.prefix else []
+        return [_logged(*row.split("\x1f", 3)) for row in self._walk(*words, "HEAD", "--", *inside)]
 
     def undone(self) -> set[str]:
         """Full ids of the commits that an undo or a `git revert` took back and nothing restored."""
         if self.head() is None:
             return set()
         # children first: whether a revert stands is known before what it took back
-        words = ("log", "--topo-order", "--format=%H%x1f%b%x1e", "--basic-regexp")
-        out = self.repository.run(*words, f"--grep=^{_REVERTS}", f"--grep=^{UNDOES}: ")
-        rows = [row.strip("\n").partition("\x1f") for row in text(out).split("\x1e")[:-1]]
+        words = ("--topo-order", "--format=%H%x1f%b%x1e", "--basic-regexp")
+        found = self._walk(*words, f"--grep=^{_REVERTS}", f"--grep=^{UNDOES}: ", "HEAD")
+        rows = [row.partition("\x1f") for row in found]
         named = [(commit, _TAKES_BACK.findall(body)) for commit, _, body in rows]
         length = len(self.blob_id(b""))
         short = sorted({id for _, ids in named for id in ids if len(id) < length})
         full = {id: self.commit(id) or id for id in short}
         return taken_back((commit, [full.get(id, id) for id in ids]) for commit, ids in named)
+
+    def _walk(self, *words: str) -> Iterator[str]:
+        """What the format in `words` (which ends in x1e) says of each commit."""
+        # not `git log`, which fails at a display setting of the person's that it cannot parse
+        out = self.repository.run("rev-list", *words)
+        for row in text(out).split("\x1e")[:-1]:
+            yield row.lstrip("\n").partition("\n")[2].strip("\n")  # below "commit <id>"
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, or None for a root commit."""
@@ -273,12 +279,6 @@ class History:
             raise NotFound(f"There is no commit or Memory-Id {what}.", "`mdmemory log` lists them.")
         return found
 
-    def diff(self, commit: str, colour: bool = False) -> str:
-        """What a commit changed in the folder, as git shows it."""
-        words = ["show", "--format=", "--no-ext-diff", "--no-textconv", "-M"]
-        words.append("--color=always" if colour else "--color=never")
-        out = self.repository.run(*words, commit, "--", *([self.prefix] if self.prefix else []))
-        return out.decode("utf-8", "replace")
 
 
 def taken_back(takes: Iterable[tuple[str, Collection[str]]]) -> set[str]:

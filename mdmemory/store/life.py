@@ -94,7 +94,7 @@ def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, N
 
 def commit_named(history: History, id: str) -> Logged:
     """Any commit of the repository, ours or not. Raises NotFound when `id` names none."""
-    (found, *_) = _read_log(history, "-1", history.resolve(id))
+    (found, *_) = _read_log(history, "--no-walk", history.resolve(id))
     return found[0]
 
 
@@ -108,7 +108,8 @@ def difference(
     files = [f for f in history.changed(commit) if generated or f not in GENERATED]
     if not files:
         return ""
-    how = ["show", "--format=", "--color=never", "--no-ext-diff", "--no-textconv", "-M"]
+    how = ["diff-tree", "-p", "--cc", "--root", "--no-commit-id", "--color=never"]
+    how += ["--no-ext-diff", "--no-textconv", "-M"]
     if words:
         how += ["--word-diff=porcelain", f"--word-diff-regex={_WORD}", "--no-prefix", "--relative"]
         out = history.repository.run(*how, commit, "--", *files, folder=history.folder)
@@ -217,7 +218,7 @@ def _commits(history: History) -> list[_Commit]:
     if history.head() is None:
         return []
     inside = ["--", history.prefix] if history.prefix else []
-    rows = list(_read_log(history, "--full-history", "--date-order", *inside))
+    rows = list(_read_log(history, "--full-history", "--date-order", "HEAD", *inside))
     undone = history.undone()
     return [
         _commit(history, logged, reverts, entries, linked=logged.commit not in undone)
@@ -229,8 +230,12 @@ Entry = tuple[str, str, tuple[str, ...]]  # status, new object id, one path or t
 
 
 def _read_log(history: History, *words: str) -> Iterator[tuple[Logged, str | None, list[Entry]]]:
-    how = ("log", "-z", "--raw", "-M", "-c", "--no-abbrev", "--root", _FORMAT)
-    out = history.repository.run(*how, *words).decode("utf-8", "surrogateescape")
+    # not `git log`, which fails at a display setting of the person's that it cannot parse
+    commits = history.repository.run("rev-list", *words)
+    how = ("diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "-M", "-c", "--no-abbrev")
+    inside = words[words.index("--") :] if "--" in words else ()
+    told = history.repository.run(*how, "--root", _FORMAT, *inside, data=commits)
+    out = told.decode("utf-8", "surrogateescape")
     # a message holds no NUL, so what stands between two is one field whatever it says
     fields = iter(out.split("\0"))
     row: tuple[Logged, str | None, list[Entry]] | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, RepositoryState
-from mdmemory.store.history import AUTHOR, History
+from mdmemory.store.history import AUTHOR, History, text
 from mdmemory.store.store import is_note_name
 from mdmemory.store.writer import Writer
 
@@ -171,8 +171,9 @@ def _merge(own: _Git, history: History, result: Synced, rebase: bool) -> None:
     if done.returncode == 0:
         result.merged = history.head()
         return
-    unmerged = history.repository.run("diff", "--name-only", "--diff-filter=U", "-z")
-    result.conflicts = unmerged.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    unmerged = text(history.repository.run("ls-files", "-u", "-z")).split("\0")[:-1]
+    # a row for each side of a file: its object, then after a tab the path
+    result.conflicts = [*dict.fromkeys(row.partition("\t")[2] for row in unmerged)]
     if not result.conflicts:
         raise RepositoryState(
             f"git did not {words[0]} {result.upstream}: {_words(done)}",

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
+import mdmemory
 from mdmemory import Memory
 from mdmemory.doors.cli import main
 from mdmemory.doors.worddiff import render
@@ -151,6 +152,49 @@ def test_history_in_json_has_every_text_and_null_for_a_removal(project: Path, sa
     assert [row["kind"] for row in rows] == ["remove", "edit", "add"]
     assert [row["text"] is None for row in rows] == [True, False, False]
     assert say("history", "go-tabs").splitlines()[0].endswith("memory: remove go-tabs  (gone)")
+
+
+# --- a person's configuration ------------------------------------------------------------------
+
+
+UNPARSABLE = (
+    "format.pretty", "log.date", "log.abbrevCommit", "log.showRoot", "log.showSignature",
+    "log.follow", "log.mailmap", "log.diffMerges", "diff.algorithm", "diff.renames",
+    "diff.context", "diff.interHunkContext", "diff.colorMoved", "diff.relative",
+    "diff.mnemonicPrefix", "color.ui", "color.diff", "color.decorate.branch", "grep.patternType",
+)  # fmt: skip
+
+
+def test_a_display_setting_that_git_cannot_parse_stops_no_command_of_ours(
+    project: Path, say: Say, git: Git
+) -> None:
+    words = (("log",), ("diff",), ("diff", "HEAD~1"), ("history", "go-tabs", "--text"))
+    before = [say(*each) for each in words]
+    plain = (project / ".git/config").read_bytes()
+    for name in UNPARSABLE:
+        (project / ".git/config").write_bytes(plain)
+        git(project, "config", name, "bogus(")
+        ours = subprocess.run(["git", "log"], cwd=project, capture_output=True, check=False)
+        assert ours.returncode, f"git can parse {name}"
+        assert git_view(project) == "edit add", name
+    for name in UNPARSABLE:
+        git(project, "config", name, "bogus(")
+    assert [say(*each) for each in words] == before
+    say("compact")
+    say("undo")
+    assert "Uses tabs in Go." in say("show", "go-tabs")
+
+
+def git_view(project: Path) -> str:
+    """The kinds of a note's steps, by what git tells."""
+    return " ".join(step.kind for step in Memory.open(project).history("go-tabs"))
+
+
+def test_no_git_command_that_obeys_display_settings_is_run() -> None:
+    shown = r'"(?:log|show|diff|status|branch|whatchanged)",\s*f?"-'
+    sources = Path(mdmemory.__file__).parent.rglob("*.py")
+    found = [path.name for path in sources if re.search(shown, path.read_text(encoding="utf-8"))]
+    assert found == ["demo.py"]  # which shows a person what they would see
 
 
 # --- the page ----------------------------------------------------------------------------------
