@@ -86,13 +86,29 @@ def edit(
     if body is not None:
         text = _with_body(text, body)
     edited = parse(text, file)
-    wanted_body = note.body if body is None else _with_eol(body, _line_end(note.text))
+    wanted_body = note.body if body is None else _with_eol(body, line_end(note.text))
     if edited.body != wanted_body or not _reads_as(opened(text)[1], wanted, reading):
-        raise BadNote(
-            f"{file} is written in a way that this change would damage; nothing was changed.",
-            "Make the change by hand, in an editor.",
-        )
+        raise _damaging(file)
     return edited
+
+
+def with_head(note: Note, head: str, wanted: Mapping[str, object]) -> Note:
+    """The note with other lines between its fences; `wanted` is what they must be read as, keys
+    under `metadata` by their dotted place. Raises BadNote where they are not."""
+    edited = parse(_between_fences(note.text, head), note.head.file)
+    fences, before = opened(note.text)
+    after = opened(edited.text)[1]
+    is_broken = fences is not None and bool(before.problem)
+    if is_broken or after.problem or edited.body != note.body or heads.flat(after.fields) != wanted:
+        raise _damaging(note.head.file)
+    return edited
+
+
+def _damaging(file: str) -> BadNote:
+    return BadNote(
+        f"{file} is written in a way that this change would damage; nothing was changed.",
+        "Make the change by hand, in an editor.",
+    )
 
 
 def _check_value(place: str, value: str) -> None:
@@ -112,7 +128,7 @@ def _check_changes(changes: Mapping[str, str | None], body: str | None) -> None:
         check_body(body)
 
 
-def _line_end(text: str) -> str:
+def line_end(text: str) -> str:
     """The line end most lines of the text have; "\\n" when there is none."""
     windows = text.count("\r\n")
     counts = {
@@ -139,17 +155,26 @@ def _places(fields: Mapping[str, object], key: str, value: str | None) -> list[s
 
 def _with_key(text: str, place: str, value: str | None) -> str:
     fences, _ = opened(text)
-    eol = _line_end(text)
+    eol = line_end(text)
     if fences:
         head = head_edits.put(text[fences.head : fences.closing], place, value, eol)
+    else:
+        head = head_edits.put("", place, value, eol)
+    return _between_fences(text, head)
+
+
+def _between_fences(text: str, head: str) -> str:
+    """The text with another head; a text without one gets its fences."""
+    fences, _ = opened(text)
+    if fences:
         return text[: fences.head] + head + text[fences.closing :]
+    eol = line_end(text)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    head = head_edits.put("", place, value, eol)
     return f"{mark}---{eol}{head}---{eol}{eol}{text[len(mark) :]}"
 
 
 def _with_body(text: str, body: str) -> str:
-    eol = _line_end(text)
+    eol = line_end(text)
     fences, _ = opened(text)
     start, end = body_span(text, fences)
     written = _with_eol(body, eol)

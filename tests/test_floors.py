@@ -21,7 +21,7 @@ FLOORS = (
     ("files", "assets", "stamps"),
     (
         *("setting_values", "settings_table", "config", "limits", "unseen"),
-        *("head_lines", "heads", "head_edits"),
+        *("head_lines", "heads", "head_edits", "head_union"),
     ),
     ("note", "note_writing"),
     ("privacy.",),

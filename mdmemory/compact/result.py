@@ -14,6 +14,7 @@ from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite
 from mdmemory.note import Head, Note
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
+from mdmemory.store.united import united
 
 Change = tuple[str, str | None, bytes | None]  # file, digest before, bytes after; None: not there
 
@@ -85,11 +86,13 @@ def _merged(
         gone = sources  # a name that nobody has any more goes, too
     if names := merged.joined(base, op.name, [source.note for source in gone]):
         settings[f"metadata.{merged.KEY}"] = names
-    return note_writing.edit(base, set=settings, body=body).text
+    whole = united(base, [source.note for source in sources if source.note is not base])
+    return note_writing.edit(whole, set=settings, body=body).text
 
 
 def _provenance(base: Head, heads: Sequence[Head], today: str) -> dict[str, str | None]:
-    """Oldest creation, newest update and reinforcement, most reinforcements, best standing."""
+    """Oldest creation, newest update and reinforcement, most reinforcements, best standing, and
+    a kind where any has one."""
     reinforced = max(head.reinforced for head in heads)
     values = {
         "source": max((head.source for head in heads), key=lambda word: SOURCE_RANK.get(word, 0)),
@@ -100,6 +103,7 @@ def _provenance(base: Head, heads: Sequence[Head], today: str) -> dict[str, str 
         "updated": max(today, *(_date(head.updated) for head in heads)),
         "last_reinforced": max(_date(head.last_reinforced) for head in heads),
         "reinforced": str(reinforced) if reinforced else "",
+        "kind": base.kind or next((head.kind for head in heads if head.kind), ""),
     }
     now = {key: str(getattr(base, key) or "") for key in values}
     ranked = {"source": SOURCE_RANK, "importance": IMPORTANCE_RANK}

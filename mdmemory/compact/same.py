@@ -12,9 +12,8 @@ from collections.abc import Hashable
 
 from mdmemory.claims import literals
 from mdmemory.claims.statement import bare
-from mdmemory.limits import KNOWN_KEYS
-from mdmemory.note import Note, fields
-from mdmemory.store.merged import KEY as MERGED
+from mdmemory.note import Note
+from mdmemory.store.united import own_keys
 
 Sentence = tuple[str, ...]
 
@@ -23,7 +22,6 @@ _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _FORM = re.compile(r"^[ \t]*(?:[-*+•>#]+[ \t]+|\d{1,2}[.)][ \t]+)+|[`*\"“”]")
 _FILLERS = frozenset(("a", "an", "the", "please", "also"))
 _FILLERS_CJK = re.compile(r"[的请請]")
-_OURS = KNOWN_KEYS | {MERGED}
 
 
 def plain(text: str) -> str:
@@ -57,12 +55,8 @@ def sentences(note: Note) -> frozenset[Sentence]:
 
 
 def has_own_keys(note: Note) -> bool:
-    """Whether the head holds what a merge would leave behind: a title, or keys of a person's."""
-    if note.head.title:
-        return True
-    found = fields(note)
-    block = found.get("metadata")
-    return not _OURS.issuperset((*found, *(block if isinstance(block, dict) else ())))
+    """Whether the head holds a title, or keys of a person's."""
+    return bool(own_keys(note))
 
 
 def _sentence(text: str) -> Sentence:
