@@ -81,8 +81,14 @@ class Compactor:
         Busy where another process is at work, unless the pass was merely due.
 
         A model that fails is an outcome; what else a planner raises goes through, with the store
-        as it was.
+        as it was. MEMORY.md is up to date afterwards whatever the outcome, but for a dry run.
         """
+        outcome = self._turn(if_due, dry_run)
+        if not dry_run and outcome.outcome != "busy":  # who is at work then sees to it
+            self.writer.refresher.settle()
+        return outcome
+
+    def _turn(self, if_due: bool, dry_run: bool) -> Outcome:
         if if_due and self.due() is None:
             return Outcome("not_due", self.planner.kind)
         if dry_run:

@@ -63,6 +63,7 @@ class Refresher:
         self.is_secret = is_secret
         self._known: Catalog | None = None
         self._foreseen: _Foreseen | None = None
+        self._is_settled = False
 
     def catalog(self) -> Catalog:
         """The heads of all notes, as this refresher first saw them or last refreshed them."""
@@ -73,6 +74,7 @@ class Refresher:
     def forget(self) -> None:
         """See the folder anew at the next question."""
         self._known = self._foreseen = None
+        self._is_settled = False
 
     def _look(self) -> Catalog:
         """Reads only the files that changed since the catalog was last saved."""
@@ -92,6 +94,7 @@ class Refresher:
 
     def _bring(self, write: bool = True) -> Refreshed:
         """`refresh` by what is known already."""
+        self._is_settled = write
         if self.catalog().is_index_known:
             if write:
                 catalogs.save(self.catalog())
@@ -128,6 +131,11 @@ class Refresher:
         if self.catalog().changed:
             self.current()
 
+    def settle(self) -> None:
+        """`keep_fresh` at the end of a command that may have written, and done it already."""
+        if not self._is_settled:
+            self.keep_fresh()
+
     def after(self, changes: Sequence[Change]) -> list[Change]:
         """The changes to the generated files that belong to these changes to notes."""
         ledger = self.store.ledger()
@@ -156,6 +164,7 @@ class Refresher:
         if foreseen is None or any(self._differs(name, data) for name, data in foreseen.texts):
             self.refresh()
             return
+        self._is_settled = True
         self.catalog().take(foreseen.replaced)
         catalogs.save(self.catalog())
 

@@ -67,7 +67,8 @@ class Writer:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the store for the block, after finishing what a killed process left.
+        """Hold the store for the block, after finishing what a killed process left; then MEMORY.md
+        is up to date, whether anything was written or not.
 
         Raises Busy after 5 seconds, naming the holder.
         """
@@ -87,6 +88,9 @@ class Writer:
             if self.history is None:  # with git, `recover` knows whether there is anything
                 moves.sweep_fresh(self.project.store)
             yield
+            # what wrote nothing shows a hand edit all the same; a person's merge is left alone
+            if self.repository is None or git.refusal(self.repository) is None:
+                self.refresher.settle()
 
     def refusal(self, patience: float = 0.0) -> MdmemoryError | None:
         """Why nothing destructive can be done now (no git, a merge under way...), or None.

@@ -272,6 +272,38 @@ def test_a_refused_op_lets_the_others_go_on(shop: Shop) -> None:
     assert (shop.folder / "user-friday.md").exists()
 
 
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ('{"ops": []}', "noop"),
+        ("nonsense", "refused"),
+        ('{"ops": [{"op": "delete", "file": "user-nobody.md", "reason": "old"}]}', "refused"),
+        (render([Delete("user-tea.md", "old")], {"user-tea.md": "0" * 64}), "noop"),
+    ],
+)
+def test_a_pass_that_applies_nothing_still_shows_a_hand_edit_in_the_index(
+    answer: str, outcome: str, shop: Shop
+) -> None:
+    shop.write(TEA, CHESS)
+    mine = shop.folder / "user-chess.md"
+    mine.write_text(mine.read_text("utf-8").replace(CHESS[1], "Plays go"), encoding="utf-8")
+    before = (shop.folder / "MEMORY.md").read_bytes()
+    assert shop.run(Given(answer), dry_run=True).commit is None
+    assert (shop.folder / "MEMORY.md").read_bytes() == before, "a dry run writes nothing"
+    done = shop.run(Given(answer))
+    assert (done.outcome, done.commit, done.applied) == (outcome, None, [])
+    assert "Plays go" in (shop.folder / "MEMORY.md").read_text("utf-8")
+
+
+def test_a_pass_that_is_not_due_still_shows_a_hand_edit_in_the_index(shop: Shop) -> None:
+    shop.write(TEA, CHESS)
+    assert shop.run(Offline(), if_due=True).outcome == "noop"
+    mine = shop.folder / "user-chess.md"
+    mine.write_text(mine.read_text("utf-8").replace(CHESS[1], "Plays go"), encoding="utf-8")
+    assert shop.run(Offline(), if_due=True).outcome == "not_due"
+    assert "Plays go" in (shop.folder / "MEMORY.md").read_text("utf-8")
+
+
 # --- the world goes on meanwhile
 
 
@@ -514,6 +546,7 @@ def planted(shop: Shop) -> Iterator[Shop]:
 @pytest.mark.slow
 def test_no_nasty_plan_changes_a_byte(planted: Shop, nasty: Sequence[str | bytes]) -> None:
     assert len(nasty) >= 60
+    planted.memory.index()
     before = planted.everything()
     for answer in nasty:
         done = planted.memory.compact(plan=answer)

@@ -119,6 +119,24 @@ def test_what_a_hand_wrote_is_committed_before_it_is_replaced(
     assert "notes/memory/user-other.md" in git(store, "status", "--porcelain")
 
 
+def test_a_command_that_writes_nothing_still_shows_a_hand_edit_in_the_index(
+    store: Path, git: Git, open_writer: OpenWriter, write_note: WriteNote
+) -> None:
+    root, index = store.parents[1], store / "MEMORY.md"
+    with open_writer(root).locked():
+        pass
+    assert "(user-name.md)" in index.read_text("utf-8")
+    write_note(store, "user-mine.md", "By hand.")
+    with open_writer(root).locked():
+        pass
+    assert "(user-mine.md)" in index.read_text("utf-8")
+    (root / ".git" / "MERGE_HEAD").write_text(git(root, "rev-parse", "HEAD"))
+    write_note(store, "user-merged.md", "A merge is not finished.")
+    with open_writer(root).locked():
+        pass
+    assert "(user-merged.md)" not in index.read_text("utf-8"), "a merge is the person's own"
+
+
 @pytest.mark.parametrize("state", WAITING)
 def test_in_the_middle_of_something_notes_are_written_and_nothing_is_destroyed(
     state: str, store: Path, git: Git, open_writer: OpenWriter
