@@ -437,7 +437,11 @@ def test_an_answer_that_is_none_is_one_sentence(
         openai.complete("s", "u")
 
 
-@pytest.mark.parametrize("how", [{"delay": HUNG}, {"drip": 0.1}], ids=["hangs", "drips"])
+@pytest.mark.parametrize(
+    "how",
+    [{"delay": HUNG}, {"drip": 0.1}, {"headers_drip": 0.1}, {"status": 401, "headers_drip": 0.1}],
+    ids=["hangs", "drips", "drips headers", "drips the headers of an error"],
+)
 def test_a_server_that_hangs_or_drips_is_left_in_time(
     how: dict[str, Any], server: FakeServer, tmp_path: Path
 ) -> None:

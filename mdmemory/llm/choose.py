@@ -53,7 +53,7 @@ def sends_to(settings: Settings) -> str | None:
     """Where text goes with these settings, or None: nowhere."""
     places = [_planner_sends_to(settings)]
     if settings.text("search.embeddings") == "openai":
-        from mdmemory.llm.openai_api import host
+        from mdmemory.llm.connection import host
 
         places.append(host(_embedding_address(settings)[0]))
     if settings.text("search.backend") == "postgres" and settings.text("search.dsn"):
@@ -86,7 +86,7 @@ def _embedding_address(settings: Settings) -> tuple[str, str]:
 
 def _planner_sends_to(settings: Settings) -> str | None:
     from mdmemory.llm import opencode_run
-    from mdmemory.llm.openai_api import host
+    from mdmemory.llm.connection import host
 
     match settings.text("planner"):
         case "openai":

@@ -11,15 +11,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdmemory.errors import BadSetting
 from mdmemory.llm.answer import ModelFailed, outside_locks
-from mdmemory.llm.openai_api import HOSTED, connected, host
+from mdmemory.llm.connection import Connection, TooLong, connected, host
+from mdmemory.llm.openai_api import HOSTED
 from mdmemory.store.state import EMBED, State
-
-if TYPE_CHECKING:
-    from openai import OpenAI
 
 PAUSES = (1.0, 2.0, 4.0)  # seconds before the second, third and fourth try
 TIMEOUT = 30.0  # seconds for a request with all its tries, the pauses apart
@@ -104,8 +102,8 @@ class EmbeddingAPI:
         for pause in (*PAUSES, 0.0):
             begun = time.monotonic()
             try:
-                with connected(self.base_url, self.key, left) as client:
-                    return _vectors(self._ask(client, texts, begun + left), self.sends_to)
+                with connected(self.base_url, self.key, left) as line:
+                    return _vectors(self._ask(line, texts, left), self.sends_to)
             except _Again as problem:
                 left -= time.monotonic() - begun
                 if not pause or left <= 0:
@@ -113,7 +111,7 @@ class EmbeddingAPI:
             self.sleep(pause)
         raise AssertionError("the last try has no pause after it")
 
-    def _ask(self, client: OpenAI, texts: list[str], deadline: float) -> bytes:
+    def _ask(self, line: Connection, texts: list[str], seconds: float) -> bytes:
         import httpx
         import openai
 
@@ -121,17 +119,14 @@ class EmbeddingAPI:
         if _SHORTENED in self.name:
             asked["dimensions"] = self.dimensions
         try:
-            with client.embeddings.with_streaming_response.create(**asked) as response:
-                data = b""
-                for chunk in response.iter_bytes():
-                    data += chunk
-                    if time.monotonic() > deadline:  # it comes, but drop by drop
-                        raise self._is_late()
-                    if len(data) > MAX_ANSWER:
-                        raise _senseless(self.sends_to)
-                return data
-        except (openai.APITimeoutError, httpx.TimeoutException):
+            return line.body(
+                lambda client: client.embeddings.with_streaming_response.create(**asked),
+                seconds, MAX_ANSWER,
+            )  # fmt: skip
+        except TimeoutError:
             raise self._is_late() from None
+        except TooLong:
+            raise _senseless(self.sends_to) from None
         except openai.APIStatusError as problem:
             raise self._failure(problem.status_code) from None
         except (openai.OpenAIError, httpx.HTTPError):

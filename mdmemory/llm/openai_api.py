@@ -6,23 +6,18 @@ Every call ends in bounded time: a deadline for the whole answer, and one second
 from __future__ import annotations
 
 import json
-import logging
 import random
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
 
 from mdmemory.errors import BadSetting
 from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, ModelFailed, Schema, in_words
+from mdmemory.llm.connection import Connection, TooLong, connected, host
 from mdmemory.store.state import State
-
-if TYPE_CHECKING:  # loaded by the first call: it takes a second
-    from openai import OpenAI
 
 # How an object is asked for, the strictest first; the others are for servers that refuse it.
 FORMS = ("schema", "object", "text")
@@ -72,18 +67,18 @@ class OpenAIModel:
                 f"There is no key for {HOSTED}.",
                 "Set OPENAI_API_KEY, or openai.api_key in your settings.",
             )
-        with connected(self.base_url, self.key, self.timeout) as client:
+        with connected(self.base_url, self.key, self.timeout) as line:
             if schema is None:
-                return self._plain(client, system, user)
-            return self._in_a_form(client, system, user, schema)
+                return self._plain(line, system, user)
+            return self._in_a_form(line, system, user, schema)
 
-    def _plain(self, client: OpenAI, system: str, user: str) -> Answer:
+    def _plain(self, line: Connection, system: str, user: str) -> Answer:
         try:
-            return self._try_twice(client, system, user, {})
+            return self._try_twice(line, system, user, {})
         except _Refused as problem:
             raise self._refused(problem.status) from None
 
-    def _in_a_form(self, client: OpenAI, system: str, user: str, schema: Schema) -> Answer:
+    def _in_a_form(self, line: Connection, system: str, user: str, schema: Schema) -> Answer:
         """Ask in the form that is known to work, and in the laxer ones when it does not."""
         with State(self.state_file) as state:
             known = state.answer_form(self._endpoint)
@@ -91,7 +86,7 @@ class OpenAIModel:
         for form in FORMS[FORMS.index(known) if known in FORMS else 0 :]:
             told = system if form == "schema" else f"{system}\n\n{in_words(schema)}"
             try:
-                answer = self._try_twice(client, told, user, _response_format(form, schema))
+                answer = self._try_twice(line, told, user, _response_format(form, schema))
             except _Refused as problem:
                 status = problem.status
                 continue
@@ -105,10 +100,10 @@ class OpenAIModel:
     def _endpoint(self) -> str:
         return digest(f"{self.base_url}\n{self.name}".encode())
 
-    def _try_twice(self, client: OpenAI, system: str, user: str, extra: dict[str, Any]) -> Answer:
+    def _try_twice(self, line: Connection, system: str, user: str, extra: dict[str, Any]) -> Answer:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         try:
-            return self._ask(client, {"model": self.name, "messages": messages, **extra})
+            return self._ask(line, {"model": self.name, "messages": messages, **extra})
         except _Again as problem:
             # between half and one and a half seconds: many machines must not come back at once
             pause = 0.5 + random.random() if problem.pause is None else problem.pause
@@ -116,20 +111,26 @@ class OpenAIModel:
                 raise problem.failure from None
         self.sleep(pause)
         try:
-            return self._ask(client, {"model": self.name, "messages": messages, **extra})
+            return self._ask(line, {"model": self.name, "messages": messages, **extra})
         except _Again as problem:
             raise problem.failure from None
 
-    def _ask(self, client: OpenAI, asked: dict[str, Any]) -> Answer:
+    def _ask(self, line: Connection, asked: dict[str, Any]) -> Answer:
         import httpx
         import openai
 
-        deadline = time.monotonic() + self.timeout
         try:
-            with client.chat.completions.with_streaming_response.create(**asked) as response:
-                data = self._read(response.iter_bytes(), deadline)
-        except (openai.APITimeoutError, httpx.TimeoutException):
+            data = line.body(
+                lambda client: client.chat.completions.with_streaming_response.create(**asked),
+                self.timeout, MAX_ANSWER,
+            )  # fmt: skip
+        except TimeoutError:
             raise self._late() from None
+        except TooLong:
+            raise ModelFailed(
+                f"{self.sends_to} sent more than {MAX_ANSWER} bytes, which is no answer.",
+                "Check openai.base_url.",
+            ) from None
         except openai.APIStatusError as problem:
             headers = problem.response.headers
             raise self._failure(problem.status_code, headers.get("retry-after", "")) from None
@@ -139,20 +140,6 @@ class OpenAIModel:
                 "Check the network and openai.base_url, and try again.",
             )) from None  # fmt: skip
         return self._answer(data)
-
-    def _read(self, chunks: Iterator[bytes], deadline: float) -> bytes:
-        """The body; a server that sends it drop by drop is late, too."""
-        data = b""
-        for chunk in chunks:
-            data += chunk
-            if time.monotonic() > deadline:
-                raise self._late()
-            if len(data) > MAX_ANSWER:
-                raise ModelFailed(
-                    f"{self.sends_to} sent more than {MAX_ANSWER} bytes, which is no answer.",
-                    "Check openai.base_url.",
-                )
-        return data
 
     def _answer(self, data: bytes) -> Answer:
         try:
@@ -212,30 +199,6 @@ class OpenAIModel:
 
     def _no(self, what: str, hint: str) -> ModelFailed:
         return ModelFailed(f"The model {self.name} {what}.", hint)
-
-
-def host(base_url: str) -> str:
-    """The host of an address, with its port where one is named."""
-    return urlsplit(base_url).netloc.rpartition("@")[2]
-
-
-@contextmanager
-def connected(base_url: str, key: str, timeout: float) -> Iterator[OpenAI]:
-    """A client that asks once and goes nowhere else."""
-    import httpx
-    import openai
-
-    # At DEBUG it would log whole requests, into whatever log the program that calls us keeps.
-    logging.getLogger("openai._base_client").setLevel(logging.WARNING)
-    # No redirects: text goes to the host that `status` names, and nowhere else.
-    with (
-        httpx.Client(timeout=timeout, follow_redirects=False) as connection,
-        openai.OpenAI(
-            api_key=key or "none", base_url=base_url, max_retries=0, timeout=timeout,
-            http_client=connection,
-        ) as client,
-    ):  # fmt: skip
-        yield client
 
 
 def _response_format(form: str, schema: Schema) -> dict[str, Any]:

@@ -29,7 +29,8 @@ class Answer:
 
     For what a server can do wrong: a `status` of 0 hangs up without a word; `body` is sent
     instead, as it is; `sent` cuts what is sent to that many bytes; `delay` are seconds before
-    anything is; `drip` seconds between single bytes.
+    anything is; `drip` seconds between single bytes of the body; `headers_drip` seconds between
+    header lines that never end.
     """
 
     text: str = ""
@@ -41,6 +42,7 @@ class Answer:
     sent: int | None = None
     delay: float = 0.0
     drip: float = 0.0
+    headers_drip: float = 0.0
 
 
 @dataclass
@@ -221,6 +223,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, value: object, answer: Answer) -> None:
         data = json.dumps(value).encode() if answer.body is None else answer.body
         self.send_response(answer.status)
+        while answer.headers_drip:
+            self.send_header("X-Drop", "one")
+            self.flush_headers()
+            if self.server.script.ended.wait(answer.headers_drip):
+                return
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         for name, text in answer.headers:

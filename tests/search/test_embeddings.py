@@ -273,7 +273,7 @@ def test_a_server_that_hangs_is_not_waited_for(server: FakeServer, tmp_path: Pat
     api = embedding_api.EmbeddingAPI(
         "m", 64, server.url, "", tmp_path / "state.db", "2026-06-12", 9, str, timeout=0.2
     )
-    for how in ({"delay": 5.0}, {"drip": 0.05}):
+    for how in ({"delay": 5.0}, {"drip": 0.05}, {"headers_drip": 0.05}):
         embedding_api._late.clear()
         server.misbehave(**how)
         with pytest.raises(MdmemoryError, match=r"within 0\.2 s"):

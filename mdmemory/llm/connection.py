@@ -1,0 +1,155 @@
+"""A connection to a server of a model that ends at its deadline, whatever the server sends.
+
+A timeout of the HTTP library begins anew with every byte that comes. So a call runs in a thread of
+its own, which nobody waits for beyond the deadline: then its socket is shut down.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:  # loaded by the first call: it takes a second
+    from openai import OpenAI
+
+_GOING = 1.0  # seconds for the thread to see that its socket is shut
+
+
+class TooLong(Exception):
+    """The server sent more than an answer can have."""
+
+
+def host(base_url: str) -> str:
+    """The host of an address, with its port where one is named."""
+    return urlsplit(base_url).netloc.rpartition("@")[2]
+
+
+@dataclass
+class Connection:
+    """A client, and the sockets that it has opened: doubles of them, because the library's own are
+    out of reach as soon as they speak TLS."""
+
+    client: OpenAI | None = None
+    _sockets: list[socket.socket] = field(default_factory=list)
+    _is_cut: bool = False
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def body(
+        self, ask: Callable[[OpenAI], AbstractContextManager[Any]], seconds: float, most: int
+    ) -> bytes:
+        """The body of the response to what `ask` sends, whole.
+
+        Raises TimeoutError `seconds` after the call, TooLong for over `most` bytes, and whatever
+        the client raises.
+        """
+        done: list[bytes] = []
+        failed: list[Exception] = []
+        deadline = time.monotonic() + seconds
+
+        def work() -> None:
+            try:
+                done.append(self._body(ask, deadline, most))
+            except Exception as problem:  # noqa: BLE001 - raised again by the one who waits
+                failed.append(problem)
+
+        worker = threading.Thread(target=work, daemon=True)
+        worker.start()
+        try:
+            worker.join(seconds)
+        except BaseException:
+            self.cut()
+            raise
+        if worker.is_alive():
+            self.cut()
+            worker.join(_GOING)
+            raise TimeoutError
+        if failed:
+            raise failed[0]
+        return done[0]
+
+    def _body(
+        self, ask: Callable[[OpenAI], AbstractContextManager[Any]], deadline: float, most: int
+    ) -> bytes:
+        import httpx
+        import openai
+
+        assert self.client is not None
+        data = bytearray()
+        try:
+            with ask(self.client) as response:
+                for chunk in response.iter_bytes():
+                    data += chunk
+                    if time.monotonic() > deadline:
+                        raise TimeoutError
+                    if len(data) > most:
+                        raise TooLong
+        except (openai.APITimeoutError, httpx.TimeoutException):
+            raise TimeoutError from None
+        return bytes(data)
+
+    def cut(self) -> None:
+        """Shut every socket down, those that are opened later too."""
+        with self._turn:
+            self._is_cut = True
+            for each in self._sockets:
+                _shut(each)
+
+    def close(self) -> None:
+        """Give the doubles back."""
+        with self._turn:
+            self._is_cut = True
+            while self._sockets:
+                self._sockets.pop().close()
+
+    def watch(self, request: Any) -> None:
+        """Hear of the sockets that a request of the HTTP library opens."""
+        request.extensions = {**request.extensions, "trace": self._trace}
+
+    def _trace(self, event: str, info: dict[str, Any]) -> None:
+        if event != "connection.connect_tcp.complete":
+            return
+        opened = info["return_value"].get_extra_info("socket")
+        if isinstance(opened, socket.socket):
+            with self._turn:
+                if self._is_cut:
+                    _shut(opened)
+                else:
+                    self._sockets.append(opened.dup())
+
+
+@contextmanager
+def connected(base_url: str, key: str, timeout: float) -> Iterator[Connection]:
+    """A client that asks once and goes nowhere else; `timeout` is for each step of a call."""
+    import httpx
+    import openai
+
+    # At DEBUG it would log whole requests, into whatever log the program that calls us keeps.
+    logging.getLogger("openai._base_client").setLevel(logging.WARNING)
+    line = Connection()
+    # No redirects: text goes to the host that `status` names, and nowhere else.
+    with (
+        httpx.Client(
+            timeout=timeout, follow_redirects=False, event_hooks={"request": [line.watch]}
+        ) as connection,
+        openai.OpenAI(
+            api_key=key or "none", base_url=base_url, max_retries=0, timeout=timeout,
+            http_client=connection,
+        ) as client,
+    ):  # fmt: skip
+        line.client = client
+        try:
+            yield line
+        finally:
+            line.close()
+
+
+def _shut(opened: socket.socket) -> None:
+    with suppress(OSError):  # closed already
+        opened.shutdown(socket.SHUT_RDWR)
