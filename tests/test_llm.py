@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import signal
 import sqlite3
 import stat
 import sys
@@ -601,6 +602,24 @@ def test_a_client_that_hangs_is_killed_with_its_children(
         client(EVENTS[0], script=script, timeout=3).complete("s", TEXT)
     assert not is_alive(int((tmp_path / "child").read_text()))
     assert calls(tmp_path)[-1][0][:3] == ["session", "delete", "ses_1"]
+
+
+@pytest.mark.slow
+def test_a_client_whose_child_left_its_group_is_not_waited_for(
+    client: Callable[..., OpenCodeModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mdmemory.llm.opencode_run.START", 0.0)
+    monkeypatch.setattr("mdmemory.llm.opencode_run._DYING", 0.1)
+    script = (
+        "    import subprocess\n"
+        f"    child = subprocess.Popen(['sleep', '{HUNG}'], start_new_session=True)\n"
+        f"    open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid))\n"
+        f"    sys.stdout.flush(); time.sleep({HUNG})"
+    )
+    with pytest.raises(ModelFailed, match="gave no answer within 3 s"):
+        client(EVENTS[0], script=script, timeout=3).complete("s", TEXT)
+    child = int((tmp_path / "child").read_text())
+    os.kill(child, signal.SIGKILL)  # it was there, and held our pipe open
 
 
 def is_alive(process: int) -> bool:

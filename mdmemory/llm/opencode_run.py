@@ -26,6 +26,7 @@ AGENT = "mdmemory-answer"  # a name that no file of the person's adds tools to
 TITLE = "mdmemory asks"  # by its first word our own sessions are known, and never read
 START = 30.0  # seconds on top of the model's: the client itself takes 3 to 13 to start
 TIDY = 20.0  # seconds for deleting the session
+_DYING = 2.0  # seconds for a killed client's output to end
 # What an OpenCode that started us hands on, and what would give the agent tools after all.
 _NOT_INHERITED = (
     "OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PERMISSION", "OPENCODE_PURE",
@@ -112,8 +113,7 @@ class OpenCodeModel:
                 return said.decode("utf-8", "replace"), process.returncode
             except subprocess.TimeoutExpired:
                 _kill(process)
-                said, _ = process.communicate()
-                return said.decode("utf-8", "replace"), None
+                return _rest(process).decode("utf-8", "replace"), None
             except BaseException:
                 _kill(process)
                 raise
@@ -174,6 +174,15 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     """End the client and whatever it started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+def _rest(process: subprocess.Popen[bytes]) -> bytes:
+    """What a client that was killed had printed. A process that it sent away from its group may
+    hold its output open: that one is not waited for."""
+    try:
+        return process.communicate(timeout=_DYING)[0]
+    except subprocess.TimeoutExpired as problem:
+        return problem.output or b""
 
 
 def _object(text: str) -> dict[str, Any]:

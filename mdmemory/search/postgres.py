@@ -186,8 +186,13 @@ class Postgres(Finding, Vectors):
     @contextmanager
     def _copying(self, table: str) -> Iterator[Callable[[Sequence[object]], None]]:
         query = f"COPY {table} FROM STDIN".encode()
-        with self._database.cursor() as cursor, cursor.copy(query) as out:
-            yield out.write_row
+
+        def write(row: Sequence[object]) -> None:
+            self._watch.renew()
+            out.write_row(row)
+
+        with self._watch.asking(), self._database.cursor() as cursor, cursor.copy(query) as out:
+            yield write
 
     def _last(self, table: str) -> int:
         return int(self._rows(f"SELECT coalesce(max(id), 0) FROM {table}")[0][0])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.search import postgres_deadline as deadline
 from mdmemory.search.database import BrokenError, LockedError, UnusableError
 
 if TYPE_CHECKING:  # 90 ms, and only who chose PostgreSQL needs it
@@ -20,7 +21,10 @@ if TYPE_CHECKING:  # 90 ms, and only who chose PostgreSQL needs it
 
 PATIENCE = 5  # seconds to wait for another process that writes
 _CONNECTING = 4  # seconds for each address of the server
-_ANSWERING = 60  # seconds for one statement
+_ANSWERING = 60  # seconds for one statement, by the server's clock
+_REACHED = 15.0  # seconds until a connection stands, whatever the server sends
+_ANSWERED = 75.0  # seconds for one statement, by ours
+_INDEXED = 3600.0  # seconds for a statement that takes its time
 
 # SQLSTATEs, by their beginnings: what PostgreSQL calls them is in its appendix A
 _LOCKED = ("55P03", "40")
@@ -35,8 +39,11 @@ _SENTENCES = {
 }
 
 
-def connect(dsn: str, schema: str) -> Connection:
-    """A connection that sees nothing but the tables of `schema`. Raises UnusableError."""
+def connect(dsn: str, schema: str) -> tuple[Connection, deadline.Watch]:
+    """A connection that sees nothing but the tables of `schema`, and who watches its time.
+
+    Raises UnusableError.
+    """
     try:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
@@ -50,17 +57,23 @@ def connect(dsn: str, schema: str) -> Connection:
         usual = {"connect_timeout": _CONNECTING, "tcp_user_timeout": 1000 * _ANSWERING}
         named: dict[str, Any] = usual | conninfo_to_dict(dsn)
         own = {"application_name": "mdmemory", "client_encoding": "utf8"}
-        connection = psycopg.connect(**(named | own), autocommit=True, prepare_threshold=None)
+        given = named | own
+        connection = deadline.connected(
+            lambda: psycopg.connect(**given, autocommit=True, prepare_threshold=None), _REACHED
+        )
+    watch = deadline.Watch(connection, _REACHED)
     try:
-        with told():
+        with told(), watch.asking():
             # no other schema: a table of that name there would be somebody else's
             for name, value in (("search_path", schema), ("lock_timeout", f"{PATIENCE}s"),
                                 ("statement_timeout", f"{_ANSWERING}s")):  # fmt: skip
                 connection.execute("SELECT set_config(%s, %s, false)", (name, value))
     except BaseException:
+        watch.close()
         connection.close()
         raise
-    return connection
+    watch.seconds = _ANSWERED
+    return connection, watch
 
 
 @contextmanager
@@ -98,15 +111,17 @@ class Connected:
     def __init__(self, dsn: str, schema: str) -> None:
         self.said: list[str] = []
         self._schema = schema
-        self._database = connect(dsn, schema)
+        self._database, self._watch = connect(dsn, schema)
 
     def close(self) -> None:
         """Let go of the server."""
+        self._watch.close()
         self._database.close()
 
     def _run(self, query: str, values: Values | None = None) -> Any:
         # bytes: the type checker takes no other text that is put together
-        return self._database.execute(query.encode(), values)
+        with self._watch.asking():
+            return self._database.execute(query.encode(), values)
 
     def _rows(self, query: str, values: Values | None = None) -> list[Any]:
         found: list[Any] = self._run(query, values).fetchall()
@@ -114,12 +129,12 @@ class Connected:
 
     @contextmanager
     def _reading(self) -> Iterator[Callable[..., list[Any]]]:
-        with told():
+        with told(), self._watch.asking():
             yield self._rows
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with told(), self._database.transaction():
+        with told(), self._watch.asking(), self._database.transaction():
             # the lock ends with the transaction, and with the connection of a killed process
             self._run("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self._schema,))
             yield
@@ -135,7 +150,7 @@ class Connected:
     @contextmanager
     def _patient(self) -> Iterator[None]:
         """For a statement that takes its time."""
-        with told():
+        with told(), self._watch.asking(_INDEXED):
             (before,) = self._rows("SHOW statement_timeout")[0]
             self._run("SET statement_timeout = 0")
             yield
