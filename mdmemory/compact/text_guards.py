@@ -39,12 +39,12 @@ def bad_text(op: Merge | Rewrite, store: Mapping[str, StoredNote]) -> Iterator[R
     file = shown(op.target if isinstance(op, Merge) else op.file)
     before = [store[source].note for source in sources]
     description = op.description or ""
-    yield from _said_by(limits.check_body, op.body, "body", f"The body for {file}")
+    if problem := _problem(limits.check_body, op.body):
+        yield "body", f"The body for {file} is refused: {problem}"
     if _INJECTION.search(f"{description}\n{op.body}"):
         yield "body", f"The text for {file} reads like instructions to an assistant."
-    if op.description is not None:
-        what = f"The description for {file}"
-        yield from _said_by(limits.check_description, description, "description", what)
+    if op.description is not None and (problem := _problem(limits.check_description, description)):
+        yield "description", f"The description for {file} is refused: {problem}"
     hidden = unseen.added((note.text for note in before), f"{description}\n{op.body}")
     if hidden:
         listed = ", ".join(hidden[:5])
@@ -53,17 +53,16 @@ def bad_text(op: Merge | Rewrite, store: Mapping[str, StoredNote]) -> Iterator[R
         yield "body", f"{file} would gain a picture or an embedded file, which viewers fetch."
     try:
         result.changes(op, store, _ANY_DAY)
-    except BadNote as problem:
-        yield "body", f"{file} cannot be written: {problem.message}"
+    except BadNote as found:
+        yield "body", f"{file} cannot be written: {found.message}"
 
 
-def _said_by(
-    check: Callable[[str], None], text: str, code: str, what: str
-) -> Iterator[Refusal]:
+def _problem(check: Callable[[str], None], text: str) -> str:
     try:
         check(text)
     except BadNote as problem:
-        yield code, f"{what} is refused: {problem.message}"
+        return problem.message
+    return ""
 
 
 def _fetched(*texts: str) -> set[str]:
