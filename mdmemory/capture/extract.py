@@ -6,7 +6,7 @@ Pure planning: nothing is written here, and a note that exists is only ever rein
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -69,12 +69,19 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fact:
-    """What a trigger asked for, after redaction; `reason` as in Trigger, or private, secret."""
+class Asked:
+    """What a trigger in the turn of that id asked for, after redaction; `reason` as in Trigger, or
+    private, secret."""
 
+    turn: str
     text: str
     trigger: Trigger
     reason: str
+
+
+def asked_in(turns: Iterable[Turn]) -> list[Asked]:
+    """What the user's turns ask for. Only this reads all they say: no lock is held meanwhile."""
+    return [fact for turn in turns for fact in _facts(turn)]
 
 
 def propose(
@@ -85,32 +92,33 @@ def propose(
     today: str,
     reserved: Collection[str] = (),
     held: Collection[str] = (),
+    asked: Sequence[Asked] | None = None,
 ) -> Proposal:
     """Plan what the explicit requests in these turns change. `today` is `YYYY-MM-DD` (UTC).
 
     `reserved` are names of other files in the store's folder, which no new note may have; `held`
-    are files of notes that nothing is compared with.
+    are files of notes that nothing is compared with; `asked` is what the turns ask for, where that
+    is known already.
     """
     proposal = Proposal(watermark=turns[-1].id if turns else "")
     stored = {key: note for note in reversed(existing) for key in keys_of(note.note)}
     names = {name for note in existing for name in (note.file, note.note.head.name)}
     taken = {name.casefold() for name in names} | {name.casefold() for name in reserved}
     handled: set[str] = set()
-    for turn in turns:
-        for fact in _facts(turn):
-            key = canonical(fact.text)
-            if fact.reason:
-                _drop(proposal, fact.text or fact.trigger.phrase, fact.reason)
-            elif key in handled:
-                continue  # said twice in one reading
-            elif key in stored:
-                _reinforce(proposal, stored[key], (session, turn.id), today)
-            else:
-                new = _add(proposal, fact, taken, (session, turn.id), today)
-                if new is not None:
-                    _compare(proposal, new, [note for note in existing if note.file not in held])
-            if not fact.reason:
-                handled.add(key)
+    for fact in asked_in(turns) if asked is None else asked:
+        key = canonical(fact.text)
+        if fact.reason:
+            _drop(proposal, fact.text or fact.trigger.phrase, fact.reason)
+            continue
+        if key in handled:
+            continue  # said twice in one reading
+        if key in stored:
+            _reinforce(proposal, stored[key], (session, fact.turn), today)
+        else:
+            new = _add(proposal, fact, taken, (session, fact.turn), today)
+            if new is not None:
+                _compare(proposal, new, [note for note in existing if note.file not in held])
+        handled.add(key)
     return proposal
 
 
@@ -121,7 +129,7 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
     """
     visible, blocks = strip_private(text)
     shown, kinds = redact(visible)
-    asked = list(_facts(Turn("", "user", text)))
+    asked = asked_in([Turn("", "user", text)])
     stated, verdict = _asked(asked) if asked else _proposed(shown)
     what = stated[0] if stated else Statement(shown, "feedback")
     key = canonical(what.text)
@@ -139,7 +147,7 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
     }
 
 
-def _asked(facts: Sequence[_Fact]) -> tuple[list[Statement], Verdict]:
+def _asked(facts: Sequence[Asked]) -> tuple[list[Statement], Verdict]:
     """What of a request is stored. The gate is not asked: only what makes it no fact counts."""
     good = [Statement(f.text, f.trigger.type, f.trigger.kind) for f in facts if not f.reason]
     return good, Verdict(bool(good), tuple(dict.fromkeys(f.reason for f in facts if f.reason)))
@@ -165,7 +173,7 @@ def _near(what: Statement, key: str, existing: Sequence[StoredNote]) -> list[dic
     return found
 
 
-def _facts(turn: Turn) -> Iterator[_Fact]:
+def _facts(turn: Turn) -> Iterator[Asked]:
     """The facts of a user's turn; whatever is private or secret is gone before it is looked at."""
     if turn.role != "user":
         return
@@ -177,7 +185,7 @@ def _facts(turn: Turn) -> Iterator[_Fact]:
             reason = "private"
         if reason in ("", "too_short") and not says_something(trigger.text):
             reason = "secret"
-        yield _Fact(" ".join(trigger.text.split()), trigger, reason)
+        yield Asked(turn.id, " ".join(trigger.text.split()), trigger, reason)
 
 
 def says_something(text: str) -> bool:
@@ -228,7 +236,7 @@ def _compare(proposal: Proposal, new: tuple[str, str], notes: Sequence[StoredNot
 
 
 def _add(
-    proposal: Proposal, fact: _Fact, taken: set[str], source: tuple[str, str], today: str
+    proposal: Proposal, fact: Asked, taken: set[str], source: tuple[str, str], today: str
 ) -> tuple[str, str] | None:
     """File and text of the note for a fact; None where it cannot be one."""
     trigger = fact.trigger

@@ -6,9 +6,10 @@ not even a note that a person removed in between.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from mdmemory.capture.extract import Proposal, propose
+from mdmemory.capture.extract import Asked, Proposal, asked_in, propose
 from mdmemory.capture.outcome import Extracted, Findings
 from mdmemory.capture.run import ANSWERED, write
 from mdmemory.capture.transcript import Turn
@@ -31,11 +32,12 @@ def keep(writer: Writer, session: str, turn: Turn, *, now: datetime) -> Extracte
     A turn that was answered before does nothing. Raises Busy and whatever a write raises.
     """
     today = now.date().isoformat()
+    asked = asked_in([turn])
     with writer.locked(), State(writer.project.prepare_private() / "state.db") as state:
         answered = (state.watermark(session, ANSWERED) or "").split()
         if turn.id in answered:
             return Extracted(session)
-        found = Findings(session, _proposal(writer, session, turn, today))
+        found = Findings(session, _proposal(writer, session, turn, asked, today))
         done = found.told()
         write(writer, found, "", done, today)
         evidence.record(state, list(found.evidence()), now)
@@ -44,11 +46,14 @@ def keep(writer: Writer, session: str, turn: Turn, *, now: datetime) -> Extracte
     return done
 
 
-def _proposal(writer: Writer, session: str, turn: Turn, today: str) -> Proposal:
+def _proposal(
+    writer: Writer, session: str, turn: Turn, asked: Sequence[Asked], today: str
+) -> Proposal:
     store, held = writer.refresher.store, writer.refresher.catalog().held
     reserved = [path.name for path in writer.project.store.iterdir()]
     found = propose(
-        [turn], store.notes(), session=session, today=today, reserved=reserved, held=held
-    )
+        [turn], store.notes(), session=session, today=today, reserved=reserved, held=held,
+        asked=asked,
+    )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found

@@ -1,8 +1,8 @@
 """One capture run: a transcript in, at most one commit out, and the watermark moved after it.
 
-What the user asked for goes first and needs no model. A model is asked while no lock is held; its
-answer is judged under the lock, against the notes as they are then. A run that fails leaves the
-watermark where it was, so that the same turns are read again.
+What the user asked for goes first and needs no model. A model is asked, and its answer judged,
+while no lock is held; the judgement counts if the notes are the same under the lock. A run that
+fails leaves the watermark where it was, so that the same turns are read again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from mdmemory.capture.extract import Proposal, propose
 from mdmemory.capture.judge import Judged, Scene, judge
 from mdmemory.capture.outcome import Extracted, Findings, stored_as
 from mdmemory.capture.question import Question, is_worth_asking, question, redacted
+from mdmemory.capture.settled import judged_first
 from mdmemory.capture.transcript import Transcript, Turn, read, since, turns_read
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Model
@@ -89,19 +90,22 @@ def extract(
     with _state(writer) as state:
         part = _part(told, state)
     answer = _answer(writer, part, ask, today, report)
-    with writer.locked(), _state(writer) as state:
-        if answer.model and (state.watermark(told.session) or "") != part.before:
-            # the same turns, which another model's words describe: as a rule not the same words
-            raise Busy("Another process read this session meanwhile.", "Run the command again.")
-        found = _findings(writer, part, answer, today)
-        done = found.told()
-        done.model, done.failure = answer.model, answer.failure
-        done.unread = part.unread if answer.model else 0
-        done.watermark = _watermark(part, answer)
-        if not dry_run:
-            write(writer, found, answer.model, done, today)
-            _remember(state, part, answer, found, done, now)
-    return done
+
+    def store(found: Findings) -> Extracted:
+        with _state(writer) as state:
+            if answer.model and (state.watermark(told.session) or "") != part.before:
+                # the same turns, which another model's words describe: mostly not the same words
+                raise Busy("Another process read this session meanwhile.", "Run the command again.")
+            done = found.told()
+            done.model, done.failure = answer.model, answer.failure
+            done.unread = part.unread if answer.model else 0
+            done.watermark = _watermark(part, answer)
+            if not dry_run:
+                write(writer, found, answer.model, done, today)
+                _remember(state, part, answer, found, done, now)
+            return done
+
+    return judged_first(writer, lambda: _findings(writer, part, answer, today), store)
 
 
 # --- what is read ----------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from mdmemory.capture.outcome import Extracted, Findings
 from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.question import redacted
 from mdmemory.capture.run import scene_of, write
+from mdmemory.capture.settled import judged_first
 from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.limits import TYPES
 from mdmemory.privacy.private import strip_private
@@ -154,22 +155,12 @@ def take(
     today = now.date().isoformat()
     turns = redacted([turn for turn in said if turn.role == "user"])
     clean = redact(without_memory(strip_private(text)[0]))[0]
-    with writer.locked():
-        notes = {note.file: note for note in writer.refresher.store.notes()}
-        own = heard(turns)
-        candidates = [_quoted(each, own, notes) for each in parse(clean, list(shown))]
-        kept = [each for each in candidates if _is_replaceable(each, notes)]
-        opened = [file for file in shown if file in notes and _is_all_shown(notes[file])]
-        scene = scene_of(
-            writer, session, turns, list(notes.values()), today, shown=shown, opened=opened,
-            doubtful=True,
-        )  # fmt: skip
-        judged = judge(kept, scene) + [
-            Judged(each, "dropped", ("not_replaceable",), each.file)
-            for each in candidates
-            if each not in kept
-        ]
-        found = Findings(session, Proposal(), judged, phase="summary")
+    wanted = parse(clean, list(shown))
+
+    def judged() -> Findings:
+        return _judged(writer, session, wanted, turns, shown, today)
+
+    def store(found: Findings) -> Extracted:
         done = found.told()
         done.model = MODEL
         write(writer, found, MODEL, done, today)
@@ -177,7 +168,30 @@ def take(
             if waiting := found.waiting(today):
                 pending.put(state, waiting, today)
             evidence.record(state, list(found.evidence()), now)
-    return done
+        return done
+
+    return judged_first(writer, judged, store)
+
+
+def _judged(
+    writer: Writer, session: str, wanted: Sequence[Candidate], turns: Sequence[Turn],
+    shown: Mapping[str, str], today: str,
+) -> Findings:  # fmt: skip
+    notes = {note.file: note for note in writer.refresher.store.notes()}
+    own = heard(turns)
+    candidates = [_quoted(each, own, notes) for each in wanted]
+    kept = [each for each in candidates if _is_replaceable(each, notes)]
+    opened = [file for file in shown if file in notes and _is_all_shown(notes[file])]
+    scene = scene_of(
+        writer, session, turns, list(notes.values()), today, shown=shown, opened=opened,
+        doubtful=True,
+    )  # fmt: skip
+    judged = judge(kept, scene) + [
+        Judged(each, "dropped", ("not_replaceable",), each.file)
+        for each in candidates
+        if each not in kept
+    ]
+    return Findings(session, Proposal(), judged, phase="summary")
 
 
 def _quoted(

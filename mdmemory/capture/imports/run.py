@@ -15,6 +15,7 @@ from mdmemory.capture.extract import description_of, keys_of, name_of, says_some
 from mdmemory.capture.fact import hook
 from mdmemory.capture.gate import judge
 from mdmemory.capture.imports.incoming import Incoming
+from mdmemory.capture.settled import judged_first
 from mdmemory.capture.triggers import type_of
 from mdmemory.errors import BadNote
 from mdmemory.note import parse
@@ -41,10 +42,14 @@ def store_all(
     writer: Writer, facts: Sequence[Incoming], *, label: str, today: str, dry_run: bool = False
 ) -> Imported:
     """Store each fact as a note of its own. `label` tells in the commit where they come from."""
-    with writer.locked():
+
+    def judged() -> _Desk:
         desk = _Desk(writer, today)
         for fact in facts:
             desk.take(fact)
+        return desk
+
+    def store(desk: _Desk) -> Imported:
         if desk.groups and not dry_run:
             count = f"{len(desk.groups)} note{'' if len(desk.groups) == 1 else 's'}"
             subject = f"memory: import {count} from {' '.join(label.split())[:60]}"
@@ -53,7 +58,9 @@ def store_all(
             late = {file for file, _ in written.kept}
             desk.done.added = [each for each in desk.done.added if each[0] not in late]
             desk.done.dropped += [{"text": file, "reasons": ["note_changed"]} for file in late]
-    return desk.done
+        return desk.done
+
+    return judged_first(writer, judged, store)
 
 
 class _Desk:
