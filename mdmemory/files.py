@@ -9,6 +9,8 @@ import errno
 import hashlib
 import os
 import stat
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable
@@ -16,6 +18,34 @@ from mdmemory.errors import MdmemoryError, NotFound, Unwritable
 # what link() says on FAT, on some network disks, and where it does not exist
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS)
 MAX_FILE = 4 * 1024 * 1024  # bytes; larger is not a note but an accident
+
+
+IS_UTF8 = sys.getfilesystemencoding() == "utf-8"  # whether Python takes file names for that here
+
+
+def as_text(name: str) -> str:
+    """A file's name as Python gave it, as UTF-8 text whatever the locale is.
+
+    Bytes that are no UTF-8 are halves of surrogate pairs in it.
+    """
+    return name if IS_UTF8 else os.fsencode(name).decode("utf-8", "surrogateescape")
+
+
+def as_given(text: str) -> str:
+    """The name under which Python finds a file of which `as_text` gave `text`."""
+    return text if IS_UTF8 else os.fsdecode(text.encode("utf-8", "surrogateescape"))
+
+
+def require_utf8(names: Iterable[str]) -> None:
+    """Raise MdmemoryError for a name that Python would give to the system in other bytes."""
+    odd = next((name for name in names if not name.isascii()), None) if not IS_UTF8 else None
+    if odd is not None:
+        raise MdmemoryError(
+            f"Python takes file names for {sys.getfilesystemencoding()} here, so {odd!r} is not "
+            "looked at; nothing was changed.",
+            "Start it with PYTHONUTF8=1 in the environment.",
+            code="not_utf8",
+        )
 
 
 def digest(data: bytes) -> str:
@@ -35,6 +65,9 @@ def read_regular(path: Path | str, limit: int = MAX_FILE) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as problem:
         raise _read_problem(Path(path), problem) from problem
+    except UnicodeEncodeError:
+        require_utf8([str(path)])
+        raise
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mdmemory.errors import NoStore, NotFound, Unwritable
+from mdmemory.files import as_given, as_text
 from mdmemory.note import Head, Note
 from mdmemory.store import index, remembered
 from mdmemory.store.remembered import (
@@ -291,10 +292,10 @@ def _look(folder: Path) -> tuple[_Sight, str]:
         message = f"The store {folder} cannot be listed: {problem.strerror}."
         raise NoStore(message, "Check the folder, or make one: `mdmemory init`.") from problem
     try:
-        names = os.listdir(handle)
+        names = map(as_text, os.listdir(handle))  # the index is the same under every locale
         for file in sorted(_utf8([name for name in names if is_note_name(name)])):
             try:
-                status = os.stat(file, dir_fd=handle, follow_symlinks=False)
+                status = os.stat(as_given(file), dir_fd=handle, follow_symlinks=False)
             except FileNotFoundError:
                 continue  # removed since the listing
             if S_ISREG(status.st_mode):

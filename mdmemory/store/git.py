@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
-from mdmemory.files import read_regular
+from mdmemory.files import read_regular, require_utf8
 
 # Each of these closes a door through which a repository's own configuration could run a program,
 # makes what we write durable (git's default does not sync loose objects), or keeps what we read
@@ -124,6 +124,7 @@ def run(
     extra: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """One git command in `folder`, with nothing of the caller's GIT_* variables in it."""
+    require_utf8(words)
     with _given(data) as given:
         try:
             return subprocess.run(
@@ -189,7 +190,7 @@ def find(folder: Path) -> Repository | None:
         done = run(folder, words)
     except FileNotFoundError:
         return None
-    out = done.stdout.decode("utf-8", "surrogateescape")
+    out = os.fsdecode(done.stdout)  # paths, as Python gives them
     if out.startswith("true\n"):
         raise RepositoryState(
             f"{folder} lies in a bare git repository, which has no work tree for notes.",

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState
-from mdmemory.files import is_inside, read_regular, sync_folder, write_atomic
+from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, write_atomic
 from mdmemory.store.moves import MARK, Move
 from mdmemory.store.trees import Blob
 
@@ -104,6 +104,7 @@ class Journals:
                 f"Look for {MARK}*.old beside the notes, which hold earlier texts; then move the "
                 "journal away.",
             ) from problem
+        require_utf8(move.file for move in journal.moves)
         return journal
 
     def _path(self) -> Path | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NoteChanged, NotFound, Unwritable
-from mdmemory.files import digest, link, read_regular, sync_folder, writing
+from mdmemory.files import digest, link, read_regular, require_utf8, sync_folder, writing
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
 SOMETHING = ""  # the "digest" of a link, a folder, an unreadable file: never one that we expect
@@ -53,6 +53,7 @@ class Move:
 
 def verify(folder: Path, change: Change) -> None:
     """Raise NoteChanged unless the file is what the change says it is."""
+    require_utf8([change.file])
     found = state(folder / change.file)
     if not change.derived and found != change.old:
         what = "is gone" if found is None else "has changed" if change.old else "exists already"

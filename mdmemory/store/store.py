@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mdmemory import note as notes_format
 from mdmemory.errors import BadNote, MdmemoryError, NotFound
-from mdmemory.files import digest, read_regular
+from mdmemory.files import as_given, as_text, digest, read_regular
 from mdmemory.note import Note
 
 INDEX = "MEMORY.md"
@@ -46,7 +46,7 @@ class Store:
         """The names of all notes, sorted by code point. Links, folders and FIFOs are none."""
         with os.scandir(self.folder) as entries:
             return sorted(
-                entry.name
+                as_text(entry.name)
                 for entry in entries
                 if is_note_name(entry.name) and entry.is_file(follow_symlinks=False)
             )
@@ -69,7 +69,7 @@ class Store:
     def _bytes(self, file: str) -> bytes | Note:
         """What the file holds, or where it cannot be read the note that says why."""
         try:
-            return read_regular(f"{self.folder}/{file}")
+            return read_regular(f"{self.folder}/{as_given(file)}")
         except NotFound:
             raise
         except MdmemoryError as problem:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from mdmemory.errors import MdmemoryError, RepositoryState
-from mdmemory.files import digest, read_regular
+from mdmemory.files import digest, read_regular, require_utf8
 from mdmemory.store import moves, recovery
 from mdmemory.store.history import History, Message, Staged
 from mdmemory.store.moves import MARK, Change
@@ -73,9 +73,10 @@ class Transactions:
         `others` are left out where they cannot be read, such as a file of a gigabyte. Raises
         RepositoryState for a file that git is told not to see, NotFound for a missing one.
         """
-        head, removed = self.history.head(), sorted(gone)
-        seen = {file: read_regular(f"{self.folder}/{file}") for file in sorted(files)}
-        for file in sorted(others):
+        head, removed, needed, others = self.history.head(), *map(sorted, (gone, files, others))
+        require_utf8([*removed, *needed, *others])
+        seen = {file: read_regular(f"{self.folder}/{file}") for file in needed}
+        for file in others:
             with suppress(MdmemoryError):
                 seen[file] = read_regular(f"{self.folder}/{file}")
         digests = {file: digest(data) for file, data in seen.items()}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NoGit, RepositoryState
-from mdmemory.files import digest, is_inside, read_regular
+from mdmemory.files import digest, is_inside, read_regular, require_utf8
 from mdmemory.store import git, moves
 from mdmemory.store.history import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.store.lock import locked
@@ -77,6 +77,7 @@ class Writer:
                 f"git tracks {self.project.private}, which is state of one machine.",
                 f"Take it out: `git rm -r --cached {self.project.private}`, and commit that.",
             )
+        require_utf8([str(self.project.store)])
         private = self.project.prepare_private()
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
         reading = self.history.trees.open() if self.history else nullcontext()

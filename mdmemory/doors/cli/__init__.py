@@ -63,6 +63,7 @@ class Parser(argparse.ArgumentParser):
 
 def run() -> None:
     """The console script."""
+    _speak_utf8()
     _open_what_is_closed()
     code = main(sys.argv[1:])
     try:
@@ -73,6 +74,15 @@ def run() -> None:
         _let_go()
         code = _unwritten(problem)
     sys.exit(code)
+
+
+def _speak_utf8() -> None:
+    """Begin again where the locale has another encoding: names and texts of notes are UTF-8, and
+    Python asks the locale once, at its start. A flag, because a variable would reach the person's
+    editor and git.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode and sys.executable:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _open_what_is_closed() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.doors.facade.opened import Opened
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
-from mdmemory.files import digest, read_regular
+from mdmemory.files import as_given, digest, read_regular
 from mdmemory.note import UNREADABLE, Head
 from mdmemory.store.store import Store, StoredNote
 
@@ -138,7 +138,7 @@ class Looking(Opened):
 
 def _digest(store: Store, file: str) -> str:
     try:
-        return digest(read_regular(store.folder / file))
+        return digest(read_regular(f"{store.folder}/{as_given(file)}"))
     except MdmemoryError:
         return ""
 
