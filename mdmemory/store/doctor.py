@@ -9,17 +9,20 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
 from mdmemory.note import Note
-from mdmemory.store import attributes, conflicts, leftovers, life, moves
+from mdmemory.store import attributes, conflicts, git, leftovers, life, moves, reflocks
 from mdmemory.store.index import is_generated
 from mdmemory.store.journal import Journals
 from mdmemory.store.links import Link, rewritten, stray
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name
 from mdmemory.store.transaction import Change, Transactions
 from mdmemory.store.writer import Group, Writer
+
+_LONG = 60.0  # seconds; git holds a lock on a branch for milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Finding:
 def examine(writer: Writer, now: datetime) -> list[Finding]:
     """The findings of all checks, in their order. `now` tells how old a leftover is."""
     found = [finding for check in CHECKS for finding in check(writer)]
-    return found + list(_temporary(writer, now))
+    return found + list(_temporary(writer, now)) + list(_stuck(writer, now))
 
 
 def fix(writer: Writer, now: datetime) -> None:
@@ -231,6 +234,25 @@ def _temporary(writer: Writer, now: datetime) -> Iterator[Finding]:
         shown = os.path.relpath(path, writer.project.store)
         message = "A process was killed while it wrote; this copy is of no use."
         yield Finding("temporary", "warning", shown, message, fixable=True)
+
+
+def _stuck(writer: Writer, now: datetime) -> Iterator[Finding]:
+    """Locks of git's on the branch that no living git holds so long."""
+    branch = git.branch(writer.repository) if writer.repository else None
+    if writer.repository is None or branch is None:
+        return
+    for lock in reflocks.on(writer.repository, branch):
+        if _age(lock, now) > _LONG:
+            message = "No commit is made while it is there: if no git runs any more, remove it."
+            yield Finding("git", "warning", str(lock), message)
+
+
+def _age(path: Path, now: datetime) -> float:
+    """Seconds since it was changed; 0 for what is gone."""
+    try:
+        return now.timestamp() - path.lstat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (

@@ -229,7 +229,7 @@ def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | 
     deadline = time.monotonic() + patience
     while _is_locked_by_others(repository):
         if time.monotonic() >= deadline:
-            return lock_refusal(repository)
+            return lock_refusal(repository.git_dir / "index.lock")
         time.sleep(PAUSE)
     return None
 
@@ -269,10 +269,10 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
-def lock_refusal(repository: Repository) -> RepositoryState:
-    """The sentence on an index.lock that is not ours, and so not ours to delete."""
+def lock_refusal(lock: Path) -> RepositoryState:
+    """The sentence on a lock of git's that is not ours, and so not ours to delete."""
     return RepositoryState(
-        f"Another git process holds {repository.git_dir / 'index.lock'}.",
+        f"Another git process holds {lock}.",
         "Wait for it; if none runs any more, remove that file.",
     )
 

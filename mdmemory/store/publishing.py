@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.files import writing
-from mdmemory.store import commits, moves
+from mdmemory.store import commits, git, moves, reflocks
 from mdmemory.store.commits import Entries
 from mdmemory.store.history import History, Message, Staged
 from mdmemory.store.journal import Journal, Journals, new_id
@@ -121,7 +121,7 @@ class Publisher:
             except GitFailed as problem:
                 tip = self.history.commit(journal.branch)
                 if tip == journal.base:
-                    raise
+                    raise self._why_not(journal) or problem from problem
                 if tip != journal.commit:
                     name = journal.branch.removeprefix("refs/heads/")
                     raise RepositoryState(
@@ -129,6 +129,13 @@ class Publisher:
                         "Run the command again.",
                     ) from problem
         self.journals.mark_moved()
+
+    def _why_not(self, journal: Journal) -> RepositoryState | None:
+        """Whose lock kept the branch where it is; of a git of ours that was killed none stays."""
+        repository, since = self.history.repository, self.journals.written_ns()
+        reflocks.clear_dead(repository, journal.branch, journal.commit, since)
+        locks = reflocks.on(repository, journal.branch)
+        return git.lock_refusal(locks[0]) if locks else None
 
     def finish(self, journal: Journal) -> moves.Kept:
         """Bring files and index up to the commit; what was kept instead, and why.

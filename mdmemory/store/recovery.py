@@ -46,8 +46,9 @@ def _resume(publisher: Publisher, journal: Journal) -> tuple[str, ...]:
     history, staging = publisher.history, publisher.staging
     had_lock = staging.is_ours()
     staging.take(journal.id)
-    since = publisher.journals.written_ns()
-    reflocks.clear_dead(history.repository, journal.branch, journal.commit, since)
+    if journal.commit != journal.base:  # or no git of ours was to move the branch
+        since = publisher.journals.written_ns()
+        reflocks.clear_dead(history.repository, journal.branch, journal.commit, since)
     if _can_go_on(publisher, journal):
         publisher.move_branch(journal)
     tip = history.head()

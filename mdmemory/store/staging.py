@@ -53,7 +53,7 @@ class Staging:
             except FileExistsError as problem:
                 if time.monotonic() >= deadline:
                     held.unlink()
-                    raise lock_refusal(self.history.repository) from problem
+                    raise lock_refusal(self.lock) from problem
             time.sleep(PAUSE)
 
     def is_ours(self) -> bool:
