@@ -93,3 +93,23 @@ class Unwritable(MdmemoryError):
     """The file system refused: read-only folder, no permission, no space."""
 
     code = "unwritable"
+
+
+GOING_ON = "going on without what is remembered there"
+
+
+class NoState(Unwritable):
+    """What mdmemory remembers of its own work is not to be had: everything goes on without it.
+
+    `what` says of `place` why, as `is a folder`; `hint` is what a person can do.
+    """
+
+    code = "no_state"
+
+    def __init__(self, place: str, what: str, hint: str) -> None:
+        super().__init__(f"{place} {what}.", hint)
+        self.what = what
+
+    def told(self) -> str:
+        """The sentence for whoever goes on, with the next step."""
+        return f"{self.message[:-1]}: {GOING_ON}. {self.hint}"

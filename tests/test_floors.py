@@ -162,11 +162,22 @@ def at_top(tree: ast.Module) -> set[str]:
 
 def test_heavy_packages_are_loaded_where_they_are_used() -> None:
     def check(module: str) -> None:
-        # nothing reads the state but by way of sqlite3, so it stands at the top of that one module
-        allowed = {"sqlite3"} if module == "store.state" else set()
+        # nothing reads the state but by way of sqlite3, so it stands at the top of those two
+        allowed = {"sqlite3"} if module in ("store.state", "store.state_file") else set()
         assert at_top(TREES[module]) & HEAVY <= allowed
 
     each(SOURCES, check)
+
+
+def test_one_place_knows_where_state_lies_and_opens_it() -> None:
+    """Everything else says `project.state_file`, which no link or foreign file can stand for."""
+    named = {
+        module
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value == "state.db"
+    }
+    assert named == {"store.private"}
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ def test_the_state_of_an_older_version_learns_to_count(tmp_path: Path) -> None:
     with State(tmp_path / "state.db") as state:
         assert state.begin_call(DAY, "extract", "m", 1)
         assert state.watermark("ses") == "msg"
-        assert state.warnings == []
+        assert state.trouble is None
 
 
 # --- status ------------------------------------------------------------------------------------

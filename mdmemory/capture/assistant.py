@@ -24,7 +24,6 @@ from mdmemory.privacy.redaction import redact
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.editing import taken_names
 from mdmemory.store.evidence import PREVIEW, Evidence
-from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
@@ -62,7 +61,7 @@ def store(
     reasons, BadNote for a text that no note may hold, and whatever a write raises.
     """
     session = session if is_id(session) else ""
-    with State(writer.project.prepare_private() / "state.db") as state:
+    with writer.state() as state:
         try:
             fact = fact_of(content, title, type)
             confirmed = is_borne_out(fact.body, said)

@@ -71,20 +71,20 @@ def waiting(state: State, today: str) -> list[Waiting]:
 
 def accept(writer: Writer, id: str, *, today: str) -> Edited:
     """Store one, on a person's word (`source: manual`), in one commit. Raises NotFound, BadNote."""
-    with _state(writer) as state:
+    with writer.state() as state:
         chosen = _find(state, id, today)
     done = editing.add(
         writer, name=limits.slug(chosen.name) or "fact", type=chosen.type,
         description=chosen.description, body=chosen.body, kind=chosen.kind, today=today,
     )  # fmt: skip
-    with _state(writer) as state:  # only now: an add that fails loses nothing
+    with writer.state() as state:  # only now: an add that fails loses nothing
         state.change(("DELETE FROM pending WHERE id = ?", (id,)))
     return done
 
 
 def drop(writer: Writer, id: str, *, today: str) -> Waiting:
     """Take one off the list; for 30 days it is not proposed again. Raises NotFound."""
-    with _state(writer) as state:
+    with writer.state() as state:
         chosen = _find(state, id, today)
         # of a fact that a person does not want, only the id is kept
         state.change((
@@ -105,7 +105,3 @@ def _find(state: State, id: str, today: str) -> Waiting:
 def _expiry(today: str) -> tuple[str, tuple[str]]:
     oldest = date.fromisoformat(today) - timedelta(days=KEPT_DAYS)
     return "DELETE FROM pending WHERE since < ?", (oldest.isoformat(),)
-
-
-def _state(writer: Writer) -> State:
-    return State(writer.project.prepare_private() / "state.db")

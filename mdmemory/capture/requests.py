@@ -15,7 +15,6 @@ from mdmemory.capture.run import ANSWERED, write
 from mdmemory.capture.transcript import Turn
 from mdmemory.capture.triggers import find
 from mdmemory.store import evidence
-from mdmemory.store.state import State
 from mdmemory.store.writer import Writer
 
 _REMEMBERED = 200  # answered turns of a session; by then a reading has long gone past them
@@ -33,7 +32,7 @@ def keep(writer: Writer, session: str, turn: Turn, *, now: datetime) -> Extracte
     """
     today = now.date().isoformat()
     asked = asked_in([turn])
-    with writer.locked(), State(writer.project.prepare_private() / "state.db") as state:
+    with writer.locked(), writer.state() as state:
         answered = (state.watermark(session, ANSWERED) or "").split()
         if turn.id in answered:
             return Extracted(session)

@@ -87,12 +87,12 @@ def extract(
     """
     told = read(transcript)
     today = now.date().isoformat()
-    with _state(writer) as state:
+    with writer.state() as state:
         part = _part(told, state)
     answer = _answer(writer, part, ask, today, report)
 
     def store(found: Findings) -> Extracted:
-        with _state(writer) as state:
+        with writer.state() as state:
             if answer.model and (state.watermark(told.session) or "") != part.before:
                 # the same turns, which another model's words describe: mostly not the same words
                 raise Busy("Another process read this session meanwhile.", "Run the command again.")
@@ -267,7 +267,3 @@ def _remember(
         state.set_watermark(done.session, part.last, _REQUESTS)
     if done.watermark:
         state.set_watermark(done.session, done.watermark)
-
-
-def _state(writer: Writer) -> State:
-    return State(writer.project.prepare_private() / "state.db")

@@ -26,7 +26,6 @@ from mdmemory.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
-from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
 
@@ -164,7 +163,7 @@ def take(
         done = found.told()
         done.model = MODEL
         write(writer, found, MODEL, done, today)
-        with State(writer.project.prepare_private() / "state.db") as state:
+        with writer.state() as state:
             if waiting := found.waiting(today):
                 pending.put(state, waiting, today)
             evidence.record(state, list(found.evidence()), now)

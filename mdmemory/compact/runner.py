@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from mdmemory.compact import guards, kept, taken_back
 from mdmemory.compact.due import PARTIAL, due
@@ -30,10 +31,9 @@ from mdmemory.compact.planner import Planner, Proposal, Tokens
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs
 from mdmemory.compact.turn import turn
-from mdmemory.errors import Busy, NotFound
+from mdmemory.errors import Busy, NoState, NotFound, Unwritable
 from mdmemory.files import digest, read_regular
 from mdmemory.store import conflicts
-from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
@@ -95,9 +95,8 @@ class Compactor:
             return self._pass(dry_run)
         if refusal := self.writer.refusal():
             raise refusal
-        place = self.writer.project.prepare_private() / "compact.lock"
         try:
-            with turn(place, 0.0 if if_due else _PATIENCE):
+            with turn(self._place(), 0.0 if if_due else _PATIENCE):
                 # another's pass may have ended between the question and our turn
                 if if_due and self.due() is None:
                     return Outcome("not_due", self.planner.kind)
@@ -124,7 +123,7 @@ class Compactor:
     def due(self) -> str | None:
         """Why a pass is due now, or None."""
         digests = _digests(self.writer.refresher.store.notes())
-        with self._state() as state:
+        with self.writer.state() as state:
             return due(state.last_pass(), digests, self.now, self.writer.project.settings)
 
     def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> Proposal:
@@ -224,14 +223,19 @@ class Compactor:
         ]
 
     def _record(self, outcome: str) -> None:
-        with self._state() as state:
+        with self.writer.state() as state:
             digests = _digests(self.writer.refresher.store.notes())
             state.record_pass(self.now.isoformat(), outcome, digests)
 
     def _keep(self, proposal: Proposal, outcome: Outcome) -> None:
         given = () if outcome.model or outcome.outcome != "refused" else (proposal.answer,)
-        folder = self.writer.project.prepare_private() / "refused"
-        kept.keep(folder, [*map(_text, given), *proposal.rejected], self.redact, self.now)
+        answers = [*map(_text, given), *proposal.rejected]
+        try:
+            folder = self.writer.project.prepare_private() / "refused"
+            kept.keep(folder, answers, self.redact, self.now)
+        except Unwritable as problem:
+            if answers:
+                self.writer.tell(f"A refused answer could not be kept. {problem.message}")
 
     def _readable(self) -> list[StoredNote]:
         """What a planner may see: not the held notes, and not what cannot be read."""
@@ -246,8 +250,14 @@ class Compactor:
         except NotFound:
             return ""
 
-    def _state(self) -> State:
-        return State(self.writer.project.prepare_private() / "state.db")
+    def _place(self) -> Path:
+        """The file that a pass holds, so that no other begins."""
+        try:
+            return self.writer.project.prepare_private() / "compact.lock"
+        except NoState:
+            if self.writer.repository is None:
+                raise
+            return self.writer.repository.common_dir / "mdmemory-compact.lock"
 
 
 def describe(op: Op) -> str:

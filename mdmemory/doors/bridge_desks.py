@@ -4,10 +4,12 @@ tool call of the host may.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mdmemory.doors.facade.opened import state
 from mdmemory.doors.memory import Memory
 
 if TYPE_CHECKING:  # loaded with the first desk
@@ -16,6 +18,7 @@ if TYPE_CHECKING:  # loaded with the first desk
     from mdmemory.store.state import State
 
 MOST = 200
+AGAIN = 60.0  # seconds between two looks for a file that could not be used
 
 
 class Desks:
@@ -24,6 +27,7 @@ class Desks:
     def __init__(self) -> None:
         self._state: State | None = None
         self._mark: tuple[Path, int] | None = None
+        self._looked = 0.0
         self._desks: OrderedDict[str, tuple[Settings, Desk]] = OrderedDict()
 
     def of(self, memory: Memory, session: str) -> Desk:
@@ -41,15 +45,22 @@ class Desks:
 
     def state(self, memory: Memory) -> State:
         """The database of the project, opened; anew where its file was removed or replaced."""
-        from mdmemory.store.state import State
-
-        path = memory.project.private / "state.db"
-        if self._state is not None and self._mark == (path, _inode(path)):
+        path = memory.project.state_file
+        if self._state is not None and self._mark == (path, _inode(path)) and not self._is_late():
             return self._state
-        self.close()
-        self._state = State(memory.project.prepare_private() / path.name)
-        self._mark = (path, _inode(path))
+        fresh = state(memory)
+        if self._state is not None and fresh.trouble and self._state.trouble:
+            fresh.__exit__()  # what is kept in memory meanwhile is worth more than nothing
+        else:
+            self.close()
+            self._state = fresh
+        self._mark, self._looked = (path, _inode(path)), time.monotonic()
         return self._state
+
+    def _is_late(self) -> bool:
+        """Whether a file that was not to be had is worth another look: a disk may have room."""
+        assert self._state is not None
+        return self._state.trouble is not None and time.monotonic() - self._looked > AGAIN
 
     def drop(self, session: str) -> None:
         """Forget a session's desk."""
@@ -66,6 +77,6 @@ class Desks:
 def _inode(path: Path) -> int:
     """Which file lies at a path; 0 for none."""
     try:
-        return path.stat().st_ino
+        return path.lstat().st_ino
     except OSError:
         return 0

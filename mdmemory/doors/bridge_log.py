@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mdmemory.doors import machine
 from mdmemory.errors import MdmemoryError
+from mdmemory.store import private
 from mdmemory.store.project import PRIVATE, Project
 
 NAME = "bridge.log"
@@ -56,10 +57,11 @@ def findings(project: Project) -> list[str]:
     """What went wrong in the last days, one sentence; [] when nothing did."""
     file = project.private / NAME
     try:
-        status = file.lstat()
-        if file.is_symlink() or machine.now().timestamp() - status.st_mtime > _RECENT:
-            return []
-        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+        with os.fdopen(private.opened(file, os.O_RDONLY), encoding="utf-8",
+                       errors="replace") as log:  # fmt: skip
+            if machine.now().timestamp() - os.fstat(log.fileno()).st_mtime > _RECENT:
+                return []
+            lines = log.read().split("\n")
     except OSError:
         return []
     said = [line for line in lines if line.strip()]
@@ -77,8 +79,7 @@ def opened(file: Path) -> int:
     Never through a link at its place. Raises OSError.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(file, flags, 0o600)
+    handle = private.opened(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     size = os.fstat(handle).st_size
     if size > MAX_BYTES:
         kept = os.pread(handle, MAX_BYTES // 2, size - MAX_BYTES // 2).partition(b"\n")[2]

@@ -18,6 +18,7 @@ from mdmemory.doors import bridge_log
 from mdmemory.errors import Busy
 from mdmemory.files import digest, write_atomic, writing
 from mdmemory.store.lock import is_ours, lock_file
+from mdmemory.store.private import subfolder
 from mdmemory.store.project import Project
 
 LIFE = 3600  # seconds from the end of its waiting; models take one or two minutes
@@ -110,7 +111,7 @@ def _claim(project: Project, session: str) -> Path:
     """Take the place of whoever waits for this session; the file that says so."""
     folder = project.prepare_private() / _WAITING
     with writing(folder):
-        folder.mkdir(mode=0o700, exist_ok=True)
+        subfolder(folder)
     _sweep(folder)
     file = folder / digest(session.encode("utf-8"))[:16]
     write_atomic(file, os.urandom(8).hex().encode("ascii"), mode=0o600)

@@ -5,6 +5,7 @@ A function for each block; what is switched off gives "".
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ def at_hand(memory: Memory, session: str) -> str:
     settings = memory.project.settings
     if not any(settings.switch(f"session.{part}") for part in _PARTS):
         return ""
-    if not (memory.project.private / "state.db").is_file():
+    if not os.path.lexists(memory.project.state_file):
         return ""  # looking is no reason to make the file
     with memory.desk(session) as desk:
         return desk.blocks()

@@ -42,7 +42,7 @@ def model(purpose: str, caller: Caller) -> Metered | None:
         return None
     if purpose == OBSERVE and not settings.switch("observe.enabled"):
         return None
-    state_file = caller.project.prepare_private() / "state.db"
+    state_file = caller.project.state_file
     return Metered(
         _model(purpose, caller, state_file), purpose, state_file, caller.today,
         settings.whole("llm.daily_calls"), caller.redact,
@@ -72,7 +72,7 @@ def embedder(caller: Caller) -> EmbeddingAPI | None:
     return EmbeddingAPI(
         settings.text("search.embedding_model") or "text-embedding-3-small",
         settings.whole("search.embedding_dimensions"), address, key,
-        caller.project.prepare_private() / "state.db", caller.today,
+        caller.project.state_file, caller.today,
         settings.whole("search.embedding_calls"), caller.redact,
     )  # fmt: skip
 

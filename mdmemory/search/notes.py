@@ -19,6 +19,7 @@ from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.found import MEMORY
 from mdmemory.store.catalog import RACY, Catalog
+from mdmemory.store.private import opened
 from mdmemory.store.store import Store, StoredNote, is_note_name
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
@@ -49,7 +50,7 @@ def state(catalog: Catalog, cache: Path | None) -> str:
     if catalog.changed or cache is None:
         return ""
     try:
-        handle = os.open(cache, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = opened(cache, os.O_RDONLY)
     except OSError:
         return ""
     with os.fdopen(handle, "rb") as file:

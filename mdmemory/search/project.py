@@ -193,7 +193,7 @@ class Search:
         result, said = self._kept(path, job)
         if path is None:
             place = self._refresher.project.private
-            said.append(f"{place} cannot be written: everything is read anew for this search.")
+            said.append(f"{place} cannot be used: everything is read anew for this search.")
         return result, said
 
     def _kept(

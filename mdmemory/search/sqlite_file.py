@@ -11,13 +11,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.errors import NoState
 from mdmemory.search import schema
 from mdmemory.search.database import BrokenError, LockedError, UnusableError
 from mdmemory.search.found import SOURCES
+from mdmemory.store import database_file
+from mdmemory.store.database_file import BROKEN
 
 if TYPE_CHECKING:
     import sqlite3
 
+MARK = int.from_bytes(b"mdmF", "big")  # our application_id
+_UNMARKED = {"meta", "files", "chunks"}  # tables of version 0.1.0, which had none
 PATIENCE = 5.0  # seconds to wait for another process that writes; it takes milliseconds
 CACHE = 8_000  # KiB of pages
 RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
@@ -30,8 +35,8 @@ class Connected:
     def __init__(self, path: Path | None, stamp: str, *, anew: bool = False) -> None:
         import sqlite3  # 6 ms, and only a search needs it here
 
-        if path is not None and path.is_symlink():
-            raise UnusableError("is a symbolic link, and links are not followed")
+        if path is not None:
+            _check(path)
         self._path = path
         self._counted: dict[str, tuple[tuple[int, ...], int]] = {}  # by source: of which state
         with told():
@@ -51,6 +56,7 @@ class Connected:
 
     def _open(self, stamp: str, anew: bool) -> None:
         run = self._database.execute
+        database_file.mark(self._database, MARK)
         # the file may have come with somebody else's repository
         for pragma in ("trusted_schema = OFF", "secure_delete = ON", "journal_mode = WAL",
                        "synchronous = NORMAL", f"cache_size = -{CACHE}",
@@ -122,6 +128,15 @@ class Connected:
         """Say that the chunks or vectors are others now."""
         query = "INSERT OR REPLACE INTO meta VALUES ('touched', ?)"
         self._database.execute(query, (os.urandom(8).hex(),))
+
+
+def _check(path: Path) -> None:
+    """Nothing is changed in a file that is not ours: the notes may have come with a stranger's."""
+    try:
+        if database_file.examined(path, MARK, lambda tables, _: {*tables} >= _UNMARKED) == BROKEN:
+            raise BrokenError("is no database")
+    except NoState as problem:
+        raise UnusableError(problem.what) from problem
 
 
 def numbers(source: str) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from mdmemory.errors import NotFound
 from mdmemory.files import read_regular
+from mdmemory.store.private import is_folder, opened, subfolder
 
 FOLDER = "outputs"
 MAX_FILES = 300
@@ -61,15 +62,16 @@ def put(folder: Path, id: str, text: str) -> None:
 
 def _open(folder: Path, id: str, how: int) -> int:
     """The file of an output that is not whole yet, for writing."""
-    if folder.is_symlink():
-        raise OSError(f"{folder} is a symbolic link")  # a repository may have put it there
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return os.open(folder / f".{id}", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how, 0o600)
+    subfolder(folder)
+    return opened(folder / f".{id}", os.O_WRONLY | os.O_CREAT | how)
 
 
 def get(folder: Path, id: str) -> str:
     """The text with this id. Raises NotFound when it is gone."""
-    return read_regular(path_of(folder, id), _LARGEST).decode("utf-8", "replace")
+    path = path_of(folder, id)
+    if not is_folder(folder):
+        raise NotFound(f"{id} is not there.", "Outputs are kept for a week.")
+    return read_regular(path, _LARGEST).decode("utf-8", "replace")
 
 
 def sweep(folder: Path, now: datetime) -> Freed:
@@ -94,7 +96,7 @@ File = tuple[float, int, str]  # changed (seconds since 1970), bytes, path
 
 
 def _files(folder: Path) -> Iterator[File]:
-    if folder.is_symlink() or not folder.is_dir():
+    if not is_folder(folder):
         return
     with os.scandir(folder) as found:
         for each in found:

@@ -21,6 +21,7 @@ from mdmemory.errors import NoStore, NotFound, Unwritable
 from mdmemory.files import as_given, as_text
 from mdmemory.note import Head, Note
 from mdmemory.store import index, remembered
+from mdmemory.store.private import opened
 from mdmemory.store.remembered import (
     FILES,
     HELD,
@@ -355,9 +356,8 @@ def _short(text: str) -> str:
 
 def _clock(cache: Path) -> int:
     """The file system's own idea of now (ns), or 0: its clock, not ours, stamps the notes."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        handle = os.open(cache, flags, 0o600)
+        handle = opened(cache, os.O_WRONLY | os.O_CREAT)
     except OSError:
         return 0
     try:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from mdmemory.errors import MdmemoryError
+from mdmemory.errors import MdmemoryError, NoState
 from mdmemory.files import digest
 from mdmemory.note import Note
-from mdmemory.store import attributes, conflicts, git, leftovers, life, moves, reflocks
+from mdmemory.store import attributes, conflicts, git, leftovers, life, moves, private, reflocks
 from mdmemory.store.index import is_generated
 from mdmemory.store.journal import Journals
 from mdmemory.store.links import Link, rewritten, stray
+from mdmemory.store.state import State
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name
 from mdmemory.store.transaction import Change, Transactions
 from mdmemory.store.writer import Group, Writer
@@ -215,12 +216,30 @@ def _unseen(writer: Writer) -> Iterator[Finding]:
 
 
 def _private(writer: Writer) -> Iterator[Finding]:
-    folder = writer.project.private
-    if folder.is_symlink():
-        yield Finding("state", "error", str(folder), "It is a link: remove it.")
-    elif writer.is_private_tracked():
-        message = "git tracks it, but it is state of this machine: `git rm -r --cached` it."
-        yield Finding("state", "error", str(folder), message)
+    folder, file = writer.project.private, writer.project.state_file
+    try:
+        private.check(folder)
+        entries = [folder / name for name in sorted(os.listdir(folder))]
+    except FileNotFoundError:
+        return
+    except NoState as problem:
+        yield _without(folder, problem)
+        return
+    except OSError as problem:
+        yield _without(folder, private.refused(folder, problem))
+        return
+    for path in entries:
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            message = f"It is neither file nor folder. {private.away(path)}"
+            yield Finding("state", "error", str(path), message)
+        elif path == file:
+            with State(path) as state:
+                if state.trouble:
+                    yield _without(path, state.trouble)
+
+
+def _without(path: Path, problem: NoState) -> Finding:
+    return Finding("state", "error", str(path), f"It {problem.what}. {problem.hint}")
 
 
 def _aside(writer: Writer) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mdmemory.store.moves import MARK
+from mdmemory.store.private import is_folder
 from mdmemory.store.project import Project
 
 MIN_AGE = 600.0  # seconds; a write takes milliseconds, on a disk that hangs a little longer
@@ -24,8 +25,8 @@ def temporary(project: Project, now: datetime) -> list[Path]:
     """The temporary files that no live process writes any more."""
     private = project.private
     folders = [project.root, project.root / ".opencode", project.store]
-    # not through a link, which a repository could have planted
-    folders += [] if private.is_symlink() else [private, private / "aside", private / "refused"]
+    within = (private, private / "aside", private / "refused")
+    folders += filter(is_folder, within)  # not through a link, which may have been planted
     found = {path for folder in folders for path in _copies(folder, now.timestamp() - MIN_AGE)}
     return sorted(found)
 

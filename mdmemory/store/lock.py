@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mdmemory.errors import Busy, Unwritable
 from mdmemory.files import writing
+from mdmemory.store.private import opened
 
 PATIENCE = 5.0  # seconds: longer than any transaction, shorter than a person's patience
 _PAUSE = 0.02  # seconds between two tries
@@ -45,8 +46,7 @@ def locked(path: Path, holder: str, patience: float = PATIENCE) -> Iterator[None
 def lock_file(path: Path) -> int:
     """The file at `path`, opened to be locked; closing it gives the lock back."""
     with writing(path):
-        # O_NOFOLLOW: a repository could plant a link here
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        return opened(path, os.O_RDWR | os.O_CREAT)  # a repository could plant a link here
 
 
 def is_ours(handle: int) -> bool:

@@ -9,6 +9,7 @@ from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.store import moves
 from mdmemory.store.journal import Journal, Journals, new_id
 from mdmemory.store.moves import Change
+from mdmemory.store.private import subfolder
 from mdmemory.store.recovery import report
 
 
@@ -65,6 +66,6 @@ class PlainWrites:
     def _keep(self, change: Change) -> None:
         aside = self.private / "aside"
         with writing(aside):
-            aside.mkdir(mode=0o700, exist_ok=True)
+            subfolder(aside)
         data = read_regular(self.folder / change.file)
         write_atomic(aside / f"{change.file}.{(change.old or '')[:12]}", data)

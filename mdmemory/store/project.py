@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.config import Settings, load
-from mdmemory.errors import NoStore, RepositoryState
-from mdmemory.files import writing
+from mdmemory.errors import NoStore
 from mdmemory.settings_table import PROJECT_FILE
+from mdmemory.store.private import NAME, STATE, prepare
 
-PRIVATE = ".mdmemory"
+PRIVATE = NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +40,14 @@ class Project:
         """`.mdmemory/` at the root: derived and operational state, never knowledge."""
         return self.root / PRIVATE
 
-    def prepare_private(self) -> Path:
-        """Make `.mdmemory/` when it is missing: for its owner only, and ignored by itself.
+    @property
+    def state_file(self) -> Path:
+        """Where `state.db` lies, or would lie."""
+        return self.private / STATE
 
-        Raises RepositoryState when a repository has put a link there, Unwritable when it cannot
-        be made.
-        """
-        folder = self.private
-        if folder.is_symlink():
-            raise RepositoryState(
-                f"{folder} is a symbolic link, and state is not written through links.",
-                f"Remove it: `rm {folder}`.",
-            )
-        ignore = folder / ".gitignore"
-        if not ignore.exists():
-            with writing(folder):
-                folder.mkdir(mode=0o700, exist_ok=True)
-                ignore.write_text("*\n", encoding="utf-8")
-        return folder
+    def prepare_private(self) -> Path:
+        """Make `.mdmemory/` when it is missing. Raises NoState where it is not to be had."""
+        return prepare(self.private)
 
 
 def open_project(root: Path, places: Places) -> Project:

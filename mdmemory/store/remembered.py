@@ -18,6 +18,7 @@ from zlib import crc32
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.note import Head
+from mdmemory.store.private import opened
 
 LAYOUT = 2  # raise it when the file, or what it remembers of a note, takes another shape
 MAX_BYTES = 256 * 1024 * 1024
@@ -136,7 +137,7 @@ def is_sealed(cache: Path | None, stamp: str, seal: str) -> bool:
     if cache is None:
         return False
     try:
-        handle = os.open(cache, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = opened(cache, os.O_RDONLY)
     except OSError:
         return False
     try:
@@ -170,9 +171,8 @@ def put(cache: Path, memory: Memory, stamp: str, seal: str) -> None:
     sees of it meanwhile, or a crash leaves, fails its checksum, and costs one reading of the notes.
     """
     parts = memory.written(stamp, seal)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        handle = os.open(cache, flags, 0o600)
+        handle = opened(cache, os.O_WRONLY | os.O_CREAT)
     except OSError:
         write_atomic(cache, b"".join(parts), mode=0o600)  # a link, a pipe: replaced, if it can be
         return

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmemory.config import load
-from mdmemory.errors import BadSetting, NoStore, RepositoryState, UsageError
+from mdmemory.errors import BadSetting, NoState, NoStore, RepositoryState, UsageError
 from mdmemory.files import digest, read_regular, write_atomic, writing
 from mdmemory.settings_table import PROJECT_FILE
 from mdmemory.store import attributes, git
@@ -181,8 +181,12 @@ def _require_history(history: History, inside: str) -> None:
 
 @contextmanager
 def _locked(project: Project, repository: git.Repository | None) -> Iterator[None]:
-    private = project.prepare_private()
-    path = repository.common_dir / "mdmemory.lock" if repository else private / "lock"
+    try:
+        project.prepare_private()
+    except NoState:  # with git nothing of it is needed
+        if repository is None:
+            raise
+    path = repository.common_dir / "mdmemory.lock" if repository else project.private / "lock"
     with locked(path, "mdmemory init"):
         yield
 

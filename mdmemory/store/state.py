@@ -1,7 +1,7 @@
 """`.mdmemory/state.db`: what mdmemory remembers of its own work. Never knowledge.
 
-It may be deleted at any moment: then work is done again, and no fact is lost. A file that is
-corrupt or written by a newer version is moved aside, and `warnings` says so.
+It may be deleted at any moment: then work is done again, and no fact is lost. Where it is not to be
+had, now or in the middle of work, one in memory takes its place, and that is told.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mdmemory.files import writing
+from mdmemory.errors import NoState
+from mdmemory.store import state_file
 
 # Each entry takes the schema one version up; entries are added, never changed.
 MIGRATIONS = (
@@ -103,13 +104,21 @@ class Usage:
 
 
 class State:
-    """The database, opened; use it as a context manager."""
+    """The database, opened; use it as a context manager.
 
-    def __init__(self, path: Path) -> None:
+    `tell` hears in sentences what became of a file that could not be used. `trouble` says why
+    there is none: then nothing that is put in outlives this object.
+    """
+
+    def __init__(self, path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
         self.path = path
-        self.warnings: list[str] = []
-        with writing(path):
-            self._open()
+        self.trouble: NoState | None = None
+        self._tell = tell
+        try:
+            self._database = state_file.connect(path, MIGRATIONS, tell)
+        except NoState as problem:
+            self._database = state_file.in_memory(MIGRATIONS)
+            self._lost(problem)
 
     def __enter__(self) -> State:
         return self
@@ -117,75 +126,51 @@ class State:
     def __exit__(self, *problem: object) -> None:
         self._database.close()
 
-    def _open(self) -> None:
-        for _ in range(2):
-            trouble = self._try_open()
-            if trouble is None:
-                return
-            aside = self._move_aside()
-            self.warnings.append(f"{self.path.name} {trouble}; it was moved to {aside.name}.")
-        raise OSError(f"{self.path.name} cannot be opened")
+    def _lost(self, problem: NoState) -> None:
+        self.trouble = problem
+        self._tell(problem.told())
 
-    def _try_open(self) -> str | None:
-        """Open and bring up to date; the trouble in words when that cannot be."""
-        try:
-            self._database = sqlite3.connect(self.path, timeout=5, isolation_level=None)
-        except sqlite3.Error as problem:
-            raise OSError(str(problem)) from problem
-        try:
-            if self._database.execute("PRAGMA quick_check").fetchone() != ("ok",):
-                trouble: str | None = "is corrupt"
-            else:
-                trouble = self._migrate()
-        except sqlite3.OperationalError as problem:
-            self._database.close()
-            raise OSError(f"{problem}") from problem
-        except sqlite3.DatabaseError:
-            trouble = "is corrupt"
-        if trouble:
-            self._database.close()
-        return trouble
-
-    def _migrate(self) -> str | None:
-        self._database.execute("PRAGMA journal_mode = WAL")
-        version = self._database.execute("PRAGMA user_version").fetchone()[0]
-        if version > len(MIGRATIONS):
-            return "was written by a newer mdmemory"
-        if version == len(MIGRATIONS):
-            return None
-        with self._writing() as database:
-            version = database.execute("PRAGMA user_version").fetchone()[0]
-            for at, script in enumerate(MIGRATIONS[version:], version + 1):
-                for statement in filter(str.strip, script.split(";")):
-                    database.execute(statement)
-                database.execute(f"PRAGMA user_version = {at}")
-        return None
-
-    def _move_aside(self) -> Path:
-        number = 1
-        while (aside := self.path.with_name(f"{self.path.name}.aside-{number}")).exists():
-            number += 1
-        self.path.rename(aside)
-        for suffix in ("-wal", "-shm"):
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        return aside
+    def _go_on_without(self, problem: sqlite3.Error) -> None:
+        """Leave a file that fails, with what can still be read of it. Raises a defect of ours."""
+        failure = state_file.failure(self.path, problem)
+        if failure is None or self.trouble is not None:
+            raise problem
+        before = self._database
+        self._database = state_file.in_memory(MIGRATIONS, before)
+        before.close()
+        self._lost(failure)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         # IMMEDIATE: a deferred transaction that reads first fails as soon as two processes write
-        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as problem:
+            self._go_on_without(problem)
+            self._database.execute("BEGIN IMMEDIATE")
         try:
             yield self._database
-        except BaseException:
-            self._database.execute("ROLLBACK")
-            raise
-        self._database.execute("COMMIT")
+            self._database.execute("COMMIT")
+        except BaseException as problem:
+            with suppress(sqlite3.Error):
+                self._database.execute("ROLLBACK")
+            if not isinstance(problem, sqlite3.Error):
+                raise
+            self._go_on_without(problem)  # this one change is lost, as the file may be
 
     # tables whose meaning lies in a module of its own
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         """What a query finds."""
-        return self._database.execute(query, values).fetchall()
+        try:
+            return self._database.execute(query, values).fetchall()
+        except sqlite3.Error as problem:
+            self._go_on_without(problem)
+            return self._database.execute(query, values).fetchall()
+
+    def _row(self, query: str, values: Sequence[object] = ()) -> Any:
+        """The first row that a query finds, or None."""
+        return next(iter(self.rows(query, values)), None)
 
     def change(self, *statements: tuple[str, Sequence[object]]) -> None:
         """Carry out statements with their values, all or none."""
@@ -210,7 +195,7 @@ class State:
         `reader` names one that is ahead of the others: it has a watermark of its own.
         """
         query = "SELECT turn FROM watermark WHERE session = ?"
-        row = self._database.execute(query, (_marked(session, reader),)).fetchone()
+        row = self._row(query, (_marked(session, reader),))
         return row[0] if row else None
 
     def set_watermark(self, session: str, turn: str, reader: str = "") -> None:
@@ -222,7 +207,7 @@ class State:
 
     def uncommitted(self) -> dict[str, str]:
         """File to digest of notes that we wrote and that wait for a commit."""
-        return dict(self._database.execute("SELECT file, digest FROM uncommitted"))
+        return dict(self.rows("SELECT file, digest FROM uncommitted"))
 
     def add_uncommitted(self, digests: Mapping[str, str]) -> None:
         """Remember notes that wait for a commit."""
@@ -241,7 +226,7 @@ class State:
     def last_pass(self) -> Pass | None:
         """The newest compaction pass, or None."""
         query = "SELECT at, outcome, digests FROM pass ORDER BY id DESC LIMIT 1"
-        row = self._database.execute(query).fetchone()
+        row = self._row(query)
         return Pass(row[0], row[1], json.loads(row[2])) if row else None
 
     def record_pass(self, at: str, outcome: str, digests: Mapping[str, str]) -> None:
@@ -259,6 +244,7 @@ class State:
         """Count a call that is about to be made; False when `limit` were made on that day.
 
         Calls for vectors, purpose EMBED, are many and cheap: they have a limit of their own.
+        Raises NoState where nothing can be counted: a limit on what is spent has to hold.
         """
         with self._writing() as database:
             database.execute(
@@ -273,6 +259,9 @@ class State:
                 " ON CONFLICT DO UPDATE SET calls = calls + 1",
                 (day, purpose, model),
             )
+        if self.trouble is not None:
+            hint = f"Its calls could not be counted. {self.trouble.hint}"
+            raise NoState(str(self.path), f"{self.trouble.what}, so no model is asked", hint)
         return True
 
     def add_tokens(self, day: str, purpose: str, model: str, input: int, output: int) -> None:
@@ -287,7 +276,7 @@ class State:
     def usage(self, day: str) -> Usage:
         """All calls of a day."""
         query = "SELECT sum(calls), sum(input), sum(output) FROM model_call WHERE day = ?"
-        calls, input, output = self._database.execute(query, (day,)).fetchone()
+        calls, input, output = self._row(query, (day,))
         return Usage(calls or 0, input or 0, output or 0)
 
     # the form of an answer that an endpoint was found to understand
@@ -295,7 +284,7 @@ class State:
     def answer_form(self, endpoint: str) -> str | None:
         """The form that worked, or None. `endpoint` is a digest: an address may be private."""
         query = "SELECT form FROM answer_form WHERE endpoint = ?"
-        row = self._database.execute(query, (endpoint,)).fetchone()
+        row = self._row(query, (endpoint,))
         return row[0] if row else None
 
     def set_answer_form(self, endpoint: str, form: str) -> None:

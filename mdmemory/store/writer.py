@@ -12,8 +12,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.errors import MdmemoryError, NoGit, RepositoryState
-from mdmemory.files import digest, is_inside, read_regular, require_utf8
+from mdmemory.errors import MdmemoryError, NoGit, NoState, RepositoryState
+from mdmemory.files import digest, read_regular, require_utf8
 from mdmemory.store import git, moves
 from mdmemory.store.history import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.store.lock import locked
@@ -72,19 +72,15 @@ class Writer:
 
         Raises Busy after 5 seconds, naming the holder.
         """
-        if self.is_private_tracked():
-            raise RepositoryState(
-                f"git tracks {self.project.private}, which is state of one machine.",
-                f"Take it out: `git rm -r --cached {self.project.private}`, and commit that.",
-            )
         require_utf8([str(self.project.store)])
-        private = self.project.prepare_private()
+        private = self._private()
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
         reading = self.history.trees.open() if self.history else nullcontext()
-        with locked(common or private / "lock", self.holder), reading:
+        with locked(common or self.project.prepare_private() / "lock", self.holder), reading:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
             found = Transactions(self.history).recover() if self.history else ()
-            for sentence in (*found, *PlainWrites(self.project.store, private).recover()):
+            plain = PlainWrites(self.project.store, private).recover() if private else ()
+            for sentence in (*found, *plain):
                 self.tell(sentence)
             if self.history is None:  # with git, `recover` knows whether there is anything
                 moves.sweep_fresh(self.project.store)
@@ -110,13 +106,18 @@ class Writer:
             )
         return git.refusal(self.repository, patience)
 
-    def is_private_tracked(self) -> bool:
-        """Whether the repository tracks `.mdmemory/`, which is state of one machine."""
-        if self.repository is None or not is_inside(self.project.root, self.repository.top):
-            return False
-        if _names_nowhere(self.repository.git_dir / "index", self.project.private.name):
-            return False
-        return History(self.repository, self.project.root).holds(self.project.private.name)
+    def state(self) -> State:
+        """What is remembered of our own work; `tell` hears where that is not to be had."""
+        return State(self.project.state_file, self.tell)
+
+    def _private(self) -> Path | None:
+        """`.mdmemory/`, or None where it is not to be had: with git nothing needs it."""
+        try:
+            return self.project.prepare_private()
+        except NoState:
+            if self.repository is None:
+                raise
+            return None
 
     def write(
         self, subject: str, groups: Sequence[Group], *, kind: str, destructive: bool = False,
@@ -183,7 +184,7 @@ class Writer:
 
     def _checkpoint(self, transactions: Transactions, changes: Sequence[Change]) -> Checkpoint:
         """The old bytes of what changes, and what was written while nothing could be committed."""
-        with State(self.project.prepare_private() / "state.db") as state:
+        with self.state() as state:
             waiting = state.uncommitted()
             touched = {change.file for change in changes}
             files = [change.file for change in changes if change.old is not None]
@@ -214,25 +215,9 @@ class Writer:
         private = self.project.prepare_private()
         if self.repository:
             moves.sweep_fresh(self.project.store)  # nothing marks such a write that was killed
-            with State(private / "state.db") as state:
+            with self.state() as state:
                 waiting = {c.file: digest(c.new) for c in changes if c.new is not None}
                 state.add_uncommitted(waiting)
         kept = PlainWrites(self.project.store, private).apply(changes)
         self.refresher.refresh()
         return kept
-
-
-def _names_nowhere(index: Path, name: str) -> bool:
-    """Whether git's index is sure to hold no path with this name in it: its plain bytes say so.
-
-    Spares a git process on each write. False is no answer: git itself is asked.
-    """
-    try:
-        data = index.read_bytes()
-    except FileNotFoundError:
-        return True  # nothing was ever added
-    except OSError:
-        return False
-    # version 4 shortens paths, and a split index keeps them elsewhere
-    whole = data[:8] in (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3") and b"link" not in data
-    return whole and name.encode() + b"/" not in data

@@ -10,10 +10,10 @@ import sys
 from typing import Any
 
 import pytest
+from pace import HUNG
 
 from mdmemory.doors.bridge import Bridge
 
-HUNG = 300.0  # seconds: as long as that, and it would never end
 # A bridge with one method, which hangs.
 BRIDGE = """
 import threading

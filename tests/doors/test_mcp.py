@@ -139,7 +139,7 @@ def test_an_unexpected_failure_ends_neither_the_server_nor_the_session(
 
     async def conversation(client: Client) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr(Memory, "listing", broken)
+            patch.setattr(Memory, "counts", broken)
             failed = await client.call_tool("memory_status", {})
         assert failed.is_error
         assert "ZeroDivisionError" in text_of(failed)

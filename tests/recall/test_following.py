@@ -45,7 +45,9 @@ class Host:
 
     def __init__(self, project: Path, blocks: Sequence[bridge_methods.Block] = BLOCKS) -> None:
         self.started, self.log = Started(), Log()
-        hooks = Hooks(lambda: Memory.open(project), self.started, self.log, blocks=blocks)
+        hooks = Hooks(
+            lambda: Memory.open(project, tell=self.log.say), self.started, self.log, blocks=blocks
+        )
         self._methods = hooks.methods()
         self._number = 0
 

@@ -178,7 +178,7 @@ def test_a_folder_that_cannot_be_written_is_searched_in_memory(
     monkeypatch.setattr(Project, "prepare_private", refused)
     found = memory.search("green tea")
     assert [hit.file for hit in found.hits] == ["user-tea.md"]
-    assert "cannot be written: everything is read anew" in found.said[0]
+    assert "cannot be used: everything is read anew" in found.said[0]
 
 
 def test_while_another_process_writes_the_old_hits_come_with_a_word(

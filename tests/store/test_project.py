@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
-from mdmemory.errors import BadSetting, NoStore, RepositoryState
+from mdmemory.errors import BadSetting, NoState, NoStore
 from mdmemory.store.project import Places, find, open_project
 
 Git = Callable[..., str]
@@ -114,6 +114,6 @@ def test_private_state_is_never_written_through_a_link(tmp_path: Path, places: P
     root = make_project(tmp_path / "p")
     (tmp_path / "target").mkdir()
     (root / ".mdmemory").symlink_to(tmp_path / "target")
-    with pytest.raises(RepositoryState, match="symbolic link"):
+    with pytest.raises(NoState, match="symbolic link"):
         open_project(root, places).prepare_private()
     assert os.listdir(tmp_path / "target") == []

@@ -1,14 +1,18 @@
-"""state.db may be lost, corrupt or newer: then work is repeated, and nothing else happens."""
+"""state.db may be lost, corrupt, newer, foreign or full: then work is repeated, and no more."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mdmemory.errors import Unwritable
+from mdmemory.errors import NoState
 from mdmemory.store import state as states
+from mdmemory.store import state_file
 from mdmemory.store.state import State
 
 
@@ -25,25 +29,29 @@ def test_what_is_remembered_is_there_after_opening_again(tmp_path: Path) -> None
         last = state.last_pass()
         assert last is not None
         assert (last.outcome, last.digests) == ("applied", {"a.md": "1"})
-        assert state.warnings == []
 
 
 @pytest.mark.parametrize("junk", [b"not a database, but long enough" * 40, b"SQLite format 3\0"])
 def test_a_corrupt_file_is_moved_aside_with_a_word(tmp_path: Path, junk: bytes) -> None:
     (tmp_path / "state.db").write_bytes(junk)
-    with State(tmp_path / "state.db") as state:
+    told: list[str] = []
+    with State(tmp_path / "state.db", told.append) as state:
         assert state.last_pass() is None
-        assert "corrupt" in state.warnings[0]
+        assert state.trouble is None
+    assert "corrupt" in told[0]
     assert (tmp_path / "state.db.aside-1").read_bytes() == junk
 
 
 def test_a_newer_file_is_moved_aside_and_kept(tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / "state.db")
+    database.execute(f"PRAGMA application_id = {state_file.MARK}")
     database.execute("PRAGMA user_version = 999")
     database.close()
-    with State(tmp_path / "state.db") as state:
-        assert "newer" in state.warnings[0]
-    assert (tmp_path / "state.db.aside-1").exists()
+    before, told = (tmp_path / "state.db").read_bytes(), list[str]()
+    with State(tmp_path / "state.db", told.append) as state:
+        assert state.trouble is None
+    assert "newer" in told[0]
+    assert (tmp_path / "state.db.aside-1").read_bytes() == before
 
 
 def test_an_older_file_is_migrated_step_by_step(
@@ -55,12 +63,134 @@ def test_an_older_file_is_migrated_step_by_step(
     monkeypatch.setattr(states, "MIGRATIONS", later)
     with State(tmp_path / "state.db") as state:
         assert state.watermark("ses") == "msg"
-        assert state.warnings == []
+        assert state.trouble is None
     rows = sqlite3.connect(tmp_path / "state.db").execute("SELECT * FROM later").fetchall()
     assert rows == [(1,)]
 
 
+# --- a file that is not ours ------------------------------------------------------------------
+
+
+def foreign(path: Path) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE theirs (x)")
+    database.close()
+
+
+def link(path: Path) -> None:
+    foreign(path.with_name("app.db"))
+    path.symlink_to("app.db")
+
+
+def link_to_nothing(path: Path) -> None:
+    path.symlink_to("fresh.db")
+
+
+def second_name(path: Path) -> None:
+    foreign(path.with_name("app.db"))
+    path.hardlink_to(path.with_name("app.db"))
+
+
+def linked_side(path: Path) -> None:
+    State(path).__exit__()
+    path.with_name("state.db-wal").symlink_to("elsewhere")
+
+
+def linked_journal(path: Path) -> None:
+    State(path).__exit__()
+    path.with_name("state.db-journal").symlink_to("elsewhere")
+
+
+def seen(folder: Path) -> dict[str, object]:
+    """What lies there, byte for byte."""
+    return {
+        each.name: each.read_bytes() if each.is_file() and not each.is_symlink() else each.lstat()
+        for each in folder.iterdir()
+        if each.name != ".gitignore"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "put",
+    [foreign, link, link_to_nothing, second_name, linked_side, linked_journal, os.mkfifo, os.mkdir],
+)
+def test_what_is_not_ours_is_neither_followed_nor_changed(
+    tmp_path: Path, put: Callable[[Path], None]
+) -> None:
+    put(tmp_path / "state.db")
+    before, told = seen(tmp_path), list[str]()
+    with State(tmp_path / "state.db", told.append) as state:
+        state.set_watermark("ses", "msg")
+        assert state.watermark("ses") == "msg"
+        assert state.trouble is not None
+    assert seen(tmp_path) == before
+    assert len(told) == 1
+    assert "going on without what is remembered there. Move it away: `mv " in told[0]
+
+
+def old(path: Path) -> sqlite3.Connection:
+    """A database as version 0.1.0 left it, without a mark; still open."""
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA journal_mode = WAL")
+    for at, script in enumerate(states.MIGRATIONS[:5], 1):
+        database.executescript(f"{script}; PRAGMA user_version = {at}")
+    database.execute("INSERT INTO watermark VALUES ('ses', 'msg')")
+    return database
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_file_of_the_first_version_is_known_by_its_tables_and_marked(
+    tmp_path: Path, killed: bool
+) -> None:
+    database = old(tmp_path / "old.db")
+    if not killed:
+        database.close()
+    # of a process that was killed the tables lie beside the file
+    for file in list(tmp_path.glob("old.db*")):
+        shutil.copy(file, tmp_path / file.name.replace("old", "state"))
+    database.close()
+    told: list[str] = []
+    with State(tmp_path / "state.db", told.append) as state:
+        assert state.watermark("ses") == "msg"
+    assert told == []
+    assert (tmp_path / "state.db").read_bytes()[68:72] == b"mdmS"
+
+
+def test_a_fresh_file_says_that_it_is_ours_whenever_its_process_ends(tmp_path: Path) -> None:
+    with State(tmp_path / "state.db"):
+        assert (tmp_path / "state.db").read_bytes()[68:72] == b"mdmS"
+
+
+# --- a file that fails ------------------------------------------------------------------------
+
+
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(Unwritable):
-        State(tmp_path / "file" / "state.db")
+    told: list[str] = []
+    with State(tmp_path / "file" / "state.db", told.append) as state:
+        assert state.last_pass() is None
+    assert len(told) == 1
+
+
+def test_a_disk_that_fills_up_in_the_middle_of_work_ends_nothing(tmp_path: Path) -> None:
+    told: list[str] = []
+    with State(tmp_path / "state.db", told.append) as state:
+        state.set_watermark("ses", "msg")
+        pages = state.rows("PRAGMA page_count")[0][0]
+        state.rows(f"PRAGMA max_page_count = {pages}")  # what SQLite then says is "full"
+        state.set_watermark("other", "x" * 100_000)
+        assert state.watermark("ses") == "msg"
+        state.set_watermark("third", "y" * 100_000)
+        assert state.watermark("third") == "y" * 100_000
+        with pytest.raises(NoState, match="no model is asked"):
+            state.begin_call("2026-06-01", "extract", "a model", 10)
+    assert [sentence.count("the disk is full") for sentence in told] == [1]
+
+
+def test_a_defect_of_ours_is_not_taken_for_a_disk_that_fails(tmp_path: Path) -> None:
+    with State(tmp_path / "state.db") as state:
+        with pytest.raises(sqlite3.OperationalError):
+            state.rows("SELECT no_such_column FROM watermark")
+        with pytest.raises(sqlite3.OperationalError):
+            state.change(("INSERT INTO no_such_table VALUES (1)", ()))
+        assert state.trouble is None

@@ -341,8 +341,12 @@ def test_state_that_git_tracks_is_not_used(store: Path, git: Git, open_writer: O
     (root / ".mdmemory").mkdir()
     (root / ".mdmemory" / "state.db").write_bytes(b"planted")
     git(root, "add", "-f", ".mdmemory")
-    with pytest.raises(RepositoryState, match="git tracks"):
-        add(open_writer(root))
+    told: list[str] = []
+    writer = open_writer(root)
+    writer.tell = told.append
+    assert add(writer).commit
+    assert "git rm -r --cached" in told[0]
+    assert os.listdir(root / ".mdmemory") == ["state.db"]
     assert (root / ".mdmemory" / "state.db").read_bytes() == b"planted"
 
 

@@ -90,7 +90,7 @@ def _account(memory: Memory) -> Callable[[], int]:
     from mdmemory.doors import machine
     from mdmemory.store.state import State
 
-    path, day = memory.project.prepare_private() / "state.db", machine.now().date().isoformat()
+    path, day = memory.project.state_file, machine.now().date().isoformat()
 
     def account() -> int:
         with State(path) as state:

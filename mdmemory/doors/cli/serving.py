@@ -32,12 +32,13 @@ def bridge(asked: Namespace) -> int:
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
 
+    log = Log()
+
     def open_store() -> Memory:
-        return Memory.open(".", store=asked.store, holder="`mdmemory bridge`")
+        return Memory.open(".", store=asked.store, holder="`mdmemory bridge`", tell=log.say)
 
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
-    log = Log()
     start = Starter(lambda: _command(asked.store), Path.cwd())
     hooks = Hooks(open_store, start, log, blocks=BLOCKS)
     Bridge(source, sink, hooks.methods(), failed=log.failure, tick=hooks.look).serve()

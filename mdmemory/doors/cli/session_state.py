@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import Any
 
@@ -55,10 +56,9 @@ def _kept(memory: Memory, session: str) -> dict[str, Any]:
     from mdmemory.session.working import entries, id_of
     from mdmemory.store.state import State
 
-    path = memory.project.private / "state.db"
-    if not path.is_file():  # looking is no reason to make the file
+    if not os.path.lexists(memory.project.state_file):  # looking is no reason to make the file
         raise _nothing(session)
-    with memory.desk(session) as desk, State(path) as state:
+    with memory.desk(session) as desk, State(memory.project.state_file) as state:
         hot, items = desk.hot(), entries(desk.working())
         promotions = journal(state, session)
         found = {

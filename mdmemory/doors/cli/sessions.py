@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -68,14 +69,11 @@ def _rows(project: Project, found: tuple[Session, ...]) -> list[dict[str, Any]]:
 
 
 def _watermarks(project: Project, sessions: list[str]) -> dict[str, str]:
-    path = project.private / "state.db"
-    if not sessions or not path.is_file():
+    if not sessions or not os.path.lexists(project.state_file):
         return {}  # nothing was read yet, and looking is no reason to make the file
     from mdmemory.store.state import State
 
-    with State(path) as state:
-        for warning in state.warnings:
-            warn(warning)
+    with State(project.state_file, warn) as state:
         return {session: state.watermark(session) or "" for session in sessions}
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from mdmemory.doors import machine
 from mdmemory.doors.cli.output import emit, opened, plural
+from mdmemory.doors.facade.opened import state
 from mdmemory.doors.memory import Memory
-from mdmemory.store.state import State
 from mdmemory.store.store import INDEX
 
 
@@ -86,9 +86,9 @@ def _last(report: dict[str, Any]) -> str:
 def _report(memory: Memory) -> dict[str, Any]:
     from mdmemory.llm.choose import sends_to  # `index` stands in this module too, and is quicker
 
-    with State(memory.project.prepare_private() / "state.db") as state:
-        last = state.last_pass()
-        used = state.usage(machine.now().date().isoformat())
+    with state(memory) as known:
+        last = known.last_pass()
+        used = known.usage(machine.now().date().isoformat())
     settings = memory.project.settings
     return {
         "store": str(memory.project.store),

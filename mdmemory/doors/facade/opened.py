@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mdmemory.doors import machine
-from mdmemory.errors import NoGit
+from mdmemory.errors import GOING_ON, NoGit
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import Store, StoredNote
@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading
 class Opened:
     """`clock` gives the present moment in UTC; `holder` is who other processes are told is at work.
 
-    `tell` hears in sentences what became of a write that an earlier process could not finish.
+    `tell` hears in sentences what became of a write that an earlier process could not finish, and
+    where state is not to be had.
     """
 
     def __init__(
@@ -32,7 +33,7 @@ class Opened:
         self.project = project
         self._holder = holder
         self._clock = clock
-        self._tell = tell
+        self._tell = _once(tell)
 
     def notes(self) -> list[StoredNote]:
         """All notes, sorted by file."""
@@ -45,7 +46,7 @@ class Opened:
     def _state(self) -> State:
         from mdmemory.store.state import State
 
-        return State(self.project.prepare_private() / "state.db")
+        return State(self.project.state_file, self._tell)
 
     def _today(self) -> str:
         return self._clock().date().isoformat()
@@ -70,6 +71,24 @@ class Opened:
             refusal = writer.refusal()
             raise refusal or NoGit("There is no git repository.")
         return writer.history
+
+
+def state(opened: Opened) -> State:
+    """What is remembered of our own work; where that is not to be had, `tell` hears so."""
+    return opened._state()
+
+
+def _once(tell: Callable[[str], None]) -> Callable[[str], None]:
+    """Says no sentence twice, and once only that there is no state: each part of it is missed."""
+    said: set[str] = set()
+
+    def told(sentence: str) -> None:
+        kind = GOING_ON if GOING_ON in sentence else sentence
+        if kind not in said:
+            said.add(kind)
+            tell(sentence)
+
+    return told
 
 
 def is_secret(text: str) -> bool:
