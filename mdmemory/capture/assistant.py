@@ -37,7 +37,8 @@ class Stored:
     """What became of a text. `existed`: a note says it already, and `file` names that one.
 
     `near` are other notes on the matter with a score from 0 to 1, `conflicts` those it contradicts,
-    `redacted` the kinds of secrets that were taken out; `commit` is None where none was made.
+    `redacted` the kinds of secrets that were taken out. `commit` is None where none was made;
+    `waits` then says that the next command that a person types makes it.
     """
 
     file: str
@@ -49,6 +50,7 @@ class Stored:
     near: tuple[tuple[str, float], ...] = ()
     redacted: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    waits: bool = False
 
 
 def store(
@@ -102,6 +104,7 @@ def _stored(writer: Writer, fact: Fact, session: str, confirmed: bool, today: st
         new.file, head.name, new.digest, written.commit, head.status,
         near=tuple(sorted(near, key=lambda pair: (-pair[1], pair[0]))),
         redacted=fact.redacted, conflicts=tuple(note.file for note, _ in against),
+        waits=written.waits,
     )  # fmt: skip
 
 
@@ -109,7 +112,7 @@ def _again(
     writer: Writer, same: StoredNote, fact: Fact, session: str, confirmed: bool, today: str
 ) -> Stored:
     """The note that says it; where it waited for the user's word, that has come now."""
-    head, commit, seen = same.note.head, None, same.digest
+    head, seen, written = same.note.head, same.digest, Written()
     status = head.status
     if confirmed and status == UNCONFIRMED:
         wanted = {"metadata.status": None, "metadata.updated": today}
@@ -117,8 +120,11 @@ def _again(
         line = f"confirm {same.file}: {head.description}"
         group = Group(line, (Change(same.file, same.digest, data),))
         written = _write(writer, f"memory: confirm {head.name}", group, "confirm", session)
-        commit, seen, status = written.commit, digest(data), ""
-    return Stored(same.file, head.name, seen, commit, status, True, (), fact.redacted)
+        seen, status = digest(data), ""
+    return Stored(
+        same.file, head.name, seen, written.commit, status, True, (), fact.redacted,
+        waits=written.waits,
+    )  # fmt: skip
 
 
 def _composed(

@@ -28,7 +28,8 @@ class Extracted:
 
     `pending` are ids of candidates that wait for a person (they stand in `dropped`, too), `model`
     is who was asked, `unread` counts turns that are left for the next run. `failure`: no answer of
-    the model could be used; what the user asked for was stored all the same.
+    the model could be used; what the user asked for was stored all the same. `waits`: it is in no
+    branch yet, and the next command that a person types commits it.
     """
 
     session: str
@@ -40,6 +41,7 @@ class Extracted:
     dropped: list[dict[str, object]] = field(default_factory=list)
     id: str | None = None
     commit: str | None = None
+    waits: bool = False
     watermark: str = ""
     model: str = ""
     unread: int = 0

@@ -244,7 +244,7 @@ def write(writer: Writer, found: Findings, model: str, done: Extracted, today: s
     written = writer.write(
         subject, groups, kind="extract", trailers=about, by_model=by_model
     )
-    done.id, done.commit = written.id, written.commit
+    done.id, done.commit, done.waits = written.id, written.commit, written.waits
     for file, _ in written.kept:
         # somebody saved it at the very moment of the write: a hand's edit wins
         for listed in (done.added, done.updated, done.reinforced, done.flagged):

@@ -214,7 +214,7 @@ class Compactor:
             by_model=True,
             checkpoint=self.writer.checkpoint_all(touched),
         )
-        outcome.outcome = "applied" if written.commit else "noop"
+        outcome.outcome = "applied" if written.done else "noop"
         outcome.id, outcome.commit = written.id, written.commit
         outcome.checkpoint = written.checkpoint
         late = dict(written.kept)

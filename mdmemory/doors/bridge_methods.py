@@ -121,7 +121,7 @@ class Hooks:
 
     def _uncommitted(self, memory: Memory, done: Extracted) -> None:
         """Say why a note that was stored stands in no commit: a person counts on git."""
-        if saved(done) and not done.commit and (why := memory.refusal()):
+        if saved(done) and not (done.commit or done.waits) and (why := memory.refusal()):
             self._log.say(f"message: what was stored is in no commit. {why.message} {why.hint}")
 
     def system(self, params: Params) -> Result:

@@ -45,12 +45,18 @@ class Memory(Looking, Searching, Keeping, Sessions):
         cls, path: str | Path = ".", *, store: str | None = None,
         environment: Mapping[str, str] | None = None, holder: str = "a Python program",
         clock: Callable[[], datetime] = machine.now, tell: Callable[[str], None] = lambda _: None,
+        automatic: bool = False,
     ) -> Memory:  # fmt: skip
-        """The store for the folder `path`, or the one that `store` names. Raises NoStore."""
+        """The store for the folder `path`, or the one that `store` names. Raises NoStore.
+
+        `automatic`: no person typed what is done. Where the store lies in a repository of theirs,
+        its writes are kept in git beside the branches, and wait for a command that they type.
+        """
         places = machine.places(environment)
         named = store or places.environment.get("MDMEMORY_STORE")
         named = os.path.expanduser(named) if named else None
-        return cls(find(Path(path), named, places), holder=holder, clock=clock, tell=tell)
+        project = find(Path(path), named, places)
+        return cls(project, holder=holder, clock=clock, tell=tell, automatic=automatic)
 
     @classmethod
     def init(

@@ -92,10 +92,13 @@ def _stored(done: Stored) -> list[str]:
     """What the assistant is told of it, sentence by sentence."""
     said = []
     if done.existed:
-        state = "the user's word confirms it now" if done.commit else "nothing was changed"
+        is_new = done.commit or done.waits
+        state = "the user's word confirms it now" if is_new else "nothing was changed"
         said.append(f"{done.file} says this already; {state}.")
     else:
         where = f"commit {done.commit[:10]}" if done.commit else "not committed"
+        if done.waits:
+            where = "kept in git; the next mdmemory command that the user types commits it"
         said.append(f"Stored {done.file} ({where}).")
     if done.status == "unconfirmed":
         said.append(

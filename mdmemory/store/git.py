@@ -77,6 +77,7 @@ _UNFINISHED = {
 
 # names that are what they look like, without anything that git would refuse in one
 _PLAIN = re.compile(r"refs/heads/(?!.*\.lock)\w[\w+@%=,-]*(?:[./]\w[\w+@%=,-]*)*", re.ASCII)
+_OURS = re.compile(r"refs/mdmemory/[a-z]+/[a-z]+(?:/[0-9a-f]{12})?")
 _HEAD = re.compile(rb"ref: (%s)\n" % _PLAIN.pattern.encode())
 _ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n")
 _LIMIT = 256 * 1024 * 1024  # bytes; packed-refs of a very large repository
@@ -215,6 +216,18 @@ def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | 
 
     A lock of another git process is waited for, up to `patience` seconds.
     """
+    if problem := unfinished(repository):
+        return problem
+    deadline = time.monotonic() + patience
+    while _is_locked_by_others(repository):
+        if time.monotonic() >= deadline:
+            return lock_refusal(repository.git_dir / "index.lock")
+        time.sleep(PAUSE)
+    return None
+
+
+def unfinished(repository: Repository) -> RepositoryState | None:
+    """What a person has to finish before anything is committed or removed, or None."""
     for mark, (what, way_out) in _UNFINISHED.items():
         if (repository.git_dir / mark).exists():
             return RepositoryState(
@@ -226,11 +239,6 @@ def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | 
             f"HEAD is detached in {repository.top}, and a commit there would belong to no branch.",
             "Switch to a branch first: `git switch <branch>`.",
         )
-    deadline = time.monotonic() + patience
-    while _is_locked_by_others(repository):
-        if time.monotonic() >= deadline:
-            return lock_refusal(repository.git_dir / "index.lock")
-        time.sleep(PAUSE)
     return None
 
 
@@ -245,11 +253,11 @@ def branch(repository: Repository) -> str | None:
 
 
 def tip(repository: Repository, branch: str) -> str | None:
-    """The commit that a branch is at, or None where it has none yet.
+    """The commit that a branch (or a ref of ours) is at, or None where it has none yet.
 
     Read as git reads it, its own file before the packed ones, which spares a process.
     """
-    if _PLAIN.fullmatch(branch):
+    if _PLAIN.fullmatch(branch) or _OURS.fullmatch(branch):
         loose = _bytes(repository.common_dir / branch)
         if _ID.fullmatch(loose):
             return loose.decode().strip()
@@ -257,8 +265,17 @@ def tip(repository: Repository, branch: str) -> str | None:
         packed = re.search(row, _bytes(repository.common_dir / "packed-refs"), re.MULTILINE)
         if not loose and packed:
             return packed[1].decode()
+        if not os.path.lexists(repository.common_dir / branch) and not _keeps_refs_otherwise(
+            repository
+        ):
+            return None
     out = repository.ask("rev-parse", "-q", "--verify", f"{branch}^{{commit}}")
     return None if out is None else out.decode().strip()
+
+
+def _keeps_refs_otherwise(repository: Repository) -> bool:
+    """Whether refs may lie elsewhere than in files of their own and the packed ones."""
+    return (repository.common_dir / "reftable").exists()
 
 
 def _bytes(path: Path) -> bytes:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import GitFailed, NotFound, RepositoryState
+from mdmemory.settings_table import PROJECT_FILE
 from mdmemory.store import git
 from mdmemory.store.git import Repository
 from mdmemory.store.objects import Object
@@ -89,13 +90,14 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One commit of ours, read back from its trailers."""
+    """One commit of ours, read back from its trailers. `waits`: no branch has it yet."""
 
     commit: str
     time: str  # ISO 8601 with offset
     subject: str
     ops: tuple[str, ...]
     trailers: tuple[tuple[str, str], ...]
+    waits: bool = False
 
     def get(self, name: str) -> str | None:
         """The value of a trailer, or None."""
@@ -173,6 +175,14 @@ class History:
         """Whether the person's index has any file below `folder` (relative)."""
         return bool(self.repository.run("ls-files", "-z", "--", f"{self.prefix}{folder}/"))
 
+    def holds_other_work(self) -> bool:
+        """Whether HEAD has anything at its top that belongs to no store of notes."""
+        if self.head() is None:
+            return False
+        names = text(self.repository.run("ls-tree", "-z", "--name-only", "HEAD")).split("\0")[:-1]
+        ours = [PROJECT_FILE, *(name for name in names if name.endswith(".md") or name[0] == ".")]
+        return bool({*names} - {*ours})
+
     def staged(self, files: Iterable[str]) -> dict[str, Staged]:
         """What the person's index holds of these files."""
         found = {}
@@ -230,15 +240,24 @@ class History:
 
     # reading back
 
-    def log(self, limit: int | None = None) -> list[Logged]:
-        """Our commits that touch the folder, newest first: those that carry a Memory-Id."""
+    def log(self, limit: int | None = None, beyond: str | None = None) -> list[Logged]:
+        """Our commits that touch the folder, newest first: those that carry a Memory-Id; only
+        those that the commit `beyond` does not have."""
         if self.head() is None:
             return []
         words = [f"--format={_FIELDS}", "--basic-regexp", f"--grep=^{ID_TRAILER}: "]
         if limit is not None:
             words.append(f"-n{limit}")
+        if beyond is not None:
+            words.append(f"^{beyond}")
         inside = [self.prefix] if self.prefix else []
         return [_logged(*row.split("\x1f", 3)) for row in self._walk(*words, "HEAD", "--", *inside)]
+
+    def told(self, commits: Sequence[str]) -> list[Logged]:
+        """What these commits say, in the order given."""
+        words = ("--no-walk=unsorted", f"--format={_FIELDS}")
+        rows = self._walk(*words, *commits) if commits else []
+        return [_logged(*row.split("\x1f", 3)) for row in rows]
 
     def undone(self) -> set[str]:
         """Full ids of the commits that an undo or a `git revert` took back and nothing restored."""

@@ -17,6 +17,7 @@ from mdmemory.errors import MdmemoryError, RepositoryState
 from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, write_atomic
 from mdmemory.store.moves import MARK, Move
 from mdmemory.store.trees import Blob
+from mdmemory.store.waiting import KEEP
 
 _BEGUN, _MOVED = "journal.json", "journal-moved.json"
 _LIMIT = 64 * 1024 * 1024  # bytes; ten thousand files take four million
@@ -28,7 +29,8 @@ class Journal:
     """One transaction in `folder`. `entries` are what the commit's tree says of its files (None:
     removed).
 
-    `base` and `commit` are where the branch was and where it goes; both None without git.
+    `base` and `commit` are where the branch was and where it goes; both None without git. `branch`
+    may be the ref of what waits instead.
     """
 
     id: str
@@ -129,7 +131,7 @@ class Journals:
         if not all(_HEX.fullmatch(name) for name in names if name is not None):
             raise ValueError("it names an object that is none")
         branch = journal.branch or "refs/heads/none"  # there is none without git
-        if not (branch.startswith("refs/heads/") and _is_plain(branch)):
+        if not (branch.startswith(("refs/heads/", KEEP)) and _is_plain(branch)):
             raise ValueError("it names a branch that is none")
         if {blob.mode for blob in blobs} - {"100644", "100755"}:
             raise ValueError("it is not of our making")

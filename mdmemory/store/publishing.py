@@ -20,6 +20,7 @@ from mdmemory.store.history import History, Message, Staged
 from mdmemory.store.journal import Journal, Journals, new_id
 from mdmemory.store.staging import Staging
 from mdmemory.store.trees import Blob
+from mdmemory.store.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +43,36 @@ class Write:
 
 
 class Publisher:
-    """Makes writes to one folder happen, each whole or not at all."""
+    """Makes writes to one folder happen, each whole or not at all.
 
-    def __init__(self, history: History) -> None:
+    With `waiting` no branch moves and the person's index stays: the commits go to that chain.
+    """
+
+    def __init__(self, history: History, waiting: Waiting | None = None) -> None:
         self.history = history
+        self.waiting = waiting
         self.folder = history.folder
         self.staging = Staging(history)
         self.journals = Journals(history.repository.room, history.repository.top)
+
+    def base(self) -> str | None:
+        """The commit that the next one stands on."""
+        return self.waiting.base() if self.waiting else self.history.head()
 
     @contextmanager
     def locked(self) -> Iterator[str]:
         """Hold git's lock on the index for the block; it stays while a journal is open.
 
-        From here on no git command of anybody's changes the index or switches the branch. Gives
-        the id of the transaction.
+        From here on no git command of anybody's changes the index or switches the branch. What
+        goes to the waiting chain needs no such lock. Gives the id of the transaction.
         """
         id = new_id()
         with writing(self.journals.room), self.history.trees.open():
             self.journals.prepare()
-            self.staging.take(id)
+            if self.waiting:
+                self.staging.mark(id)
+            else:
+                self.staging.take(id)
             try:
                 yield id
             finally:
@@ -79,24 +91,41 @@ class Publisher:
         Whatever fails before the branch has moved leaves all as it was. `proof` are object ids
         that the commit must hold, or nothing happens.
         """
-        # what is staged of our files leaves the index now; what only the index has is kept
-        self.staging.keep(write.staged, write.held, write.entries)
-        self.staging.prepare(write.id, write.entries)
+        self._prepare(write)
         commit = write.base
         if write.changes():
             commit = commits.build(self.history, commit, write.entries, message, write.texts)
         self._prove(commit, proof, write.entries)
-        branch, folder = self.history.branch(), str(self.folder)
-        journal = Journal(write.id, folder, [*steps], branch, write.base, commit, write.entries)
+        return commit, self._complete(write, commit, steps)
+
+    def publish_ready(self, write: Write, commit: str) -> None:
+        """The same with a commit that is built already and says what `write` does."""
+        self._prepare(write)
+        self._complete(write, commit, ())
+
+    def _prepare(self, write: Write) -> None:
+        if self.waiting:
+            return
+        # what is staged of our files leaves the index now; what only the index has is kept
+        self.staging.keep(write.staged, write.held, write.entries)
+        self.staging.prepare(write.id, write.entries)
+
+    def _complete(
+        self, write: Write, commit: str | None, steps: Sequence[moves.Move]
+    ) -> moves.Kept:
+        place = (self.waiting.ref, self.waiting.tip()) if self.waiting else None
+        name, base = place or (self.history.branch(), write.base)
+        folder = str(self.folder)
+        journal = Journal(write.id, folder, [*steps], name, base, commit, write.entries)
         self.journals.write(journal)
         try:
             self.move_branch(journal)
         except BaseException:
             # unless it has moved all the same: then the next start goes on
-            if self.history.commit(branch) != commit:
+            if self.history.commit(name) != commit:
                 self.journals.drop()
             raise
-        return commit, self.finish(journal)
+        return self.finish(journal)
 
     def _prove(self, commit: str | None, ids: Mapping[str, str], written: Entries) -> None:
         # read back from the commit itself: `git status` would call an assume-unchanged file clean
@@ -144,7 +173,8 @@ class Publisher:
         """
         with moves.finishing():
             kept = moves.install_all(self.folder, journal.moves)
-            self.staging.put(journal.id)
+            if not self.waiting:
+                self.staging.put(journal.id)
             # only now: an editor that was about to save has had its time
             kept = {**kept, **moves.settle_all(self.folder, journal.moves)}
             self.journals.drop()

@@ -18,6 +18,7 @@ from mdmemory.store.journal import Journal
 from mdmemory.store.publishing import Publisher
 from mdmemory.store.staging import KEPT
 from mdmemory.store.trees import Blob
+from mdmemory.store.waiting import KEEP, PAST, Waiting
 
 
 def recover(publisher: Publisher) -> tuple[str, ...]:
@@ -32,9 +33,12 @@ def recover(publisher: Publisher) -> tuple[str, ...]:
         if journal is not None:
             # the folder of the journal may be another than ours: `init` writes above the store
             history = History(publisher.history.repository, Path(journal.folder))
-            said = _resume(Publisher(history), journal)
+            waits = journal.branch.startswith(KEEP)
+            resume = _resume_waiting if waits else _resume
+            said = resume(Publisher(history, Waiting(history) if waits else None), journal)
         if publisher.journals.room.is_dir():
-            reflocks.clear_kept(publisher.history.repository, KEPT)
+            for ref in (KEPT, PAST, Waiting(publisher.history).ref):
+                reflocks.clear_kept(publisher.history.repository, ref)
             publisher.journals.prepare()
             if publisher.staging.was_taken():
                 moves.sweep_fresh(publisher.folder)
@@ -64,6 +68,22 @@ def _resume(publisher: Publisher, journal: Journal) -> tuple[str, ...]:
     steps = [move for move in journal.moves if move.file in ours]
     awaited = moves.awaited(publisher.folder, steps)
     return report(awaited, {**late, **publisher.finish(replace(journal, moves=steps))})
+
+
+def _resume_waiting(publisher: Publisher, journal: Journal) -> tuple[str, ...]:
+    """The same where no branch is to move: the ref is ours alone, and so is every lock on it."""
+    history = publisher.history
+    reflocks.clear_kept(history.repository, journal.branch)
+    if (
+        not publisher.journals.has_moved()
+        and git.tip(history.repository, journal.branch) == journal.base
+        and history.commit(journal.commit or "") is not None
+    ):
+        publisher.move_branch(journal)
+    if not _holds(history, journal.commit, git.tip(history.repository, journal.branch)):
+        return ("A write that was interrupted is given up.", *_told(_give_up(publisher, journal)))
+    awaited = moves.awaited(publisher.folder, journal.moves)
+    return report(awaited, publisher.finish(journal))
 
 
 def report(awaited: Sequence[str], kept: moves.Kept) -> tuple[str, ...]:

@@ -39,8 +39,7 @@ class Staging:
         """Take git's lock on the index. Raises RepositoryState when another keeps it too long."""
         if self.is_ours():
             return
-        held = self.room / f"{id}.held"
-        os.close(os.open(held, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        held = self.mark(id)
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -55,6 +54,12 @@ class Staging:
                     held.unlink()
                     raise lock_refusal(self.lock) from problem
             time.sleep(PAUSE)
+
+    def mark(self, id: str) -> Path:
+        """Note that a write begins, without a lock; the file that says so."""
+        held = self.room / f"{id}.held"
+        os.close(os.open(held, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        return held
 
     def is_ours(self) -> bool:
         """Whether the lock is there and is ours."""

@@ -17,6 +17,7 @@ from mdmemory.store.history import History, Message, Staged
 from mdmemory.store.moves import MARK, Change
 from mdmemory.store.publishing import Publisher, Write
 from mdmemory.store.trees import Blob
+from mdmemory.store.waiting import Waiting
 
 __all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions"]
 
@@ -43,12 +44,15 @@ class Applied:
 
 
 class Transactions:
-    """Writes commits for one folder. The caller holds the store's lock throughout."""
+    """Writes commits for one folder. The caller holds the store's lock throughout.
 
-    def __init__(self, history: History) -> None:
+    With `waiting` they are commits to be, and no branch moves.
+    """
+
+    def __init__(self, history: History, waiting: Waiting | None = None) -> None:
         self.history = history
         self.folder = history.folder
-        self.publisher = Publisher(history)
+        self.publisher = Publisher(history, waiting)
 
     def is_open(self) -> bool:
         """Whether a killed process left a journal that the next write will finish."""
@@ -67,13 +71,14 @@ class Transactions:
         self, files: Iterable[str], message: Message, *, gone: Iterable[str] = (),
         others: Iterable[str] = (),
     ) -> Checkpoint:  # fmt: skip
-        """Make sure that HEAD holds the bytes that these files have now, committing what it lacks.
+        """Make sure that HEAD (or what waits) holds the bytes that these files have now, committing
+        what it lacks.
 
         `gone` are files that HEAD has and a person removed by hand: the commit records that.
         `others` are left out where they cannot be read, such as a file of a gigabyte. Raises
         RepositoryState for a file that git is told not to see, NotFound for a missing one.
         """
-        head, removed, needed, others = self.history.head(), *map(sorted, (gone, files, others))
+        head, removed, needed, others = self.publisher.base(), *map(sorted, (gone, files, others))
         require_utf8([*removed, *needed, *others])
         seen = {file: read_regular(f"{self.folder}/{file}") for file in needed}
         for file in others:

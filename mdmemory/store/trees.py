@@ -57,7 +57,7 @@ class Trees:
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, None for a root commit."""
-        head = self._commit(commit).partition(b"\n\n")[0]
+        head = self.commit(commit).partition(b"\n\n")[0]
         found = re.search(rb"^parent ([0-9a-f]+)$", head, re.MULTILINE)
         return found[1].decode() if found else None
 
@@ -105,7 +105,7 @@ class Trees:
         """
         made: list[Object] = []
         with self.open():
-            root = None if commit is None else self._root(commit)
+            root = None if commit is None else self.root(commit)
             paths = {tuple(_bytes(path).split(b"/")): blob for path, blob in entries.items()}
             id = self._edit(root, paths, made)
             if id is None:  # the last file is gone
@@ -141,7 +141,7 @@ class Trees:
 
     def _at(self, commit: str, folder: str) -> _Entries:
         with self.open():
-            id = self._root(commit)
+            id = self.root(commit)
             for name in _bytes(folder).split(b"/") if folder else ():
                 there = self._read(id).get(name)
                 if there is None or not _is_folder(there):
@@ -149,15 +149,17 @@ class Trees:
                 id = there[1].hex()
             return self._read(id)
 
-    def _commit(self, name: str) -> bytes:
+    def commit(self, name: str) -> bytes:
+        """A commit as git has it. Raises GitFailed where there is none."""
         (found,) = self.objects.read([f"{name}^{{commit}}"])
         if found is None:
             raise GitFailed(f"git has no commit {name}. (A shallow clone lacks what came before.)")
         return found.data
 
-    def _root(self, commit: str) -> str:
+    def root(self, commit: str) -> str:
+        """The id of a commit's tree."""
         if commit not in self._roots:
-            self._roots[commit] = self._commit(commit).partition(b"\n")[0].decode()[len("tree ") :]
+            self._roots[commit] = self.commit(commit).partition(b"\n")[0].decode()[len("tree ") :]
         return self._roots[commit]
 
     def _read(self, id: str) -> _Entries:

@@ -66,7 +66,8 @@ def undo_session(writer: Writer, session: str) -> list[Undone]:
     """
     if writer.history is None:
         raise writer.refusal() or NoGit("There is no git repository.")
-    log, gone = writer.history.log(), writer.history.undone()
+    with writer.locked():  # what the session left waiting is committed by that
+        log, gone = writer.history.log(), writer.history.undone()
     wrote = [
         entry.commit
         for entry in log

@@ -10,9 +10,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from mdmemory.errors import MdmemoryError, NoGit, NoState, RepositoryState
+from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, RepositoryState
 from mdmemory.files import digest, read_regular, require_utf8
 from mdmemory.store import git, moves
 from mdmemory.store.history import KEEP, History, Message, memory_trailers, new_id
@@ -20,9 +21,11 @@ from mdmemory.store.lock import locked
 from mdmemory.store.plain import PlainWrites
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import Refresher
+from mdmemory.store.replay import replay
 from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER, is_note_name
 from mdmemory.store.transaction import Change, Checkpoint, Transactions
+from mdmemory.store.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +38,37 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a write. Without git `commit` is None; `kept` names what was left as it is."""
+    """What became of a write. Without git `commit` is None; `kept` names what was left as it is.
+
+    `waits`: it is kept in git, and the next command that a person types commits it.
+    """
 
     id: str | None = None
     commit: str | None = None
     checkpoint: str | None = None
     kept: tuple[tuple[str, str], ...] = ()
+    waits: bool = False
+
+    @property
+    def done(self) -> bool:
+        """Whether git has it, be it in no branch yet."""
+        return self.waits or self.commit is not None
 
 
 class Writer:
     """Writes into one store. `is_secret` tells which text is never committed.
 
     `tell` hears in sentences what became of a write that an earlier process could not finish.
+    `automatic`: no person typed the command, so that a branch of theirs must not move by it.
     """
 
     def __init__(
         self, project: Project, is_secret: Callable[[str], bool], holder: str,
-        tell: Callable[[str], None] = lambda _: None,
+        tell: Callable[[str], None] = lambda _: None, automatic: bool = False,
     ) -> None:  # fmt: skip
         self.project = project
         self.tell = tell
+        self.automatic = automatic
         self.refresher = Refresher(project, is_secret)
         self.holder = holder
         self.repository: git.Repository | None = None
@@ -84,10 +98,45 @@ class Writer:
                 self.tell(sentence)
             if self.history is None:  # with git, `recover` knows whether there is anything
                 moves.sweep_fresh(self.project.store)
+            elif not self.automatic:
+                self._commit_what_waits(self.history)
             yield
             # what wrote nothing shows a hand edit all the same; a person's merge is left alone
             if self.repository is None or git.refusal(self.repository) is None:
                 self.refresher.settle()
+
+    @cached_property
+    def waits(self) -> bool:
+        """Whether a write of ours is automatic and the repository a person's own: their branch
+        does not move then, and what is written waits for a command that they type."""
+        if not self.automatic or self.history is None:
+            return False
+        if self.history.prefix:
+            return True
+        # a repository at the store itself is the memory's own, unless it holds more than notes
+        same = os.path.realpath(self.project.root) == os.path.realpath(self.project.store)
+        return same and self.history.holds_other_work()
+
+    def waiting(self) -> Waiting | None:
+        """What automatic writes left to be committed; None without git."""
+        return Waiting(self.history) if self.history else None
+
+    def _transactions(self, history: History) -> Transactions:
+        return Transactions(history, Waiting(history) if self.waits else None)
+
+    def _commit_what_waits(self, history: History) -> None:
+        waiting = Waiting(history)
+        if waiting.is_empty() or self.refusal() is not None:
+            return
+        try:
+            subjects = replay(history, waiting)
+        except (RepositoryState, GitFailed) as problem:
+            if Transactions(history).is_open():
+                raise
+            self.tell(f"What waits to be committed goes on waiting: {problem.message}")
+            return
+        for subject in subjects:
+            self.tell(f"Committed now, as it was waiting: {subject}")
 
     def refusal(self, patience: float = 0.0) -> MdmemoryError | None:
         """Why nothing destructive can be done now (no git, a merge under way...), or None.
@@ -104,6 +153,8 @@ class Writer:
                 f"{self.project.store} is in no git repository, so this could not be taken back.",
                 f"Make it one: `mdmemory init {self.project.root}`.",
             )
+        if self.waits:  # neither the branch nor the index is touched
+            return git.unfinished(self.repository)
         return git.refusal(self.repository, patience)
 
     def state(self) -> State:
@@ -133,9 +184,9 @@ class Writer:
         refusal = self.refusal(git.PATIENCE)
         if refusal and (destructive or any(change.new is None for change in changes)):
             raise refusal
-        if refusal or self.history is None:
+        if self.history is None or (refusal and not self.waits):
             return Written(kept=self._write_plainly(changes))
-        transactions = Transactions(self.history)
+        transactions = self._transactions(self.history)
         checkpoint = checkpoint or self._checkpoint(transactions, changes)
         id, more = new_id(), list(trailers)
         if checkpoint.made:
@@ -148,10 +199,11 @@ class Writer:
             self.refresher.refresh()
         else:
             self.refresher.follow()
-        return Written(
-            id if done.commit else None, done.commit,
-            checkpoint.commit if checkpoint.made else None, done.kept,
-        )  # fmt: skip
+        id = id if done.commit else ""
+        if self.waits:
+            return Written(id or None, kept=done.kept, waits=bool(id))
+        before = checkpoint.commit if checkpoint.made else None
+        return Written(id or None, done.commit, before, done.kept)
 
     def checkpoint_all(self, touched: Sequence[str]) -> Checkpoint:
         """A checkpoint of the whole store as it is: before a compaction that touches `touched`.
@@ -162,7 +214,7 @@ class Writer:
         refusal = self.refusal(git.PATIENCE)
         if refusal or self.history is None:
             raise refusal or NoGit("There is no git repository.")
-        transactions = Transactions(self.history)
+        transactions = self._transactions(self.history)
         heads = self.refresher.catalog()
         held = heads.held
         files = [file for file in heads.files if file not in held]
@@ -170,6 +222,8 @@ class Writer:
         unseen = transactions.unseen(files)
         files = [file for file in files if file not in unseen or file in touched]
         needed = {*files} & {*touched}
+        if self.waits:  # a person's hand edits are theirs to commit
+            return transactions.checkpoint(needed, KEEP)
         return transactions.checkpoint(
             needed, KEEP, gone=self._gone(self.history), others={*files} - needed
         )
@@ -184,6 +238,9 @@ class Writer:
 
     def _checkpoint(self, transactions: Transactions, changes: Sequence[Change]) -> Checkpoint:
         """The old bytes of what changes, and what was written while nothing could be committed."""
+        if self.waits:
+            old = [change.file for change in changes if change.old is not None]
+            return transactions.checkpoint(old, KEEP)
         with self.state() as state:
             waiting = state.uncommitted()
             touched = {change.file for change in changes}

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ class Plugin:
     def __init__(self, project: Path, **more: Any) -> None:
         self.started = Started()
         self.log = Log()
-        self.hooks = Hooks(lambda: Memory.open(project), self.started, self.log, **more)
+        opened = partial(Memory.open, project, automatic=True)
+        self.hooks = Hooks(opened, self.started, self.log, **more)
         self._methods = self.hooks.methods()
 
     def ask(self, method: str, session: str = "ses_1", **params: Any) -> dict[str, Any]:
@@ -79,12 +81,13 @@ def transcript(*turns: tuple[str, str], session: str = "ses_1") -> bytes:
 # --- a message -------------------------------------------------------------------------------
 
 
-def test_what_a_message_asks_for_is_committed_when_the_answer_comes(
+def test_what_a_message_asks_for_is_kept_when_the_answer_comes(
     plugin: Plugin, project: Path, git: Git
 ) -> None:
     answer = plugin.say(DEPLOYS)
     assert answer["saved"] == [FILE]
     assert FILE in answer["parts"][0]
+    Memory.open(project).index()
     note = git(project, "show", f"HEAD:notes/memory/{FILE}")
     assert "source: explicit" in note
     assert "turn: msg_1" in note
@@ -393,6 +396,7 @@ def test_two_bridges_and_a_command_share_a_store(project: Path, git: Git) -> Non
         for number in range(6):
             assert (one, other)[number % 2].read()["result"]["saved"]
     assert len(Memory.open(project).notes()) == 7
+    Memory.open(project).index()
     assert git(project, "status", "--porcelain", "--", "notes") == ""
 
 

@@ -47,13 +47,14 @@ COMPACT = {
 }  # fmt: skip
 LOGGED = {
     "id": str, "time": str, "kind": str, "commit": str, "checkpoint": WORD, "session": WORD,
-    "ops": [str], "undone": bool,
+    "ops": [str], "undone": bool, "waiting": bool,
 }  # fmt: skip
 UNDO = {"undone": str, "commit": WORD, "restored": [str], "kept": [{"file": str, "reason": str}]}
 STATUS = {
     "store": str, "git": str, "notes": int, "listed": int, "held": int, "unconfirmed": int,
-    "conflicts": int, "unread": [str], "due": WORD, "last": dict | None, "planner": str,
-    "sends_to": WORD,
+    "conflicts": int, "unread": [str],
+    "waiting": [{"id": str, "subject": str, "files": [str]}], "due": WORD,
+    "last": dict | None, "planner": str, "sends_to": WORD,
     "tokens_today": {"input": int, "output": int, "calls": int},
 }  # fmt: skip
 DOCTOR = {

@@ -64,4 +64,4 @@ def test_the_client_offers_the_tools_and_the_index_and_a_note_is_stored(
     assert "Stored " in stored
     assert "unconfirmed" in stored
     assert "is a path, and only notes of the store are read" in refused
-    assert "memory: store" in git(project, "log", "-1", "--format=%s")
+    assert "memory: store" in git(project, "log", "--all", "--format=%s")

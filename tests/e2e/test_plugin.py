@@ -50,13 +50,19 @@ def client(running: tuple[FakeServer, OpenCode]) -> OpenCode:
 
 
 def files(place: Place, git: Git) -> list[str]:
-    return git(place.project, "ls-tree", "--name-only", "HEAD", f"{STORE}/").split()
+    return git(place.project, "ls-tree", "--name-only", kept(place, git), f"{STORE}/").split()
+
+
+def kept(place: Place, git: Git) -> str:
+    """What git keeps for the next command that the person types; no branch has it yet."""
+    words = ("for-each-ref", "--format=%(refname)", "refs/mdmemory/keep/waiting")
+    return git(place.project, *words).strip() or "HEAD"
 
 
 # --- what is said ----------------------------------------------------------------------------
 
 
-def test_what_the_user_asks_to_remember_is_committed_and_known_before_the_model_is_asked(
+def test_what_the_user_asks_to_remember_is_kept_and_known_before_the_model_is_asked(
     client: OpenCode, server: FakeServer, place: Place, git: Git
 ) -> None:
     client.send(client.new_session(), "Remember that deploys go out on Tuesdays only.")
@@ -99,7 +105,7 @@ def test_a_tool_of_the_memory_works_and_has_its_own_schema(
     assert "Postgres 15" in found
     assert "query" in refused
     (note,) = [file for file in files(place, git) if "billing" in file]
-    text = git(place.project, "show", f"HEAD:{note}")
+    text = git(place.project, "show", f"{kept(place, git)}:{note}")
     assert "source: assistant" in text
     assert "unconfirmed" not in text, "the user's turn bears it out"
 
@@ -258,10 +264,11 @@ def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_not
         run("session", "delete", session)
         file = f"{STORE}/feedback-releases-on-fridays.md"
         until(lambda: file in files(place, git))
-    assert f"session: {session}" in git(place.project, "show", f"HEAD:{file}")
+    assert f"session: {session}" in git(place.project, "show", f"{kept(place, git)}:{file}")
     asked = [body for body in server.requests if "response_format" in body]
     assert len(asked) <= 2
-    assert git(place.project, "log", "--format=%s", f"--grep=Memory-Session: {session}")
+    by_session = f"--grep=Memory-Session: {session}"
+    assert git(place.project, "log", "--format=%s", by_session, kept(place, git))
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is missing: the TUI is not tried")

@@ -104,6 +104,6 @@ def test_with_models_switched_off_a_wish_is_stored_and_nothing_runs_on(
         assert [line for line in processes(place.home) if " extract " in line], "it outlives it"
         until(lambda: not processes(place.home))
         assert [body for body in server.requests if not body.get("tools")] == []
-    subjects = git(place.project, "log", "--format=%s").splitlines()
+    subjects = git(place.project, "log", "--all", "--format=%s").splitlines()
     assert len([each for each in subjects if "keep what was asked" in each]) == 1
     assert len(cats(place)) == 1

@@ -1,27 +1,33 @@
 """A process killed at any moment of a write loses nothing, and the next one finishes or forgets it.
 
-The write runs in a forked child. Just before its n-th change of state (a file opened for writing,
-a link, a rename, a removal, a sync, a git command) the child leaves by `os._exit`: no handler and
-no `finally` runs, as after `kill -9`. Or the disk is full from there on, or an editor saves.
+How it is killed, or meets a full disk or an editor, stands in tests/moments.py.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import shutil
 import subprocess
-import sys
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import pytest
+from moments import (
+    DIED,
+    DONE,
+    FAILED,
+    TOLD,
+    child,
+    die,
+    everything,
+    full,
+    full_once,
+    spread,
+)
 
-from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
 from mdmemory.store.moves import MARK
 from mdmemory.store.transaction import Change
@@ -30,87 +36,8 @@ from mdmemory.store.writer import Group, Writer
 # the child runs no thread of the parent's, and leaves by os._exit
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
-DONE, FAILED, TOLD, DIED = 0, 1, 3, 9  # how a child ends; TOLD: with a sentence for a person
-TAKING_SPACE = {"os.link", "os.rename", "os.mkdir", "open", "fsync"}
-CHANGING = TAKING_SPACE | {"os.remove", "os.rmdir", "os.truncate", "os.utime", "subprocess.Popen"}
-
 Git = Callable[..., str]
 OpenWriter = Callable[[Path], Writer]
-
-
-def die(event: str, step: int, at: int) -> None:
-    """What happens in the child at its call number `step`, if `at` is the one."""
-    if step == at:
-        os._exit(DIED)
-
-
-def full(event: str, step: int, at: int) -> None:
-    """From `at` on nothing can be created; what is there can still be removed."""
-    if step >= at and event in TAKING_SPACE:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def full_once(event: str, step: int, at: int) -> None:
-    """Only one call fails, and what cleans up after it works again."""
-    if step == at:
-        full(event, step, at)
-
-
-def child(act: Callable[[], object], trouble: Callable[[str, int], None]) -> tuple[int, int]:
-    """Do `act` in a child with `trouble` before each change of state: how it ended, and after
-    how many."""
-    read, write = os.pipe()
-    process = os.fork()
-    if process == 0:
-        code = FAILED
-        try:
-            steps = _watch(trouble)
-            act()
-            code = DONE
-        except MdmemoryError:
-            code = TOLD
-        except Exception:  # noqa: BLE001
-            traceback.print_exc()  # pytest shows it
-        finally:
-            os.write(write, str(len(steps)).encode())
-            os._exit(code)
-    os.close(write)
-    with open(read, "rb") as pipe:
-        count = int(pipe.read() or b"0")
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), count
-
-
-def _watch(trouble: Callable[[str, int], None]) -> list[str]:
-    """Call `trouble` before every change of state of this process, which never ends again."""
-    steps: list[str] = []
-    busy = False
-
-    def before(event: str, words: tuple[object, ...]) -> None:
-        nonlocal busy
-        if busy or event not in CHANGING or (event == "open" and not _writes(words)):
-            return
-        steps.append(event)
-        busy = True  # what an editor does is no step of ours
-        try:
-            trouble(event, len(steps))
-        finally:
-            busy = False
-
-    sync = os.fsync
-
-    def fsync(handle: int) -> None:
-        before("fsync", ())
-        sync(handle)
-
-    os.fsync = fsync
-    sys.addaudithook(before)
-    return steps
-
-
-def _writes(words: tuple[object, ...]) -> bool:
-    path, _, flags = words
-    wanted = isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-    return bool(wanted) and not isinstance(path, int)  # a number is a pipe to a child
 
 
 # a world to do it in
@@ -219,15 +146,6 @@ def elsewhere(root: Path, git: Git) -> tuple[str, dict[str, bytes]]:
     return rows, files
 
 
-def everything(root: Path) -> dict[str, bytes]:
-    """Every file, git's own included, but for locks and what belongs to this machine."""
-    return {
-        str(path.relative_to(root)): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file() and path.name != "mdmemory.lock" and ".mdmemory" not in path.parts
-    }
-
-
 def check(world: World, git: Git, edited: str = "") -> bool:
     """Every promise but that on a second recovery; whether the write took place."""
     root, store = world.root, world.store
@@ -306,11 +224,6 @@ class Trial:
 @pytest.fixture
 def trial(world: World, tmp_path: Path, git: Git, open_writer: OpenWriter) -> Trial:
     return Trial(world, tmp_path / "trial", git, open_writer)
-
-
-def spread(first: int, last: int, count: int) -> Iterator[int]:
-    """About `count` numbers from first to last, evenly."""
-    yield from sorted({first + round(n * (last - first) / (count - 1)) for n in range(count)})
 
 
 # killed

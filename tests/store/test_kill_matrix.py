@@ -42,6 +42,7 @@ BODIES = {
 SPARSE = 1 if FULL else 4
 COMMANDS = {
     "compact": ["compact", "--plan", "-"],
+    "due": ["compact", "--if-due", "--plan", "-"],  # it moves no branch: the next command does
     "edit": ["edit", "d", "Edited once more."],
     "remove": ["remove", "c"],
     "add": ["add", "new", "--type", "user", "--description", "New.", "New."],

@@ -23,7 +23,7 @@ def mcp(asked: Namespace) -> int:
     asked.holder = "mcp"
     if is_terminal():
         warn("An MCP host talks to this command; docs/hosts.md says how. End it: Ctrl-D.")
-    serve(lambda: opened(asked), index=not _is_read_already(asked))
+    serve(lambda: opened(asked, automatic=True), index=not _is_read_already(asked))
     return 0
 
 

@@ -7,12 +7,16 @@ import sys
 from argparse import Namespace
 from typing import Any
 
+from mdmemory.doors import machine
 from mdmemory.doors.memory import Memory
 
 
-def opened(asked: Namespace) -> Memory:
-    """The store that the command is about."""
-    return Memory.open(".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn)
+def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
+    """The store that the command is about; `automatic`: no person typed it."""
+    return Memory.open(
+        ".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn,
+        automatic=automatic or machine.is_run_by_git(),
+    )  # fmt: skip
 
 
 def emit(value: Any) -> None:

@@ -10,6 +10,7 @@ from mdmemory.doors.cli import given
 from mdmemory.doors.cli.output import emit, opened, plural, warn
 from mdmemory.doors.cli.progress import Progress
 from mdmemory.errors import UsageError
+from mdmemory.store.waiting import WAITS
 
 if TYPE_CHECKING:
     from mdmemory.capture.run import Extracted
@@ -71,7 +72,7 @@ def extract(asked: Namespace) -> int:
             "Which session? Name it by either --transcript FILE or --session ID.",
             "`mdmemory session list` shows the ids.",
         )
-    memory = opened(asked)
+    memory = opened(asked, automatic=asked.after > 0)
     transcript = given.read(asked.transcript) if asked.transcript else _copy(asked.session)
     if not asked.after:
         return _read(memory, transcript, asked)
@@ -143,6 +144,8 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         print(f"{done.model} was asked; nothing was stored.")
     if done.commit:
         print(f"Commit {done.commit[:10]}. Take it back: `mdmemory undo {done.id}`.")
+    elif done.waits:
+        print(f"{WAITS} Take it back: `mdmemory undo {done.id}`.")
     elif any(written.values()) and not dry_run:
         warn("What was stored is in no commit; `mdmemory doctor` says why.")
 
@@ -183,7 +186,7 @@ def compact(asked: Namespace) -> int:
     from mdmemory.doors import models
 
     asked.holder = "compact"
-    memory = opened(asked)
+    memory = opened(asked, automatic=asked.if_due)
     plan = given.read(asked.plan) if asked.plan else None
     with Progress(memory, json=asked.json) as progress:
         outcome = memory.compact(
@@ -250,6 +253,9 @@ def _tell(outcome: Outcome) -> None:
             f"{plural(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "
             f"Take it back: `mdmemory undo {outcome.id}` "
             f"or `git revert {str(outcome.commit)[:10]}`."
+            if outcome.commit
+            else f"{plural(len(outcome.applied), 'op')}. {WAITS} "
+            f"Take it back: `mdmemory undo {outcome.id}`."
         )
     else:
         print(_WORDS[outcome.outcome])

@@ -40,7 +40,7 @@ def log(asked: Namespace) -> int:
         emit([_json(entry, undone) for entry, undone in rows])
         return 0
     for entry, undone in rows:
-        mark = "  (undone)" if undone else ""
+        mark = "  (undone)" if undone else "  (in no branch yet)" if entry.waits else ""
         print(f"{entry.get(ID_TRAILER)}  {entry.time[:16]}  {entry.subject}{mark}")
         for op in entry.ops:
             print(f"            {op}")
@@ -74,6 +74,7 @@ def _json(entry: Logged, undone: bool) -> dict[str, Any]:
         "id": entry.get(ID_TRAILER), "time": entry.time, "kind": entry.get("Memory-Op"),
         "commit": entry.commit, "checkpoint": entry.get("Memory-Checkpoint"),
         "session": entry.get("Memory-Session"), "ops": [*entry.ops], "undone": undone,
+        "waiting": entry.waits,
     }  # fmt: skip
 
 

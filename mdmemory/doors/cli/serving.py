@@ -35,7 +35,9 @@ def bridge(asked: Namespace) -> int:
     log = Log()
 
     def open_store() -> Memory:
-        return Memory.open(".", store=asked.store, holder="`mdmemory bridge`", tell=log.say)
+        return Memory.open(
+            ".", store=asked.store, holder="`mdmemory bridge`", tell=log.say, automatic=True
+        )
 
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()

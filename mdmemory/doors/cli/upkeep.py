@@ -10,6 +10,7 @@ from mdmemory.doors import machine
 from mdmemory.doors.cli.output import emit, opened, plural
 from mdmemory.doors.facade.opened import state
 from mdmemory.doors.memory import Memory
+from mdmemory.store.history import ID_TRAILER
 from mdmemory.store.store import INDEX
 
 
@@ -54,6 +55,9 @@ def status(asked: Namespace) -> int:
     print(f"notes       {report['notes']}, {report['listed']} in the index")
     print(f"to look at  {plural(report['conflicts'], 'conflict')}, {report['held']} held, "
           f"{report['unconfirmed']} unconfirmed")  # fmt: skip
+    for each in report["waiting"]:
+        print(f"waiting     {each['subject']} ({', '.join(each['files'])}): kept in git; the next "
+              "mdmemory command that you type commits it")  # fmt: skip
     if report["unread"]:
         print(f"unreadable  {', '.join(report['unread'])}: left as they are, and in no commit of "
               "ours; `mdmemory doctor` says why")  # fmt: skip
@@ -95,6 +99,11 @@ def _report(memory: Memory) -> dict[str, Any]:
         "git": memory.git_state(),
         **memory.counts(),
         "unread": memory.unread(),
+        "waiting": [
+            {"id": each.get(ID_TRAILER), "subject": each.subject,
+             "files": [file for files in each.groups() for file in files]}
+            for each in memory.waiting()
+        ],
         "due": memory.due(),
         "last": {"at": last.at, "outcome": last.outcome} if last else None,
         "planner": settings.text("planner"),

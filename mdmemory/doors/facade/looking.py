@@ -14,7 +14,7 @@ from mdmemory.store.store import Store, StoredNote
 if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading stays quick
     from mdmemory.store.doctor import Finding
     from mdmemory.store.evidence import Evidence
-    from mdmemory.store.history import Logged
+    from mdmemory.store.history import History, Logged
     from mdmemory.store.life import Step
     from mdmemory.store.resolve import Conflict
 
@@ -77,10 +77,18 @@ class Looking(Opened):
         return waiting(self._store())
 
     def log(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
-        """What was done to the store, newest first, each with whether it was undone since."""
+        """What was done to the store, newest first, each with whether it was undone since. What
+        waits to be committed stands first."""
         history = self._history()
         gone = history.undone()
-        return [(entry, entry.commit in gone) for entry in history.log(limit)]
+        entries = [*_waiting(history), *history.log(limit)]
+        return [(entry, entry.commit in gone) for entry in entries[:limit]]
+
+    def waiting(self) -> list[Logged]:
+        """What was written by itself and waits for a command that a person types, the newest
+        first; their branch does not have it yet."""
+        writer = self._writer()
+        return _waiting(writer.history) if writer.history else []
 
     def diff(
         self, id: str | None = None, *, generated: bool = False, words: bool = False
@@ -93,7 +101,7 @@ class Looking(Opened):
         from mdmemory.store.undo import find as find_entry
 
         history = self._history()
-        log = history.log()
+        log = [*_waiting(history), *history.log()]
         if id is None and not log:
             return None, ""
         try:
@@ -134,6 +142,14 @@ class Looking(Opened):
 
         with self._state() as state:
             return evidence.recorded(state, limit)
+
+
+def _waiting(history: History) -> list[Logged]:
+    """The commits to be, without those that only keep what a person had written."""
+    from mdmemory.store.history import ID_TRAILER
+    from mdmemory.store.waiting import Waiting
+
+    return [entry for entry in Waiting(history).log() if entry.get(ID_TRAILER)]
 
 
 def _digest(store: Store, file: str) -> str:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading
 
 
 class Opened:
-    """`clock` gives the present moment in UTC; `holder` is who other processes are told is at work.
+    """`clock` gives the present moment in UTC; `holder` is who other processes are told is at work;
+    `automatic`: no person typed what is done, so that no branch of theirs moves by it.
 
     `tell` hears in sentences what became of a write that an earlier process could not finish, and
     where state is not to be had.
@@ -29,8 +30,10 @@ class Opened:
     def __init__(
         self, project: Project, *, holder: str = "a Python program",
         clock: Callable[[], datetime] = machine.now, tell: Callable[[str], None] = lambda _: None,
+        automatic: bool = False,
     ) -> None:  # fmt: skip
         self.project = project
+        self._automatic = automatic
         self._holder = holder
         self._clock = clock
         self._tell = _once(tell)
@@ -62,7 +65,7 @@ class Opened:
     def _writer(self) -> Writer:
         from mdmemory.store.writer import Writer
 
-        return Writer(self.project, is_secret, self._holder, self._tell)
+        return Writer(self.project, is_secret, self._holder, self._tell, self._automatic)
 
     def _history(self) -> History:
         writer = self._writer()

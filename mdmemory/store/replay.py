@@ -1,0 +1,176 @@
+"""What waits goes into the branch, as the commits that it was to be.
+
+A person may have committed, changed or put back some of it by themselves: only what still differs
+is committed, a change of theirs stays, and what no commit took over stays kept under a ref.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.files import read_regular
+from mdmemory.store.history import ID_TRAILER, History
+from mdmemory.store.index import is_generated
+from mdmemory.store.objects import Object
+from mdmemory.store.publishing import Publisher, Write
+from mdmemory.store.store import GENERATED
+from mdmemory.store.trees import Blob
+from mdmemory.store.waiting import Step, Waiting
+
+_NO_FILE = "no file"  # in place of an object id: a link, a folder, what cannot be read
+
+
+def replay(history: History, waiting: Waiting) -> list[str]:
+    """Commit what waits, on top of HEAD; the subjects of the commits that were made.
+
+    The caller holds the store's lock, and nothing is in the way of a commit. Raises what a write
+    raises; then all of it waits still.
+    """
+    tip = waiting.tip()
+    steps = waiting.steps()
+    if tip is None or not steps:
+        return []
+    publisher = Publisher(history)
+    with publisher.locked() as id:
+        files = {file for step in steps for file in step.changed}
+        base, staged = history.head(), history.staged(files)
+        held = history.tree(base, files)
+        plan = _Plan(history, _not_there(history, steps, base), dict(held))
+        plan.settled |= {file for file, there in staged.items() if there.closed}
+        commit, done = plan.build(base)
+        if commit is not None and done:
+            entries = {file: plan.there.get(file) for file in plan.written}
+            write = Write(id, base, entries, held, staged)
+            publisher.publish_ready(write, commit)
+    waiting.end(tip, plan.whole)
+    return [each.subject for each in history.told(done)]
+
+
+def _not_there(history: History, steps: list[Step], head: str | None) -> list[Step]:
+    """Without those that HEAD has already: a process was killed when it had just done this."""
+    begin = history.parent(steps[0].commit)
+    base = history.parent(begin) if begin else None
+    if head is None or head == base:
+        return steps
+    made = {entry.get(ID_TRAILER) for entry in history.log(beyond=base)}
+    found: list[Step] = []
+    group: list[Step] = []  # a change, behind what keeps the bytes that it replaced
+    for step, told in zip(steps, history.told([step.commit for step in steps]), strict=True):
+        group.append(step)
+        if id := told.get(ID_TRAILER):
+            found += [] if id in made else group
+            group = []
+    return found + group
+
+
+@dataclass
+class _Plan:
+    """Which file of which step goes into the branch; `there` is what the branch has of them."""
+
+    history: History
+    steps: list[Step]
+    there: dict[str, Blob]
+    whole: bool = True  # every byte that was kept is in the branch
+    settled: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.now = {file: _now(self.history, file) for step in self.steps for file in step.changed}
+        self.last = {file: step.commit for step in self.steps for file in step.changed}
+        left = {file: _id(new) for step in self.steps for file, (_, new) in step.changed.items()}
+        # what is not as it was left, and as the branch has it, was put back by a person
+        self.settled |= {
+            file
+            for file, now in self.now.items()
+            if now != left[file] and now == _id(self.there.get(file)) and file not in GENERATED
+        }
+
+    def build(self, base: str | None) -> tuple[str | None, list[str]]:
+        """The last commit, and all of them, each on top of the one before; nothing refers to any
+        of them yet."""
+        wanted = [(step, self._entries(step)) for step in self.steps]
+        if full := [entries for _, entries in wanted if entries]:
+            full[-1].update(self._generated())
+        anew: dict[str, str] = {}
+        tip, done = base, []
+        for step, entries in wanted:
+            if entries:
+                tip = self._commit(step, tip, entries, anew)
+                done.append(tip)
+            if tip is not None:
+                anew[step.commit] = tip
+        return tip, done
+
+    def _entries(self, step: Step) -> dict[str, Blob | None]:
+        """What of a step is committed, nothing where that were the index alone; `there` follows."""
+        found = {}
+        for file, (old, new) in step.changed.items():
+            there = self.there.get(file)
+            newest = self.last[file] == step.commit and self.now[file] == _id(new)
+            if file not in self.settled and (there == old or (newest and there != new)):
+                found[file] = new
+            elif file not in GENERATED:
+                self.whole = False
+        if not found.keys() - {*GENERATED}:
+            return {}
+        for file, blob in found.items():
+            self._set(file, blob)
+        return found
+
+    def _generated(self) -> dict[str, Blob | None]:
+        """The index as it stands, which goes with the last of the commits."""
+        found: dict[str, Blob | None] = {}
+        for file in {*GENERATED} & self.now.keys():
+            blob = self._as_it_is(file)
+            if blob != self.there.get(file):
+                found[file] = blob
+                self._set(file, blob)
+        return found
+
+    def _as_it_is(self, file: str) -> Blob | None:
+        try:
+            data = read_regular(self.history.folder / file)
+        except NotFound:
+            return None
+        except MdmemoryError:
+            return self.there.get(file)
+        if not is_generated(data.decode("utf-8", "replace")):
+            return self.there.get(file)
+        blob = Object("blob", data)
+        self.history.trees.objects.write([blob])
+        return Blob("100644", self.history.trees.objects.id(blob))
+
+    def _set(self, file: str, blob: Blob | None) -> None:
+        self.written.add(file)
+        self.there.pop(file, None)
+        if blob is not None:
+            self.there[file] = blob
+
+    def _commit(
+        self, step: Step, parent: str | None, entries: dict[str, Blob | None], anew: dict[str, str]
+    ) -> str:
+        trees = self.history.trees
+        paths = {self.history.prefix + file: blob for file, blob in entries.items()}
+        tree, new = trees.edited(parent, paths)
+        head, _, message = step.data.partition(b"\n\n")
+        lines = [f"tree {tree}".encode(), *([f"parent {parent}".encode()] if parent else [])]
+        lines += [x for x in head.split(b"\n") if not x.startswith((b"tree ", b"parent "))]
+        for before, after in anew.items():  # a trailer may name a commit of the chain
+            message = message.replace(before.encode(), after.encode())
+        commit = Object("commit", b"\n".join(lines) + b"\n\n" + message)
+        trees.objects.write([*new, commit])
+        return trees.objects.id(commit)
+
+
+def _now(history: History, file: str) -> str | None:
+    try:
+        return history.blob_id(read_regular(history.folder / file))
+    except NotFound:
+        return None
+    except MdmemoryError:
+        return _NO_FILE
+
+
+def _id(blob: Blob | None) -> str | None:
+    return blob.id if blob else None

@@ -1,0 +1,290 @@
+"""What is written without a command that a person typed leaves their branch and index alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmemory.errors import RepositoryState
+from mdmemory.files import digest
+from mdmemory.store.transaction import Change
+from mdmemory.store.writer import Group, Writer, Written
+
+Git = Callable[..., str]
+OpenWriter = Callable[..., Writer]
+TEXT = "---\nname: {0}\ndescription: About {0}\nmetadata:\n  type: user\n---\n\n{1}\n"
+
+
+@pytest.fixture
+def typed(repository: Path, store: Path, open_writer: OpenWriter, git: Git) -> Writer:
+    """A writer for a person; the store has an index that is committed."""
+    writer = open_writer(repository)
+    with writer.locked():
+        write(writer, "user-first.md", "It was there.")
+    return writer
+
+
+@pytest.fixture
+def automatic(typed: Writer, repository: Path, open_writer: OpenWriter) -> Writer:
+    writer = open_writer(repository)
+    writer.automatic = True
+    return writer
+
+
+def write(writer: Writer, file: str, text: str | None) -> Written:
+    path = writer.project.store / file
+    old = digest(path.read_bytes()) if path.exists() else None
+    new = None if text is None else TEXT.format(file.removesuffix(".md"), text).encode()
+    group = Group(f"write {file}", (Change(file, old, new),))
+    return writer.write(f"memory: write {file}", [group], kind="edit", destructive=new is None)
+
+
+def put(writer: Writer, file: str, text: str | None) -> Written:
+    with writer.locked():
+        return write(writer, file, text)
+
+
+def subjects(git: Git, root: Path, name: str = "HEAD") -> list[str]:
+    return git(root, "log", "--format=%s", name).splitlines()
+
+
+def bring_in(writer: Writer) -> None:
+    """What any command does first that a person types and that writes."""
+    with writer.locked():
+        pass
+
+
+def everything_kept(git: Git, root: Path) -> set[str]:
+    """All that a ref of ours reaches."""
+    refs = git(root, "for-each-ref", "--format=%(refname)", "refs/mdmemory/keep").split()
+    rows = git(root, "rev-list", "--objects", *refs, "--").splitlines() if refs else []
+    return {row.split()[0] for row in rows}
+
+
+def blob(git: Git, root: Path, data: bytes) -> str:
+    return git(root, "hash-object", "--stdin", "--no-filters", text=data.decode()).strip()
+
+
+def test_an_automatic_write_moves_no_branch_and_no_index(
+    automatic: Writer, repository: Path, store: Path, git: Git
+) -> None:
+    index = (repository / ".git" / "index").read_bytes()
+    before = git(repository, "for-each-ref", "refs/heads"), git(repository, "rev-parse", "HEAD")
+    (repository / ".git" / "index.lock").touch()  # a git of theirs is at work: no matter
+    done = put(automatic, "user-new.md", "Said to the assistant.")
+    assert (done.commit, done.waits) == (None, True)
+    assert put(automatic, "user-name.md", None).waits
+    after = git(repository, "for-each-ref", "refs/heads"), git(repository, "rev-parse", "HEAD")
+    assert after == before
+    assert (repository / ".git" / "index").read_bytes() == index
+    assert (store / "user-new.md").exists()
+    assert not (store / "user-name.md").exists()
+    assert "(user-new.md)" in (store / "MEMORY.md").read_text()
+    (repository / ".git" / "index.lock").unlink()
+    assert "bad" not in git(repository, "fsck", "--full")
+
+
+def test_what_an_automatic_write_replaces_is_kept_under_a_ref(
+    automatic: Writer, repository: Path, store: Path, git: Git
+) -> None:
+    texts = []
+    for text in ("By hand, in no commit.", "By hand, once more."):
+        texts.append(TEXT.format("name", text).encode())
+        (store / "user-name.md").write_bytes(texts[-1])
+        put(automatic, "user-name.md", f"Instead of: {text}")
+        texts.append((store / "user-name.md").read_bytes())
+    put(automatic, "user-name.md", None)
+    kept = everything_kept(git, repository)
+    assert {blob(git, repository, text) for text in texts} <= kept
+
+
+def test_the_next_typed_command_commits_what_waits(
+    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
+) -> None:
+    (store / "user-name.md").write_text(TEXT.format("name", "By hand."))
+    before = subjects(git, repository)
+    put(automatic, "user-new.md", "One.")
+    put(automatic, "user-name.md", "Two.")
+    dates = [git(repository, "log", "-3", "--format=%ad", *git_refs(git, repository))]
+    said: list[str] = []
+    typed.tell = said.append
+    put(typed, "user-typed.md", "Three.")
+    assert subjects(git, repository) == [
+        "memory: write user-typed.md", "memory: write user-name.md",
+        "memory: keep the files as they were", "memory: write user-new.md", *before,
+    ]  # fmt: skip
+    assert git(repository, "status", "--porcelain") == ""
+    assert [*dates] == [git(repository, "log", "-3", "--format=%ad", "HEAD~1")]
+    assert said[-1] == "Committed now, as it was waiting: memory: write user-name.md"
+    entry = automatic.history.log(2)[1] if automatic.history else None
+    assert entry
+    checkpoint = entry.get("Memory-Checkpoint")
+    assert checkpoint == git(repository, "rev-parse", "HEAD~2").strip()
+    assert "By hand." in git(repository, "show", f"{checkpoint}:notes/memory/user-name.md")
+    bring_in(typed)
+    assert len(subjects(git, repository)) == len(before) + 4, "once is enough"
+
+
+def git_refs(git: Git, root: Path) -> list[str]:
+    return git(root, "for-each-ref", "--format=%(refname)", "refs/mdmemory/keep/waiting").split()
+
+
+def test_a_commit_of_the_persons_between_stays_and_what_waits_follows(
+    typed: Writer, automatic: Writer, repository: Path, git: Git
+) -> None:
+    put(automatic, "user-new.md", "One.")
+    (repository / "README").write_text("theirs\n")
+    git(repository, "commit", "-qam", "theirs")
+    put(automatic, "user-new.md", "Two.")
+    bring_in(typed)
+    assert subjects(git, repository)[:3] == [
+        "memory: write user-new.md", "memory: write user-new.md", "theirs",
+    ]  # fmt: skip
+    assert git(repository, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("amended", [False, True])
+def test_what_the_person_committed_is_not_committed_twice(
+    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git, amended: bool
+) -> None:
+    put(automatic, "user-new.md", "One.")
+    (store / "user-name.md").write_text(TEXT.format("name", "By hand."))
+    by_hand = (store / "user-name.md").read_bytes()
+    put(automatic, "user-name.md", "Two.")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "all of it", *(["--amend"] if amended else []))
+    head = git(repository, "rev-parse", "HEAD")
+    bring_in(typed)
+    assert git(repository, "rev-parse", "HEAD") == head
+    assert blob(git, repository, by_hand) in everything_kept(git, repository)
+    assert automatic.waiting() is not None
+    assert automatic.waiting().log() == []  # type: ignore[union-attr]
+
+
+def test_what_the_person_put_back_stays_and_is_kept(
+    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
+) -> None:
+    put(automatic, "user-name.md", "Another name.")
+    written = (store / "user-name.md").read_bytes()
+    put(automatic, "user-new.md", "New.")
+    git(repository, "checkout", "--", "notes/memory/user-name.md")
+    (store / "user-new.md").unlink()
+    head, name = git(repository, "rev-parse", "HEAD"), (store / "user-name.md").read_bytes()
+    bring_in(typed)
+    assert git(repository, "rev-parse", "HEAD") == head
+    assert (store / "user-name.md").read_bytes() == name
+    assert not (store / "user-new.md").exists()
+    assert blob(git, repository, written) in everything_kept(git, repository)
+
+
+def test_a_hand_edit_of_what_waits_stays_a_hand_edit(
+    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
+) -> None:
+    put(automatic, "user-new.md", "Said.")
+    (store / "user-new.md").write_text(TEXT.format("user-new", "Said better."))
+    bring_in(typed)
+    assert "Said." in git(repository, "show", "HEAD:notes/memory/user-new.md")
+    assert " M notes/memory/user-new.md" in git(repository, "status", "--porcelain")
+    assert "Said better." in (store / "user-new.md").read_text()
+
+
+def test_on_another_branch_what_waits_is_committed_there(
+    typed: Writer, automatic: Writer, repository: Path, git: Git
+) -> None:
+    put(automatic, "user-new.md", "New.")
+    main = git(repository, "rev-parse", "main")
+    git(repository, "switch", "-q", "-c", "other")
+    bring_in(typed)
+    assert subjects(git, repository)[0] == "memory: write user-new.md"
+    assert git(repository, "rev-parse", "main") == main
+    git(repository, "switch", "-q", "main")
+    bring_in(typed)
+    assert git(repository, "rev-parse", "main") == main
+
+
+def test_a_rewritten_branch_gets_only_what_waits(
+    typed: Writer, automatic: Writer, repository: Path, git: Git
+) -> None:
+    put(automatic, "user-new.md", "New.")
+    git(repository, "commit", "-q", "--amend", "--no-edit", "-m", "another word")
+    bring_in(typed)
+    assert subjects(git, repository)[:2] == ["memory: write user-new.md", "another word"]
+
+
+def test_in_the_middle_of_a_merge_what_waits_goes_on_waiting(
+    typed: Writer, automatic: Writer, repository: Path, git: Git
+) -> None:
+    put(automatic, "user-new.md", "New.")
+    (repository / ".git" / "MERGE_HEAD").write_text(git(repository, "rev-parse", "HEAD"))
+    head = git(repository, "rev-parse", "HEAD")
+    put(automatic, "user-more.md", "More.")
+    with pytest.raises(RepositoryState):
+        put(automatic, "user-name.md", None)
+    bring_in(typed)
+    assert git(repository, "rev-parse", "HEAD") == head
+    (repository / ".git" / "MERGE_HEAD").unlink()
+    bring_in(typed)
+    assert subjects(git, repository)[:2] == [
+        "memory: write user-more.md", "memory: write user-new.md",
+    ]  # fmt: skip
+
+
+def test_before_the_first_commit_it_waits_as_well(
+    tmp_path: Path, git: Git, open_writer: OpenWriter
+) -> None:
+    root = tmp_path / "unborn"
+    (root / "notes" / "memory").mkdir(parents=True)
+    git(root, "init", "-q", "-b", "main")
+    writer = open_writer(root)
+    writer.automatic = True
+    assert put(writer, "user-new.md", "New.").waits
+    assert git(root, "for-each-ref", "refs/heads") == ""
+    bring_in(open_writer(root))
+    assert subjects(git, root) == ["memory: write user-new.md"]
+    assert git(root, "status", "--porcelain") == ""
+
+
+def test_two_work_trees_of_a_repository_wait_each_for_itself(
+    typed: Writer, automatic: Writer, repository: Path, tmp_path: Path, git: Git,
+    open_writer: OpenWriter,
+) -> None:  # fmt: skip
+    git(repository, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    put(automatic, "user-here.md", "Here.")
+    side = open_writer(tmp_path / "side")
+    side.automatic = True
+    put(side, "user-there.md", "There.")
+    bring_in(open_writer(tmp_path / "side"))
+    assert subjects(git, repository, "side")[0] == "memory: write user-there.md"
+    assert "memory: write user-here.md" not in subjects(git, repository, "side")
+    bring_in(typed)
+    assert subjects(git, repository, "main")[0] == "memory: write user-here.md"
+
+
+def test_a_store_in_a_repository_of_its_own_commits_at_once(
+    tmp_path: Path, git: Git, open_writer: OpenWriter
+) -> None:
+    root = tmp_path / "project"
+    store = root / "notes" / "memory"
+    store.mkdir(parents=True)
+    git(store, "init", "-q", "-b", "main")
+    writer = open_writer(root)
+    writer.automatic = True
+    assert put(writer, "user-new.md", "New.").commit
+    assert subjects(git, store) == ["memory: write user-new.md"]
+
+
+@pytest.mark.parametrize(("other", "waits"), [("notes.txt", True), ("more.md", False)])
+def test_a_store_at_the_top_of_a_project_is_shared_where_that_holds_more(
+    tmp_path: Path, git: Git, open_writer: OpenWriter, other: str, waits: bool
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    (root / other).write_text("something\n")
+    git(root, "add", ".")
+    git(root, "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-q", "-m", "first")
+    writer = open_writer(root, ".")
+    writer.automatic = True
+    assert put(writer, "user-new.md", "New.").waits is waits
