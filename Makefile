@@ -36,12 +36,21 @@ bench: $(BIN)/mdmemory
 # uv, inside the .venv, installs several times faster than pip and leaves nothing elsewhere; it is
 # told to trust the certificates that the system trusts, as pip does
 export UV_SYSTEM_CERTS = 1
-$(BIN)/mdmemory: pyproject.toml
+$(BIN)/mdmemory: pyproject.toml requirements-dev.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[dev]' \
+	$(BIN)/uv pip install --quiet --python $(BIN)/python \
+		--constraint requirements-dev.txt --editable '.[dev]' \
 		|| $(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
+
+# the newest versions that fit pyproject.toml, pinned for the next run of the tests
+.PHONY: lock
+lock: $(BIN)/mdmemory
+	{ echo '# The versions that the tests were last run with; `make lock` writes this file.'; \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev \
+		--no-emit-index-url --no-annotate --no-header pyproject.toml; } > requirements-dev.new
+	mv requirements-dev.new requirements-dev.txt
 
 .PHONY: client
 client:
