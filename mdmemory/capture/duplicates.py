@@ -11,7 +11,7 @@ _MARK = re.compile(r"[\W_]")
 # A path is concrete when it is rooted, or has a file's ending: "and/or" and "24/7" are none.
 _ENDING = r"[\w@+-]+(?:\.[\w-]+)*\.(?:[a-z]{1,5}\d?|[A-Z]{2,4})(?![\w/])"
 _PATH = re.compile(
-    r"(?<![\w/:.@-])(?:(?:~|\.{1,2})?/[\w@.+-]+(?:/[\w@.+-]+)*/?"
+    r"(?<![\w/:.@+-])(?:(?:~|\.{1,2})?/[\w@.+-]+(?:/[\w@.+-]+)*/?"
     rf"|(?:[\w@.+-]+/)+{_ENDING}|(?:[\w@.+-]+/){{2,}}(?![\w/])"
     r"|[\w@+-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|cpp|md|json|ya?ml|toml|css|html|sql|sh|txt|lock)\b)"
 )

@@ -34,7 +34,7 @@ HOOK = 20  # letters; a shorter first line says too little to find the note by
 _REDACTED = re.compile(r"\[redacted:\w+\]")
 _HEADING = re.compile(r"(?m)^#{1,6}[ \t]+")
 _WHY = re.compile(r"\bWhy:|原因[：:]")
-_ASKED = re.compile(r"[^.!?。！？\n]*[?？]")
+_ASKED = re.compile(r"(?:(?<=[.!?。！？\n])|\A)[^.!?。！？\n]*+[?？]")
 _HOW = re.compile(
     r"\b(?:prefer|like|want|always|never|avoid|don't|do not|should|must|please|user|I|my)\w{0,3}\b"
     r"|喜欢|偏好|不要|总是|必须|请|好き|好む|ください|선호|좋아|항상",

@@ -14,6 +14,7 @@ from mdmemory.capture import gate_words as words
 from mdmemory.capture.triggers import weight
 
 FLOOR = 20  # letters; a Chinese, Japanese or Korean character counts as three
+JUDGED = 4_000  # characters of a text; a fact takes a sentence or two
 FLOORS = {"user": 12, "feedback": 15}  # "Is vegetarian" is a fact, 不要跳过测试 a rule
 TRUSTED = ("explicit", "manual")
 SOFT = ("restated", "bad_feedback", "bad_decision", "dangling")
@@ -37,7 +38,7 @@ def judge(text: str, *, type: str, source: str) -> Verdict:
     """
     if source in TRUSTED:
         return Verdict(True)
-    fact = _without_frame(" ".join(text.split()), type)
+    fact = _without_frame(" ".join(text[:JUDGED].split()), type)
     claim = _pattern(words.REASON).sub("", fact).strip() or fact
     found = tuple(
         code

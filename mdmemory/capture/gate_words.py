@@ -507,7 +507,7 @@ DID = (
 )
 # A line of a report, by its label.
 LABELLED = (
-    r"^\W*(?:status|phase|next(?: task| step| up)?|todos?|problem|issue|solution|resolution"
+    r"^\W*+(?:status|phase|next(?: task| step| up)?|todos?|problem|issue|solution|resolution"
     r"|(?:[\w-]+ )?fix(?:ed)?|(?:root )?cause|result|outcome|symptoms?|task(?: type)?|complexity"
     r"|progress|blockers?|branch|working tree|(?:latest |last )?commit|(?:key )?changes?"
     r"|uncertainty|summary|completed|done|remaining|pending|blocked|current \w+"

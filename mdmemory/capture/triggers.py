@@ -15,6 +15,8 @@ from functools import cache
 from mdmemory.capture import wordings
 
 FLOOR = 8
+JUDGED = 2_000  # characters of a sentence, or of a fact, that tell what it is
+_CLOSE = 200  # characters at the end of a fact in which thanks may stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +120,13 @@ def _openings(line: str) -> list[_Opening]:
     found: list[_Opening] = []
     open_ended = False
     for start, end in _sentences(line):
-        sentence = line[start:end]
+        sentence = line[start : min(end, start + JUDGED)]
         opening = None if _matches(wordings.REPORTED, sentence) else _opening(sentence)
+        if opening and opening.end == len(sentence):
+            opening = replace(opening, end=end - start)
         if opening:
             moved = replace(opening, start=start + opening.start, end=start + opening.end)
-            open_ended = not (opening.negated or opening.before or opening.end < len(sentence))
+            open_ended = not (opening.negated or opening.before or moved.end < end)
             found.append(moved)
         elif open_ended and _matches(wordings.TURN, sentence.strip()):
             open_ended = False
@@ -133,7 +137,7 @@ def _openings(line: str) -> list[_Opening]:
 
 def _sentences(line: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for end in _pattern(r"[.!?…]+[)\]]*[ \t]+|[。！？]+[ \t]*").finditer(line):
+    for end in _pattern(r"(?<![.!?…])[.!?…]++[)\]]*+[ \t]++|[。！？]+[ \t]*").finditer(line):
         if end.end() < len(line):
             yield start, end.end()
             start = end.end()
@@ -183,7 +187,7 @@ def _below(text: str, masked: str, start: int) -> tuple[int, list[str]]:
 
 def _told_before(phrase: str, told: str) -> Trigger:
     """The trigger for a fact that stands before its verb: what joins the two is no part of it."""
-    fact = _pattern(wordings.TAIL).sub("", told)
+    fact = _without(wordings.TAIL, told)
     trigger = _trigger(phrase, fact)
     errand = _matches(wordings.NOT_TO_FORGET, phrase) and _matches(wordings.ERRAND, told)
     if errand and not trigger.reason and _matches(wordings.EVERY, fact):
@@ -192,9 +196,14 @@ def _told_before(phrase: str, told: str) -> Trigger:
 
 
 def _trigger(phrase: str, fact: str) -> Trigger:
-    fact = _pattern(wordings.THANKS).sub("", fact)
+    fact = _without(wordings.THANKS, fact)
     type_, kind = type_of(fact)
-    return Trigger(phrase, fact, type_, kind, _reason(fact))
+    return Trigger(phrase, fact, type_, kind, _reason(fact[:JUDGED]))
+
+
+def _without(closing: str, fact: str) -> str:
+    """A fact without what it closes with."""
+    return fact[:-_CLOSE] + _pattern(closing).sub("", fact[-_CLOSE:])
 
 
 def _reason(fact: str) -> str:

@@ -50,7 +50,7 @@ _OTHER = re.compile(
 _OTHER_SIGN = re.compile(r"\.[A-Za-z_]|--|@|\+\+|#")
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")  # e.g, i.e: not a dotted name
 _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-_FENCED = re.compile(r"(?ms)^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1")
+_FENCE = re.compile(r"[ \t]*(`{3,}+|~{3,}+)")
 _QUOTED = re.compile(
     rf"(?<!{_L})\"(?=\S)([^\"\n]{{1,300}})(?<=\S)\"(?!{_L})"
     rf"|(?<!{_L})'(?=\S)([^'\n]{{2,300}})(?<=\S)'(?!{_L})"
@@ -226,12 +226,25 @@ def _spans(text: str) -> Iterator[str]:
     if not _SPAN_SIGN.search(text):
         return
     flat = _flat(text)
-    yield from (" ".join(span.split()) for span in _CODE.findall(flat))
+    yield from filter(None, (" ".join(span.split()) for span in _CODE.findall(flat)))
     for groups in _QUOTED.findall(flat):
         yield from filter(None, (span.strip().rstrip(_END) for span in groups))
     if "```" in text or "~~~" in text:
-        for _, block in _FENCED.findall(text):
-            yield from filter(None, (" ".join(line.split()) for line in block.split("\n")))
+        yield from filter(None, (" ".join(line.split()) for line in _fenced(text)))
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """The lines of the code blocks of a text; one that is left open holds none."""
+    fence, held = "", list[str]()
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if fence and mark and mark[1].startswith(fence):
+            yield from held
+            fence = ""
+        elif fence:
+            held.append(line)
+        elif mark:
+            fence, held = mark[1], []
 
 
 def _parts(piece: str) -> Iterable[str]:

@@ -42,7 +42,7 @@ _TIMES = word_set(
     "eleven twelve daily weekly monthly yearly hourly"
 )
 _TIMES_CJK = re.compile(
-    r"(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十百千两]+(?=[点月号天个次年周时分])"
+    r"(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十百千两]{1,12}(?=[点月号天个次年周时分])"
 )
 
 _GERMAN = 0.15  # share of capitals inside sentences beyond which a capital says nothing

@@ -17,7 +17,7 @@ from mdmemory.store.united import own_keys
 
 Sentence = tuple[str, ...]
 
-_CLOSING = re.compile(r"[.,;:!…。，；：！、]+(?=\s|$)")
+_CLOSING = re.compile(r"(?<![.,;:!…。，；：！、])[.,;:!…。，；：！、]++(?=\s|$)")
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _FORM = re.compile(r"^[ \t]*(?:[-*+•>#]+[ \t]+|\d{1,2}[.)][ \t]+)+|[`*\"“”]")
 _FILLERS = frozenset(("a", "an", "the", "please", "also"))

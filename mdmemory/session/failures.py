@@ -54,7 +54,7 @@ CATEGORIES: tuple[Category, ...] = (
         r"|playwright test\b|(?:go|cargo|dotnet|mix|swift|rake|deno|just|zig build) test\b"
         r"|cargo nextest\b|(?:\./)?(?:mvnw?|gradlew?)\b.*\b(?:test|verify|check)\b"
         rf"|{_JS}(?:test|t\b)|make (?:\S*test\S*|check)\b|node --test\b",
-        r"\b(?:FAIL(?:ED|URE)?|ERROR|failed|failing)\b|\w+(?:Error|Exception)\b|^E\s|✕|✗",
+        r"\b(?:FAIL(?:ED|URE)?|ERROR|failed|failing)\b|(?<=\w)(?:Error|Exception)\b|^E\s|✕|✗",
     ),
     Category(
         "build",
@@ -66,7 +66,7 @@ CATEGORIES: tuple[Category, ...] = (
         "runtime",
         r"(?:python[\d.]*|node|deno|bun|ruby|perl|php|java|lua|tsx|ts-node|Rscript)\b(?!\s+-V)"
         rf"|(?:go|cargo|dotnet|swift) run\b|{_JS}(?:start|dev|serve)\b|\./\S+",
-        r"\w+(?:Error|Exception)\b|\b(?:error|panic|fatal)\b|Traceback",
+        r"(?<=\w)(?:Error|Exception)\b|\b(?:error|panic|fatal)\b|Traceback",
     ),
     Category("tool", r"(?!)"),
 )
