@@ -13,7 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from mdmemory.claims.statement import CJK, is_cjk, is_german, pieces, proper_nouns
+from mdmemory.claims.stems import is_known, sense
 
+_STEM = 4  # letters of a noun that its ending must leave
 LISTED = 20  # lost or invented literals that an audit lists
 
 _END = ".,;:!?…"  # punctuation that follows a literal, not part of it
@@ -116,6 +118,17 @@ class _Reading:
     def vocabulary(self) -> set[str]:
         return {word for piece in pieces(self.whole) for word in _parts(piece)}
 
+    def names(self, folded: str) -> bool:
+        """Whether a proper noun is among the words, in whatever number or case, or a word that
+        means the same."""
+        if folded in self.vocabulary or not self._forms.isdisjoint(_forms(folded)):
+            return True
+        return is_known(folded) and sense(folded) in map(sense, self.vocabulary)
+
+    @cached_property
+    def _forms(self) -> set[str]:
+        return {form for word in self.vocabulary for form in _forms(word)}
+
     def lacking(self, other: _Reading, *, strange: bool = False) -> Iterator[str]:
         """The literals of this one that the other does not have.
 
@@ -134,7 +147,7 @@ class _Reading:
         german = any(map(is_german, other.texts)) if strange else None
         for text in self.texts:
             for folded, noun in proper_nouns(text, german=german).items():
-                if folded not in other.vocabulary and not stands(folded, other.folded):
+                if not other.names(folded) and not stands(folded, other.folded):
                     yield noun
 
     def _demanded(self, text: str) -> Iterable[str]:
@@ -254,6 +267,15 @@ def _parts(piece: str) -> Iterable[str]:
     if not folded.isalnum():
         yield from re.split(r"[^\w]", folded)
         yield folded.removesuffix("'s").removesuffix("’s")
+
+
+def _forms(folded: str) -> Iterator[str]:
+    """A word, and what is left of it without the ending of a plural or a genitive."""
+    yield folded
+    if folded.isalpha():
+        for ending in ("s", "es", "n", "en"):
+            if folded.endswith(ending) and len(folded) - len(ending) >= _STEM:
+                yield folded[: -len(ending)]
 
 
 def _folded(text: str) -> str:

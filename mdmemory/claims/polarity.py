@@ -19,7 +19,8 @@ BREAKS = _CLAUSE | {"\n", NEW_LINE}
 
 _WORD = re.compile(
     r"not|never|no|none|nothing|neither|nor|cannot|dont|without|avoid(?:s|ed|ing)?|stop(?:s|ped)?|"
-    r"refuses?|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|"
+    r"skip(?:s|ped|ping)?|omit(?:s|ted|ting)?|überspring(?:e|t|en)|unterlass(?:e|t|en)|"
+    r"verzichte[nt]?|refuses?|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|"
     r"nicht|kein\w*|nie|niemals|ohne|weder|vermeide[nt]?|"
     r"ne|pas|jamais|aucune?|sans|évite[rz]?|nunca|jamás|sin|tampoco|ningun[oa]?|ningún|evitar?"
 )
@@ -46,7 +47,8 @@ _STOP = frozenset(
         r"\w+",
         "a an and are as at be been by do does did for from had has have he her his i in is it its "
         "my of on or our she so than that the their them they this to was we were will with you "
-        "your der die das den dem ein eine einen und zu le la les un une de du des el los las y",
+        "your der die das den dem des ein eine einen einem und zu mit im am auf aus bei für von "
+        "zum zur ist sind wird werden le la les un une de du des el los las y",
     )
 )
 

@@ -32,7 +32,7 @@ STOP = word_set(
     "a an and are as at be been by do does did for from had has have he her his i in is it its my "
     "of on or our she so that the their them they this to was we were will with you your"
 )
-_SMALL = STOP | word_set(
+SMALL = STOP | word_set(
     "also always just now still usually currently please per each every any all can could should "
     "must may would"
 )
@@ -105,7 +105,7 @@ class Statement:
             bare(word)
             for word in self.lower - other.lower
             if word.isalpha()
-            and word not in _SMALL
+            and word not in SMALL
             and word not in _TIMES
             and not polarity.is_negation(word)
         }
@@ -119,7 +119,7 @@ class Statement:
         for token in self.tokens:
             if is_cjk(token[0]):
                 found.update(polarity.without_negation(_TIMES_CJK.sub("", token)))
-            elif token not in _SMALL and not polarity.is_negation(token):
+            elif token not in SMALL and not polarity.is_negation(token):
                 found.update((bare(token),) if not self._names(token) else ())
         return frozenset(found)
 
@@ -163,7 +163,31 @@ def turned(sources: Sequence[str], result: str) -> list[str]:
     }
     found |= (sure & said.keys()) - may.keys()
     for words, kept in (*((words, may_after) for words in denied), (sure, may)):
-        found |= frozenset() if words & kept.keys() else words
+        found |= frozenset() if _roots(words) & _roots(kept) else words
+    return sorted(found)
+
+
+def _roots(words: Iterable[str]) -> set[str]:
+    """The beginnings of words: "class" and "classes" deny the same."""
+    return {word[:5] for word in words}
+
+
+def flipped(old: Sequence[str], new: str, whole: str) -> list[str]:
+    """The words that one of the `old` texts denies and the `new` one says, or the reverse, where
+    nothing in the `whole` of the old text says so; sorted. Unlike with `turned`, the new text may
+    leave out what is denied."""
+    if not any(map(polarity.may_deny, (*old, new))):
+        return []
+    before, after = pieces(whole), pieces(new)
+    may, may_after = polarity.possibly_negated(before), polarity.possibly_negated(after)
+    told, told_after = _said(before), _said(after)
+    denied = frozenset().union(*(polarity.surely_negated(pieces(text)) for text in old))
+    found = {
+        word
+        for word in denied
+        if told_after[word] > may_after[word] and told[word] <= may[word]
+    }
+    found |= (polarity.surely_negated(after) & told.keys()) - may.keys()
     return sorted(found)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from mdmemory.claims import literals
-from mdmemory.claims.contradiction import Profile, contradiction, opposed, profile
-from mdmemory.claims.statement import Statement, turned
+from mdmemory.claims.contradiction import Profile, contradiction, profile
+from mdmemory.compact.meaning_guards import meaning, said
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, shown
 from mdmemory.compact.same import same_key
@@ -20,7 +20,6 @@ from mdmemory.compact.text_guards import bad_text
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 
-_LISTED = 5  # literals named in one message
 
 @dataclass(frozen=True)
 class World:
@@ -121,16 +120,14 @@ def _merge_refusals(op: Merge, world: World) -> Iterator[_Refusal]:
         one, other, why = found
         yield "contradiction", f"{shown(one)} and {shown(other)} contradict: {why}."
     own = [name for source in sources for name in merged.names(source)]
-    texts = [_said(source.head.description, source.body) for source in sources]
-    yield from _loss(op.target, texts, _said(op.description, op.body), own)
+    yield from meaning(shown(op.target), sources, op.description, op.body, own)
 
 
 def _rewrite_refusals(op: Rewrite, world: World) -> Iterator[_Refusal]:
     note = world.store[op.file].note
     description = note.head.description if op.description is None else op.description
     yield from bad_text(op, world.store)
-    before = _said(note.head.description, note.body)
-    yield from _loss(op.file, [before], _said(description, op.body), ())
+    yield from meaning(shown(op.file), [note], description, op.body)
     after = Profile(note.head.type, description, op.body)
     if why := contradiction(world.profile(op.file), after):
         yield "negation", f"The new text of {shown(op.file)} contradicts the old one: {why}."
@@ -141,32 +138,6 @@ def _delete_refusals(op: Delete, world: World) -> Iterator[_Refusal]:
         other, why = found
         message = f"{shown(op.file)} and {shown(other)} contradict, so both stay: {why}."
         yield "contradiction", message
-
-
-def _loss(
-    file: str, before: Sequence[str], after: str, own: Sequence[str]
-) -> Iterator[_Refusal]:
-    before = [text for text in before if text != after]
-    if not before:
-        return
-    lost, invented = literals.audit(before, after, merged=own)
-    if lost:
-        yield "literal_lost", f"{shown(file)} would lose {_some(lost)}."
-    if invented:
-        yield "literal_invented", f"{shown(file)} would gain {_some(invented)} from nowhere."
-    if flipped := turned(before, after):
-        yield "negation", f"{shown(file)} would turn around what is said of {_some(flipped)}."
-    if words := opposed(Statement("\n".join(before)), Statement(after)):
-        yield "negation", f"{shown(file)} would say {words[1]} for {words[0]}."
-
-
-def _some(tokens: Sequence[str]) -> str:
-    more = f" and {len(tokens) - _LISTED} more" if len(tokens) > _LISTED else ""
-    return ", ".join(token[:80] for token in tokens[:_LISTED]) + more
-
-
-def _said(description: str, body: str) -> str:
-    return f"{description}\n\n{body}"
 
 
 # --- links
@@ -208,9 +179,9 @@ def _texts_after(ops: Sequence[Op], store: Mapping[str, StoredNote]) -> dict[str
             case Rewrite():
                 kept = store[op.file].note.head.description
                 description = kept if op.description is None else op.description
-                texts[op.file] = _said(description, op.body)
+                texts[op.file] = said(description, op.body)
             case Merge():
                 for file in op.sources:
                     del texts[file]
-                texts[op.target] = _said(op.description, op.body)
+                texts[op.target] = said(op.description, op.body)
     return texts
