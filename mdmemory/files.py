@@ -60,6 +60,38 @@ def read_regular(path: Path | str, limit: int = MAX_FILE) -> bytes:
     NotFound when nothing is there, MdmemoryError for links, folders, devices, and files over
     `limit` bytes.
     """
+    handle, size = _open_regular(path)
+    try:
+        if size > limit:
+            raise MdmemoryError(
+                f"{Path(path).name} has {size} bytes; more than {limit} are not read.",
+                "Move it out of the store or shorten it.",
+            )
+        return _read_all(handle, size)
+    finally:
+        os.close(handle)
+
+
+def read_start(path: Path | str, size: int) -> bytes:
+    """The first `size` bytes of a regular file of any length. Raises as `read_regular` does."""
+    handle, _ = _open_regular(path)
+    try:
+        return os.read(handle, size)
+    finally:
+        os.close(handle)
+
+
+def holds(path: Path | str, data: bytes) -> bool:
+    """Whether a regular file is exactly these bytes. Raises as `read_regular` does."""
+    handle, size = _open_regular(path)
+    try:
+        return size == len(data) and _read_all(handle, size) == data
+    finally:
+        os.close(handle)
+
+
+def _open_regular(path: Path | str) -> tuple[int, int]:
+    """A handle on a regular file, and its size in bytes."""
     # O_NONBLOCK: opening a FIFO named x.md would otherwise wait for a writer for ever.
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -68,19 +100,11 @@ def read_regular(path: Path | str, limit: int = MAX_FILE) -> bytes:
     except UnicodeEncodeError:
         require_utf8([str(path)])
         raise
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            name = Path(path).name
-            raise MdmemoryError(f"{name} is not a regular file.", "Move it out of the store.")
-        if status.st_size > limit:
-            raise MdmemoryError(
-                f"{Path(path).name} has {status.st_size} bytes; more than {limit} are not read.",
-                "Move it out of the store or shorten it.",
-            )
-        return _read_all(handle, status.st_size)
-    finally:
-        os.close(handle)
+    status = os.fstat(handle)
+    if stat.S_ISREG(status.st_mode):
+        return handle, status.st_size
+    os.close(handle)
+    raise MdmemoryError(f"{Path(path).name} is not a regular file.", "Move it out of the store.")
 
 
 def _read_all(handle: int, size: int) -> bytes:

@@ -18,10 +18,9 @@ from mdmemory.files import digest, read_regular, write_atomic, writing
 from mdmemory.settings_table import PROJECT_FILE
 from mdmemory.store import attributes, git
 from mdmemory.store.history import KEEP, History, Message, memory_trailers
-from mdmemory.store.index import is_generated
 from mdmemory.store.lock import locked
 from mdmemory.store.project import Places, Project, open_project
-from mdmemory.store.refresh import Refresher
+from mdmemory.store.refresh import Refresher, is_foreign
 from mdmemory.store.store import GENERATED, INDEX, Store
 from mdmemory.store.transaction import Change, Transactions
 
@@ -257,8 +256,7 @@ def _index(setup: Setup, refresher: Refresher) -> list[Change]:
     store = setup.project.store
     foreign: dict[str, bytes] = {}
     for name in GENERATED:
-        data = read_regular(store / name) if (store / name).exists() else b""
-        if data.strip() and not is_generated(data.decode("utf-8", "replace")):
+        if is_foreign(store / name) and (data := read_regular(store / name)).strip():
             foreign[name] = data
     rescued = []
     for name, data in foreign.items():

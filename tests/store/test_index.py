@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from markdown_it.token import Token
 from pace import HUNG
 
 from mdmemory.note import Head
+from mdmemory.store import index
 from mdmemory.store.index import MARKER, Index, build, is_generated, line
 
 EMPTY = f"""{MARKER}
@@ -233,6 +235,45 @@ def test_under_the_budget_all_notes_are_listed() -> None:
     assert not footer(found).startswith(">")
 
 
+def test_the_overflow_of_many_notes_has_a_limit_keeps_the_best_and_counts_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = [
+        *many(300, "user"), *many(300, "project"),
+        *(head(f"feedback-喜欢-{n}.md", "短的回答" * 9, source="explicit") for n in range(20)),
+    ]  # fmt: skip
+    whole = build(store, max_entries=10).more
+    assert whole is not None
+    assert not whole.splitlines()[-1].startswith(">")
+    size = len(whole.encode())
+    monkeypatch.setattr(index, "MAX_MORE", size)
+    assert build(store, max_entries=10).more == whole, "what fits is shown whole"
+    for limit in (size - 1, size // 2, 3_000, 1_000):
+        monkeypatch.setattr(index, "MAX_MORE", limit)
+        found = build(store, max_entries=10)
+        assert found.more is not None
+        assert found == build(reversed(store), max_entries=10), "whatever order they come in"
+        assert len(found.more.encode()) <= limit
+        kept = lines(found.more)
+        others = "the other" if len(kept) == 609 else "the others"
+        assert found.more.splitlines()[-1] == (
+            f"> {len(kept)} of 610 more notes; {others}: `memory_search` or `mdmemory list`."
+        )
+        assert [text for text in lines(whole) if text in kept] == kept, "in their order"
+        of = {line(note): found.strengths[note.file] for note in store}
+        gone = [of[text] for text in lines(whole) if text not in kept]
+        assert min((of[text] for text in kept), default=1.0) >= max(gone), "the best stay"
+        assert len(found.memory) < 8_000
+
+
+def test_the_index_has_a_limit_whatever_the_setting() -> None:
+    store = [head(f"user-{n}.md", "x" * 150) for n in range(6_000)]
+    found = build(store, max_chars=10**9, max_entries=10**9)
+    assert 999_000 < len(found.memory) <= 1_000_000
+    assert found.total == 6_000
+    assert 0 < len(found.listed) < 6_000
+
+
 def test_what_is_not_listed_is_in_the_overflow_and_nowhere_twice() -> None:
     store = [*many(60), *many(60, "project")]
     found = build(store)
@@ -395,7 +436,7 @@ def fingerprint(seed: int) -> str:
 @pytest.mark.slow
 def test_the_same_notes_give_the_same_bytes_everywhere(setting: dict[str, str]) -> None:
     script = (
-        "import importlib.util as u, sys;"
+        f"import importlib.util as u, sys; sys.path.append({str(Path(__file__).parents[1])!r});"
         f"s = u.spec_from_file_location('t', {__file__!r}); m = u.module_from_spec(s);"
         "s.loader.exec_module(m); print(m.fingerprint(int(sys.argv[1])))"
     )
