@@ -48,10 +48,8 @@ def told(done: Extracted, is_private: bool) -> list[str]:
     """What the assistant is told in the turn itself; of what is private it shall store nothing."""
     files = saved(done)
     said = [f"mdmemory has stored this already: {', '.join(files)}."] if files else []
-    if done.waits:
-        said.append(
-            "It is kept in git; the next mdmemory command that the user types commits it."
-        )
+    if files and done.waits:
+        said[0] += " It is kept in git; the next mdmemory command that the user types commits it."
     is_vague = any("vague" in drop["reasons"] for drop in done.dropped)  # type: ignore[operator]
     if is_vague and not is_private:
         said.append(

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from mdmemory.store import opened
 from mdmemory.store.moves import MARK
 from mdmemory.store.private import is_folder
 from mdmemory.store.project import Project
@@ -39,7 +40,7 @@ def sweep(project: Project, now: datetime) -> None:
 
 def aside(project: Project) -> list[Path]:
     """Texts that were saved into a note while it was replaced, and found their name taken."""
-    return sorted(project.store.glob(f"{MARK}*.old"))
+    return sorted([*project.store.glob(f"{MARK}*.old"), *opened.written_to(project.store)])
 
 
 def _copies(folder: Path, before: float) -> Iterator[Path]:

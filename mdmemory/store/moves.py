@@ -15,6 +15,7 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NoteChanged, NotFound, Unwritable
 from mdmemory.files import digest, link, read_regular, require_utf8, sync_folder, writing
+from mdmemory.store import opened
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
 SOMETHING = ""  # the "digest" of a link, a folder, an unreadable file: never one that we expect
@@ -163,10 +164,13 @@ def install(folder: Path, move: Move) -> str | None:
 
 
 def settle(folder: Path, move: Move) -> str | None:
-    """Drop the old bytes, which a commit holds; bytes that are others by now are kept."""
+    """Drop the old bytes, which a commit holds; bytes that are others by now are kept, and so is
+    a file that a program has open for writing: see `opened`."""
     path, aside = folder / move.file, beside(folder, move.file, move.aside)
     if not os.path.lexists(aside):
         return None
+    if move.old and (why := opened.keep(aside, move.file, move.old)):
+        return why
     if state(aside) == move.old:
         aside.unlink()
         return None

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, RepositoryState
 from mdmemory.files import digest, read_regular, require_utf8
-from mdmemory.store import git, moves
+from mdmemory.store import git, moves, opened
 from mdmemory.store.history import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.store.lock import locked
 from mdmemory.store.plain import PlainWrites
@@ -94,7 +94,7 @@ class Writer:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
             found = Transactions(self.history).recover() if self.history else ()
             plain = PlainWrites(self.project.store, private).recover() if private else ()
-            for sentence in (*found, *plain):
+            for sentence in (*found, *plain, *opened.sweep(self.project.store)):
                 self.tell(sentence)
             if self.history is None:  # with git, `recover` knows whether there is anything
                 moves.sweep_fresh(self.project.store)
@@ -195,15 +195,16 @@ class Writer:
         about = memory_trailers(kind, more, groups=files, id=id)
         message = Message(subject, [group.line for group in groups], about, by_model)
         done = transactions.apply([*changes, *self._index(changes)], checkpoint, message)
-        if done.kept:
+        kept = self._kept(done.kept)
+        if kept:
             self.refresher.refresh()
         else:
             self.refresher.follow()
         id = id if done.commit else ""
         if self.waits:
-            return Written(id or None, kept=done.kept, waits=bool(id))
+            return Written(id or None, kept=kept, waits=bool(id))
         before = checkpoint.commit if checkpoint.made else None
-        return Written(id or None, done.commit, before, done.kept)
+        return Written(id or None, done.commit, before, kept)
 
     def checkpoint_all(self, touched: Sequence[str]) -> Checkpoint:
         """A checkpoint of the whole store as it is: before a compaction that touches `touched`.
@@ -277,4 +278,11 @@ class Writer:
                 state.add_uncommitted(waiting)
         kept = PlainWrites(self.project.store, private).apply(changes)
         self.refresher.refresh()
-        return kept
+        return self._kept(kept)
+
+    def _kept(self, kept: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """Those of the files that stayed as they are; of the others, `tell` hears."""
+        for file, why in kept:
+            if why.startswith(opened.OPEN):
+                self.tell(f"{file}: {why}.")
+        return tuple(each for each in kept if not each[1].startswith(opened.OPEN))
