@@ -20,7 +20,7 @@ FLOORS = (
     ("errors", "version"),
     ("files", "assets", "stamps"),
     (
-        *("setting_values", "settings_table", "config", "limits", "unseen"),
+        *("setting_values", "settings_table", "config", "bounds", "limits", "unseen"),
         *("head_lines", "heads", "head_edits", "head_union"),
     ),
     ("note", "note_writing"),

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
 from mdmemory.limits import MAX_DESCRIPTION, TYPES
 
-MAX_ANSWER = 400_000  # characters; an answer has about 2,000
+MAX_ANSWER = bounds.CANDIDATES
 MAX_CANDIDATES = 30  # a good answer has three
 MAX_TEXT = 4_000  # characters of a body or a quote; a fact takes a sentence or two
 MAX_SUPERSEDED = 50

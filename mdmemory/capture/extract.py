@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mdmemory import limits, note_writing, unseen
+from mdmemory import bounds, limits, note_writing, unseen
 from mdmemory.capture.duplicates import Statement, canonical, place_of
 from mdmemory.capture.gate import Verdict, judge
 from mdmemory.capture.near import contradicted
@@ -127,6 +127,7 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
 
     Without a trigger (`trigger` is ""), the gate's word is on the text as a model's candidate.
     """
+    text = bounds.beginning(text)
     visible, blocks = strip_private(text)
     shown, kinds = redact(visible)
     asked = asked_in([Turn("", "user", text)])
@@ -177,7 +178,7 @@ def _facts(turn: Turn) -> Iterator[Asked]:
     """The facts of a user's turn; whatever is private or secret is gone before it is looked at."""
     if turn.role != "user":
         return
-    visible, blocks = strip_private(unseen.without(turn.text))
+    visible, blocks = strip_private(unseen.without(bounds.beginning(turn.text)))
     said = without_memory(_CONTROL.sub("", visible))
     for trigger in find(redact(said)[0]):
         reason = trigger.reason

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdmemory import limits, unseen
+from mdmemory import bounds, limits, unseen
 from mdmemory.capture.extract import description_of, name_of, says_something
 from mdmemory.capture.gate import judge
 from mdmemory.capture.near import words
@@ -15,7 +15,7 @@ from mdmemory.capture.proof import heard, invented
 from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.capture.transcripts.turns import said as heard_as
 from mdmemory.capture.triggers import type_of, weight
-from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 
@@ -74,6 +74,12 @@ def fact_of(content: str, title: str = "", type: str = "") -> Fact:
     Raises NotStored with the reasons, BadNote for a text that no note may hold, UsageError for a
     type that there is not.
     """
+    for given in (content, title):
+        if len(given) > bounds.FACT:
+            raise BadNote(
+                f"The text has {len(given):,} characters: no fact has so many.",
+                "Store what lasts of it, in a sentence or two.",
+            )
     visible, blocks = strip_private(unseen.without(content))
     if blocks and not visible.strip():
         raise NotStored("private")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from mdmemory import bounds
 from mdmemory.capture import pending
 from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate
 from mdmemory.capture.duplicates import canonical
@@ -153,7 +154,7 @@ def take(
     """
     today = now.date().isoformat()
     turns = redacted([turn for turn in said if turn.role == "user"])
-    clean = redact(without_memory(strip_private(text)[0]))[0]
+    clean = redact(without_memory(strip_private(bounds.beginning(text))[0]))[0]
     wanted = parse(clean, list(shown))
 
     def judged() -> Findings:

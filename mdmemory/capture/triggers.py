@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
+from mdmemory import bounds
 from mdmemory.capture import wordings
 
 FLOOR = 8
@@ -39,7 +40,8 @@ class Trigger:
 
 
 def find(text: str) -> list[Trigger]:
-    """Every trigger in a user's message, in order."""
+    """Every trigger in a user's message, in order; of a very long one in its beginning."""
+    text = bounds.beginning(text)
     masked = _without_quotes(_without_code(text))
     triggers: list[Trigger] = []
     read_to = 0

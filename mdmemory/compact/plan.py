@@ -14,9 +14,10 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
+from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
 
-MAX_ANSWER = 2_000_000  # bytes
+MAX_ANSWER = bounds.PLAN
 MAX_DEPTH = 8  # a plan needs 4
 MAX_FLAGGED = 20  # files of one flag; a ledger line per pair makes 190 lines of these
 MAX_REASON = 500  # characters

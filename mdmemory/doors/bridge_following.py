@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from mdmemory import bounds
 from mdmemory.doors import recalling
 from mdmemory.doors.bridge_desks import Desks
 from mdmemory.doors.bridge_known import Sessions
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # loaded with the first desk
     from mdmemory.store.project import Project
 
 HOOKS = ("tool", "said", "answered")  # what a host has to forward for it
-MAX_SAID = 40_000  # characters of one answer of the assistant that are looked at
+MAX_SAID = bounds.SAID
 REST = 0.1  # seconds; the answer, and the prompt that follows it, are under way by then
 MAX_WAITING = 32_000_000  # characters of outputs that wait to be kept
 Failed = Callable[[Exception], None]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mdmemory import bounds
 from mdmemory.errors import UsageError
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
@@ -37,6 +38,18 @@ def turn_of(session: str, params: Params) -> tuple[Turn | None, bool]:
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     is_private = any(strip_private(text)[1] for text in texts if isinstance(text, str))
     return (turns[0] if turns else None), is_private
+
+
+def unread(params: Params) -> list[str]:
+    """What the assistant is told of a message that is too long to be read whole."""
+    texts = [part.get("text") for part in params.get("parts", []) if isinstance(part, dict)]
+    length = sum(len(text) for text in texts if isinstance(text, str))
+    if length <= bounds.MESSAGE:
+        return []
+    return [
+        f"mdmemory read the first {bounds.MESSAGE:,} of {length:,} characters of this message. If "
+        "the user asks to remember something after that, store it with memory_store."
+    ]
 
 
 def saved(done: Extracted) -> list[str]:

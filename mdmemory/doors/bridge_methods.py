@@ -14,7 +14,7 @@ from mdmemory.doors import machine, recalling
 from mdmemory.doors.bridge_following import Following, wanted
 from mdmemory.doors.bridge_known import Sessions
 from mdmemory.doors.bridge_log import Log
-from mdmemory.doors.bridge_message import Params, named, saved, told, turn_of, used
+from mdmemory.doors.bridge_message import Params, named, saved, told, turn_of, unread, used
 from mdmemory.doors.idle import Starter
 from mdmemory.doors.memory import Memory
 from mdmemory.errors import MdmemoryError, UsageError
@@ -112,6 +112,7 @@ class Hooks:
         _refresh(memory)
         parts = [] if done is None else told(done, is_private)
         if turn is not None:
+            parts += unread(params)
             self._asked.put(session, turn.text)
             # another agent's words decide nothing
             role = "assistant" if self._children.get(session) else "user"

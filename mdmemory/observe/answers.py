@@ -6,9 +6,10 @@ import json
 import re
 from typing import Any
 
+from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
 
-MAX_ANSWER = 200_000  # characters; an answer has about 3,000
+MAX_ANSWER = bounds.OBSERVATION
 _FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)
 
 
@@ -20,11 +21,11 @@ class BadObservation(MdmemoryError):
 
 def read(answer: str) -> dict[str, Any]:
     """The object in an answer, with nothing around it but a code fence. Raises BadObservation."""
+    if len(answer) > MAX_ANSWER:
+        raise bad(f"has more than {MAX_ANSWER} characters")
     text = answer.strip()
     fenced = _FENCED.fullmatch(text)
     try:
-        if len(answer) > MAX_ANSWER:
-            raise bad(f"has more than {MAX_ANSWER} characters")
         found = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError) as problem:
         raise bad("is not JSON, or was cut off") from problem

@@ -8,12 +8,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mdmemory import bounds
 from mdmemory.files import digest
 from mdmemory.observe.observation import GUESSED, MAX_FILE, Draft, drafted, items
 from mdmemory.session.wording import clean, cut, line, visible
 
 MIN_CHARS = 50  # a shorter output says nothing
-MAX_READ = 50_000  # characters of an output that are looked at
+MAX_READ = bounds.OBSERVED
 HEAD, TAIL = 3_000, 1_000  # characters of it that are kept
 MAX_ARGUMENT = 600
 MAX_ARGUMENTS = 12

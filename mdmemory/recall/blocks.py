@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from mdmemory import bounds
 from mdmemory.recall.budget import counted, fitting
 from mdmemory.search.chunks import tokens
 from mdmemory.search.found import Hit
@@ -16,7 +17,7 @@ from mdmemory.session.wording import clean, visible
 NOTES_BUDGET = 2_000  # tokens
 COMPACTION_BUDGET = 2_000  # tokens of observations that a summary is told
 MOST = 12  # notes that are looked for
-MAX_QUERY = 2_000  # characters of a message that notes are looked for by
+MAX_QUERY = bounds.QUERY_OF_MESSAGE
 
 _OPEN, _CLOSE = "<recalled_memory>", "</recalled_memory>"
 _SAID = (

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from mdmemory import bounds
 from mdmemory.search import dates
 from mdmemory.search.words import LIGHT, STOP, SYNONYMS, normal, pairs, parts, pieces, run, words
 
-LONGEST = 10_000  # characters of a query that are looked at
+LONGEST = bounds.QUERY
 MOST = 48  # terms
 _LIGHT_WEIGHT = 0.3
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mdmemory import bounds
 from mdmemory.session.shell import decisive
 from mdmemory.session.wording import line
 
@@ -106,7 +107,7 @@ def failure(
     """The failure that a result is, or None. `output` is what a person sees of it."""
     if not exit_code or exit_code in INTERRUPTED:  # None: the tool has none
         return None
-    command = command_of(tool, args)
+    command, output = command_of(tool, args), bounds.ends(output)
     category = "tool"
     if command:
         real = [each for each in decisive(command)[0] if not _shows(each)]
@@ -141,7 +142,8 @@ def category_of(command: str) -> str:
 def command_of(tool: str, args: Mapping[str, Any]) -> str:
     """The command line of a shell tool, "" for any other tool."""
     command = args.get("command")
-    return command if tool.lower() in SHELLS and isinstance(command, str) else ""
+    is_one = tool.lower() in SHELLS and isinstance(command, str)
+    return bounds.beginning(str(command)) if is_one else ""
 
 
 def telling(lines: Iterable[str], category: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mdmemory import limits, note_writing, unseen
+from mdmemory import bounds, limits, note_writing, unseen
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of, keys_of, name_of, says_something
 from mdmemory.capture.fact import hook
@@ -76,6 +76,9 @@ class _Desk:
         self._known = {key: each.file for each in visible for key in keys_of(each.note)}
 
     def take(self, fact: Incoming) -> None:
+        if max(len(fact.text), len(fact.description), len(fact.name)) > bounds.FACT:
+            self._drop(bounds.beginning(fact.text, limits.MAX_DESCRIPTION), "unfit")
+            return
         body = redact(strip_private(unseen.without(fact.text))[0])[0].strip()
         about = description_of(redact(strip_private(unseen.without(fact.description))[0])[0])
         type, kind = (fact.type, fact.kind) if fact.type else type_of(body)

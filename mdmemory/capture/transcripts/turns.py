@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdmemory import unseen
+from mdmemory import bounds, unseen
 from mdmemory.capture.transcripts.injected import without_memory
 from mdmemory.privacy.private import strip_private
 
@@ -96,8 +96,9 @@ def is_ours(title: str) -> bool:
 
 def said(text: str) -> str:
     """What is left of a message without what is private, what nobody sees and what memory
-    had put there."""
-    return without_memory(strip_private(unseen.without(text))[0]).strip()
+    had put there. Of one that is longer than MESSAGE the beginning is read."""
+    text = unseen.without(bounds.beginning(text))
+    return without_memory(strip_private(text)[0]).strip()
 
 
 def as_text(value: object) -> str:

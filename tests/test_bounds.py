@@ -1,0 +1,84 @@
+"""What comes from outside is cut, or refused, before it is read: at a line, and it is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmemory import Memory, bounds
+from mdmemory.capture import extract, fact, triggers
+from mdmemory.capture.imports.incoming import Incoming
+from mdmemory.capture.imports.run import store_all
+from mdmemory.capture.transcripts import turns
+from mdmemory.doors.bridge_message import turn_of, unread
+from mdmemory.errors import BadNote
+from mdmemory.session import failures
+
+lines = st.text(st.sampled_from("ab\n"), max_size=60)
+
+
+@given(lines, st.integers(1, 60))
+def test_of_a_long_text_whole_first_lines_are_read(text: str, most: int) -> None:
+    read = bounds.beginning(text, most)
+    assert text.startswith(read)
+    assert len(read) <= most
+    if "\n" in text[max(1, most // 2) : most] and read != text:
+        assert text[len(read)] == "\n"
+
+
+@given(lines, st.integers(3, 60))
+def test_of_a_long_output_both_ends_are_read(text: str, most: int) -> None:
+    read = bounds.ends(text, most)
+    assert len(read) <= most
+    if read != text:
+        first, last = bounds.beginning(text, (most - 1) // 2), read[-1:]
+        assert read.startswith(first)
+        assert text.endswith(last)
+
+
+LONG = "word " * 60_000  # 300,000 characters
+
+
+def message(text: str) -> dict[str, object]:
+    return {"message": "m1", "parts": [{"type": "text", "text": text}]}
+
+
+def test_a_message_is_read_up_to_its_limit_and_the_assistant_is_told() -> None:
+    wish = "Remember: release notes are written in British English\n"
+    said = message(f"{wish}{LONG}\n{wish.replace('British', 'American')}")
+    turn, _ = turn_of("ses_1", said)
+    assert turn is not None
+    assert len(turn.text) <= bounds.MESSAGE
+    assert [each.text for each in triggers.find(turn.text)] == [wish.strip().partition(": ")[2]]
+    (told,) = unread(said)
+    assert "read the first 200,000 of 300,112 characters" in told
+    assert unread(message(wish)) == []
+
+
+def test_a_turn_of_a_transcript_is_read_up_to_its_limit() -> None:
+    assert len(turns.said(LONG)) <= bounds.MESSAGE
+    assert len(str(extract.explain(LONG)["text"])) <= bounds.MESSAGE
+
+
+def test_of_a_long_output_the_beginning_and_the_end_tell_what_failed() -> None:
+    for output in (f"TypeError: first\n{LONG}", f"{LONG}\nTypeError: last"):
+        found = failures.failure("bash", {"command": "pytest"}, output, 1)
+        assert found is not None
+        assert found.summary.startswith("TypeError: ")
+
+
+def test_a_fact_that_is_far_too_long_is_refused_unread() -> None:
+    with pytest.raises(BadNote, match="300,000 characters"):
+        fact.fact_of(LONG)
+
+
+def test_an_import_leaves_out_what_is_far_too_long(repository: Path) -> None:
+    Memory.init(repository)
+    writer = Memory.open(repository)._writer()
+    found = [Incoming(LONG, "there"), Incoming("The proxy listens on port 8443.", "there")]
+    done = store_all(writer, found, label="a file", today="2026-06-20")
+    assert len(done.added) == 1
+    assert [each["reasons"] for each in done.dropped] == [["unfit"]]
