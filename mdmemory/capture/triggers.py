@@ -147,13 +147,15 @@ def _sentences(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _opening(sentence: str) -> _Opening | None:
-    asked = _pattern(wordings.ASKED).fullmatch(sentence)
-    end = asked.start("mark") if asked else len(sentence)
+    end = _end_of_fact(sentence)
     lead = wordings.LEAD
     saved = _pattern(rf"{lead}(?P<p>{wordings.SAVE}){wordings.JOIN}").match(sentence)
     if saved:
         return _Opening(saved["p"], saved.end(), end)
     turned_down = rf"{lead}(?P<p>{wordings.NOT}(?:(?!\bto\b).){{0,30}}?{wordings.KEEP})"
+    refused = _pattern(rf"{lead}(?P<p>{wordings.NOT_AT_ALL})").match(sentence)
+    if refused:
+        return _Opening(refused["p"], end, end, negated=True)
     refused = _pattern(turned_down).match(sentence)
     refused = refused or _pattern(rf"(?P<p>{wordings.REFUSED})[。！!. \t]*$").search(sentence)
     if refused:
@@ -168,6 +170,18 @@ def _opening(sentence: str) -> _Opening | None:
             return _Opening(told["p"], *told.span("fact"), before=True)
     stated = _pattern(rf"{lead}(?P<p>{wordings.STATES})").match(sentence)
     return _Opening(stated["p"], stated.start("p"), end) if stated else None
+
+
+def _end_of_fact(sentence: str) -> int:
+    """Where a sentence ends without the question mark of who asks for it: "Can you ...?", "ok?"."""
+    bare = sentence.rstrip(" \t?？")
+    if "?" not in sentence[len(bare) :] and "？" not in sentence[len(bare) :]:
+        return len(sentence)
+    if _pattern(wordings.ASKED).match(sentence):
+        return len(bare)
+    start = max(0, len(bare) - 16)
+    tag = _pattern(wordings.TAG + r"\Z").search(bare[start:])
+    return start + tag.start() if tag else len(sentence)
 
 
 def _below(text: str, masked: str, start: int) -> tuple[int, list[str]]:

@@ -1,21 +1,26 @@
 """The words that a request to remember goes by: what triggers, its guards, and the types.
 
 Tables only. Each is the text of a case-insensitive regular expression, in English, Chinese,
-Japanese and Korean; a language is added by adding its words.
+Japanese and Korean; `wordings_europe` adds five more. A language is added by adding its words.
 """
 
 from __future__ import annotations
+
+from mdmemory.capture import wordings_europe as europe
 
 _S = r"[ \t]+"
 _MEMORY = rf"(?:to|in|into){_S}(?:your{_S}|the{_S}|long[- ]term{_S})?memory\b"
 
 # What may stand before a trigger at the start of a sentence.
 LEAD = (
-    r"[ \t]*(?:[-*+•][ \t]+|\d{1,2}[.)][ \t]+)?[*_]{0,3}"
+    r"[ \t¿¡]*(?:[-*+•][ \t]+|\d{1,2}[.)][ \t]+)?[*_]{0,3}"
     r"(?:(?:please|pls|also|and|so|ok(?:ay)?|hey|hi|btw|by the way|important|note|one more thing"
     r"|fyi|p\.?s|reminder|actually|just|oh|quick thing|can you|could you|would you|will you"
-    r"|i want you to|i(?:['’]d| would) like you to|you should|you must)"
-    r"[,:.!]?[ \t]+){0,3}"
+    r"|i want you to|i need you to|i(?:['’]d| would) like you to|you should|you must|always|first"
+    r"|make sure (?:that )?(?:you|to)|be sure to|try to|let['’]?s|heads[- ]up|quick note|one thing"
+    r"|thanks|thank you|great|cool|perfect|nice|anyway|also|separately|unrelated|for context"
+    rf"|{europe.LEAD})"
+    r"[,:.!]{0,2}[ \t]+){0,3}"
     r"(?:(?:请务必|请你?|請你?|务必|麻烦你?|另外|对了|對了|还有|好的?|你要|一定要|帮我|幫我|能不能|可以"
     r"|あと|それと|ちなみに|では|じゃあ|なお|必ず|ちゃんと"
     r"|그리고|참고로|그럼|꼭|반드시|제발)[，,、：: \t]*){0,3}"
@@ -24,7 +29,10 @@ LEAD = (
 # Then a pointer to the fact ends: "remember this: x", but "remember this branch is frozen".
 _ENDS = r"(?=[ \t]*(?:[:：,，—–-]|[.!。！]*[ \t]*$|(?:for me|please|for later)\b))"
 # "store it in memory, not on disk" speaks of a program.
-_ENDS_MEMORY = r"(?=[ \t]*(?:[:：—–-]|[.!]?[ \t]*$|that\b))"
+_ENDS_MEMORY = (
+    r"(?=[ \t]*(?:[:：—–-]|[.!]?[ \t]*$|that\b"
+    r"|,(?![ \t]*(?:not|and|or|but|instead|rather)\b)))"
+)
 
 # --- asking in Japanese and Korean: the verb may open the sentence, or close it ---------------
 
@@ -50,15 +58,26 @@ _KO_THIS = (
 )
 _TO_THE_END = r"(?=[ \t]*(?:[:：、，,。！!—–-]|$))"
 
+# "Note that" alone explains; said with "please" it asks.
+_PLEASE = r"(?:note|be aware)(?=[ \t]*:|[ \t]+that\b)"
+
 # The rest of the line is the fact.
 SAVE = "|".join(
     (
         r"remember\b(?![ \t]+(?:when|how|what|why|who|where|which|if|whether|me)\b)"
         rf"(?:{_S}(?:this|that|it){_ENDS})?(?:{_S}(?:for me|please)\b)?",
         rf"(?:save|add|commit|put|store|write)(?:{_S}(?:this|that|it))?{_S}{_MEMORY}{_ENDS_MEMORY}",
-        rf"save{_S}this{_ENDS}|(?:note|write){_S}(?:this|that){_S}down\b",
+        rf"(?:save|store|log|record|note){_S}(?:this|the following)(?:{_S}(?:fact|rule|preference))?{_ENDS}"
+        rf"|(?:note|write|jot){_S}(?:this|that|it){_S}down\b|(?:write|jot){_S}down{_S}that\b",
+        rf"(?:keep|bear|have)(?:{_S}(?:this|that|it))?{_S}in{_S}mind\b(?=[ \t]*(?:[:,—–-]|that\b|[.!]?[ \t]*$))",
+        rf"memori[sz]e(?=[ \t]*:|{_S}(?:that|this)\b)|take{_S}note(?=[ \t]*:|{_S}(?:that|of{_S}this)\b)",
+        rf"(?:make|take|keep|add|save|store|leave)(?:{_S}yourself)?{_S}a{_S}(?:mental{_S})?(?:note|memory)"
+        rf"(?=[ \t]*:|{_S}that\b)|note{_S}to{_S}self(?=[ \t]*[:,.—–-]|{_S}\w)",
+        rf"(?<=please ){_PLEASE}|(?<=please, ){_PLEASE}|(?:for{_S}(?:future{_S}reference|the{_S}record))(?=[ \t]*[:,—–-])",
         rf"(?:don['’]?t|do not|never){_S}forget\b(?:{_S}(?:this|that|it){_ENDS})?",
-        rf"from{_S}now{_S}on\b|going{_S}forward\b",
+        rf"from{_S}(?:now|here|today){_S}(?:on|onwards?|forward)\b|going{_S}forward\b|henceforth\b"
+        rf"|as{_S}of{_S}(?:now|today)\b|(?:starting|beginning){_S}(?:now|today)\b|in{_S}(?:the{_S})?future(?=,)",
+        europe.SAVE,
         "(?:记住(?!用户的|登录状态|密码功能)|記住|记得|記得|记下来|記下來|记一下|記一下|记下|記下|存一下"
         "|别忘了?|別忘了?|不要忘记|不要忘了)"
         f"(?:(?:这一?点|這一?點|这个|這個|这件事|這件事){_ENDS})?",
@@ -73,7 +92,7 @@ SAVE = "|".join(
 )
 # The whole line, from the trigger on, is the fact.
 STATES = (
-    rf"my{_S}preference{_S}is\b|i{_S}prefer\b|我偏好|我更喜欢|我更喜歡"
+    rf"my{_S}preference{_S}is\b|i{_S}prefer\b|{europe.STATES}|我偏好|我更喜欢|我更喜歡"
     r"|(?:私|僕)の好みは|(?:私|僕|俺)は[^。、]{1,40}(?:好き(?:です|だ)|好みます)"
     r"|(?:제|내)[ ](?:취향|선호)[은는]|(?:저는|나는|난|전)[ ][^.,]{1,40}"
     r"(?:선호(?:합니다|해요?|한다)|좋아(?:합니다|해요?|한다))"
@@ -89,7 +108,9 @@ AROUND = (
 BEFORE = (
     rf"(?P<fact>.{{4,}}?)[,;—–][ \t]*(?:(?:so|and|please),?{_S}){{0,2}}"
     rf"(?P<p>remember{_S}(?:this|that|it)|don['’]?t forget(?:{_S}(?:this|that|it))?"
-    rf"|note{_S}that{_S}down)(?:{_S}(?:please|for me))?[.!]*[ \t]*$",
+    rf"|note{_S}(?:that|this|it)(?:{_S}down)?|(?:save|store){_S}(?:this|that|it)"
+    rf"|keep{_S}(?:this|that|it){_S}in{_S}mind|{europe.TOLD})(?:{_S}(?:please|for me|bitte|stp))?"
+    r"[.!]*[ \t]*$",
     r"(?P<fact>.{2,}?)[，,][ \t]*(?:请你?|請你?|麻烦你?|帮我|一定要|要|给我)?"
     r"(?P<p>记住|記住|记下来|記下來|记一下|別忘了|别忘了)[哦啊吧]?[。！!]*[ \t]*$",
     rf"(?P<fact>.{{2,}}?)[、,]?(?:ちゃんと|必ず|しっかり|よく)?(?P<p>{_JA_ASK})[。！!？?]*[ \t]*$",
@@ -108,14 +129,21 @@ ERRAND = r".*(?:(?<=[るうくすつぶむ])の[をはも]?|(?<![다라])는[ ]?
 NOT_TO_FORGET = r"忘れない.*|(?:잊지|까먹지).*"
 
 # "Can you remember that I use zsh?" asks for it: the question mark is not the fact's.
-ASKED = r"[ \t]*(?:please[, \t]+)?(?:can|could|would|will) you\b.*?(?P<mark>[?？]+)[ \t]*"
+ASKED = (
+    rf"[ \t¿]*(?:[\w' ]{{1,20}}[,!:][ \t]+){{0,2}}(?:please[, \t]+)?"
+    rf"(?:(?:can|could|would|will) you\b|{europe.CAN})"
+)
+# "..., ok?" asks for a nod: the fact ends before it.
+TAG = r",[ \t]{0,3}(?:ok(?:ay)?|alright|right|please|yes|ja|oui|d['’]accord|vale|sí)"
 # Between a trigger and its fact: "remember: x", "**Remember:** x", "remember, that x", "记住：x".
 JOIN = (
     r"[*_]{0,3}[ \t]*(?:[:：,，、—–。！]|-(?=[ \t])|[.!]+(?=[ \t]))*[*_]{0,3}[ \t]*"
-    r"(?:that\b[ \t]*)?"
+    rf"(?:(?:that\b|{europe.THAT})[ \t]*)?"
 )
-BELOW = r"(?:the following|these(?: things)?|以下|下面|次のこと|다음)?[ \t]*[:：]?"
+BELOW = r"(?:the following|these(?: things)?|folgendes|ce qui suit|lo siguiente|以下|下面|次のこと|다음)?[ \t]*[:：]?"
 
+# Turned down as a whole, whatever follows.
+NOT_AT_ALL = europe.NOT
 # Turned down when one of these stands within 30 characters before a word of keeping.
 NOT = (
     rf"(?:(?:do{_S}not|don['’]?t|never|not|no need to|(?:there is|there['’]s) no need to"
@@ -139,6 +167,7 @@ REFUSED = (
 
 # Nothing but these: there is no fact, only a pointer to one.
 FILLER = (
+    rf"{europe.FILLER}|"
     r"this|that|it|these|them|please|pls|thanks|thank you|okay|ok|now|for me|for us|always|as well"
     r"|too|everything|all of|in mind|what i said|what i told you"
     "|这个|這個|这些|這些|这一?点|這一?點|这件事|這件事|一下|下来|吧|哦|啊|了|好"
@@ -167,6 +196,7 @@ LATER = (
     r"(?:(?:話|説明|言|伝|教|決め)[^、。]{0,12})?[、。！]*"
     r"|(?:.{0,20}[은는이가을를,] ?)?(?:나중에|다음에|이따가?)(?: 다시)?"
     r"(?: ?(?:말|설명|얘기|이야기|알려|정하)[^.,]{0,12})?[,.!]*"
+    rf"|.{{0,30}}\b{europe.LATER}"
 )
 QUESTION = (
     r".*[?？][ \t]*|.{0,40}吗[。 ]*|.*(?:ですか|ますか|でしたか|ましたか|っけ|かな)[。 ]*"
@@ -175,7 +205,8 @@ QUESTION = (
 # "remember to ..." is a task, unless it speaks of every time.
 _EVERY = (
     r"(?!.*(?:\b(?:always|never|not|every|each|whenever|when|before|after|only)\b|每|总|總|一律|都"
-    r"|毎|いつも|必ず|常に|前に|後に|たび|ときは|時は|매번|매일|매주|항상|언제나|전에|후에|때마다|때는))"
+    r"|毎|いつも|必ず|常に|前に|後に|たび|ときは|時は|매번|매일|매주|항상|언제나|전에|후에|때마다|때는"
+    rf"|{europe.EVERY}))"
 )
 EVERY = _EVERY + ".*"
 TASK = (
@@ -187,6 +218,7 @@ TASK = (
     rf"|(?:明日|今日|今夜|来週|今週){_EVERY}.{{0,30}}(?:する|やる|買う|送る|行く|出す)(?:こと)?[。]*"
     rf"|(?:내일|오늘|이따가?|다음 ?주|이번 ?주){_EVERY}.{{0,30}}"
     r"(?:기|해야 ?(?:해요?|돼요?|한다|함))[.]*"
+    rf"|{_EVERY}(?:{europe.TASK})"
 )
 # Told of somebody else: "..., he said", "…と言われた".
 REPORTED = (
@@ -196,6 +228,7 @@ REPORTED = (
     r"[。！ ]*"
     r"|.*(?:と|って)(?:言|書|頼|聞)[^。]{0,8}[。 ]*"
     r"|.*(?:라고|다고|달라고)[ ]?(?:했|말했|하더|그랬|적혀)[^.]{0,8}[. ]*"
+    rf"|{europe.REPORTED}"
 )
 # A later sentence of the line that turns to the work at hand is no part of the fact.
 TURN = (
@@ -204,6 +237,7 @@ TURN = (
     r"|(?:now|next)\b[, \t]+(?!(?:we|i|it|they|the|our|all|everything|you)\b)\w.*"
     r"|(?:现在|然后|接下来|顺便)?[，,]?(?:请|帮我|麻烦|谢谢).*|(?:现在|接下来)(?!我们|我|都|用|的).*"
     r"|(?:では|じゃあ|それでは|次に|今から).*|(?:이제|그럼|그러면)[ ,].*|.*[?？][ \t]*"
+    rf"|{europe.TURN}"
 )
 
 # (type, kind, expression), the first that is found.
@@ -222,18 +256,19 @@ TYPES = (
         "|我叫|我是|我住|我的名字|我的时区|我在.{1,12}工作"
         "|(?:私|僕|俺)の(?:名前|誕生日)|に住んで|で働いて|(?:私|僕|俺)は[^、。はがを]{1,16}(?:です|だ)(?:[。、]|$)"
         "|(?:제|내) (?:이름|생일)|에 살(?:아|고|아요)|에 삽니다|에서 일(?:해|하|합)"
-        "|(?:저는|나는|난|전) [^,.]{1,16}(?:입니다|예요|이에요|이야)",
+        rf"|(?:저는|나는|난|전) [^,.]{{1,16}}(?:입니다|예요|이에요|이야)|{europe.USER}",
     ),
     (
         "project",
         "decision",
         r"\b(?:decid(?:e|ed)|decision|choose|chose|chosen|we agreed)\b"
-        "|决定|決定|选择|選擇|选定|選定|決め(?:た|まし)|選(?:んだ|びまし)|採用し|결정|정했|선택했|골랐",
+        "|决定|決定|选择|選擇|选定|選定|決め(?:た|まし)|選(?:んだ|びまし)|採用し|결정|정했|선택했|골랐"
+        f"|{europe.DECISION}",
     ),
     (
         "project",
         "",
         r"\b(?:project|repo|repository|codebase)\b|项目|項目|仓库|倉庫|代码库"
-        "|プロジェクト|リポジトリ|프로젝트|저장소|레포",
+        f"|プロジェクト|リポジトリ|프로젝트|저장소|레포|{europe.PROJECT}",
     ),
 )
