@@ -8,16 +8,19 @@ reason, so that it can be told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 
 from mdmemory import bounds
-from mdmemory.capture import wordings
+from mdmemory.capture import rules, whose_words, wordings
+from mdmemory.capture.whose import BLANK, own_words
 
 FLOOR = 8
 JUDGED = 2_000  # characters of a sentence, or of a fact, that tell what it is
 _CLOSE = 200  # characters at the end of a fact in which thanks may stand
+CLAUSES = 8  # of a sentence, in which a request is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,12 @@ class Trigger:
 
 
 def find(text: str) -> list[Trigger]:
-    """Every trigger in a user's message, in order; of a very long one in its beginning."""
-    text = bounds.beginning(text)
-    masked = _without_quotes(_without_code(text))
+    """Every trigger in a user's message, in order; of a very long one in its beginning.
+
+    Runs of blanks and of marks count once.
+    """
+    text = squeezed(bounds.beginning(text))
+    masked = own_words(text, opens)
     triggers: list[Trigger] = []
     read_to = 0
     for line in re.finditer(r"[^\n]+", masked):
@@ -52,12 +58,31 @@ def find(text: str) -> list[Trigger]:
                 triggers.append(Trigger(opening.phrase, "", "feedback", reason="negated"))
             elif opening.end == len(line[0]) and _matches(wordings.BELOW, fact):
                 read_to, facts = _below(text, masked, line.end())
+                if not facts and _pattern(wordings.WHAT_STANDS).search(opening.phrase):
+                    facts = _quotation_below(text, line.end())
                 triggers += [_trigger(opening.phrase, each) for each in facts or [""]]
             elif opening.before:
                 triggers.append(_told_before(opening.phrase, fact))
             else:
                 triggers.append(_trigger(opening.phrase, fact))
-    return triggers
+    return _without_pointers(triggers)
+
+
+def squeezed(text: str) -> str:
+    """The text with no long run of blanks or of one mark: such a run says nothing, and each
+    expression would begin anew at each of its places."""
+    text = _pattern(r"(?<=[^ \t\n])[ \t]{2,}").sub(" ", text)
+    text = _pattern(r"(?m)^[ \t]{8,}").sub(" " * 8, text)
+    return _pattern(r"([.!?…。！？,;:'\"\-–—])\1{3,}").sub(r"\1\1\1", text)
+
+
+def _without_pointers(triggers: Sequence[Trigger]) -> list[Trigger]:
+    """Without "Keep that in mind." behind a fact, which is kept already."""
+    found: list[Trigger] = []
+    for each in triggers:
+        if not (each.reason == "vague" and found and not found[-1].reason):
+            found.append(each)
+    return found
 
 
 def type_of(fact: str) -> tuple[str, str]:
@@ -74,31 +99,6 @@ def weight(fact: str) -> int:
     return len(fact) + 2 * len(_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]").findall(fact))
 
 
-# --- code ------------------------------------------------------------------------------------
-
-# Blanked out at equal length: code triggers nothing, yet a fact keeps the code it names.
-_BLANK = "\ufffc"
-
-
-def _without_code(text: str) -> str:
-    """Fenced and indented blocks, quoted lines and code spans blanked; an open fence to the end."""
-    fenced = r"^[ \t]*(`{3,}|~{3,})[^\n]*(?:\n(?![ \t]*\1)[^\n]*)*(?:\n[ \t]*\1[`~]*[^\n]*)?"
-    masked = _pattern(fenced, re.MULTILINE).sub(_blank, text)
-    masked = _pattern(r"^(?: {4}|\t| {0,3}>)[^\n]*", re.MULTILINE).sub(_blank, masked)
-    return _pattern(r"(`{1,2})(?!`)[^`\n]+\1").sub(_blank, masked)
-
-
-def _without_quotes(text: str) -> str:
-    """What stands between quotation marks blanked, each pair on one line."""
-    single = r"(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w)){2,300}['’](?!\w)"
-    double = r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|[「『«][^」』»\n]{1,300}[」』»]'
-    return _pattern(f"{double}|{single}").sub(_blank, text)
-
-
-def _blank(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", _BLANK, found[0])
-
-
 # --- how a sentence opens, and what it says ----------------------------------------------------
 
 
@@ -106,7 +106,8 @@ def _blank(found: re.Match[str]) -> str:
 class _Opening:
     """The wording a sentence triggers by, and where in the line its fact begins and ends.
 
-    `before`: the wording closed the sentence, and the fact stands in front of it.
+    `before`: the wording closed the sentence, and the fact stands in front of it. `rule`: there is
+    no wording, the whole sentence is a rule.
     """
 
     phrase: str
@@ -114,6 +115,13 @@ class _Opening:
     end: int
     negated: bool = False
     before: bool = False
+    rule: bool = False
+
+
+def opens(line: str) -> bool:
+    """Whether the last sentence of a line asks for something to be remembered."""
+    start, end = list(_sentences(line))[-1]
+    return _opening(line[start:end]) is not None
 
 
 def _openings(line: str) -> list[_Opening]:
@@ -121,19 +129,29 @@ def _openings(line: str) -> list[_Opening]:
     trigger or a sentence that turns to something else."""
     found: list[_Opening] = []
     open_ended = False
+    before_start = 0
     for start, end in _sentences(line):
         sentence = line[start : min(end, start + JUDGED)]
-        opening = None if _matches(wordings.REPORTED, sentence) else _opening(sentence)
+        points_back = bool(start) and not open_ended and rules.makes_rule(sentence)
+        is_told = points_back or _matches(wordings.REPORTED, sentence)
+        opening = None if is_told else _opening(sentence)
+        if opening and opening.rule and open_ended:
+            opening = None  # it belongs to the fact that it follows
         if opening and opening.end == len(sentence):
             opening = replace(opening, end=end - start)
         if opening:
             moved = replace(opening, start=start + opening.start, end=start + opening.end)
-            open_ended = not (opening.negated or opening.before or moved.end < end)
+            whole = opening.negated or opening.before or opening.rule
+            open_ended = not (whole or moved.end < end)
             found.append(moved)
+        elif points_back:
+            found.append(_Opening(sentence.strip(), before_start, start, before=True))
+            open_ended = False
         elif open_ended and _matches(wordings.TURN, sentence.strip()):
             open_ended = False
         elif open_ended:
             found[-1] = replace(found[-1], end=end)
+        before_start = start
     return found
 
 
@@ -148,18 +166,33 @@ def _sentences(line: str) -> Iterator[tuple[int, int]]:
 
 def _opening(sentence: str) -> _Opening | None:
     end = _end_of_fact(sentence)
+    return (
+        _asked(sentence, end) or _refused(sentence, end) or _told(sentence)
+        or _stated(sentence, end) or _in_a_clause(sentence, end) or _ruled(sentence, end)
+    )  # fmt: skip
+
+
+def _asked(sentence: str, end: int, start: int = 0) -> _Opening | None:
+    """ "Remember that ..." at the beginning of a sentence, or of the clause at `start`."""
+    pattern = _pattern(rf"{wordings.LEAD}(?P<p>{wordings.SAVE}){wordings.JOIN}")
+    saved = pattern.match(sentence, start)
+    return _Opening(saved["p"], saved.end(), end) if saved else None
+
+
+def _refused(sentence: str, end: int) -> _Opening | None:
     lead = wordings.LEAD
-    saved = _pattern(rf"{lead}(?P<p>{wordings.SAVE}){wordings.JOIN}").match(sentence)
-    if saved:
-        return _Opening(saved["p"], saved.end(), end)
     turned_down = rf"{lead}(?P<p>{wordings.NOT}(?:(?!\bto\b).){{0,30}}?{wordings.KEEP})"
     refused = _pattern(rf"{lead}(?P<p>{wordings.NOT_AT_ALL})").match(sentence)
     if refused:
         return _Opening(refused["p"], end, end, negated=True)
     refused = _pattern(turned_down).match(sentence)
     refused = refused or _pattern(rf"(?P<p>{wordings.REFUSED})[。！!. \t]*$").search(sentence)
-    if refused:
-        return _Opening(refused["p"], end, end, negated=True)
+    return _Opening(refused["p"], end, end, negated=True) if refused else None
+
+
+def _told(sentence: str) -> _Opening | None:
+    """The fact stands between two parts of the wording, or before it."""
+    lead = wordings.LEAD
     for expression in wordings.AROUND:
         around = _pattern(rf"{lead}{expression}").match(sentence)
         if around:
@@ -168,8 +201,36 @@ def _opening(sentence: str) -> _Opening | None:
         told = _pattern(rf"{lead}{expression}").match(sentence)
         if told:
             return _Opening(told["p"], *told.span("fact"), before=True)
-    stated = _pattern(rf"{lead}(?P<p>{wordings.STATES})").match(sentence)
+    return None
+
+
+def _stated(sentence: str, end: int) -> _Opening | None:
+    stated = _pattern(rf"{wordings.LEAD}(?P<p>{wordings.STATES})").match(sentence)
     return _Opening(stated["p"], stated.start("p"), end) if stated else None
+
+
+def _in_a_clause(sentence: str, end: int) -> _Opening | None:
+    """A request in a later clause: "Not for us: remember ...", "I use zsh, so remember to ..."."""
+    for clause in islice(_pattern(wordings.CLAUSE).finditer(sentence), CLAUSES):
+        opening = _asked(sentence, end, clause.end())
+        if opening is None:
+            continue
+        told = wordings.TELLS if ":" in clause[0] else whose_words.SAYS
+        if _pattern(rf"\b{told}\b").search(sentence[: clause.start()]):
+            return None  # "He told us: remember that ..."
+        if clause["so"]:  # what stands before is a part of it
+            return replace(opening, start=len(sentence) - len(sentence.lstrip()))
+        return opening
+    return None
+
+
+def _ruled(sentence: str, end: int) -> _Opening | None:
+    lead = _pattern(wordings.POLITE).match(sentence)
+    start = lead.end() if lead else 0
+    for begin in dict.fromkeys((start, len(sentence) - len(sentence.lstrip(" \t-*+•")))):
+        if phrase := rules.rule(sentence[begin:]):
+            return _Opening(phrase, begin, end, rule=True)
+    return None
 
 
 def _end_of_fact(sentence: str) -> int:
@@ -191,7 +252,7 @@ def _below(text: str, masked: str, start: int) -> tuple[int, list[str]]:
     lines: list[str] = []
     for line in re.compile(r"\n([^\n]*)").finditer(masked, start):
         shown = text[line.start(1) : line.end(1)].strip()
-        if not shown or set(line[1].strip()) == {_BLANK} or _openings(line[1]):
+        if not shown or set(line[1].strip()) == {BLANK} or _openings(line[1]):
             break
         lines.append(shown)
         end = line.end()
@@ -199,6 +260,12 @@ def _below(text: str, masked: str, start: int) -> tuple[int, list[str]]:
     if lines and all(bullets):
         return end, [bullet[1] for bullet in bullets if bullet]
     return end, [" ".join(lines)] if lines else []
+
+
+def _quotation_below(text: str, end: int) -> list[str]:
+    """The quotation that begins below a line, as one fact: "remember what this mail says:"."""
+    found = _pattern(r'\s{0,9}["“„«]([^"“”„«»]{1,2000})["“”»]').match(text, end)
+    return [" ".join(found[1].split())] if found else []
 
 
 def _told_before(phrase: str, told: str) -> Trigger:

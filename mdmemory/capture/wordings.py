@@ -7,20 +7,25 @@ Japanese and Korean; `wordings_europe` adds five more. A language is added by ad
 from __future__ import annotations
 
 from mdmemory.capture import wordings_europe as europe
+from mdmemory.capture.whose_words import SAYS, TEXTS
 
 _S = r"[ \t]+"
 _MEMORY = rf"(?:to|in|into){_S}(?:your{_S}|the{_S}|long[- ]term{_S})?memory\b"
 
 # What may stand before a trigger at the start of a sentence.
-LEAD = (
-    r"[ \t¿¡]*(?:[-*+•][ \t]+|\d{1,2}[.)][ \t]+)?[*_]{0,3}"
-    r"(?:(?:please|pls|also|and|so|ok(?:ay)?|hey|hi|btw|by the way|important|note|one more thing"
+_LEADS = (
+    r"(?:please|pls|also|and|so|ok(?:ay)?|hey|hi|btw|by the way|important|note|one more thing"
     r"|fyi|p\.?s|reminder|actually|just|oh|quick thing|can you|could you|would you|will you"
-    r"|i want you to|i need you to|i(?:['’]d| would) like you to|you should|you must|always|first"
+    r"|do|for us|for me|i want you to|i need you to|i(?:['’]d| would) like you to|you should"
+    r"|you must|first"
     r"|make sure (?:that )?(?:you|to)|be sure to|try to|let['’]?s|heads[- ]up|quick note|one thing"
     r"|thanks|thank you|great|cool|perfect|nice|anyway|also|separately|unrelated|for context"
-    rf"|{europe.LEAD})"
-    r"[,:.!]{0,2}[ \t]+){0,3}"
+    rf"|{europe.LEAD}"
+)
+_BULLET = r"[ \t¿¡]*(?:[-*+•][ \t]+|\d{1,2}[.)][ \t]+)?[*_]{0,3}"
+POLITE = rf"{_BULLET}(?:{_LEADS})[,:.!]{{0,2}}[ \t]+){{0,3}}"
+LEAD = (
+    rf"{_BULLET}(?:{_LEADS}|always)[,:.!]{{0,2}}[ \t]+){{0,3}}"
     r"(?:(?:请务必|请你?|請你?|务必|麻烦你?|另外|对了|對了|还有|好的?|你要|一定要|帮我|幫我|能不能|可以"
     r"|あと|それと|ちなみに|では|じゃあ|なお|必ず|ちゃんと"
     r"|그리고|참고로|그럼|꼭|반드시|제발)[，,、：: \t]*){0,3}"
@@ -61,22 +66,46 @@ _TO_THE_END = r"(?=[ \t]*(?:[:：、，,。！!—–-]|$))"
 # "Note that" alone explains; said with "please" it asks.
 _PLEASE = r"(?:note|be aware)(?=[ \t]*:|[ \t]+that\b)"
 
+# A trigger that points at a quotation below it.
+WHAT_STANDS = r"\bwhat\b|\bwas\b|\bce qu|\blo que\b"
+# Where a later clause of a sentence begins. `so`: what stands before it belongs to the fact.
+CLAUSE = (
+    r"(?:[:;–—]|[ ]-(?=[ ]))[ \t]+|,[ \t]*(?:but|and|yet|aber|und|doch|mais|et|pero|y)[ \t]+"
+    r"|(?P<so>,[ \t]*(?:so|hence|therefore|also|daher|deshalb|deswegen|donc|alors|así que|por eso"
+    r"|por lo que)[ \t]+)"
+)
+# Somebody else's words follow.
+TELLS = rf"(?:{SAYS}|{TEXTS})"
+
 # The rest of the line is the fact.
 SAVE = "|".join(
     (
         r"remember\b(?![ \t]+(?:when|how|what|why|who|where|which|if|whether|me)\b)"
         rf"(?:{_S}(?:this|that|it){_ENDS})?(?:{_S}(?:for me|please)\b)?",
         rf"(?:save|add|commit|put|store|write)(?:{_S}(?:this|that|it))?{_S}{_MEMORY}{_ENDS_MEMORY}",
-        rf"(?:save|store|log|record|note){_S}(?:this|the following)(?:{_S}(?:fact|rule|preference))?{_ENDS}"
+        rf"(?:save|store|log|record|note){_S}(?:this|the following)(?:{_S}(?:fact|rule"
+        rf"|preference))?{_ENDS}"
         rf"|(?:note|write|jot){_S}(?:this|that|it){_S}down\b|(?:write|jot){_S}down{_S}that\b",
-        rf"(?:keep|bear|have)(?:{_S}(?:this|that|it))?{_S}in{_S}mind\b(?=[ \t]*(?:[:,—–-]|that\b|[.!]?[ \t]*$))",
-        rf"memori[sz]e(?=[ \t]*:|{_S}(?:that|this)\b)|take{_S}note(?=[ \t]*:|{_S}(?:that|of{_S}this)\b)",
-        rf"(?:make|take|keep|add|save|store|leave)(?:{_S}yourself)?{_S}a{_S}(?:mental{_S})?(?:note|memory)"
+        rf"(?:keep|bear|have)(?:{_S}(?:this|that|it))?{_S}in{_S}mind\b(?=[ \t]*(?:[:,—–-]|that\b"
+        rf"|[.!]?[ \t]*$))",
+        rf"memori[sz]e(?=[ \t]*:|{_S}(?:that|this)\b)|take{_S}note(?=[ \t]*:|{_S}(?:that"
+        rf"|of{_S}this)\b)",
+        rf"(?:make|take|keep|add|save|store|leave)(?:{_S}yourself)?{_S}a{_S}(?:mental{_S})?(?:note"
+        rf"|memory)"
         rf"(?=[ \t]*:|{_S}that\b)|note{_S}to{_S}self(?=[ \t]*[:,.—–-]|{_S}\w)",
-        rf"(?<=please ){_PLEASE}|(?<=please, ){_PLEASE}|(?:for{_S}(?:future{_S}reference|the{_S}record))(?=[ \t]*[:,—–-])",
+        rf"(?<=please ){_PLEASE}|(?<=please, ){_PLEASE}",
+        rf"for{_S}(?:future{_S}reference|the{_S}record|(?:your|the){_S}memory|(?:later|future"
+        rf"|next){_S}\w+|later)"
+        rf"(?=[ \t]*[:,—–-])|note{_S}for{_S}(?:next{_S}time|later|the{_S}future)(?=[ \t]*[:,]"
+        rf"|{_S}that\b)",
+        rf"(?:\w+{_S})?(?:things?|points?|rules?|facts?){_S}(?:to|(?:that{_S})?you{_S}should"
+        rf"|for{_S}you{_S}to){_S}"
+        rf"(?:remember|keep{_S}in{_S}mind|note)\b[^:\n]{{0,40}}(?=:)",
+        rf"remember{_S}what(?:['’]s|{_S}is|{_S}stands)\b[^:\n]{{0,120}}(?=:[ \t]*$)",
         rf"(?:don['’]?t|do not|never){_S}forget\b(?:{_S}(?:this|that|it){_ENDS})?",
         rf"from{_S}(?:now|here|today){_S}(?:on|onwards?|forward)\b|going{_S}forward\b|henceforth\b"
-        rf"|as{_S}of{_S}(?:now|today)\b|(?:starting|beginning){_S}(?:now|today)\b|in{_S}(?:the{_S})?future(?=,)",
+        rf"|as{_S}of{_S}(?:now|today)\b|(?:starting|beginning){_S}(?:now|today)\b"
+        rf"|in{_S}(?:the{_S})?future(?=,)",
         europe.SAVE,
         "(?:记住(?!用户的|登录状态|密码功能)|記住|记得|記得|记下来|記下來|记一下|記一下|记下|記下|存一下"
         "|别忘了?|別忘了?|不要忘记|不要忘了)"
@@ -106,11 +135,14 @@ AROUND = (
 )
 # The fact stands before: "we deploy on Tuesdays, remember that", "週次だと覚えておいて".
 BEFORE = (
-    rf"(?P<fact>.{{4,}}?)[,;—–][ \t]*(?:(?:so|and|please),?{_S}){{0,2}}"
+    rf"(?P<fact>.{{4,}}?)[,;—–][ \t]*(?:(?:so|and|please|bitte|und|et|y|por favor"
+    rf"|s['’]il te plaît),?{_S}){{0,2}}"
     rf"(?P<p>remember{_S}(?:this|that|it)|don['’]?t forget(?:{_S}(?:this|that|it))?"
     rf"|note{_S}(?:that|this|it)(?:{_S}down)?|(?:save|store){_S}(?:this|that|it)"
-    rf"|keep{_S}(?:this|that|it){_S}in{_S}mind|{europe.TOLD})(?:{_S}(?:please|for me|bitte|stp))?"
-    r"[.!]*[ \t]*$",
+    rf"|keep{_S}(?:this|that|it){_S}(?:in{_S}mind|for\b)|(?:make"
+    rf"|take){_S}(?:a{_S})?note{_S}of{_S}(?:it|that|this)"
+    rf"|(?:add|save|store|put|commit){_S}(?:this|that|it){_S}{_MEMORY}|{europe.TOLD})"
+    r"(?:[ \t]+[^,.;:!?\n]{1,80})?[.!]*[ \t]*$",
     r"(?P<fact>.{2,}?)[，,][ \t]*(?:请你?|請你?|麻烦你?|帮我|一定要|要|给我)?"
     r"(?P<p>记住|記住|记下来|記下來|记一下|別忘了|别忘了)[哦啊吧]?[。！!]*[ \t]*$",
     rf"(?P<fact>.{{2,}}?)[、,]?(?:ちゃんと|必ず|しっかり|よく)?(?P<p>{_JA_ASK})[。！!？?]*[ \t]*$",
@@ -140,14 +172,18 @@ JOIN = (
     r"[*_]{0,3}[ \t]*(?:[:：,，、—–。！]|-(?=[ \t])|[.!]+(?=[ \t]))*[*_]{0,3}[ \t]*"
     rf"(?:(?:that\b|{europe.THAT})[ \t]*)?"
 )
-BELOW = r"(?:the following|these(?: things)?|folgendes|ce qui suit|lo siguiente|以下|下面|次のこと|다음)?[ \t]*[:：]?"
+BELOW = (
+    r"(?:the following|these(?: things)?|folgendes|ce qui suit|lo siguiente|以下|下面|次のこと"
+    r"|다음)?[ \t]*[:：]?"
+)
 
 # Turned down as a whole, whatever follows.
 NOT_AT_ALL = europe.NOT
 # Turned down when one of these stands within 30 characters before a word of keeping.
 NOT = (
     rf"(?:(?:do{_S}not|don['’]?t|never|not|no need to|(?:there is|there['’]s) no need to"
-    rf"|you{_S}(?:needn['’]?t|don['’]?t{_S}(?:need|have){_S}to)|i{_S}don['’]?t{_S}want{_S}you{_S}to)"
+    rf"|you{_S}(?:needn['’]?t|don['’]?t{_S}(?:need|have){_S}to)"
+    rf"|i{_S}don['’]?t{_S}want{_S}you{_S}to)"
     rf"\b(?![ \t]+forget)"
     r"|(?:不要|不用|不必|不需要|别|別|勿|无需|無需)(?!忘))"
 )
@@ -168,7 +204,10 @@ REFUSED = (
 # Nothing but these: there is no fact, only a pointer to one.
 FILLER = (
     rf"{europe.FILLER}|"
-    r"this|that|it|these|them|please|pls|thanks|thank you|okay|ok|now|for me|for us|always|as well"
+    r"this|that|it|these|them|ours|mine|please|pls|thanks|thank you|okay|ok|now|for me|for us"
+    r"|always|as well"
+    r"|for (?:later|future|next|all) sessions?|for (?:next time|the future|ever|good)|permanently"
+    r"|forever|durably"
     r"|too|everything|all of|in mind|what i said|what i told you"
     "|这个|這個|这些|這些|这一?点|這一?點|这件事|這件事|一下|下来|吧|哦|啊|了|好"
     "|我说的|上面的?|刚才的?|谢谢|謝謝"

@@ -73,7 +73,6 @@ def test_every_wording_gives_the_fact_alone(line: str) -> None:
         "I do remember that we use tabs everywhere",
         "Remember when we used tabs everywhere?",
         "remembering that we use tabs everywhere helps",
-        "never commit to main without a review",
         "don't write to the database directly",
         "Do you remember what my name is?",
         "I'd prefer tabs for this one file",
