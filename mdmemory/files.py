@@ -15,6 +15,7 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable
 
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
 # what link() says on FAT, on some network disks, and where it does not exist
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS)
 MAX_FILE = 4 * 1024 * 1024  # bytes; larger is not a note but an accident
@@ -181,6 +182,23 @@ def link(path: Path, other: Path) -> None:
             "never written over another.",
             "Keep the project on a disk that has them, such as ext4, XFS, Btrfs or APFS.",
         ) from problem
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Let two files take each other's names, in one step. False, with nothing done, where the
+    system cannot: only Linux can, on most of its file systems. Raises OSError as a rename does."""
+    import ctypes  # only where a note is replaced
+
+    try:
+        call = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    if call(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM):
+        return False
+    raise OSError(number, os.strerror(number), str(one), None, str(other))
 
 
 def is_open_for_writing(path: Path) -> bool:

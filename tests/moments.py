@@ -15,10 +15,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
+from mdmemory.store import moves
 
 DONE, FAILED, TOLD, DIED = 0, 1, 3, 9  # how a child ends; TOLD: with a sentence for a person
 TAKING_SPACE = {"os.link", "os.rename", "os.mkdir", "open", "fsync"}
-CHANGING = TAKING_SPACE | {"os.remove", "os.rmdir", "os.truncate", "os.utime", "subprocess.Popen"}
+CHANGING = TAKING_SPACE | {
+    "os.remove", "os.rmdir", "os.truncate", "os.utime", "subprocess.Popen", "exchange",
+}  # fmt: skip
 
 
 def die(event: str, step: int, at: int) -> None:
@@ -86,6 +89,13 @@ def _watch(trouble: Callable[[str, int], None]) -> list[str]:
         sync(handle)
 
     os.fsync = fsync
+    swap = moves.exchange
+
+    def exchange(one: Path, other: Path) -> bool:
+        before("exchange", ())
+        return swap(one, other)
+
+    moves.exchange = exchange  # type: ignore[attr-defined]
     sys.addaudithook(before)
     return steps
 

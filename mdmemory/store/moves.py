@@ -1,7 +1,8 @@
 """One file from its old bytes to its new ones, so that no crash and no editor loses either.
 
-The new bytes stand ready beside the file; the old file is renamed aside, looked at, and only then
-does the new one take the name. Every step can be repeated, so a killed process is just resumed.
+The new bytes stand ready beside the file. The two change places in one step, and the old file is
+looked at; where a system has no such step, it is renamed aside, looked at, and only then does the
+new one take the name. Every step can be repeated, so a killed process is just resumed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NoteChanged, NotFound, Unwritable
-from mdmemory.files import digest, link, read_regular, require_utf8, sync_folder, writing
+from mdmemory.files import digest, exchange, link, read_regular, require_utf8, sync_folder, writing
 from mdmemory.store import opened
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
@@ -152,10 +153,16 @@ def install(folder: Path, move: Move) -> str | None:
     if move.derived:
         return _overwrite(path, fresh, move)
     if not os.path.lexists(aside):
+        if _is_exchanged(fresh, move):  # before a crash, and not looked at yet
+            os.rename(fresh, aside)
+            return _look(path, aside, move) or (None if state(path) == move.new else CHANGED)
         now = state(path)
         if now != move.old or move.old is None:
             return _take_free_name(path, fresh, move, now)
         # aside first, looked at afterwards: an editor may save in this very moment
+        if move.new is not None and _exchanged(path, fresh):
+            os.rename(fresh, aside)
+            return _look(path, aside, move)
         os.rename(path, aside)
     if state(aside) != move.old:
         fresh.unlink()
@@ -184,7 +191,10 @@ def retract(folder: Path, move: Move) -> str | None:
     Then where it is.
     """
     path, aside = folder / move.file, beside(folder, move.file, move.aside)
-    beside(folder, move.file, move.fresh).unlink(missing_ok=True)
+    fresh = beside(folder, move.file, move.fresh)
+    if not os.path.lexists(aside) and _is_exchanged(fresh, move):
+        os.rename(fresh, aside)
+    fresh.unlink(missing_ok=True)
     if not os.path.lexists(aside):
         return None
     if state(aside) == state(path) != SOMETHING:
@@ -222,6 +232,31 @@ def state(path: Path) -> str | None:
 def beside(folder: Path, file: str, name: str) -> Path:
     """The path of a hidden name in the folder of `file`: link() needs one file system."""
     return (folder / file).parent / name
+
+
+def _exchanged(path: Path, fresh: Path) -> bool:
+    """Put the new file in the old one's place, in one step, where the system can."""
+    try:
+        return exchange(path, fresh)
+    except FileNotFoundError:  # it was removed in this very moment
+        return False
+
+
+def _is_exchanged(fresh: Path, move: Move) -> bool:
+    """Whether the old file stands under the name of the new one: nobody else writes there."""
+    if move.old is None or move.new is None or not os.path.lexists(fresh):
+        return False
+    return state(fresh) != move.new
+
+
+def _look(path: Path, aside: Path, move: Move) -> str | None:
+    """See that what was put aside is what was to be replaced; else it gets its name back."""
+    if state(aside) == move.old:
+        return None
+    if state(path) == move.new and _exchanged(path, aside) and state(aside) == move.new:
+        aside.unlink()
+        return CHANGED
+    return f"{CHANGED}, twice; the other text is in {aside.name}"
 
 
 def _overwrite(path: Path, fresh: Path, move: Move) -> str | None:

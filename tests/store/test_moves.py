@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +33,14 @@ STANDS: dict[str, Callable[[Path], object]] = {
     "link": lambda path: path.symlink_to("elsewhere"),
     "pipe": os.mkfifo,
 }
+
+
+@pytest.fixture(params=["exchanged", "renamed"], autouse=True)
+def exchanges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """With the system's own step of letting two files change places, and without."""
+    if request.param == "renamed":
+        monkeypatch.setattr(moves, "exchange", lambda *_: False)
+    return bool(request.param == "exchanged" and sys.platform == "linux")
 
 
 def planned(folder: Path, change: Change, *, fresh: bool = True) -> Move:
@@ -70,12 +80,16 @@ def test_from_any_state_a_crash_can_leave_nobodys_bytes_are_lost(
     way: str, stands: str, tmp_path: Path
 ) -> None:
     for number, (aside, fresh, end) in enumerate(
-        itertools.product((None, OLD, LATE), (True, False), (finish, moves.retract))
+        itertools.product((None, OLD, LATE), (True, False, OLD, LATE), (finish, moves.retract))
     ):
+        if isinstance(fresh, bytes) and (way != "replace" or aside):
+            continue
         folder = tmp_path / str(number)
         folder.mkdir()
-        move = planned(folder, WAYS[way], fresh=fresh)
+        move = planned(folder, WAYS[way], fresh=bool(fresh))
         STANDS[stands](folder / "x.md")
+        if isinstance(fresh, bytes):  # the two have changed places, and nobody has looked yet
+            (folder / move.fresh).write_bytes(fresh)
         if aside:
             (folder / move.aside).write_bytes(aside)
         before = look(folder)
@@ -90,6 +104,31 @@ def test_from_any_state_a_crash_can_leave_nobodys_bytes_are_lost(
             assert OLD in after.values(), "the old bytes are given back when a move is given up"
         end(folder, move)
         assert look(folder) == after, "a second time is idle"
+
+
+def test_a_note_that_is_replaced_is_there_at_every_moment(
+    tmp_path: Path, exchanges: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchanges:
+        pytest.skip("without that step a note is absent for a moment")
+    path, seen = tmp_path / "x.md", []
+    path.write_bytes(OLD)
+    move = planned(tmp_path, WAYS["replace"])
+
+    def looking(real: Any) -> Any:
+        def looked(*words: object) -> object:
+            seen.append(path.exists())
+            return real(*words)
+
+        return looked
+
+    with monkeypatch.context() as patch:
+        for place, name in ((os, "rename"), (os, "link"), (os, "unlink"), (moves, "exchange")):
+            patch.setattr(place, name, looking(getattr(place, name)))
+        assert finish(tmp_path, move) == {}
+    assert len(seen) >= 2
+    assert all(seen)
+    assert look(tmp_path) == {"x.md": NEW}
 
 
 def test_a_removed_note_is_not_resurrected(tmp_path: Path) -> None:
@@ -116,17 +155,24 @@ def test_an_editor_that_saves_just_before_we_put_the_file_aside_has_it_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.md"
-    real = os.rename
+    rename, exchange = os.rename, moves.exchange  # type: ignore[attr-defined]
 
-    def rename(old: Path, new: Path) -> None:
-        path.write_bytes(MINE)
-        real(old, new)
+    def saved(old: Path, new: Path) -> None:
+        if old == path:
+            path.write_bytes(MINE)
+        rename(old, new)
+
+    def saved_first(one: Path, other: Path) -> bool:
+        if not (tmp_path / move.aside).exists():
+            path.write_bytes(MINE)
+        return bool(exchange(one, other))
 
     for way in ("replace", "remove"):
         path.write_bytes(OLD)
         move = planned(tmp_path, WAYS[way])
         with monkeypatch.context() as patch:
-            patch.setattr(os, "rename", rename)
+            patch.setattr(os, "rename", saved)
+            patch.setattr(moves, "exchange", saved_first)
             assert finish(tmp_path, move) == {"x.md": moves.CHANGED}
         assert look(tmp_path) == {"x.md": MINE}
 
@@ -194,6 +240,7 @@ def test_a_full_disk_is_one_sentence_and_the_next_start_goes_on(
     move = planned(tmp_path, WAYS["replace"])
     with monkeypatch.context() as patch:
         patch.setattr(os, "link", _full)
+        patch.setattr(os, "rename", _full)
         with pytest.raises(MdmemoryError, match="not every file could follow"):
             finish(tmp_path, move)
     assert finish(tmp_path, move) == {}

@@ -137,6 +137,12 @@ int renameat(int one, const char *from, int other, const char *to) {
     return real(one, from, other, to);
 }
 
+int renameat2(int one, const char *from, int other, const char *to, unsigned flags) {
+    int (*real)(int, const char *, int, const char *, unsigned) = next("renameat2");
+    if (counter && struck(below(other, to))) return -1;
+    return real(one, from, other, to, flags);
+}
+
 int link(const char *from, const char *to) {
     int (*real)(const char *, const char *) = next("link");
     if (counter && struck(below(AT_FDCWD, to))) return -1;
