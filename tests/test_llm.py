@@ -30,7 +30,7 @@ from mdmemory.llm.answer import Answer, ModelFailed
 from mdmemory.llm.metered import Metered
 from mdmemory.llm.openai_api import OpenAIModel
 from mdmemory.llm.opencode_run import OpenCodeModel, find_program
-from mdmemory.store.lock import is_held, locked
+from mdmemory.store.lock import Patience, is_held, locked
 from mdmemory.store.project import Project
 from mdmemory.store.state import State, Usage
 
@@ -225,7 +225,7 @@ def test_a_lock_that_was_not_got_or_failed_inside_leaves_no_mark(tmp_path: Path)
         held.append(is_held())
         raise KeyError
     with locked(tmp_path / "lock", "a test"), pytest.raises(Busy):
-        locked(tmp_path / "lock", "another", patience=0).__enter__()
+        locked(tmp_path / "lock", "another", Patience(0)).__enter__()
     assert held == [True]
     assert not is_held()
     with locked(tmp_path / "a", "x"), locked(tmp_path / "b", "y"):

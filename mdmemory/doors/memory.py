@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading
     from mdmemory.compact.runner import Compactor, Outcome
     from mdmemory.llm.answer import Model
     from mdmemory.store.editing import Edited
+    from mdmemory.store.lock import Patience
     from mdmemory.store.resolve import Resolved
     from mdmemory.store.setup import Setup
     from mdmemory.store.sync import Synced
@@ -45,7 +46,7 @@ class Memory(Looking, Searching, Keeping, Sessions):
         cls, path: str | Path = ".", *, store: str | None = None,
         environment: Mapping[str, str] | None = None, holder: str = "a Python program",
         clock: Callable[[], datetime] = machine.now, tell: Callable[[str], None] = lambda _: None,
-        automatic: bool = False,
+        automatic: bool = False, patience: Patience | None = None,
     ) -> Memory:  # fmt: skip
         """The store for the folder `path`, or the one that `store` names. Raises NoStore.
 
@@ -56,7 +57,9 @@ class Memory(Looking, Searching, Keeping, Sessions):
         named = store or places.environment.get("MDMEMORY_STORE")
         named = os.path.expanduser(named) if named else None
         project = find(Path(path), named, places)
-        return cls(project, holder=holder, clock=clock, tell=tell, automatic=automatic)
+        return cls(
+            project, holder=holder, clock=clock, tell=tell, automatic=automatic, patience=patience
+        )
 
     @classmethod
     def init(
@@ -93,11 +96,14 @@ class Memory(Looking, Searching, Keeping, Sessions):
             self._writer(), name, description=description, body=body, today=self._today()
         )
 
-    def replace_text(self, name: str, text: str, *, replaces: str) -> Edited:
-        """Put a note's whole text, which a person wrote after seeing the digest `replaces`."""
+    def replace_text(
+        self, name: str, text: str, *, replaces: str, seen: str | None = None
+    ) -> Edited:
+        """Put a note's whole text, which a person wrote after seeing the digest `replaces`. With
+        `seen`, the text of then, what was changed meanwhile in other lines stays."""
         from mdmemory.store import editing
 
-        return editing.replace_text(self._writer(), name, text, replaces)
+        return editing.replace_text(self._writer(), name, text, replaces, seen)
 
     def remove(self, name: str) -> Edited:
         """Remove a note; its text stays in history."""

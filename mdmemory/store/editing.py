@@ -14,9 +14,12 @@ from mdmemory import limits, note_writing
 from mdmemory import note as notes_format
 from mdmemory.errors import BadNote, NoteChanged
 from mdmemory.files import digest
+from mdmemory.store import three_way
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
+
+_TRIES = 5  # writes of one edit; only a hand that saves in the very moment costs a second one
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +96,18 @@ def edit(
         return _replace(writer, stored, fresh.text, "edit")
 
 
-def replace_text(writer: Writer, name: str, text: str, replaces: str) -> Edited:
-    """Put the whole text of a note, as a person left it in an editor; their bytes, unchanged."""
+def replace_text(
+    writer: Writer, name: str, text: str, replaces: str, seen: str | None = None
+) -> Edited:
+    """Put the whole text of a note, as a person left it in an editor; their bytes, unchanged.
+
+    With `seen`, the text that they began with, a note that was changed meanwhile in other lines
+    keeps that change, too.
+    """
     with writer.locked():
         stored = writer.refresher.store.find(name)
         if stored.digest != replaces:
-            raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
+            text = _joined(stored, seen, text)
         if stored.note.text == text:
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
         return _replace(writer, stored, text, "edit")
@@ -132,6 +141,35 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
 
 
 def _replace(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+    """Put this text in the note's place; what a hand saves into other lines meanwhile stays."""
+    for _ in range(_TRIES):
+        try:
+            return _put(writer, stored, text, verb)
+        except NoteChanged:
+            now = writer.refresher.store.read(stored.file)
+            text = _joined(now, stored.note.text, text)
+            stored = now
+            writer.refresher.forget()
+    raise NoteChanged(f"{stored.file} changes all the time.", "Close it elsewhere and edit again.")
+
+
+def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
+    """The note as it is now with what `text` changes in `seen`. Raises NoteChanged where both
+    changed the same lines."""
+    theirs = stored.note.text
+    found = three_way.joined(seen, text, theirs) if seen is not None else None
+    if found is not None:
+        odd, *known = (
+            {*notes_format.parse(each, stored.file).head.problems} for each in (found, text, theirs)
+        )
+        if odd <= known[0] | known[1]:
+            return found
+    raise NoteChanged(
+        f"{stored.file} was changed meanwhile in the same lines.", "Look at it and edit again."
+    )
+
+
+def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
     _refuse_held(writer, stored)
     data = text.encode("utf-8")
     fresh = notes_format.parse(text, stored.file).head

@@ -18,7 +18,7 @@ from mdmemory.files import digest, read_regular, write_atomic, writing
 from mdmemory.settings_table import PROJECT_FILE
 from mdmemory.store import attributes, git
 from mdmemory.store.history import KEEP, History, Message, memory_trailers
-from mdmemory.store.lock import locked
+from mdmemory.store.lock import Patience, locked
 from mdmemory.store.project import Places, Project, open_project
 from mdmemory.store.refresh import Refresher, is_foreign
 from mdmemory.store.store import GENERATED, INDEX, Store
@@ -186,7 +186,7 @@ def _locked(project: Project, repository: git.Repository | None) -> Iterator[Non
         if repository is None:
             raise
     path = repository.common_dir / "mdmemory.lock" if repository else project.private / "lock"
-    with locked(path, "mdmemory init"):
+    with locked(path, "`mdmemory init`", Patience(30.0)):
         yield
 
 

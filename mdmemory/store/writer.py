@@ -17,7 +17,7 @@ from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, Repository
 from mdmemory.files import digest, read_regular, require_utf8
 from mdmemory.store import git, moves, opened
 from mdmemory.store.history import KEEP, History, Message, memory_trailers, new_id
-from mdmemory.store.lock import locked
+from mdmemory.store.lock import USUAL, Patience, locked
 from mdmemory.store.plain import PlainWrites
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import Refresher
@@ -65,10 +65,11 @@ class Writer:
     def __init__(
         self, project: Project, is_secret: Callable[[str], bool], holder: str,
         tell: Callable[[str], None] = lambda _: None, automatic: bool = False,
+        patience: Patience = USUAL,
     ) -> None:  # fmt: skip
         self.project = project
         self.tell = tell
-        self.automatic = automatic
+        self.automatic, self.patience = automatic, patience
         self.refresher = Refresher(project, is_secret)
         self.holder = holder
         self.repository: git.Repository | None = None
@@ -84,13 +85,14 @@ class Writer:
         """Hold the store for the block, after finishing what a killed process left; then MEMORY.md
         is up to date, whether anything was written or not.
 
-        Raises Busy after 5 seconds, naming the holder.
+        Raises Busy, naming the holder, when our turn does not come in time.
         """
         require_utf8([str(self.project.store)])
         private = self._private()
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
         reading = self.history.trees.open() if self.history else nullcontext()
-        with locked(common or self.project.prepare_private() / "lock", self.holder), reading:
+        path = common or self.project.prepare_private() / "lock"
+        with locked(path, self.holder, self.patience), reading:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
             found = Transactions(self.history).recover() if self.history else ()
             plain = PlainWrites(self.project.store, private).recover() if private else ()

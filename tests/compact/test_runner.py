@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.note import fields
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
-from mdmemory.store.lock import locked
+from mdmemory.store.lock import Patience, locked
 from mdmemory.store.merged import merged_names
 from mdmemory.store.state import Pass, State
 from mdmemory.store.store import StoredNote
@@ -371,7 +371,10 @@ def test_a_planner_that_raises_leaves_the_store_as_it_was(shop: Shop) -> None:
 def test_a_busy_store_is_left_alone_when_nobody_waits(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     shop.write(TEA, TEA_TOO)
     before = shop.everything()
-    monkeypatch.setattr("mdmemory.store.writer.locked", partial(locked, patience=0.1))
+    def brief(path: Path, holder: str, _: Patience) -> AbstractContextManager[None]:
+        return locked(path, holder, Patience(0.1))
+
+    monkeypatch.setattr("mdmemory.store.writer.locked", brief)
     with locked(shop.memory.project.root / ".git" / "mdmemory.lock", "another"):
         done = shop.run(Offline(), if_due=True)
     assert done.outcome == "busy"

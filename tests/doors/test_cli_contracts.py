@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from pace import HUNG
 from mdmemory import assets
 from mdmemory.doors import cli
 from mdmemory.doors.cli import COMMANDS, main
-from mdmemory.store.lock import locked
+from mdmemory.store.lock import Patience, locked
 
 Ask = Callable[..., tuple[int, Any]]
 
@@ -348,7 +348,10 @@ def test_an_op_on_a_note_that_changed_is_skipped_and_named(
 def test_compact_if_due_is_busy_while_another_process_writes(
     project: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mdmemory.store.writer.locked", partial(locked, patience=0))
+    def brief(path: Path, holder: str, _: Patience) -> AbstractContextManager[None]:
+        return locked(path, holder, Patience(0))
+
+    monkeypatch.setattr("mdmemory.store.writer.locked", brief)
     with locked(project / ".git/mdmemory.lock", "a test"):
         code, done = ask("compact", "--if-due")
     assert code == 0

@@ -190,4 +190,6 @@ def _edited(memory: Memory, name: str) -> Edited:
 
     stored = memory.note(name)
     with edited_copy(stored.note.text, stored.file, memory.project.settings) as text:
-        return memory.replace_text(stored.file, text, replaces=stored.digest)
+        return memory.replace_text(
+            stored.file, text, replaces=stored.digest, seen=stored.note.text
+        )

@@ -9,14 +9,26 @@ from typing import Any
 
 from mdmemory.doors import machine
 from mdmemory.doors.memory import Memory
+from mdmemory.store.lock import Patience
+
+PATIENCE = 30.0  # seconds that a command which a person gave waits for others who write
 
 
 def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
-    """The store that the command is about; `automatic`: no person typed it."""
+    """The store that the command is about; `automatic`: no person typed it.
+
+    A person waits longer for others who write, and hears of it at a terminal.
+    """
+    automatic = automatic or machine.is_run_by_git()
+    waiting = warn if sys.stderr.isatty() else _silent
     return Memory.open(
         ".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn,
-        automatic=automatic or machine.is_run_by_git(),
+        automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
     )  # fmt: skip
+
+
+def _silent(_: str) -> None:
+    pass
 
 
 def emit(value: Any) -> None:

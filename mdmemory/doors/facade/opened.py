@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading
     from datetime import datetime
 
     from mdmemory.store.history import History
+    from mdmemory.store.lock import Patience
     from mdmemory.store.state import State
     from mdmemory.store.writer import Writer
 
@@ -24,16 +25,16 @@ class Opened:
     `automatic`: no person typed what is done, so that no branch of theirs moves by it.
 
     `tell` hears in sentences what became of a write that an earlier process could not finish, and
-    where state is not to be had.
+    where state is not to be had. `patience` says how long a write waits for others (5 seconds).
     """
 
     def __init__(
         self, project: Project, *, holder: str = "a Python program",
         clock: Callable[[], datetime] = machine.now, tell: Callable[[str], None] = lambda _: None,
-        automatic: bool = False,
+        automatic: bool = False, patience: Patience | None = None,
     ) -> None:  # fmt: skip
         self.project = project
-        self._automatic = automatic
+        self._automatic, self._patience = automatic, patience
         self._holder = holder
         self._clock = clock
         self._tell = _once(tell)
@@ -63,9 +64,13 @@ class Opened:
         return Refresher(self.project, is_secret)
 
     def _writer(self) -> Writer:
+        from mdmemory.store.lock import USUAL
         from mdmemory.store.writer import Writer
 
-        return Writer(self.project, is_secret, self._holder, self._tell, self._automatic)
+        return Writer(
+            self.project, is_secret, self._holder, self._tell, self._automatic,
+            self._patience or USUAL,
+        )  # fmt: skip
 
     def _history(self) -> History:
         writer = self._writer()
