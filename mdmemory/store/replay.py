@@ -18,11 +18,12 @@ from mdmemory.store.store import GENERATED
 from mdmemory.store.trees import Blob
 from mdmemory.store.waiting import Step, Waiting
 
+_NAMED = 3  # changes that are told one by one
 _NO_FILE = "no file"  # in place of an object id: a link, a folder, what cannot be read
 
 
 def replay(history: History, waiting: Waiting) -> list[str]:
-    """Commit what waits, on top of HEAD; the subjects of the commits that were made.
+    """Commit what waits, on top of HEAD; sentences on what was committed, and what was not.
 
     The caller holds the store's lock, and nothing is in the way of a commit. Raises what a write
     raises; then all of it waits still.
@@ -37,6 +38,7 @@ def replay(history: History, waiting: Waiting) -> list[str]:
         base, staged = history.head(), history.staged(files)
         held = history.tree(base, files)
         plan = _Plan(history, _not_there(history, steps, base), dict(held))
+        put_back = sorted(plan.settled)
         plan.settled |= {file for file, there in staged.items() if there.closed}
         commit, done = plan.build(base)
         if commit is not None and done:
@@ -44,7 +46,24 @@ def replay(history: History, waiting: Waiting) -> list[str]:
             write = Write(id, base, entries, held, staged)
             publisher.publish_ready(write, commit)
     waiting.end(tip, plan.whole)
-    return [each.subject for each in history.told(done)]
+    return [*_committed(history, done), *_left(put_back, tip)]
+
+
+def _committed(history: History, commits: list[str]) -> list[str]:
+    subjects = [each.subject for each in history.told(commits) if each.get(ID_TRAILER)]
+    said = [f"Committed now, as it was waiting: {subject}" for subject in subjects[-_NAMED:]]
+    if len(subjects) > _NAMED:
+        said.insert(0, f"Committed now, as it was waiting: {len(subjects) - _NAMED} changes.")
+    return said
+
+
+def _left(files: list[str], tip: str) -> list[str]:
+    if not files:
+        return []
+    return [
+        f"Not committed, as it was removed or put back since: {', '.join(files)}. What was written "
+        f"there stays in git: `git show {tip[:10]}` and the commits before it."
+    ]
 
 
 def _not_there(history: History, steps: list[Step], head: str | None) -> list[Step]:

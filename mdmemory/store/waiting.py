@@ -60,11 +60,10 @@ class Waiting:
 
     def base(self) -> str:
         """The commit that the next one stands on; nothing refers to it yet where it is new."""
-        tip = self.tip()
-        if tip is not None and self.steps():
+        tip, trees = self.tip(), self.history.trees
+        if tip is not None and tip != self._nothing_id and not self._begins(tip):
             return tip
         head = self.history.head()
-        trees = self.history.trees
         empty = Object("tree", b"")
         tree = trees.root(head) if head else trees.objects.id(empty)
         begin = _commit(tree, [head] if head else [], _BEGINS)
@@ -73,26 +72,33 @@ class Waiting:
 
     def steps(self) -> list[Step]:
         """The commits to be, the oldest first."""
-        found: list[Step] = []
+        with self.history.trees.open():
+            return [
+                Step(commit, self.history.trees.commit(commit), self._changed(parent, commit))
+                for commit, parent in self._chain()
+            ][::-1]
+
+    def log(self) -> list[Logged]:
+        """What waits, the newest first, as a log of a branch would have it."""
+        told = self.history.told([commit for commit, _ in self._chain()])
+        return [replace(entry, waits=True) for entry in told]
+
+    def _chain(self) -> list[tuple[str, str]]:
+        """The commits to be, the newest first, each with its parent."""
+        found: list[tuple[str, str]] = []
         commit = self.tip()
         if commit == self._nothing_id:
             return found
         with self.history.trees.open():
-            while commit is not None:
-                data = self.history.trees.commit(commit)
+            while commit is not None and not self._begins(commit):
                 parent = self.history.parent(commit)
-                if parent is None or data.endswith(f"\n\n{_BEGINS}".encode()):
-                    break
-                found.append(Step(commit, data, self._changed(parent, commit)))
+                if parent is not None:
+                    found.append((commit, parent))
                 commit = parent
-        return found[::-1]
+        return found
 
-    def log(self) -> list[Logged]:
-        """What waits, the newest first, as a log of a branch would have it."""
-        if self.is_empty():
-            return []
-        told = self.history.told([step.commit for step in reversed(self.steps())])
-        return [replace(entry, waits=True) for entry in told]
+    def _begins(self, commit: str) -> bool:
+        return self.history.trees.commit(commit).endswith(f"\n\n{_BEGINS}".encode())
 
     def end(self, tip: str, whole: bool) -> None:
         """Nothing waits any more. Unless all of it went into a branch, `whole`, it stays kept."""

@@ -131,14 +131,14 @@ class Writer:
         if waiting.is_empty() or self.refusal() is not None:
             return
         try:
-            subjects = replay(history, waiting)
+            said = replay(history, waiting)
         except (RepositoryState, GitFailed) as problem:
             if Transactions(history).is_open():
                 raise
             self.tell(f"What waits to be committed goes on waiting: {problem.message}")
             return
-        for subject in subjects:
-            self.tell(f"Committed now, as it was waiting: {subject}")
+        for sentence in said:
+            self.tell(sentence)
 
     def refusal(self, patience: float = 0.0) -> MdmemoryError | None:
         """Why nothing destructive can be done now (no git, a merge under way...), or None.

@@ -131,6 +131,20 @@ def git_refs(git: Git, root: Path) -> list[str]:
     return git(root, "for-each-ref", "--format=%(refname)", "refs/mdmemory/keep/waiting").split()
 
 
+def test_of_many_changes_that_waited_the_newest_are_named(
+    typed: Writer, automatic: Writer, repository: Path, git: Git
+) -> None:
+    for number in range(6):
+        put(automatic, "user-new.md", f"Text {number}.")
+    said: list[str] = []
+    typed.tell = said.append
+    bring_in(typed)
+    assert said == ["Committed now, as it was waiting: 3 changes."] + 3 * [
+        "Committed now, as it was waiting: memory: write user-new.md"
+    ]
+    assert len(subjects(git, repository)) == 9
+
+
 def test_a_commit_of_the_persons_between_stays_and_what_waits_follows(
     typed: Writer, automatic: Writer, repository: Path, git: Git
 ) -> None:
@@ -172,7 +186,11 @@ def test_what_the_person_put_back_stays_and_is_kept(
     git(repository, "checkout", "--", "notes/memory/user-name.md")
     (store / "user-new.md").unlink()
     head, name = git(repository, "rev-parse", "HEAD"), (store / "user-name.md").read_bytes()
+    said: list[str] = []
+    typed.tell = said.append
     bring_in(typed)
+    assert len(said) == 1
+    assert said[0].startswith("Not committed, as it was removed or put back since: user-name.md, ")
     assert git(repository, "rev-parse", "HEAD") == head
     assert (store / "user-name.md").read_bytes() == name
     assert not (store / "user-new.md").exists()
