@@ -3,7 +3,7 @@
     files, errors, assets, version, config     ground: bytes, failures, settings
     limits, heads, head_lines, head_edits      what a note's head may say, line by line
     note, note_writing                         one fact: its text, and how it is changed
-    privacy/   private, redaction, shapes      what must not be kept
+    privacy/   private, redaction, labels, tokens, ...    what must not be kept
     store/     store, index, catalog, history, transaction, writer, life, sync, ...
     llm/       a model that a person chose     protocol   what assistants and models are told
     capture/   transcripts, triggers, extract              from a session to notes

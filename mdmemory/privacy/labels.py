@@ -1,0 +1,358 @@
+"""What stands after a label and a sign: `password: x`, `DB_PASS=x`, `Admin PIN 1`.
+
+What sentences say of a label is in `spoken`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from mdmemory.privacy import values
+from mdmemory.privacy.lexicon import Label, words
+from mdmemory.privacy.tables import CJK
+from mdmemory.privacy.values import JOINED, STRONG, WEAK, grade, keylike, pinlike, placeholder
+
+Span = tuple[int, int, str]
+
+# What each kind of label is shown as.
+SHOWN = {
+    "password": "password", "pass": "password", "pin": "pin", "secret": "secret", "weak": "secret",
+    "session": "session", "phrase": "passphrase", "codes": "recovery_code",
+}  # fmt: skip
+# A name goes on after its label with one of these: PASSWORD_FILE names no password.
+_NO_SECRET = (
+    r"(?:length|len|min|max|file|files|path|hash|hashes|hashed|hasher|reset|field|policy|url|uri|name"
+    r"|names|id|ids|type|types|ttl|expiry|expires?|expiration|count|limit|limits|hint|prompt|required"
+    r"|confirm\w*|store|manager|header|endpoint|algorithm|rotation|size|format|env|ref|salt|kind|bucket"
+    r"|budget|usage|in|at|s|rules?|strength|attempts|regex|pattern|validator|version|provider|class|mode"
+    r"|dir|dialog|label|column|index|changed|protected|less|auth|input|output|text|error|errors|days)(?![A-Za-z])"
+)
+_SUFFIX = rf"(?:\[?[_.-](?!{_NO_SECRET})\w{{1,16}}){{0,2}}\]?|[ ]?\d{{1,2}}"
+_SIGN = r"=>|->|→|⇒|:=|:{1,2}|=(?!=)|：|＝|\?="
+_CLOSE = r"[\"'`\])}*]{0,3}"
+_SIGNED = re.compile(
+    rf"(?:(?:{_SUFFIX})?{_CLOSE}[ \t]{{0,12}}(?:value[ \t]?)?(?P<sign>{_SIGN})"
+    rf"(?P<block>[ \t]*[|>][+-]?\r?\n)?[ \t]{{0,12}}\\?"
+    rf"|[\"'][ \t]*,[ \t]*(?P<argument>(?=[\"']))"  # define('KEY', 'x'), getenv("KEY", "x")
+    rf"|[\"']?[ \t]+(?:value|content)=(?P<markup>(?=[\"']))"
+    rf"|[ \t]+(?P<dash>[–—-]|is:|=)[ \t]+)",
+    re.IGNORECASE,
+)
+# Words between a label and its sign: "password for the staging host: x".
+_BETWEEN = re.compile(
+    rf"(?:[ \t]+(?![-–—])[^\s:：=,;.!?()\"'`{CJK}]{{1,24}}){{1,10}}[ \t]*"
+    r"(?P<sign>[:：=]|->|→)[ \t]+"
+    rf"|[^\s:：=,;.!?()\"'`，。；、！？a-z]{{0,14}}(?P<cjk>[:：=])[ \t]*"
+)
+_PLAIN = (
+    r"(?:(?!;[ ]?(?:[A-Za-z][\w ]{0,30}=|$|\s)|&(?:amp;)?\w{1,30}=|,[ ]?\w{1,30}[=:]|,(?:\s|$))"
+    rf"[^\s，。；、！？」』）】\"'`<>{CJK}])+"
+)
+VALUE = re.compile(
+    r"(?:(?P<q>\\?[\"'`]|“|„|«[  ]?|‘|「|『)(?P<quoted>(?:(?!(?P=q))[^\"`”“»’」』\n]){1,300})"
+    r"[\"'`”“»’」』 ]|\*{0,2}"
+    rf"(?P<plain>{_PLAIN}))"
+)
+_CLAUSE_ENDS = re.compile(r"[\"'`»”’)*\]}]*[ \t]*(?:\r?\n|$|[.,;!?](?:\s|$)|[，。；、！？)）」])")
+
+
+def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
+    """The values behind these labels, and the names of users beside passwords."""
+    for at, label in enumerate(labels):
+        others = (each for each in labels[at + 1 : at + 4] if each.kind != "weak")
+        following = next((each.start for each in others), len(text))
+        for start, stop, kind in _after(text, lower, label, following):
+            yield start, stop, kind
+            if kind == "password":
+                yield from _beside(text, label.start, stop)
+
+
+def _after(text: str, lower: str, label: Label, following: int) -> Iterator[Span]:
+    signed = _SIGNED.match(text, label.end, label.end + 120)
+    if signed and signed["argument"] is not None:
+        yield from _argument(text, label, signed.end())
+    elif signed is None:
+        between = _BETWEEN.match(text, label.end, min(label.end + 120, following))
+        if between and label.kind in ("phrase", "codes"):
+            yield from _many(text, label, between.end())
+        elif between:
+            yield from _judged(text, label, between.end(), ":", far=True)
+        else:
+            yield from _beyond_blank(text, lower, label)
+    elif label.kind in ("phrase", "codes"):
+        yield from _many(text, label, signed.end())
+    else:
+        yield from _signed(text, label, signed)
+
+
+def _argument(text: str, label: Label, at: int) -> Iterator[Span]:
+    """The value beside a label in a call: `define('DB_PASSWORD', 'x')`, `getenv("TOKEN", "x")`."""
+    call = re.search(r"\w\([ ]?[\"'][\w.-]*\Z", text[max(0, label.start - 40) : label.start])
+    found = VALUE.match(text, at, at + 300) if call else None
+    if found and found["q"] and (grade(found["quoted"]) >= WEAK or keylike(found["quoted"])):
+        yield from _judged(text, label, at, "=>")
+
+
+def _signed(text: str, label: Label, signed: re.Match[str]) -> Iterator[Span]:
+    sign = signed["sign"] or signed["dash"] or ":"
+    if signed["markup"] is not None:
+        sign = "=>"
+    spans = list(_judged(text, label, signed.end(), sign, dash=bool(signed["dash"])))
+    yield from spans
+    if not spans and label.kind == "password" and sign in ":：":
+        words = values.phrase(text[signed.end() : signed.end() + 160], 4)
+        if words and text[signed.end() + len(words) :][:1] in ("", "\n", "\r", ".", '"', "'"):
+            at = text.index(words, signed.end())
+            yield at, at + len(words), "password"
+
+
+def _judged(
+    text: str, label: Label, at: int, sign: str, far: bool = False, dash: bool = False
+) -> Iterator[Span]:
+    """The value at `at`, if it is what the label names."""
+    found = VALUE.match(text, at, at + 400)
+    if found is None:
+        return
+    group = "quoted" if found["q"] else "plain"
+    start, stop = found.span(group)
+    value = found[group]
+    if group == "plain":
+        value = value.rstrip(".,;:?)]}>*\\")
+        stop = start + len(value)
+    last = _CLAUSE_ENDS.match(text, stop) is not None
+    attached = text[label.end : at] == "=" and label.kind in ("password", "pass")
+    joined = attached and re.fullmatch(r"[a-z]+_[a-z]+", value)
+    snake = (far or joined) and not _about(value)
+    if not value or placeholder(value) or values.made_up(value):
+        return
+    if values.code(value) and not snake:
+        return
+    if group == "plain" and text[stop : stop + 1] == "(":
+        return
+    is_name = _is_name(text, label, sign)
+    if far or dash:
+        good = _stands_out(label.kind, value, last and (dash or grade(value) == JOINED))
+    else:
+        good = _fits(label, value, group == "quoted", last, is_name)
+    if good:
+        yield start, stop, SHOWN[label.kind]
+        if label.kind == "pin" and group == "plain":
+            yield from _more_groups(text, stop)
+
+
+def _about(name: str) -> bool:
+    """Whether a name is that of a setting or a variable for a secret."""
+    return re.search(r"pass|pwd|secret|token|key|user|db|env|var|conf|hash|value", name) is not None
+
+
+def _is_name(text: str, label: Label, sign: str) -> bool:
+    """Whether the label belongs to the name of a setting: DB_SECRET=x, db.secret: x."""
+    joined = text[label.end : label.end + 1] in ("=", "_") and sign in ("=", ":", ":=")
+    return (
+        joined
+        or text[label.start : label.end].isupper()
+        or text[label.start - 1 : label.start] in "_."
+    )
+
+
+def _fits(label: Label, value: str, quoted: bool, last: bool, is_name: bool) -> bool:
+    """Whether a value directly behind a sign is what the label names."""
+    kind = label.kind
+    if kind == "pin":
+        return pinlike(value) or (grade(value) >= WEAK and label.word not in ("pin", "code"))
+    if kind in ("password", "phrase"):
+        if " " in value:
+            return _is_quoted_phrase(value)
+        return values.passwordlike(value, quoted or last or is_name)
+    if kind == "session":
+        return len(value) >= 16 and keylike(value) and not values.is_id(value)
+    if kind == "codes":
+        return keylike(value)
+    if " " in value:
+        return False
+    if kind == "secret":
+        named = is_name and grade(value) >= JOINED and not values.code(value)
+        return keylike(value) or (named and re.search(r"secret|token", label.word) is not None)
+    if kind == "pass":
+        return grade(value) >= WEAK or values.odd(value) or (quoted and not value.isalpha())
+    # "key", "auth": too common a word for anything but what looks random
+    if label.word in ("auth", "seed", "keypair", "wif", "nsec", "xprv"):
+        return values.odd(value) and keylike(value) and not re.fullmatch(r"[a-z]+\d?", value)
+    if len(value) >= 16 and (values.noisy(value, 0.33) or (is_name and values.hexlike(value))):
+        return True
+    return grade(value) == STRONG and not is_name and quoted is False
+
+
+def _is_quoted_phrase(value: str) -> bool:
+    listed = value.split()
+    about = sum(values.says(word) for word in listed)
+    return len(listed) <= 8 and about * 3 < len(listed) and not value.endswith((".", "?", "!", ":"))
+
+
+def _stands_out(kind: str, value: str, last: bool) -> bool:
+    """Whether a value is a secret though other words stand between it and its label."""
+    if kind == "pin":
+        return pinlike(value)
+    if kind in ("secret", "session"):
+        return len(value) >= 12 and (values.noisy(value, 0.33) or values.hexlike(value))
+    if kind == "weak":
+        return (len(value) >= 16 and values.noisy(value, 0.33)) or (last and grade(value) == STRONG)
+    alone = last and (grade(value) == JOINED or values.passwordlike(value, True))
+    return grade(value) >= WEAK or alone
+
+
+# --- a label, a blank and the value --------------------------------------------------------------
+
+_BLANK = re.compile(r"[\"'`\]]?[ \t]{1,4}(?:no\.?|nr\.?|#)?[ \t]?|(?<=[" + CJK + r"])")
+
+
+def _beyond_blank(text: str, lower: str, label: Label) -> Iterator[Span]:
+    """`wifi password x`, `Admin PIN 1`, `--password x`: no sign but a blank."""
+    blank = _BLANK.match(text, label.end)
+    if blank is None:
+        return
+    if label.kind in ("phrase", "codes"):
+        yield from _many(text, label, blank.end(), 1)
+        return
+    found = VALUE.match(text, blank.end(), blank.end() + 300)
+    if found is None:
+        return
+    quoted = bool(found["q"])
+    start, stop = found.span("quoted" if quoted else "plain")
+    value = text[start:stop]
+    if not quoted:
+        value = value.rstrip(".,;:?)]}*")
+        stop = start + len(value)
+    if not value or placeholder(value) or values.code(value) or values.made_up(value):
+        return
+    if _fits_bare(text, lower, label, value, stop, quoted):
+        yield start, stop, SHOWN[label.kind]
+        if label.kind == "pin":
+            yield from _more_groups(text, stop)
+
+
+def _fits_bare(text: str, lower: str, label: Label, value: str, stop: int, quoted: bool) -> bool:
+    is_flag = re.search(r"--?[\w.-]*\Z", text[max(0, label.start - 30) : label.start]) is not None
+    is_flag = is_flag and text[label.end : label.end + 1] in " \t"
+    if label.kind == "pin":
+        return pinlike(value) and not values.is_counted(text, stop)
+    if label.kind == "session":
+        return False
+    if label.kind == "secret" or label.kind == "weak":
+        long = (
+            8 if label.word.endswith(("key", "キー", "키", "schlüssel", "token", "secret")) else 12
+        )
+        if values.hexlike(value):
+            return label.kind == "secret" or is_flag or "0x" in value
+        noise = values.noisy(value, 0.33)
+        if label.kind == "secret":
+            noise = noise or (keylike(value) and values.odd(value))
+        return len(value) >= (long if label.kind == "secret" else 16) and noise and " " not in value
+    if is_flag:
+        return grade(value) >= JOINED or (
+            grade(value) >= 0 and len(value) >= 5 and _in_command(text, label)
+        )
+    if quoted and " " not in value:
+        return grade(value) >= JOINED
+    known = text[label.start : label.end].isupper() or text[label.start - 1 : label.start] == "_"
+    return grade(value) >= (JOINED if known and "_" in text[label.start - 1 : label.end] else WEAK)
+
+
+def _in_command(text: str, label: Label) -> bool:
+    line = text[text.rfind("\n", 0, label.start) + 1 :][:300].partition("\n")[0]
+    return len(re.findall(r"(?:^|\s)--?\w", line)) >= 2 or line.lstrip().startswith("$ ")
+
+
+def _more_groups(text: str, stop: int) -> Iterator[Span]:
+    """Further groups of digits of the same code: 4471 0932."""
+    more = re.compile(r"(?:[ ]\d{3,4}){1,3}(?![\w:.-])").match(text, stop)
+    if more:
+        yield stop, more.end(), "pin"
+
+
+# --- phrases and lists of codes ------------------------------------------------------------------
+
+_CODE = re.compile(
+    r"[\s,;|•*\"'\[\]`-]{0,8}(?:\d{1,2}[.)][ \t]+)?"
+    r"(?P<code>(?=[\w-]*\d)[A-Za-z0-9]{4,16}(?:-[A-Za-z0-9]{3,10}){0,6}|\d{4}[ ]\d{4})(?![\w@:/.])"
+)
+
+
+def _many(text: str, label: Label, at: int, least: int = 1) -> Iterator[Span]:
+    """The words of a phrase, or the codes of a list, that stand behind their label."""
+    if label.kind == "codes":
+        while (found := _CODE.match(text, at)) and found.end() > at:
+            yield (*found.span("code"), "recovery_code")
+            at = found.end()
+        return
+    end = text.find("\n", at)
+    line = text[at : end if end >= 0 else len(text)][:600]
+    quoted = re.match(r"[\"'„“«「`]([^\"'”“»」`\n]{6,400})[\"'”“»」`]", line)
+    if quoted:
+        yield at + 1, at + quoted.end(1), "passphrase"
+        return
+    counted = len(line.split())
+    if text[at - 1 : at] in ":=：＝ " and (words := _listed(line, counted, text[label.end : at])):
+        begin = at + line.index(words)
+        yield begin, begin + len(words), "passphrase"
+    elif counted and (value := VALUE.match(text, at, at + 300)) and value["plain"]:
+        word = value["plain"].rstrip(".,;:?)]")
+        if grade(word) >= WEAK or (text[label.end : at].strip() and grade(word) >= JOINED):
+            yield value.start("plain"), value.start("plain") + len(word), "password"
+
+
+def _listed(line: str, counted: int, between: str) -> str:
+    """The words of a line that are a phrase: with a sign all of them, else those of a list."""
+    if between.strip():
+        told = values.phrase(line.strip(), 3)
+        whole = line.strip().rstrip(".")
+        return whole if told and counted <= 25 and len(told) >= len(whole) - 1 else told
+    found = re.match(r"[ \t]*((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})\b", line)
+    return found[1] if found else ""
+
+
+# --- the name of a user beside a password --------------------------------------------------------
+
+
+@cache
+def _user() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A user's name directly before the label of a password, and after a password."""
+    joint = r"[\s\"'`,;/|，、；。.&]{0,9}(?:and|with|for|und|et|y|e|и|和|と)?[\s\"'`]{0,3}"
+    prefix = r"(?:[A-Za-z0-9]{1,20}[_.-]){0,3}"
+    is_ = r"[\"'`]?[ \t]{0,3}(?P<mark>[:=：＝]|(?:is|ist|est|es)\b|是|为|は|는|은|[ \t])[ \t]{0,3}"
+    names = "|".join(
+        re.escape(word).replace(r"\ ", "[ _-]?") for word in sorted(words("user"), reverse=True)
+    )
+    start = rf"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z]))|(?<=[{CJK}])|(?=[{CJK}]))"
+    user = rf"{start}(?:{names}){is_}[\"'`]?(?P<user>[^\s\"'`,;，；、。|]{{2,64}})"
+    return (
+        re.compile(rf"{user}{joint}{prefix}\Z", re.IGNORECASE),
+        re.compile(rf"\A{joint}{prefix}{user}", re.IGNORECASE),
+    )
+
+
+def _beside(text: str, start: int, stop: int) -> Iterator[Span]:
+    before, after = _user()
+    window = max(0, start - 120)
+    for found in before.finditer(text[window:start]):
+        yield from _named(found, window)
+    named = after.match(text[stop : stop + 120])
+    if named:
+        yield from _named(named, stop)
+
+
+def _named(found: re.Match[str], offset: int) -> Iterator[Span]:
+    name = found["user"]
+    spoken = not found["mark"].strip() and name.lower() in (
+        "and",
+        "has",
+        "had",
+        "with",
+        "uses",
+        "und",
+    )
+    call = re.match(r"\w+[(\[].*|(?:self|re\w+)\..*", name)
+    if not (spoken or call or placeholder(name)):
+        yield offset + found.start("user"), offset + found.end("user"), "username"

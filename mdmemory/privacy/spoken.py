@@ -1,0 +1,306 @@
+"""What a sentence says: "the PIN of the safe is now 1", "use x as password", "Mit x kommst du ins
+WLAN". A word that stands out goes where a label or a lock stands beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mdmemory.privacy import values
+from mdmemory.privacy.labels import SHOWN
+from mdmemory.privacy.lexicon import LOCK, Label, follows, leads
+from mdmemory.privacy.tables import CJK
+from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, grade, pinlike
+
+Span = tuple[int, int, str]
+
+_REACH = 160  # characters that a sentence may have between a label and its value
+_LONGEST = 400  # characters of a sentence that are looked at, around a label
+_END = re.compile(
+    # not "The secret? It's x9"
+    r"(?:[.?]|(?<!\d)!)(?=[\"'»”)]*\s+(?!(?:[iI]t|[Tt]hat|[Ee]s|[Cc]['’]) ?['’i])|[\"')]*$)"
+    r"|[。！？\n]"
+)
+_TOKEN = re.compile(
+    rf"(?<![A-Za-z0-9])[\"“„«「『`](?P<quoted>[^\"“”„»」』`\n]{{3,60}})[\"”“»」』`]|(?P<plain>[^\s，。；、！？：「」『』（）“”„«»\"`{CJK}]+)"
+)
+_AT_END = re.compile(
+    r"[\"'`»”’)*\]]*[ \t]*(?:$|\n|[.,;!?](?:\s|$)|[，。；、！？]|[" + CJK + r"]|[—–-] "
+    r"|(?:and|und|et|y|e|и|for|für|pour|para|per|для|ein|an|btw|when|if|until|till|bis|on|at|in|this|now)\b)"
+)
+# What no plain word has: a digit, a sign or a capital within.
+_ODD = re.compile(r"[\d!$#%&*+_@/-]|[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ]|\w[.]\w")
+# Without one of these a sentence tells no secret: something odd, a quote, or a verb for it.
+_CANDIDATE = re.compile(
+    r"[\d!$#%&*+_@/\"'“„«「『`]|\w[.-]\w|[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ]|\b(?:is|was|to|ist|lautet|heißt|est|es|é|è|это|are)\b"
+)
+# The same where nothing but a lock is named.
+_OPENING = re.compile(r"\d|[^\W\d_][!$#%&*+][^\W_]|[a-zß-ÿа-яё]\.?[A-ZÀ-ÞА-ЯЁ]")
+# A name and what joins a password to it: "admin with x".
+_USER_AND = re.compile(
+    r"\b(?:admin|root|administrator)[^\s\w]{0,2}(?:[ ,]+\w{1,7})?[ ,]*"
+    r"(?:\b(?:mit|und|et|avec|y|con|e|com|and|with|с|и|а)\b|と|和|에|랑)[ ]?\Z"
+)
+# Codes that are no secret: "the exit code is 4711".
+_OTHER_CODE = re.compile(
+    r"\b(?:status|error|exit|zip|area|country|http|return|response|postal|source|fehler|product|dial|qr"
+    r"|post|errore|erreur|erro|ошибки|postleit|currency|language)[ -]?\Z"
+)
+_PHRASE_STOP = re.compile(r"[.,;!?，。；、！？\n\"”»」]|[" + CJK + r"]|$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a sentence, where it stands in the text, and how far it stands out."""
+
+    start: int
+    end: int
+    text: str
+    grade: int
+    quoted: bool
+
+
+def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
+    """The secrets that sentences with a label, or with something that is opened, name."""
+    at = done = 0
+    while at < len(labels):
+        left, right = _sentence(text, labels[at].start, labels[at].end, done)
+        inside = at + 1
+        while inside < len(labels) and labels[inside].start < right:
+            inside += 1
+        named = [label for label in labels[at:inside] if label.kind in SHOWN]
+        opened = [label for label in labels[at:inside] if label.kind not in SHOWN]
+        worth = _CANDIDATE if named else _OPENING
+        if worth.search(text, left, right):
+            yield from _told(text, lower, (left, right), named, opened)
+        for label in named:
+            if label.kind in ("phrase", "password"):
+                yield from _phrase(text, lower, label, right)
+        at, done = inside, right
+
+
+def _sentence(text: str, start: int, end: int, done: int) -> tuple[int, int]:
+    left = max(done, start - _REACH)
+    for found in _END.finditer(text, left, start):
+        left = found.end()
+    most = min(len(text), end + _LONGEST - _REACH)
+    stop = _END.search(text, end, most)
+    return left, stop.end() if stop else most
+
+
+def _told(
+    text: str, lower: str, sentence: tuple[int, int], labels: Sequence[Label],
+    opens: Sequence[Label],
+) -> Iterator[Span]:  # fmt: skip
+    taken = [(label.start, label.end) for label in labels]
+    plain = any(label.kind in ("password", "phrase") for label in labels)
+    for word in _words(text, *sentence, plain):
+        if any(start < word.end and word.start < end for start, end in taken):
+            continue
+        kind = _kind(text, lower, word, labels, opens, sentence)
+        if kind:
+            yield word.start, word.end, kind
+
+
+def _words(text: str, left: int, right: int, plain: bool) -> Iterator[_Word]:
+    """The words that are worth a look; without `plain` only those that stand out."""
+    for found in _TOKEN.finditer(text, left, right):
+        quoted = found["quoted"] is not None
+        if not quoted and not plain and not _ODD.search(text, *found.span()):
+            continue
+        start, end = found.span("quoted" if quoted else "plain")
+        if not quoted:
+            bare = text[start:end]
+            shown = bare.lstrip("('‘*_[").rstrip(".,;:?)]}'’*_…")
+            if bare.endswith("*") and any(map(str.isdigit, shown)) and not bare.startswith("*"):
+                shown = bare  # the star of a keypad
+            start += bare.find(shown) if shown else 0
+            end = start + len(shown)
+        if 3 <= end - start <= 200 and (quoted or _may_be(text, start, end)):
+            yield _Word(start, end, text[start:end], grade(text[start:end]), quoted)
+
+
+def _may_be(text: str, start: int, end: int) -> bool:
+    """Whether a word is worth a look: a plain one where a clause ends with it, or any other."""
+    odd = _ODD.search(text, start, end) is not None
+    return odd or (end - start > 3 and _AT_END.match(text, end) is not None)
+
+
+# --- one word ------------------------------------------------------------------------------------
+
+
+def _kind(
+    text: str, lower: str, word: _Word, labels: Sequence[Label],
+    opens: Sequence[Label], sentence: tuple[int, int],
+) -> str:  # fmt: skip
+    """What a word is, "" where it is no secret."""
+    left, right = sentence
+    code = pinlike(word.text)
+    if word.grade == NONE and not code and not _is_key(word.text) and not word.quoted:
+        return ""
+    if values.made_up(word.text) or values.placeholder(word.text):
+        return ""
+    before = lower[left : word.start]
+    if values.is_neutral(before):
+        return ""
+    label = next((each for each in reversed(labels) if each.end <= word.start), None)
+    if label and word.start - label.end <= _REACH and _named(text, lower, word, label, code, right):
+        return _shown(label)
+    later = next((each for each in labels if each.start >= word.end), None)
+    if later and later.start - word.end <= 60 and _named_later(lower, word, later, code):
+        return _shown(later)
+    if opens and _opening(lower, word, before, code, right, opens):
+        return "pin" if code else "password"
+    return ""
+
+
+def _shown(label: Label) -> str:
+    return "password" if label.kind in ("phrase", "codes") else SHOWN[label.kind]
+
+
+def _is_key(value: str) -> bool:
+    """Whether it could be nothing but a key: long and random, or long hex."""
+    return len(value) >= 16 and (values.noisy(value[:200], 0.33) or values.hexlike(value))
+
+
+def _named(text: str, lower: str, word: _Word, label: Label, code: bool, right: int) -> bool:
+    """Whether a word after a label is what the label names."""
+    between = lower[label.end : word.start]
+    joined = leads("is", between) if between.strip() else False
+    states = joined and leads("states", between)
+    at_end = _AT_END.match(text, word.end) is not None
+    if label.kind == "pin":
+        return _is_code(text, word, code, between, joined)
+    if label.kind in ("secret", "session") or (label.kind == "weak" and _is_key(word.text)):
+        near = joined or (label.kind == "secret" and len(between.split()) <= 4)
+        return _is_key(word.text) and near and _apart(between)
+    if label.kind == "pass" and code and label.word in ("code", "код"):
+        other = _OTHER_CODE.search(lower[max(0, label.start - 16) : label.start])
+        long = len(word.text) >= 4 and not values.is_counted(text, word.end)
+        return states and long and not other
+    if label.kind == "weak" or (label.kind == "pass" and word.grade < WEAK):
+        return joined and word.grade == STRONG
+    return _is_password(word, between, joined, states, at_end)
+
+
+def _apart(between: str) -> bool:
+    """Whether nothing between a label and a key says that it is another's: a hash, an id."""
+    return not re.search(
+        r"hash|digest|commit|sha\d|md5|checksum|fingerprint|integrity|uuid|\bid\b|trace|public|öffentlich"
+        r"|publique|pública|pubblica|公钥|公開鍵|공개|открыт|build|etag|\btag\b|version",
+        between,
+    )
+
+
+def _is_code(text: str, word: _Word, code: bool, between: str, joined: bool) -> bool:
+    if code:
+        near = joined or len(between.split()) <= 3 or between.strip() in (":", "：")
+        year = re.fullmatch(r"(?:19|20)\d\d", word.text) and between.endswith(
+            (" in ", " im ", " en ")
+        )
+        return near and not year and not values.is_counted(text, word.end)
+    return word.grade >= WEAK and joined
+
+
+def _is_password(word: _Word, between: str, joined: bool, states: bool, at_end: bool) -> bool:
+    bare = between.strip(" \t\"'`“„«‘「『(,、:：?*")
+    if word.grade == STRONG:
+        return True
+    if word.quoted and word.grade == NONE:
+        return (
+            states and values.passwordlike(word.text, False) and not values.placeholder(word.text)
+        )
+    if word.grade == WEAK:
+        return joined or not bare or (at_end and len(bare.split()) <= 5)
+    if word.grade == JOINED:
+        return (states or not bare) and at_end
+    if pinlike(word.text) and word.grade == NONE:
+        return at_end and (states or (len(bare.split()) <= 3 and len(word.text) >= 6))
+    if between.strip() == "(" and word.text.endswith("!"):
+        return True  # in brackets behind the label
+    if word.grade == PLAIN:
+        whose = _whose(bare) is not False
+        return states and at_end and whose and not values.says(word.text) and _is_name(word, bare)
+    return False
+
+
+def _whose(bare: str) -> bool:
+    """Whether the words between a label and its verb only say whose or what for."""
+    return (
+        re.fullmatch(
+            r"(?:(?:for|of|to|on|at|für|von|vom|zum|zur|der|des|im|de|del|du|des|della|dello|do|da|dos|pour|para"
+            r"|per|от|для|к|в)\b[^.?!]*?)?\s*\S+(?:\s\S+)?",
+            bare,
+        )
+        is not None
+    )
+
+
+def _is_name(word: _Word, bare: str) -> bool:
+    """Whether a plain word may be a password: in quotes, or one that no sentence ends with."""
+    if word.quoted:
+        return word.text.isascii() or word.text[0].isupper()
+    german = re.search(r"(?:ist|lautet|heißt|heisst|nimmst du|gib)\Z", bare)
+    if german:
+        return word.text[0].isupper()
+    return word.text.isascii() and len(word.text) >= 4
+
+
+def _named_later(lower: str, word: _Word, label: Label, code: bool) -> bool:
+    """Whether a label after a word names it: "x9!b is the root password"."""
+    between = lower[word.end : label.start]
+    if not follows("as", between) or len(between.split()) > 6:
+        return False
+    if label.kind == "pin":
+        return code
+    if label.kind in ("secret", "session"):
+        return _is_key(word.text)
+    if label.kind == "weak":
+        return word.grade == STRONG and len(between.split()) <= 3
+    return word.grade >= WEAK or (word.grade == JOINED and word.quoted)
+
+
+# --- what opens something ------------------------------------------------------------------------
+
+
+def _opening(
+    lower: str, word: _Word, before: str, code: bool, right: int, opens: Sequence[Label]
+) -> bool:  # fmt: skip
+    """Whether a word opens what the sentence speaks of."""
+    if word.grade == STRONG:
+        return True
+    joined = leads("with", before)
+    after = lower[word.end : right]
+    if code:
+        locks = [each for each in opens if each.kind == LOCK]
+        near = any(0 <= word.start - each.end <= 60 for each in locks)
+        opened = any(0 <= each.start - word.end <= 2 for each in opens)
+        long = len(word.text) >= 4 and not re.fullmatch(r"(?:19|20)\d\d", word.text)
+        return (opened or (near and joined)) and long and not values.is_counted(after, 0)
+    if word.grade == WEAK:
+        return joined and bool(re.search(r"\d", word.text))
+    if _USER_AND.search(before[-40:]):
+        return word.grade >= PLAIN and ("-" in word.text or word.grade == JOINED)
+    return word.grade == JOINED and joined and _AT_END.match(after) is not None
+
+
+# --- a phrase ------------------------------------------------------------------------------------
+
+
+def _phrase(text: str, lower: str, label: Label, right: int) -> Iterator[Span]:
+    """Words behind a label that a verb joins to it: "type blue ladders never sleep"."""
+    least = 3 if label.kind == "phrase" else 4
+    for blank in re.finditer(r"[ \t]+|(?<=[" + CJK + r"])(?=[a-z])", text[label.end : right]):
+        at = label.end + blank.end()
+        if not leads("states", lower[label.end : at]):
+            continue
+        words = values.phrase(text[at:right].lstrip("\"'„“«「"), least)
+        at += len(text[at:right]) - len(text[at:right].lstrip("\"'„“«「"))
+        if label.kind == "password" and any(map(values.says, words.split())):
+            words = ""
+        if words and _PHRASE_STOP.match(text, at + len(words)):
+            yield at, at + len(words), "passphrase"
+        if words or blank.end() > 80:
+            return
