@@ -111,7 +111,9 @@ def everything(root: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(root)): path.read_bytes()
         for path in root.rglob("*")
-        if path.is_file() and path.name != "mdmemory.lock" and ".mdmemory" not in path.parts
+        if path.is_file()
+        and not path.name.startswith("mdmemory.lock")
+        and ".mdmemory" not in path.parts
     }
 
 

@@ -49,7 +49,7 @@ class Bench:
             for path in (Path(folder, name) for name in (*folders, *names)):
                 if path.is_symlink():
                     files[str(path)] = os.readlink(path)
-                elif path.name != "mdmemory.lock":
+                elif not path.name.startswith("mdmemory.lock"):
                     files[str(path)] = path.read_bytes() if path.is_file() else path.stat().st_mode
         return files
 

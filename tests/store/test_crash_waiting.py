@@ -94,7 +94,7 @@ class Trial:
         left = [path.name for path in (root / "notes" / "memory").glob(".mdmemory-*")]
         left += [path.name for path in (root / ".git" / "mdmemory").glob("*")]
         left += [path.name for path in (root / ".git").rglob("*.lock") if path.stat().st_size == 0
-                 and path.name != "mdmemory.lock"]  # fmt: skip
+                 and not path.name.startswith("mdmemory.lock")]  # fmt: skip
         assert left == [], "something was left behind"
         self.git(root, "fsck", "--strict")
         return done
