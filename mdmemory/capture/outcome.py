@@ -29,7 +29,8 @@ class Extracted:
     `pending` are ids of candidates that wait for a person (they stand in `dropped`, too), `model`
     is who was asked, `unread` counts turns that are left for the next run. `failure`: no answer of
     the model could be used; what the user asked for was stored all the same. `waits`: it is in no
-    branch yet, and the next command that a person types commits it.
+    branch yet, and the next command that a person types commits it. `kept` are the files of wishes
+    that could not be written; `failure` says why.
     """
 
     session: str
@@ -45,6 +46,7 @@ class Extracted:
     watermark: str = ""
     model: str = ""
     unread: int = 0
+    kept: list[str] = field(default_factory=list)
     failure: MdmemoryError | None = None
 
 

@@ -15,7 +15,7 @@ from itertools import islice
 
 from mdmemory import bounds
 from mdmemory.capture import rules, whose_words, wordings
-from mdmemory.capture.whose import BLANK, own_words
+from mdmemory.capture.whose import BLANK, foreign_lines, own_words
 
 FLOOR = 8
 JUDGED = 2_000  # characters of a sentence, or of a fact, that tell what it is
@@ -66,6 +66,17 @@ def find(text: str) -> list[Trigger]:
             else:
                 triggers.append(_trigger(opening.phrase, fact))
     return _without_pointers(triggers)
+
+
+def foreign(text: str) -> list[str]:
+    """The lines of a message that are not the user's own, without fenced code."""
+    text = squeezed(bounds.beginning(text))
+    return foreign_lines(text, own_words(text, opens))
+
+
+def openings(line: str) -> list[str]:
+    """The wordings by which a line asks to remember something, whoever says it; no mere rules."""
+    return [opening.phrase for opening in _openings(line) if not opening.rule]
 
 
 def squeezed(text: str) -> str:

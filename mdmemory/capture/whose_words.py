@@ -256,3 +256,34 @@ BACK = (
     r"|recuerda que (?:yo|mi|me|nosotros|nuestr\w+|aquí)\b|nosotros\b|para (?:nosotros|mí|mi)\b"
     r"|en (?:nuestro|mi) (?:equipo|caso)\b|nuestra (?:regla|norma)\b)"
 )
+
+# --- what reads like an order to an assistant, or harms ----------------------------------------
+
+_MACHINE = (
+    r"(?:(?:ai|coding|language|large language)[ -])?(?:assistants?|agents?|models?|llms?|chatbots?"
+    r"|copilots?)"
+    r"|(?:ki|sprach)-?(?:assistenten?|modelle?n?|agenten?)|modèles? (?:de langage|d['’]ia)"
+    r"|(?:asistentes?|modelos?|agentes?) de ia|ia|ki|opencode|claude|codex|gemini|chatgpt"
+)
+ORDER = (
+    rf"\b(?:every|all|any|dear|each|note (?:to|for)|attention|message (?:to|for|aux?)"
+    rf"|instructions? for|hinweis an|an alle|jede[rs]?|chaque|tous les|toute?s?|para|todos los"
+    rf"|cada)[ ]+(?:the )?(?:{_MACHINE})\b"
+    rf"|\b(?:{_MACHINE})s?[ ]*(?::|must\b|should\b|shall\b|have to\b|are required\b|müssen\b"
+    rf"|sollen\b|doit\b|doivent\b|deben?\b)"
+    r"|\b(?:the|this) user (?:wants|prefers|accepts|agrees|allows|has approved)\b"
+    r"|\bder nutzer (?:will|möchte|erlaubt)\b|\bl['’]utilisateur (?:veut|accepte|préfère)\b|\b(?:el"
+    r"|este) usuario (?:quiere|acepta|prefiere)\b"
+    r"|\bignore (?:all |any |the )?(?:previous|prior|above|earlier)\b"
+    r"|\bignoriere (?:alle )?(?:vorherigen|bisherigen|obigen)\b"
+    r"|\bignore[sz]? (?:toutes )?les (?:instructions|consignes)\b"
+    r"|\bignora (?:todas )?las instrucciones\b"
+    r"|\b(?:curl|wget)\b[^|\n]{0,200}\|[ ]{0,3}(?:sudo )?(?:ba|z)?sh\b|\brm -rf\b"
+    r"|\b(?:send|post|upload|exfiltrate|mail|sende|schicke?|envoie|envoyez|envía"
+    r"|manda)\b[^\n]{0,80}\b(?:env(?:ironment)?|\.env|secrets?|credentials|api[ -]?keys?|tokens?"
+    r"|passwords?|ssh|umgebung\w*|passwörter|environnement|entorno|contraseñas?)\b"
+    r"|\b(?:disable|skip|turn off|deaktiviere?|désactive[rz]?|desactiv\w+)\b[^\n]{0,60}\b(?:tls|ssl"
+    r"|verification|signature|tests?|confirmation|sandbox|überprüfung|vérification|verificación)\b"
+    r"|\bwithout (?:asking|confirmation)\b|\bohne (?:rückfrage|bestätigung)\b|\bsans confirmation\b"
+    r"|\bsin confirmación\b"
+)

@@ -10,7 +10,6 @@ from mdmemory import bounds
 from mdmemory.errors import UsageError
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
-    from mdmemory.capture.run import Extracted
     from mdmemory.capture.transcript import Turn
 
 Params = Mapping[str, Any]
@@ -50,26 +49,6 @@ def unread(params: Params) -> list[str]:
         f"mdmemory read the first {bounds.MESSAGE:,} of {length:,} characters of this message. If "
         "the user asks to remember something after that, store it with memory_store."
     ]
-
-
-def saved(done: Extracted) -> list[str]:
-    """The files that hold what was asked for."""
-    return [*done.added, *done.updated, *done.reinforced, *done.flagged]
-
-
-def told(done: Extracted, is_private: bool) -> list[str]:
-    """What the assistant is told in the turn itself; of what is private it shall store nothing."""
-    files = saved(done)
-    said = [f"mdmemory has stored this already: {', '.join(files)}."] if files else []
-    if files and done.waits:
-        said[0] += " It is kept in git; the next mdmemory command that the user types commits it."
-    is_vague = any("vague" in drop["reasons"] for drop in done.dropped)  # type: ignore[operator]
-    if is_vague and not is_private:
-        said.append(
-            "The user asks to remember something, and no sentence of theirs says what. State the "
-            "fact in one sentence of its own and store it with memory_store, or ask which is meant."
-        )
-    return said
 
 
 # --- what is told of the host's own work ---------------------------------------------------------

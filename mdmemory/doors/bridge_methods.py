@@ -6,17 +6,20 @@ another's by now.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmemory.doors import machine, recalling
 from mdmemory.doors.bridge_following import Following, wanted
 from mdmemory.doors.bridge_known import Sessions
 from mdmemory.doors.bridge_log import Log
-from mdmemory.doors.bridge_message import Params, named, saved, told, turn_of, unread, used
+from mdmemory.doors.bridge_message import Params, named, turn_of, unread, used
 from mdmemory.doors.idle import Starter
 from mdmemory.doors.memory import Memory
+from mdmemory.doors.receipts import saved, toast, told, waiting, written
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.recall.blocks import joined
 from mdmemory.recall.epochs import Epochs
@@ -103,22 +106,55 @@ class Hooks:
     def message(self, params: Params) -> Result:
         """Store what the user asks for, before the turn begins; bring the index up to date."""
         session = named(params, "session")
-        memory = self._open()
         turn, is_private = turn_of(session, params)
+        try:
+            memory = self._open()
+        except MdmemoryError as problem:
+            return self._without_store(session, turn, problem)
         done: Extracted | None = None
         if turn is not None and not self._is_child(session, turn):
             done = memory.keep(turn.text, session=session, turn=turn.id)
             self._uncommitted(memory, done)
-        _refresh(memory)
-        parts = [] if done is None else told(done, is_private)
+        if done is None or done.failure is None:
+            self._tried("message", partial(self._write_wishes, memory))
+        self._tried("message", partial(_refresh, memory))
+        answer = self._receipt(turn, done, is_private)
         if turn is not None:
-            parts += unread(params)
+            answer["parts"] += unread(params)
             self._asked.put(session, turn.text)
             # another agent's words decide nothing
             role = "assistant" if self._children.get(session) else "user"
             heard = partial(self._following.heard, memory, session, role, turn.text)
-            parts += self._tried("message", heard) or []
-        return {"parts": parts, "saved": [] if done is None else saved(done)}
+            answer["parts"] += self._tried("message", heard) or []
+        return answer
+
+    def _receipt(self, turn: Turn | None, done: Extracted | None, is_private: bool) -> Result:
+        """What became of a request: `parts` for the assistant, a `toast` for the user."""
+        if turn is None or done is None:
+            return {"parts": [], "saved": []}
+        if done.failure is not None:
+            self._log.failure("message", done.failure)
+        asked = self._tried("message", partial(_asked, turn)) or ([], [])
+        shown = toast(done, asked[0], is_private)
+        answer: Result = {"parts": told(done, is_private, asked[1]), "saved": saved(done)}
+        return answer if shown is None else answer | {"toast": shown}
+
+    def _without_store(self, session: str, turn: Turn | None, problem: MdmemoryError) -> Result:
+        """A wish is kept even where the store cannot be opened; for all else that is the answer."""
+        from mdmemory.capture.requests import wishes_in
+        from mdmemory.doors import inboxes
+        from mdmemory.doors.facade.keeping import kept_for_later
+
+        if turn is None or self._is_child(session, turn) or not wishes_in(turn.text, turn.id):
+            raise problem
+        today = machine.now().date().isoformat()
+        inbox = inboxes.without_store(Path.cwd())
+        done = kept_for_later([inbox], turn.text, session, turn.id, today, problem)
+        return self._receipt(turn, done, False)
+
+    def _write_wishes(self, memory: Memory) -> None:
+        if said := written(memory.write_wishes()):
+            self._log.say(said)
 
     def _uncommitted(self, memory: Memory, done: Extracted) -> None:
         """Say why a note that was stored stands in no commit: a person counts on git."""
@@ -136,7 +172,7 @@ class Hooks:
     def _prompt(self, memory: Memory, session: str) -> str:
         """The blocks as they are now."""
         asked = self._asked.get(session) or ""
-        blocks = (self._following.at_hand, *self._blocks)
+        blocks: list[Block] = [_waiting, self._following.at_hand, *self._blocks]
         found = [self._tried("system", partial(each, memory, session, asked)) for each in blocks]
         return joined(filter(None, found))
 
@@ -240,6 +276,7 @@ class Hooks:
         """A turn ended: the session is read once it has been quiet for a while."""
         session = named(params, "session")
         memory = self._open()
+        self._tried("idle", partial(self._write_wishes, memory))
         if not self._children.get(session):
             # at least a moment: without one it would be a person's command, which waits for nobody
             milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
@@ -281,6 +318,20 @@ class Hooks:
 def _refresh(memory: Memory) -> None:
     """MEMORY.md follows the notes; nothing is read where nothing changed."""
     Refresher(memory.project, _is_secret).keep_fresh()
+
+
+def _waiting(memory: Memory, _session: str, _asked: str) -> str:
+    """What waits in the inbox, in one line; looking is no reason to make the database."""
+    pending = len(memory.pending()) if os.path.lexists(memory.project.state_file) else 0
+    return waiting(len(memory.kept_wishes()), pending)
+
+
+def _asked(turn: Turn) -> tuple[list[str], list[str]]:
+    """The facts of a turn as they were asked for, and the requests in what it only quotes."""
+    from mdmemory.capture import foreign
+    from mdmemory.capture.requests import wishes_in
+
+    return [each.text for each in wishes_in(turn.text, turn.id)], foreign.requests(turn.text)
 
 
 def _is_secret(text: str) -> bool:

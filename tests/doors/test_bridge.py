@@ -143,7 +143,9 @@ def test_remember_this_alone_gives_one_line_for_the_assistant(plugin: Plugin) ->
 def test_what_must_not_be_stored_is_neither_stored_nor_asked_for(
     plugin: Plugin, project: Path, text: str
 ) -> None:
-    assert plugin.say(text) == {"parts": [], "saved": []}
+    answer = plugin.say(text)
+    assert answer["saved"] == []
+    assert not any("memory_store" in line for line in answer["parts"])
     assert list((project / "notes/memory").glob("[!M]*.md")) == []
 
 
@@ -213,7 +215,7 @@ def test_without_a_store_there_are_no_tools_and_a_line_says_why(tmp_path: Path) 
     plugin = Plugin(tmp_path)
     assert plugin.ask("hello", protocol=PROTOCOL)["tools"] == []
     with pytest.raises(NoStore):
-        plugin.say(DEPLOYS)
+        plugin.say("How do I list files?")
     assert "There is no memory store" in plugin.log.file.read_text(encoding="utf-8")
     assert plugin.log.file.is_relative_to(Path.home())
 
@@ -412,9 +414,11 @@ def test_a_store_that_goes_and_comes_back_is_no_end(project: Path) -> None:
     store = project / "notes/memory"
     with bridge(project) as process:
         store.rename(project / "elsewhere")
-        assert process.ask("message", **said(DEPLOYS))["code"] == "no_store"
+        assert process.ask("message", **said("hello"))["code"] == "no_store"
+        assert process.ask("message", **said(DEPLOYS))["toast"]["variant"] == "warning"
         (project / "elsewhere").rename(store)
-        assert process.ask("message", **said(DEPLOYS))["saved"] == [FILE]
+        assert process.ask("message", **said("hello"))["saved"] == []
+        assert (store / FILE).is_file(), "what was kept is written by the next hook"
 
 
 def test_a_long_call_holds_up_no_hook(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

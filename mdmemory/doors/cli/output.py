@@ -13,18 +13,27 @@ from mdmemory.store.lock import Patience
 
 PATIENCE = 30.0  # seconds that a command which a person gave waits for others who write
 
+_WRITING = ("add", "edit", "remove", "confirm", "extract", "compact", "import", "sync")
+
 
 def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
     """The store that the command is about; `automatic`: no person typed it.
 
-    A person waits longer for others who write, and hears of it at a terminal.
+    A person waits longer for others who write, and hears of it at a terminal. A command that writes
+    takes along what was asked for earlier and could not be written.
     """
     automatic = automatic or machine.is_run_by_git()
     waiting = warn if sys.stderr.isatty() else _silent
-    return Memory.open(
+    memory = Memory.open(
         ".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn,
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
     )  # fmt: skip
+    if asked.holder in _WRITING and not getattr(asked, "dry_run", False):
+        from mdmemory.doors.receipts import written
+
+        if said := written(memory.write_wishes()):
+            warn(said)
+    return memory
 
 
 def _silent(_: str) -> None:

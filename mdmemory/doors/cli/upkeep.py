@@ -55,6 +55,8 @@ def status(asked: Namespace) -> int:
     print(f"notes       {report['notes']}, {report['listed']} in the index")
     print(f"to look at  {plural(report['conflicts'], 'conflict')}, {report['held']} held, "
           f"{report['unconfirmed']} unconfirmed")  # fmt: skip
+    for line in _inbox(memory, report["inbox"]["pending"]):
+        print(f"inbox       {line}")
     for each in report["waiting"]:
         print(f"waiting     {each['subject']} ({', '.join(each['files'])}): kept in git; the next "
               "mdmemory command that you type commits it")  # fmt: skip
@@ -70,6 +72,20 @@ def status(asked: Namespace) -> int:
     for name, origin in settings.origins.items():
         print(f"  {name} = {settings.shown(name)}  ({origin})")
     return 0
+
+
+def _inbox(memory: Memory, pending: int) -> list[str]:
+    """What waits to be written, or for a person."""
+    said = []
+    if files := memory.kept_wishes():
+        count = f"{len(files)} wish{'' if len(files) == 1 else 'es'}"
+        said.append(
+            f"{count} of yours not written yet, kept in {files[0].parent}; the next command that "
+            "writes takes along what fits into a note"
+        )
+    if pending:
+        said.append(f"{plural(pending, 'candidate')} for you to look at: `mdmemory pending`")
+    return said
 
 
 def _to(report: dict[str, Any]) -> str:
@@ -99,6 +115,7 @@ def _report(memory: Memory) -> dict[str, Any]:
         "git": memory.git_state(),
         **memory.counts(),
         "unread": memory.unread(),
+        "inbox": {"wishes": len(memory.kept_wishes()), "pending": len(memory.pending())},
         "waiting": [
             {"id": each.get(ID_TRAILER), "subject": each.subject,
              "files": [file for files in each.groups() for file in files]}

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.doors.facade.opened import Opened
+from mdmemory.errors import MdmemoryError
+from mdmemory.limits import MAX_BODY
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading stays quick
     from mdmemory.capture.assistant import Stored
@@ -14,6 +16,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading
     from mdmemory.capture.pending import Waiting
     from mdmemory.capture.run import Extracted
     from mdmemory.capture.transcript import Turn
+    from mdmemory.capture.wishes import Inbox
     from mdmemory.compact.asked import Report
     from mdmemory.llm.answer import Model
     from mdmemory.store.editing import Edited
@@ -99,14 +102,63 @@ class Keeping(Opened):
 
     def keep(self, text: str, *, session: str, turn: str) -> Extracted:
         """Store at once what one message of the user asks to remember; its turn is not read for
-        requests again. Where it asks for nothing, nothing is opened or written."""
+        requests again. Where it asks for nothing, nothing is opened or written.
+
+        What cannot be written now is kept in an inbox: `kept` names the files, `failure` says why.
+        """
         from mdmemory.capture.requests import asks, keep
         from mdmemory.capture.run import Extracted
         from mdmemory.capture.transcript import Turn
+        from mdmemory.doors import inboxes
 
         if not asks(text):
             return Extracted(session)
-        return keep(self._writer(), session, Turn(turn, "user", text), now=self._clock())
+        try:
+            done = keep(self._writer(), session, Turn(turn, "user", text), now=self._clock())
+        except (MdmemoryError, OSError) as problem:
+            failure = problem if isinstance(problem, MdmemoryError) else _refused(problem)
+            return kept_for_later(
+                inboxes.of(self.project), text, session, turn, self._today(), failure
+            )
+        too_long = [drop for drop in done.dropped if drop["reasons"] == ["unfit"]]
+        if too_long:
+            failure = MdmemoryError(
+                f"It does not fit into one note, which has at most {MAX_BODY:,} characters.",
+                "Say it in parts, or move it from there into notes.", code="unfit",
+            )  # fmt: skip
+            later = kept_for_later(
+                inboxes.of(self.project), text, session, turn, self._today(), failure, long=True
+            )
+            done.kept, done.failure = later.kept, later.failure
+        return done
+
+    def kept_wishes(self) -> list[Path]:
+        """The files of wishes that wait to be written."""
+        from mdmemory.doors import inboxes
+
+        return [path for inbox in inboxes.of(self.project) for path in inbox.kept()]
+
+    def write_wishes(self) -> list[Extracted]:
+        """Write what was asked for earlier and could not be written; what became of it.
+
+        What cannot be written yet stays where it is, and is no failure of what is done now.
+        """
+        from mdmemory.doors import inboxes
+
+        found = [inbox for inbox in inboxes.of(self.project) if inbox.files()]
+        if not found:
+            return []
+        from mdmemory.capture.requests import keep_what_waits
+
+        told: list[Extracted] = []
+        for inbox in found:
+            try:
+                told += [one for one, _ in keep_what_waits(
+                    self._writer(), inbox, now=self._clock()
+                )]  # fmt: skip
+            except (MdmemoryError, OSError):
+                continue
+        return told
 
     def pending(self) -> list[Waiting]:
         """Candidates without enough proof, which wait for a person."""
@@ -126,3 +178,27 @@ class Keeping(Opened):
         from mdmemory.capture import pending
 
         return pending.drop(self._writer(), id, today=self._today())
+
+
+def kept_for_later(
+    places: Sequence[Inbox], text: str, session: str, turn: str, today: str,
+    failure: MdmemoryError, *, long: bool = False,
+) -> Extracted:  # fmt: skip
+    """Keep what a message asks for in the first of the inboxes that takes it. `long`: only what
+    does not fit into a note."""
+    from mdmemory.capture.requests import wishes_in
+    from mdmemory.capture.run import Extracted
+
+    done = Extracted(session, failure=failure)
+    asked = [each for each in wishes_in(text, turn) if not long or len(each.text) > MAX_BODY]
+    for inbox in places if asked else ():
+        try:
+            done.kept = [str(path) for path in inbox.put(asked, session, today, failure.code)]
+            break
+        except (MdmemoryError, OSError):
+            continue
+    return done
+
+
+def _refused(problem: OSError) -> MdmemoryError:
+    return MdmemoryError(f"The file system refused ({problem.strerror or problem}).", "", "failed")

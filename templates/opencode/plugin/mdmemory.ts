@@ -138,7 +138,7 @@ const EVENTS: Record<string, string> = {
   "message.updated": "answered",
 }
 
-const server: Plugin = async ({ directory }) => {
+const server: Plugin = async ({ directory, client }) => {
   if (process.env.MDMEMORY_DISABLE) return {}
   const bridge = new Bridge(directory)
   // One for a folder, the newest, though the plugin may be there for the project and the person.
@@ -156,6 +156,15 @@ const server: Plugin = async ({ directory }) => {
     <A extends unknown[]>(hook: (...given: A) => Promise<void>) =>
     (...given: A): Promise<void> =>
       hook(...given).catch((problem) => bridge.say(`a hook failed: ${problem}`))
+
+  /** A line for the person, where the client has a place for it. Never throws, and nobody waits for it. */
+  const show = (toast?: Values): void => {
+    try {
+      if (typeof toast?.message !== "string") return
+      const body = { title: "mdmemory", message: toast.message, variant: toast.variant ?? "info" }
+      void Promise.resolve(client?.tui?.showToast?.({ body })).catch(() => {})
+    } catch {}
+  }
 
   const schemas = new Map<string, Values>()
   const tool: Record<string, ToolDefinition> = {}
@@ -177,6 +186,7 @@ const server: Plugin = async ({ directory }) => {
     "chat.message": safe(async ({ sessionID }, { message, parts }) => {
       const said = parts.filter((part) => part.type === "text")
       const answer = await ask("message", { session: sessionID, message: message.id, parts: said }, PATIENCE.message)
+      show(answer.toast)
       for (const text of answer.parts ?? []) {
         // Parts are put in the order of their ids: a longer one comes right behind its beginning.
         const last = parts.reduce((id, part) => (part.id > id ? part.id : id), "prt_")

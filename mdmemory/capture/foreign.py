@@ -1,0 +1,64 @@
+"""What a pasted, quoted or forwarded text asks for: nothing of it is the user's wish.
+
+An order to an assistant in it waits for a person; of other requests the assistant is told, so that
+it can ask. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from mdmemory.capture.extract import description_of, name_of
+from mdmemory.capture.gate_words import INJECTION
+from mdmemory.capture.pending import Waiting
+from mdmemory.capture.transcript import without_memory
+from mdmemory.capture.triggers import foreign, openings
+from mdmemory.capture.whose_words import ORDER
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import redact
+
+MOST = 5  # of a message; a page full of orders is no reason for a list full of them
+_READ = 600  # characters of a line
+
+
+def gives_orders(text: str) -> bool:
+    """Whether a text that is not the user's reads like an order to an assistant."""
+    return bool(_orders(text))
+
+
+def requests(text: str) -> list[str]:
+    """The lines of somebody else's that ask to remember something, redacted; at most a few."""
+    return [line for line in _lines(text) if openings(line)][:MOST]
+
+
+def orders(text: str, session: str, today: str) -> list[Waiting]:
+    """What of it reads like an order to an assistant, for a person to look at."""
+    return [
+        Waiting(
+            "feedback", "", name_of(line), description_of(line), line, session, today,
+            ("order", "pasted"),
+        )
+        for line in _orders(text)
+    ]  # fmt: skip
+
+
+def is_order(line: str) -> bool:
+    """Whether a line reads like an order to an assistant, or like one that harms."""
+    said = line[:_READ]
+    return any(_pattern(each).search(said) is not None for each in (ORDER, INJECTION))
+
+
+def _orders(text: str) -> list[str]:
+    return [line for line in _lines(text) if is_order(line)][:MOST]
+
+
+def _lines(text: str) -> list[str]:
+    visible = without_memory(strip_private(text)[0])
+    found = [line.strip()[:_READ] for line in foreign(visible)]
+    return [redact(line)[0] for line in found if line]
+
+
+@cache
+def _pattern(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.IGNORECASE)

@@ -1,0 +1,171 @@
+"""What a user asked to be remembered and could not be written yet: one markdown file for each.
+
+The files lie in `.inbox/` beside the notes, for their owner only and ignored by git; where the
+store cannot be had, in a folder of the person's own. Their text is redacted. A file counts as the
+user's wish only by its seal, so that none can come along with somebody's repository.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.capture.extract import Asked
+from mdmemory.capture.triggers import Trigger
+from mdmemory.errors import MdmemoryError, RepositoryState
+from mdmemory.files import digest, read_regular, write_atomic, writing
+
+FOLDER = ".inbox"
+MOST = 200  # wishes in one folder
+_BEGIN, _END = "wish-", ".md"
+_KEYS = ("type", "kind", "session", "turn", "since", "why", "project")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """`why` is the code of what kept it from being written, `since` a UTC day, `project` the
+    project's root where the file lies outside of its store."""
+
+    text: str
+    type: str
+    kind: str
+    session: str
+    turn: str
+    since: str
+    why: str
+    project: str = ""
+
+    @property
+    def file(self) -> str:
+        """The same for the same fact, so that one that is asked for again is kept once."""
+        key = f"{self.project}\n{self.type}\n{self.text}"
+        return f"{_BEGIN}{digest(key.encode('utf-8', 'replace'))[:12]}{_END}"
+
+    def asked(self) -> Asked:
+        """The wish as it was found in its turn."""
+        return Asked(self.turn, self.text, Trigger("", self.text, self.type, self.kind), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """A folder of wishes. `key` seals them; without one they are kept, and wait for a person."""
+
+    folder: Path
+    key: bytes
+    project: str = ""
+
+    def put(self, asked: Sequence[Asked], session: str, since: str, why: str) -> list[Path]:
+        """Keep what was asked for. Raises Unwritable, RepositoryState for a link in its place."""
+        self._prepare()
+        paths = []
+        for each in asked:
+            trigger = each.trigger
+            wish = Wish(
+                each.text, trigger.type, trigger.kind, session, each.turn, since, why, self.project
+            )
+            path = self.folder / wish.file
+            write_atomic(path, _rendered(wish, self.key), mode=0o600)
+            paths.append(path)
+        return paths
+
+    def wishes(self) -> list[tuple[Path, Wish]]:
+        """The wishes of this project, the oldest first. What is no file of ours is passed over."""
+        return sorted(self._wishes(), key=lambda pair: (pair[1].since, pair[0].name))
+
+    def kept(self) -> list[Path]:
+        """The files of this project's wishes, also of those that only a person can settle."""
+        if not self.project:
+            return self.files()
+        return [path for path, _ in self.wishes()]
+
+    def files(self) -> list[Path]:
+        """The files that look like wishes, without reading them."""
+        try:
+            if not stat.S_ISDIR(os.lstat(self.folder).st_mode):
+                return []
+            names = sorted(os.listdir(self.folder))[: 2 * MOST]
+        except OSError:
+            return []
+        return [
+            self.folder / name for name in names
+            if name.startswith(_BEGIN) and name.endswith(_END)
+        ]  # fmt: skip
+
+    def _wishes(self) -> Iterator[tuple[Path, Wish]]:
+        for path in self.files():
+            try:
+                wish = _read(read_regular(path), self.key)
+            except MdmemoryError:
+                continue
+            if wish is not None and wish.project == self.project:
+                yield path, wish
+
+    def _prepare(self) -> None:
+        if os.path.lexists(self.folder) and not stat.S_ISDIR(os.lstat(self.folder).st_mode):
+            raise RepositoryState(
+                f"{self.folder} is no folder, and wishes are not kept through links.",
+                f"Move it away: `mv {self.folder} {self.folder}.away`.",
+            )
+        with writing(self.folder):
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            ignore = self.folder / ".gitignore"
+            if not os.path.lexists(ignore):
+                write_atomic(ignore, b"*\n", mode=0o600)
+
+
+def key_of(file: Path) -> bytes:
+    """The person's key for seals, made at its first use; b"" where it cannot be had."""
+    try:
+        if not file.exists():
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomic(file, os.urandom(32).hex().encode("ascii"), replace=False, mode=0o600)
+    except (OSError, MdmemoryError):
+        pass  # another process was quicker, or the disk is full: what there is counts
+    try:
+        return read_regular(file, 200)
+    except MdmemoryError:
+        return b""
+
+
+# --- the file ----------------------------------------------------------------------------------
+
+
+def _rendered(wish: Wish, key: bytes) -> bytes:
+    head = "".join(f"{name}: {json.dumps(getattr(wish, name))}\n" for name in _KEYS)
+    seal = f"seal: {_seal(wish, key)}\n" if key else ""
+    return f"---\n{head}{seal}---\n\n{wish.text}\n".encode("utf-8", "replace")
+
+
+def _read(data: bytes, key: bytes) -> Wish | None:
+    """The wish in a file, None where it is none, or was not sealed by us."""
+    begin, _, rest = data.decode("utf-8", "replace").partition("---\n")
+    head, mark, text = rest.partition("\n---\n\n")
+    if begin or not mark:
+        return None
+    said: dict[str, str] = {}
+    for line in head.split("\n"):
+        name, _, value = line.partition(": ")
+        said[name] = value
+    try:
+        known = {name: json.loads(said[name]) for name in _KEYS}
+    except (KeyError, ValueError, RecursionError):
+        return None
+    return _wish(known, text.removesuffix("\n"), said.get("seal", ""), key)
+
+
+def _wish(known: Mapping[str, object], text: str, seal: str, key: bytes) -> Wish | None:
+    if not all(isinstance(value, str) for value in known.values()):
+        return None
+    wish = Wish(text=text, **known)  # type: ignore[arg-type]
+    return wish if key and hmac.compare_digest(_seal(wish, key), seal) else None
+
+
+def _seal(wish: Wish, key: bytes) -> str:
+    said = json.dumps([wish.text, *(getattr(wish, name) for name in _KEYS)])
+    return hmac.new(key, said.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
