@@ -146,18 +146,38 @@ def a_link(path: Path) -> None:
     path.symlink_to(path.with_name("elsewhere"))
 
 
-@pytest.mark.parametrize("spoil", [a_folder, a_link])
+def somebody_elses(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as theirs:
+        theirs.execute("CREATE TABLE words (x)")  # the name of one of ours
+
+
+def a_linked_journal(path: Path) -> None:
+    words_in(path)
+    path.with_name(f"{path.name}-wal").symlink_to(path.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("spoil", [a_folder, a_link, somebody_elses, a_linked_journal])
 def test_without_a_file_the_search_is_in_memory_and_says_so(
     path: Path, spoil: Callable[[Path], None]
 ) -> None:
     spoil(path)
+    before = path.read_bytes() if path.is_file() else b""
     found, said = words_in(path)
     assert found == ["a.md:1"]
     assert len(said) == 1
+    assert before == (path.read_bytes() if path.is_file() else b"")
     assert said[0].endswith("everything is read anew for this search.")
     assert not path.with_name("elsewhere").exists()
     with pytest.raises(Unwritable):
         use(path, "1", lambda database: None, must=True)
+
+
+def test_a_file_of_the_first_version_is_used_and_marked(path: Path) -> None:
+    words_in(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA application_id = 0")  # as it was then
+    assert words_in(path) == (["a.md:1"], [])
+    assert path.read_bytes()[68:72] == b"mdmF"
 
 
 def test_no_path_is_no_word(path: Path) -> None:
