@@ -93,15 +93,20 @@ def _entries(path: Path | None) -> dict[str, object]:
     except (OSError, UnicodeDecodeError) as problem:
         why = getattr(problem, "strerror", None) or "it is not UTF-8 text"
         raise BadSetting(f"{path} cannot be read: {why}.", "Check the file.") from problem
-    simple = re.fullmatch(r'(?:\s*#[^\n]*\n)*\s*store = "([^"\\\n]+)"\s*', text)
-    if simple:
-        return {"store": simple[1]}  # what `init` writes: spares every command the TOML parser
+    if store := _only_store(text):
+        return {"store": store}  # what `init` writes: spares every command the TOML parser
     import tomllib
 
     try:
         return _flat(tomllib.loads(text))
     except tomllib.TOMLDecodeError as problem:
         raise BadSetting(f"{path} is not valid TOML: {problem}.", "Correct that line.") from problem
+
+
+def _only_store(text: str) -> str:
+    """The store, where the text has comments and this setting and nothing else; else ""."""
+    found = re.fullmatch(r'(?:\s*+#[^\n]*\n)*+\s*+store = "([^"\\\n]+)"\s*', text)
+    return found[1] if found else ""
 
 
 def _flat(table: Mapping[str, object], before: str = "") -> dict[str, object]:

@@ -132,7 +132,7 @@ class _Opening:
 def opens(line: str) -> bool:
     """Whether the last sentence of a line asks for something to be remembered."""
     start, end = list(_sentences(line))[-1]
-    return _opening(line[start:end]) is not None
+    return _opening(line[start : min(end, start + JUDGED)]) is not None
 
 
 def _openings(line: str) -> list[_Opening]:

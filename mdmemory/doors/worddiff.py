@@ -52,7 +52,7 @@ def _title(head: str) -> str:
 
 def _piece(line: str, marks: dict[str, tuple[str, str]]) -> str:
     """One line of the porcelain: its sign, then words; `~` ends a line of the note."""
-    sign, words = line[:1], visible(line[1:])
+    sign, words = line[:1] or " ", visible(line[1:])
     if sign == "~":
         return "\n"
     return _marked(words, marks[sign]) if sign in "+-" else words if sign == " " else ""

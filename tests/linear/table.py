@@ -1,0 +1,398 @@
+"""Every function that is given text from outside, and how it is called with one text.
+
+`EVERY` has one row for each; `SPARED` names the modules whose expressions see no such text, and
+what they see. A module that uses expressions and stands in neither is found by `test_linear.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from types import ModuleType
+
+from mdmemory import (
+    bounds,
+    config,
+    head_edits,
+    head_lines,
+    head_union,
+    heads,
+    limits,
+    note,
+    note_writing,
+    privacy,
+    protocol,
+    setting_values,
+    stamps,
+    unseen,
+)
+from mdmemory.capture import (
+    candidates,
+    duplicates,
+    extract,
+    fact,
+    gate,
+    gate_words,
+    near,
+    pasted_lines,
+    proof,
+    rule_words,
+    rules,
+    summary,
+    triggers,
+    whose,
+    whose_words,
+    wordings,
+    wordings_europe,
+)
+from mdmemory.capture.imports import incoming, markdown
+from mdmemory.capture.transcript import Turn
+from mdmemory.capture.transcripts import claude, export, fences, injected, plain, turns
+from mdmemory.claims import contradiction, literals, places, polarity, statement, stems, units
+from mdmemory.compact import answer as plan_answer
+from mdmemory.compact import near as near_notes
+from mdmemory.compact import plan, same, text_guards
+from mdmemory.doors import jsonc, jsonc_edits, tool_notes, tools, worddiff
+from mdmemory.errors import MdmemoryError
+from mdmemory.observe import answers, disclosure, event, observation
+from mdmemory.privacy import private, redaction
+from mdmemory.recall import blocks
+from mdmemory.search import chunks, dates, folders, postgres_words, query, words
+from mdmemory.session import failures, hot, patterns, pruning, shell, wording
+from mdmemory.store import conflicts, index, life, links
+from mdmemory.store.store import StoredNote
+
+# All of this room is one function: what finds secrets.
+PRIVACY = [
+    importlib.import_module(each.name)
+    for each in pkgutil.iter_modules(privacy.__path__, "mdmemory.privacy.")
+]
+Call = Callable[[str], object]
+DAY = "2026-06-20"
+TODAY = date(2026, 6, 20)
+NOTE = 200_000  # characters of a note that a hand wrote; its file may have 4 MiB
+
+
+@dataclass(frozen=True)
+class Row:
+    """One function: `call` gives it a text of at most `most` characters. The units come from the
+    expressions of its own module and of `more`."""
+
+    name: str
+    call: Call
+    module: str
+    most: int = bounds.MESSAGE
+    more: tuple[str, ...] = ()
+
+
+def row(
+    call: Call, module: ModuleType, what: str = "", most: int = bounds.MESSAGE, *more: ModuleType
+) -> Row:
+    name = _name(module)
+    whole = f"{name}:{what}" if what else name
+    return Row(whole, call, name, most, tuple(map(_name, more)))
+
+
+def _name(module: ModuleType) -> str:
+    return module.__name__.removeprefix("mdmemory.")
+
+
+def _note(text: str) -> note.Note:
+    head = f"---\nname: a\ndescription: {text[:200]!r}\ntype: project\n---\n\n"
+    return note.parse(f"{head}{text}", "a.md")
+
+
+def _stored(text: str) -> StoredNote:
+    return StoredNote("a.md", "0" * 64, _note(text))
+
+
+def _contradiction(text: str) -> object:
+    other = contradiction.Profile("project", "Uses port 80", "Uses port 80.")
+    return contradiction.contradiction(contradiction.Profile("project", text, text), other)
+
+
+def _statement(text: str) -> object:
+    said = statement.Statement(text)
+    return said.words, said.negated, said.denials, said.values, said.matter
+
+
+def _export(text: str) -> object:
+    info = {"id": "m1", "role": "user"}
+    message = {"info": info, "parts": [{"type": "text", "text": f'"{text}"'}]}
+    return export.transcript({"id": "s"}, [message])
+
+
+def _claude(text: str) -> object:
+    message = {"role": "user", "content": text}
+    said = {"type": "user", "sessionId": "s", "uuid": "u", "message": message}
+    return claude.read_claude(json.dumps(said).encode())
+
+
+def _fences(text: str) -> str:
+    open_ = ""
+    for line in text.split("\n"):
+        open_ = fences.fence_after(line, open_)
+    return open_
+
+
+def _failure(category: str) -> Call:
+    commands = {"typecheck": "mypy", "lint": "ruff", "test": "pytest", "build": "make", "tool": "x"}
+    command = commands.get(category, "python x")
+    return lambda text: failures.failure("bash", {"command": command}, text, 1)
+
+
+def _gate(type: str) -> Call:
+    return lambda text: gate.judge(text, type=type, source="extraction")
+
+
+def _prune(level: str) -> Call:
+    return lambda text: pruning.prune(text, tool="bash", args={}, level=level, where="there")
+
+
+def _patterns(speaker: str) -> Call:
+    return lambda text: patterns.found(text, speaker)
+
+
+def _prove(text: str) -> object:
+    said = proof.heard([Turn("m1", "user", text)])
+    wanted = candidates.Candidate("add", "project", "", "", "a", "b", "", text[:4_000])
+    return proof.prove(wanted, "project", said)
+
+
+def _chunks(text: str) -> object:
+    return list(chunks.cut(text))
+
+
+def _marks(text: str) -> object:
+    pattern = query.marks("port of the proxy 端口")
+    return [found.span() for found in pattern.finditer(text)] if pattern else None
+
+
+def _written(text: str) -> object:
+    return note_writing.edit(_note(text), set={"metadata.updated": DAY}, body=f"{text}.")
+
+
+def _difference(text: str) -> str:
+    porcelain = f"diff --git a b\n--- a\n+++ b\n@@ -1 +1 @@\n{text}"
+    return worddiff.render(porcelain, colour=False)
+
+
+def _hot(text: str) -> object:
+    return hot.record(hot.Hot(), "bash", {"command": "pytest"}, text, 1)
+
+
+def _patch(text: str) -> object:
+    return hot.record(hot.Hot(), "apply_patch", {"patchText": text}, text, 0)
+
+
+def _event(text: str) -> object:
+    return event.event_of("s", "bash", {"command": text}, text, 1)
+
+
+def _setting(text: str) -> None:
+    for read in (
+        setting_values.model, setting_values.key, setting_values.address, setting_values.dsn,
+        setting_values.whole(0),
+    ):  # fmt: skip
+        quietly(read)(text)
+
+
+def _put(text: str) -> object:
+    return head_edits.put(text, "metadata.updated", DAY, "\n")
+
+
+def _carried(text: str) -> object:
+    return head_union.carry(text, "tags", ["a"], "b", "\n")
+
+
+def _lines(text: str) -> object:
+    return [head_lines.comment_of(found) for found in head_lines.scan(head_lines.lines_of(text))]
+
+
+def _life(text: str) -> object:
+    return life._header("0" * 40, "1", "s", text)
+
+
+def _text_guards(text: str) -> object:
+    op = plan.Rewrite("a.md", "A description", text, "reason")
+    return list(text_guards.bad_text(op, {"a.md": _stored("b")}))
+
+
+def _sentences(text: str) -> object:
+    found = _note(text)
+    return same.sentences(found), same.same_key(found), same.wording(found)
+
+
+def quietly(call: Call) -> Call:
+    """The call, where a refusal of the text is an answer like any other."""
+
+    def quiet(text: str) -> object:
+        try:
+            return call(text)
+        except (MdmemoryError, ValueError, RecursionError):
+            return None
+
+    return quiet
+
+
+EVERY = (
+    # what is said
+    row(triggers.find, triggers, "find", bounds.MESSAGE, wordings, wordings_europe, rule_words),
+    row(lambda text: whose.own_words(text, triggers.opens), whose, "", bounds.MESSAGE, whose_words),
+    row(pasted_lines.lines_of, pasted_lines, "", bounds.MESSAGE, whose_words),
+    row(rules.rule, rules, "rule", bounds.MESSAGE, rule_words),
+    row(rules.makes_rule, rules, "makes_rule", bounds.MESSAGE, rule_words),
+    row(triggers.type_of, triggers, "type_of"),
+    row(extract.explain, extract, "explain", bounds.MESSAGE, triggers),
+    row(extract.name_of, extract, "name_of"),
+    row(extract.description_of, extract, "description_of"),
+    row(lambda text: extract.says_something(f"[redacted:key]{text}"), extract, "says_something"),
+    row(turns.said, turns, "said", bounds.MESSAGE, injected, private),
+    row(plain.read_plain, plain, "read_plain"),
+    row(_export, export),
+    row(_claude, claude),
+    row(_fences, fences),
+    row(injected.without_memory, injected),
+    row(unseen.without, unseen),
+    row(private.strip_private, private),
+    row(redaction.redact, redaction, "redact", bounds.MESSAGE, *PRIVACY),
+    row(lambda text: summary.parse(text, []), summary),
+    row(near.words, near),
+    row(lambda text: near.nearest(text, [_stored("b")]), near, "nearest"),
+    row(duplicates.canonical, duplicates, "canonical"),
+    row(duplicates.identity, duplicates, "identity"),
+    row(lambda text: fact.fact_of(text), fact, "fact_of"),
+    row(fact.hook, fact, "hook"),
+    row(lambda text: fact.is_borne_out(text, [text]), fact, "is_borne_out", bounds.FACT),
+    *(row(_gate(each), gate, each, bounds.FACT, gate_words) for each in limits.TYPES),
+    row(lambda text: proof.invented(text, ["a"]), proof, "invented", bounds.FACT, literals),
+    row(lambda text: proof.invented("a `b`", [text]), proof, "sources", bounds.MESSAGE, literals),
+    row(_prove, proof, "prove"),
+    # imports
+    row(lambda text: list(markdown.facts_of(text, "there")), markdown),
+    row(incoming.day, incoming, "day"),
+    row(incoming.word, incoming, "word"),
+    # what a model answers
+    row(candidates.parse, candidates, "", bounds.CANDIDATES),
+    row(lambda text: candidates.parse(f"```json\n{text}"), candidates, "fenced", bounds.CANDIDATES),
+    row(plan.parse, plan, "", bounds.MESSAGE),
+    row(plan_answer.read, plan_answer),
+    row(lambda text: plan_answer.read(f"```json\n{text}"), plan_answer, "fenced"),
+    row(answers.read, answers),
+    row(lambda text: answers.read(f"```json\n{text}"), answers, "fenced"),
+    row(_text_guards, text_guards, "", limits.MAX_BODY),
+    # what notes claim
+    row(literals.tokens, literals, "tokens", NOTE),
+    row(literals.links, literals, "links", NOTE),
+    row(lambda text: literals.audit([text], "a"), literals, "lost", NOTE),
+    row(lambda text: literals.audit(["a"], text), literals, "invented", NOTE),
+    row(lambda text: literals.audit([text], f"{text} a"), literals, "both", NOTE),
+    row(statement.pieces, statement, "pieces", NOTE),
+    row(statement.proper_nouns, statement, "proper_nouns", NOTE),
+    row(lambda text: statement.turned([text], f"a {text}"), statement, "turned", NOTE, polarity),
+    row(_statement, statement, "statement", NOTE, polarity),
+    row(polarity.may_deny, polarity, "may_deny", NOTE),
+    row(lambda text: polarity.negated([text]), polarity, "negated", NOTE),
+    row(polarity.without_negation, polarity, "without_negation", NOTE),
+    row(_contradiction, contradiction, "", NOTE),
+    row(lambda text: places.moved([text, "a is 1"], f"{text} a is 2 and b is 1"), places, "", NOTE),
+    row(stems.stem, stems, "stem"),
+    row(stems.sense, stems, "sense"),
+    row(lambda text: units.lost(text, f"{text} 3 days"), units, "lost", NOTE),
+    row(lambda text: units.lost("3 days", text), units, "invented", NOTE),
+    row(_sentences, same, "", NOTE),
+    row(same.plain, same, "plain", NOTE),
+    row(lambda text: list(near_notes.candidates([_note(text), _note("b")])), near_notes, "", NOTE),
+    # what tools show
+    *(row(_failure(each.name), failures, each.name) for each in failures.CATEGORIES),
+    row(lambda text: failures.failure("bash", {"command": text}, "x", 1), failures, "command"),
+    row(lambda text: failures.succeeded("bash", {"command": text}, 0), failures, "succeeded"),
+    row(failures.paths, failures, "paths"),
+    row(shell.decisive, shell),
+    row(wording.visible, wording, "visible"),
+    row(wording.clean, wording, "clean"),
+    row(lambda text: wording.line(text, 200), wording, "line"),
+    *(row(_patterns(each), patterns, each) for each in ("user", "assistant", "tool")),
+    *(row(_prune(each), pruning, each) for each in pruning.LEVELS),
+    row(_hot, hot),
+    row(_patch, hot, "patch"),
+    row(_event, event),
+    row(observation.ids, observation),
+    row(disclosure._safe, disclosure),
+    row(worddiff.visible, worddiff, "visible"),
+    row(_difference, worddiff, "render"),
+    # queries
+    row(lambda text: query.parse(text, TODAY), query, "parse", bounds.QUERY, dates, words),
+    row(query.marks, query, "marks", bounds.QUERY, words),
+    row(_marks, query, "highlight", NOTE, words),
+    row(lambda text: dates.asked(text, TODAY), dates, "asked", bounds.QUERY),
+    row(lambda text: dates.words(text), dates, "words", NOTE),
+    row(lambda text: blocks.query(text, "p", "t"), blocks, "query"),
+    row(blocks._safe, blocks, "safe", NOTE),
+    row(lambda text: [found[0] for found in words.words(text)], words, "words", NOTE),
+    row(words.parts, words, "parts", NOTE),
+    row(words.run, words, "run", NOTE),
+    row(words.spelled, words, "spelled", NOTE),
+    row(words.unlinked, words, "unlinked", NOTE),
+    row(words.pieces, words, "pieces", NOTE),
+    row(postgres_words.split, postgres_words, "", NOTE),
+    row(_chunks, chunks, "", NOTE),
+    row(folders._unprivate, folders, "", NOTE),
+    # files
+    row(lambda text: note.parse(text, "a.md"), note, "parse", NOTE),
+    row(lambda text: note.parse(f"---\n{text}\n---\n\nb\n", "a.md"), note, "head", heads.MAX_HEAD),
+    row(_note, note, "body", NOTE),
+    row(heads.read, heads, "read", heads.MAX_HEAD),
+    row(heads._by_line, heads, "by_line", heads.MAX_HEAD),
+    row(_put, head_edits, "", heads.MAX_HEAD),
+    row(_written, note_writing, "edit", limits.MAX_BODY),
+    row(limits.slug, limits, "slug"),
+    row(limits.check_body, limits, "check_body"),
+    row(lambda text: limits.check_line("It", text), limits, "check_line"),
+    row(conflicts.parse, conflicts, "", NOTE),
+    row(lambda text: links.rewritten(_note(text), [links.Link("a.md", "b", "c")]), links, "", NOTE),
+    row(index.clean, index, "clean"),
+    row(_life, life),
+    row(jsonc.parse, jsonc),
+    row(lambda text: jsonc.skip(text, 0), jsonc, "skip"),
+    row(lambda text: jsonc_edits.put(f'{{"a": {{}}{text}}}', "a", "b", 1), jsonc_edits, "put"),
+    row(lambda text: jsonc_edits.put(f'{text}{{"a": {{}}}}', "a", "b", 1), jsonc_edits, "before"),
+    row(stamps.unstamped, stamps),
+    row(lambda text: protocol._sections(text), protocol),
+    row(_setting, setting_values),
+    row(config._only_store, config),
+    row(tools._visible, tools),
+    row(_carried, head_union, "", heads.MAX_HEAD),
+    row(_lines, head_lines, "", heads.MAX_HEAD),
+    row(tool_notes._numbers, tool_notes),
+    row(lambda text: tool_notes._PLACE.fullmatch(text), tool_notes, "place"),
+)
+
+SPARED = {
+    "capture.imports.reading": "names of files",
+    "compact.result": "a date of a note",
+    "doors.cli.searching": "what a person types",
+    "doors.githooks": "the first line of a person's own hook",
+    "doors.planner_choice": "a person's own settings",
+    "doors.wiring.checks": "our own plugin",
+    "doors.wiring.client": "the version of a client",
+    "doors.wiring.place": "a path in a person's own configuration",
+    "observe.timeline": "a day that a person types",
+    "search.ranking": "ten characters of a date",
+    "session.outputs": "an id of ours",
+    "store.git": "ids and names of refs, which git checked",
+    "store.history": "the messages of our own commits, line by line",
+    "store.journal": "our own journal",
+    "store.lock": "who holds the lock, as we wrote it",
+    "store.leftovers": "names of files",
+    "store.opened": "names of files",
+    "store.remembered": "our own cache",
+    "store.state_file": "our own schema",
+    "store.trees": "git's own objects",
+    "store.undo": "lines of a note at their beginnings",
+    "store.united": "keys of a head, which has 16 KiB",
+}
