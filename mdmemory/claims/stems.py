@@ -13,7 +13,7 @@ from mdmemory.claims.statement import SMALL, is_cjk, word_set
 # Words that a sentence may have or not have, beside those of `SMALL`.
 _EMPTY = SMALL | word_set(
     "about after again against around because before both but etc even got get gets here if "
-    "into its like likewise more most much no not one only out over own same should some such "
+    "into its like likewise more most much no not one only out over same should some such "
     "than then there these those through too under until up very via well what when where "
     "which while who whose why yes user users person people team still "
     "come comes came go goes went gone done make makes made written used kept put puts set sets "

@@ -24,7 +24,8 @@ def read(text: str) -> Plan:
 
     It has no digests: whoever asked knows which notes it showed, and a model's word counts nothing.
     """
-    return Plan(parse(_without_blanks(text)).ops)
+    found = parse(_without_blanks(text))
+    return Plan(found.ops, flawed=found.flawed)
 
 
 def _without_blanks(text: str) -> str:

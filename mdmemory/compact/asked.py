@@ -7,7 +7,7 @@ the model once more, and again under the lock.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from mdmemory.compact import guards
@@ -118,6 +118,7 @@ class _Pass:
         self.ops += _passed(last)
         self.refused += last.refused
         self.refusals += last.refusals
+        self.refusals += [("schema", problem) for problem in self.talk.flawed]
 
     def _corrected(self, ops: Sequence[Op], first: Verdict, part: _Part) -> Verdict:
         """The verdict after the model was told, once, what was refused; the first one where its
@@ -134,18 +135,21 @@ class _Pass:
 
     def _judged(self, ops: Sequence[Op], part: _Part) -> Verdict:
         hidden = {note.file for note in self.notes} - {note.file for note in part}
-        strange = tuple(
-            ("unknown_file", f"The note {shown(file)} was not shown.")
-            for op in ops for file in (op.sources if isinstance(op, Merge) else named(op))
-            if file in hidden
-        )  # fmt: skip
-        if strange:
-            return Verdict(refusals=tuple(dict.fromkeys(strange)))
-        return guards.check(
-            Plan(tuple(ops)), self.notes,
+        strange: list[tuple[Op, str, str]] = []
+        known: list[Op] = []
+        for op in ops:
+            files = op.sources if isinstance(op, Merge) else named(op)
+            if file := next((file for file in files if file in hidden), None):
+                strange.append((op, "unknown_file", f"The note {shown(file)} was not shown."))
+            else:
+                known.append(op)
+        found = guards.check(
+            Plan(tuple(known)), self.notes,
             open_conflicts=[frozenset(pair) for pair in self._open_pairs()],
             has_secret=lambda text: self.planner.redact(text) != text,
+            refused_before=len(strange),
         )  # fmt: skip
+        return replace(found, refused=(*strange, *found.refused))
 
     # across batches
 
@@ -153,7 +157,8 @@ class _Pass:
         """Flags between notes that no batch held together. No other op counts here, for the
         descriptions are all that was shown."""
         flagged = [op.files for op in (*self.ops, *self.flags) if isinstance(op, Flag)]
-        pairs = [*self._open_pairs(), *(pair for files in flagged for pair in _pairs(files))]
+        pairs = self._open_pairs()
+        pairs += [pair for files in flagged for pair in combinations(files, 2)]
         ops = self._ops([brief(note) for note in part], pairs)
         flags = [op for op in ops or () if isinstance(op, Flag)]
         verdict = self._judged(flags, part)
@@ -171,10 +176,6 @@ class _Pass:
 def _passed(verdict: Verdict) -> list[Op]:
     """What may go on. The skipped, too: the runner skips them, and says why."""
     return [*verdict.accepted, *(op for op, _ in verdict.skipped)]
-
-
-def _pairs(files: Sequence[str]) -> list[tuple[str, str]]:
-    return list(combinations(files, 2))
 
 
 def _crosses(files: Collection[str], batch_of: dict[str, int]) -> bool:

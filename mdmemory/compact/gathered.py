@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import combinations
 
-from mdmemory.compact.guards import removable
-from mdmemory.compact.plan import MAX_ANSWER, Delete, Flag, Merge, Op, as_json, named
+from mdmemory.compact.plan import MAX_ANSWER, Flag, Op, as_json, flagged_pairs, named
+from mdmemory.compact.removals import removable, removed
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.store import StoredNote
 
@@ -32,21 +31,15 @@ def gathered(
         if isinstance(op, Flag) and _is_known(op, by_file, ledger):
             continue
         size = len(json.dumps(as_json(op)))
-        if taken.isdisjoint(named(op)) and _removed(op) <= removals and size <= room:
+        if taken.isdisjoint(named(op)) and removed(op) <= removals and size <= room:
             going.append(op)
             taken.update(named(op))
-            removals -= _removed(op)
+            removals -= removed(op)
             room -= size
         else:
             more = True
     return going, more
 
 
-def _removed(op: Op) -> int:
-    if isinstance(op, Merge):
-        return len(op.sources) - 1
-    return int(isinstance(op, Delete))
-
-
 def _is_known(op: Flag, notes: dict[str, StoredNote], ledger: Sequence[Entry]) -> bool:
-    return all(known(ledger, notes[a], notes[b]) for a, b in combinations(op.files, 2))
+    return all(known(ledger, notes[a], notes[b]) for a, b in flagged_pairs(op.files))

@@ -1,6 +1,7 @@
 """The guards: what no plan may do, whatever planner wrote it.
 
-Pure. A refusal of the plan stops everything; a refused or skipped op lets the others go on.
+Pure. What is wrong with an op costs that op and those that lean on it; the others go on. Only a
+plan that would write a secret, name a path or empty the store is refused as a whole.
 """
 
 from __future__ import annotations
@@ -8,13 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from mdmemory import limits
 from mdmemory.claims import literals
 from mdmemory.compact.op_guards import World, judge
 from mdmemory.compact.plan import Delete, Merge, Op, Plan, Rewrite, named, shown
+from mdmemory.compact.removals import Count, removable, settle
 from mdmemory.errors import BadNote
 from mdmemory.store.store import StoredNote, is_note_name
+
+__all__ = ["Verdict", "check", "removable"]
+
+_Judged = list[tuple[Op, str, str]]  # op, code, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,50 +44,86 @@ def check(
     open_conflicts: Collection[frozenset[str]] = (),
     held: Collection[str] = (),
     has_secret: Callable[[str], bool],
+    gone: int = 0,
+    refused_before: int = 0,
 ) -> Verdict:
     """Judge a plan against all notes of the store.
 
     `open_conflicts` are the pairs of files of open ledger entries, `held` the files of held notes.
+    `gone` counts the notes that automatic passes of the last days removed, `refused_before` the ops
+    of the same plan that were refused on the way here.
     """
     store = {note.file: note for note in notes}
-    refusals = (
-        *_name_refusals(plan, store),
-        *_overlaps(plan),
-        *_removal_refusals(plan, store),
-        *_secrets(plan, has_secret),
-    )
+    refusals = (*_digest_names(plan, store), *_secrets(plan, has_secret), *_emptied(plan, store))
     if refusals:
         return Verdict(refusals=tuple(dict.fromkeys(refusals)))
-    rest, skipped = _skip(plan, store)
+    ops, misnamed = _well_named(plan, store)
+    rest, skipped = _skip(ops, plan, store)
     in_conflict = frozenset().union(*open_conflicts)
-    world = World(store, in_conflict, frozenset(held))
-    accepted, refused = judge(rest, world)
-    return Verdict(tuple(accepted), tuple(refused), tuple(skipped))
-
-
-def removable(total: int) -> int:
-    """How many of `total` notes one plan may remove: 25 %, and at least 3."""
-    return max(3, total // 4)
+    fine, wrong = judge(rest, World(store, in_conflict, frozenset(held)))
+    before = refused_before + len(plan.flawed)
+    count = Count(before + len(plan.ops), before + len(misnamed) + len(wrong), gone)
+    last = settle(fine, store, count)
+    left_out = last.refused.keys() | last.waiting.keys()
+    refused = [*misnamed, *wrong, *((op, *why) for op, why in last.refused.items())]
+    place = {id(op): at for at, op in enumerate(plan.ops)}
+    return Verdict(
+        tuple(op for op in fine if op not in left_out),
+        tuple(sorted(refused, key=lambda row: place[id(row[0])])),
+        (*skipped, *last.waiting.items()),
+    )
 
 
 # --- the plan as a whole
 
 
-def _name_refusals(plan: Plan, store: Mapping[str, StoredNote]) -> Iterator[tuple[str, str]]:
+def _digest_names(plan: Plan, store: Mapping[str, StoredNote]) -> Iterator[tuple[str, str]]:
     for file in plan.digests:
         if file not in store and not _is_bare(file):
             yield "bad_name", f"The plan has a digest of {shown(file)}, which is no note's name."
+
+
+def _emptied(plan: Plan, store: Mapping[str, StoredNote]) -> Iterator[tuple[str, str]]:
+    if store and store.keys() <= {op.file for op in plan.ops if isinstance(op, Delete)}:
+        yield "empties_store", f"The plan removes all of the {len(store)} notes."
+
+
+# --- the names of an op
+
+
+def _well_named(plan: Plan, store: Mapping[str, StoredNote]) -> tuple[list[Op], _Judged]:
+    """The ops whose files are notes that no op before them names, and the others."""
+    fine: list[Op] = []
+    wrong: _Judged = []
+    taken: set[str] = set()
     for op in plan.ops:
-        new = op.target if isinstance(op, Merge) and op.target not in op.sources else None
-        for file in named(op):
-            if file in store:
-                continue
-            if not _is_bare(file):
-                yield "bad_name", f"{shown(file)} is not the bare name of a note."
-            elif file != new and file not in plan.digests:
-                yield "unknown_file", f"There is no note {shown(file)}."
-        if isinstance(op, Merge):
-            yield from _bad_target(op, store)
+        if problem := next(chain(_name_refusals(op, plan, store), _overlap(op, taken)), None):
+            wrong.append((op, *problem))
+        else:
+            fine.append(op)
+            taken.update(named(op))
+    return fine, wrong
+
+
+def _overlap(op: Op, taken: Collection[str]) -> Iterator[tuple[str, str]]:
+    for file, count in Counter(named(op)).items():
+        if count > 1 or file in taken:
+            yield "overlap", f"The plan names {shown(file)} twice."
+
+
+def _name_refusals(
+    op: Op, plan: Plan, store: Mapping[str, StoredNote]
+) -> Iterator[tuple[str, str]]:
+    new = op.target if isinstance(op, Merge) and op.target not in op.sources else None
+    for file in named(op):
+        if file in store:
+            continue
+        if not _is_bare(file):
+            yield "bad_name", f"{shown(file)} is not the bare name of a note."
+        elif file != new and file not in plan.digests:
+            yield "unknown_file", f"There is no note {shown(file)}."
+    if isinstance(op, Merge):
+        yield from _bad_target(op, store)
 
 
 def _is_bare(file: str) -> bool:
@@ -109,32 +152,6 @@ def _bad_target(op: Merge, store: Mapping[str, StoredNote]) -> Iterator[tuple[st
         )
 
 
-def _overlaps(plan: Plan) -> Iterator[tuple[str, str]]:
-    counts = Counter(file for op in plan.ops for file in named(op))
-    for file, count in counts.items():
-        if count > 1:
-            yield "overlap", f"The plan names {shown(file)} {count} times."
-
-
-def _removal_refusals(plan: Plan, store: Mapping[str, StoredNote]) -> Iterator[tuple[str, str]]:
-    removed = sum(_removed(op, store) for op in plan.ops)
-    if removed > removable(len(store)):
-        most = removable(len(store))
-        yield "budget", f"The plan removes {removed} of {len(store)} notes; at most {most} may go."
-    if removed and removed >= len(store):
-        yield "empties_store", f"The plan removes all of the {len(store)} notes."
-
-
-def _removed(op: Op, store: Mapping[str, StoredNote]) -> int:
-    match op:
-        case Delete():
-            return int(op.file in store)
-        case Merge():
-            return max(0, sum(file in store for file in op.sources) - 1)
-        case _:
-            return 0
-
-
 def _secrets(plan: Plan, has_secret: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
     for op in plan.ops:
         texts = [op.reason]
@@ -149,13 +166,15 @@ def _secrets(plan: Plan, has_secret: Callable[[str], bool]) -> Iterator[tuple[st
 # --- ops the world overtook
 
 
-def _skip(plan: Plan, store: Mapping[str, StoredNote]) -> tuple[list[Op], list[tuple[Op, str]]]:
+def _skip(
+    ops: Sequence[Op], plan: Plan, store: Mapping[str, StoredNote]
+) -> tuple[list[Op], list[tuple[Op, str]]]:
     rest: list[Op] = []
     skipped: list[tuple[Op, str]] = []
     files = {literals.fold(file) for file in store}
     names = Counter(literals.fold(note.note.head.name) for note in store.values())
     claimed: set[str] = set()
-    for op in plan.ops:
+    for op in ops:
         reason = _overtaken(op, plan, store)
         if not reason and isinstance(op, Merge):
             reason = _taken(op, store, files, names, claimed)

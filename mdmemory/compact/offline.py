@@ -13,10 +13,20 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from mdmemory.claims.contradiction import Profile, contradiction, profile
-from mdmemory.compact.guards import check, removable
 from mdmemory.compact.near import Neighbours
-from mdmemory.compact.plan import MAX_FLAGGED, Flag, Merge, Op, Plan, named, render
+from mdmemory.compact.op_guards import World, judge
+from mdmemory.compact.plan import (
+    MAX_FLAGGED,
+    MAX_PASS_LINES,
+    Flag,
+    Merge,
+    Op,
+    flagged_pairs,
+    named,
+    render,
+)
 from mdmemory.compact.planner import Proposal
+from mdmemory.compact.removals import removable
 from mdmemory.compact.result import best, standing
 from mdmemory.compact.same import Sentence, has_own_keys, same_key, sentences, wording
 from mdmemory.note import Note
@@ -26,7 +36,7 @@ from mdmemory.store.store import StoredNote
 if TYPE_CHECKING:
     from mdmemory.store.history import History
 
-MAX_FLAGS = 50  # per pass; a person reads them
+MAX_FLAGS = MAX_PASS_LINES  # pairs per pass; a person reads them
 
 _SAME = "the same, word for word"
 _COVERED = "every sentence of one stands in the other"
@@ -78,7 +88,8 @@ class Offline:
 
 def _sound(merges: Sequence[Merge], notes: Sequence[StoredNote]) -> list[Merge]:
     """The merges that the guards let pass; the others would be refused in every pass."""
-    accepted = set(check(Plan(tuple(merges)), notes, has_secret=lambda text: False).accepted)
+    store = {note.file: note for note in notes}
+    accepted, _ = judge(merges, World(store, frozenset(), frozenset()))
     return [op for op in merges if op in accepted]
 
 
@@ -215,7 +226,7 @@ def _flagged(
         # their notes are free for other groups
         differences = {pair: why for pair, why in differences.items() if pair not in gone}
         found = _flags(differences)
-    told = {frozenset(pair) for flag in found for pair in combinations(flag.files, 2)}
+    told = {frozenset(pair) for flag in found for pair in flagged_pairs(flag.files)}
     return found, old, bool(differences.keys() - told)
 
 
@@ -227,11 +238,15 @@ def _flags(differences: Mapping[frozenset[str], str]) -> list[Flag]:
             by_file[file] |= pair
     taken: set[str] = set()
     flags: list[Flag] = []
+    lines = MAX_FLAGS
     for pair, why in differences.items():
-        if not taken & pair and len(flags) < MAX_FLAGS:
+        if not taken & pair:
             group = _grown(pair, differences, by_file, taken)
+            if len(flagged_pairs(group)) > lines:
+                group = sorted(pair) if lines else []
+            lines -= len(flagged_pairs(group))
             taken.update(group)
-            flags.append(Flag(tuple(group), why))
+            flags += [Flag(tuple(group), why)] if group else []
     return flags
 
 

@@ -5,14 +5,12 @@ Pure. An op is refused for the first thing found; the others of its plan go on.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mdmemory.claims import literals
 from mdmemory.claims.contradiction import Profile, contradiction, profile
-from mdmemory.compact.meaning_guards import meaning, said
+from mdmemory.compact.meaning_guards import meaning
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, shown
 from mdmemory.compact.same import same_key
@@ -73,12 +71,11 @@ _Refusal = tuple[str, str]
 
 
 def judge(ops: Sequence[Op], world: World) -> tuple[list[Op], list[tuple[Op, str, str]]]:
-    """The ops that may be done, and the others with a code and a sentence each."""
+    """The ops that are fine by themselves, and the others with a code and a sentence each."""
     refused: dict[Op, _Refusal] = {}
     for op in ops:
         if refusal := next(_refusals(op, world), None):
             refused[op] = refusal
-    refused |= _dangling([op for op in ops if op not in refused], world)
     accepted = [op for op in ops if op not in refused]
     return accepted, [(op, *refused[op]) for op in ops if op in refused]
 
@@ -138,50 +135,3 @@ def _delete_refusals(op: Delete, world: World) -> Iterator[_Refusal]:
         other, why = found
         message = f"{shown(op.file)} and {shown(other)} contradict, so both stay: {why}."
         yield "contradiction", message
-
-
-# --- links
-
-
-def _dangling(ops: Sequence[Op], world: World) -> dict[Op, _Refusal]:
-    """The deletes among these ops that would leave a [[link]] without a target.
-
-    One that is refused keeps its note, whose own links may keep others: until nothing moves.
-    """
-    deletes = [op for op in ops if isinstance(op, Delete)]
-    if not deletes:
-        return {}
-    owners: dict[str, list[Delete]] = defaultdict(list)
-    for op in deletes:
-        for name in merged.names(world.store[op.file].note):
-            owners[name].append(op)
-    removed = {op.file for op in deletes}
-    stay = (note.note for file, note in world.store.items() if file not in removed)
-    found_anyway = owners.keys() & {name for note in stay for name in merged.names(note)}
-    found: dict[Op, _Refusal] = {}
-    texts = list(_texts_after(ops, world.store).items())
-    while texts:
-        file, text = texts.pop()
-        for name in literals.links(text) if "[[" in text else ():
-            for op in owners.get(name, ()) if name not in found_anyway else ():
-                if op not in found:
-                    found[op] = ("dangling_link", f"{shown(file)} links to {shown(op.file)}.")
-                    texts.append((op.file, world.store[op.file].note.text))
-    return found
-
-
-def _texts_after(ops: Sequence[Op], store: Mapping[str, StoredNote]) -> dict[str, str]:
-    texts = {file: note.note.text for file, note in store.items()}
-    for op in ops:
-        match op:
-            case Delete():
-                del texts[op.file]
-            case Rewrite():
-                kept = store[op.file].note.head.description
-                description = kept if op.description is None else op.description
-                texts[op.file] = said(description, op.body)
-            case Merge():
-                for file in op.sources:
-                    del texts[file]
-                texts[op.target] = said(op.description, op.body)
-    return texts

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +19,9 @@ from mdmemory.errors import MdmemoryError
 
 MAX_ANSWER = bounds.PLAN
 MAX_DEPTH = 8  # a plan needs 4
-MAX_FLAGGED = 20  # files of one flag; a ledger line per pair makes 190 lines of these
+MAX_FLAGGED = 20  # files of one flag
+MAX_LINES = 10  # that one flag writes to the ledger, one a pair
+MAX_PASS_LINES = 50  # that all flags of one pass write; a person reads them
 MAX_REASON = 500  # characters
 MAX_REPORTED = 20  # refusals of one plan that are listed
 
@@ -68,10 +70,14 @@ Op = Merge | Delete | Rewrite | Flag
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Ops in their order, and the digests (sha256) of the files as the planner saw them."""
+    """Ops in their order, and the digests (sha256) of the files as the planner saw them.
+
+    `flawed` says of ops that are none what is wrong with each; they were left out.
+    """
 
     ops: tuple[Op, ...]
     digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    flawed: tuple[str, ...] = ()
 
 
 class PlanRefused(MdmemoryError):
@@ -95,6 +101,18 @@ def named(op: Op) -> tuple[str, ...]:
             return op.files
         case _:
             return (op.file,)
+
+
+def flagged_pairs(files: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs that a flag of these files writes down: each with each as far as the lines reach,
+    and where they do not, every file in one pair at least."""
+    pairs = list(combinations(files, 2))
+    if len(pairs) > MAX_LINES:
+        side_by_side = list(zip(files[::2], files[1::2], strict=False))
+        if len(files) % 2:
+            side_by_side.append((files[-2], files[-1]))
+        pairs = list(dict.fromkeys([*side_by_side, *pairs]))[:MAX_LINES]
+    return pairs
 
 
 def shown(file: str) -> str:
@@ -128,13 +146,20 @@ def render(ops: Iterable[Op], digests: Mapping[str, str]) -> str:
 
 
 def parse(answer: str | bytes) -> Plan:
-    """The plan in an answer: one JSON object, in an optional code fence. Raises PlanRefused."""
+    """The plan in an answer: one JSON object, in an optional code fence. Raises PlanRefused.
+
+    An op of the wrong shape is left out, unless all are.
+    """
     value = _json(_unfenced(_text(answer)))
     problems = list(islice(_problems(value), MAX_REPORTED))
-    if problems:
-        raise PlanRefused([_refusal("schema", message) for message in problems])
-    ops = tuple(_op(raw) for raw in value["ops"])
-    return Plan(ops, MappingProxyType(dict(value.get("digests", {}))))
+    if not problems:
+        flaws = [list(_flaws(number, raw)) for number, raw in enumerate(value["ops"], 1)]
+        ops = tuple(_op(raw) for raw, wrong in zip(value["ops"], flaws, strict=True) if not wrong)
+        flawed = tuple(wrong[0] for wrong in flaws if wrong)
+        if ops or not flawed:
+            return Plan(ops, MappingProxyType(dict(value.get("digests", {}))), flawed)
+        problems = list(islice((each for wrong in flaws for each in wrong), MAX_REPORTED))
+    raise PlanRefused([_refusal("schema", message) for message in problems])
 
 
 # --- from bytes to JSON values
@@ -259,10 +284,11 @@ def _problems(value: Any) -> Iterator[str]:
     if not isinstance(value.get("ops"), list):
         yield "A plan has a list `ops`."
         return
-    for number, raw in enumerate(value["ops"], 1):
-        for problem in _op_problems(raw):
-            yield f"Op {number}: {problem}"
     yield from _digest_problems(value.get("digests", {}))
+
+
+def _flaws(number: int, raw: Any) -> Iterator[str]:
+    return (f"Op {number}: {problem}" for problem in _op_problems(raw))
 
 
 def _op_problems(raw: Any) -> Iterator[str]:

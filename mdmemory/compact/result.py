@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 
 from mdmemory import note_writing
-from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, flagged_pairs
 from mdmemory.note import Head, Note
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
@@ -43,7 +42,7 @@ def changes(op: Op, notes: Mapping[str, StoredNote], today: str) -> list[Change]
 
 def pairs(op: Flag, notes: Mapping[str, StoredNote]) -> list[tuple[StoredNote, StoredNote, str]]:
     """A flag as the conflict ledger takes it: every two of its files, with its reason."""
-    return [(notes[one], notes[other], op.reason) for one, other in combinations(op.files, 2)]
+    return [(notes[one], notes[other], op.reason) for one, other in flagged_pairs(op.files)]
 
 
 def best(notes: Iterable[StoredNote]) -> StoredNote:

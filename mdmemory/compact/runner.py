@@ -15,6 +15,7 @@ from pathlib import Path
 from mdmemory.compact import guards, kept, taken_back
 from mdmemory.compact.due import PARTIAL, due
 from mdmemory.compact.plan import (
+    MAX_PASS_LINES,
     Delete,
     Flag,
     Merge,
@@ -28,9 +29,12 @@ from mdmemory.compact.plan import (
     shown,
 )
 from mdmemory.compact.planner import Planner, Proposal, Tokens
+from mdmemory.compact.removals import removed
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs
 from mdmemory.compact.turn import turn
+from mdmemory.compact.week import gone_lately
+from mdmemory.compact.week import trailers as removal_trailers
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
 from mdmemory.files import digest, read_regular
 from mdmemory.store import conflicts
@@ -39,6 +43,8 @@ from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
 
 _PATIENCE = 5.0  # seconds that a person waits for another pass; one that is merely due does not
+# Refusals of an op's names and number, which leave nothing of a plan where they hold for all of it.
+OF_THE_PLAN = ("bad_name", "unknown_file", "overlap", "budget")
 _NAMED = 10  # files of one op that a line of the commit names
 
 
@@ -48,7 +54,8 @@ class Outcome:
 
     `refused` and `skipped` are single ops that were left out; `refusals` say why a whole plan was,
     or why there was none (of one batch, where the others went on). `more`: it was applied, and a
-    limit left work for the next pass. `model` is the one that was asked, "" when none was.
+    limit left work for the next pass. `automatic`: nobody typed it, it was due. `model` is the one
+    that was asked, "" when none was.
     """
 
     outcome: str
@@ -65,6 +72,7 @@ class Outcome:
     why: str = ""
     more: bool = False
     model: str = ""
+    automatic: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,12 +117,12 @@ class Compactor:
     def _pass(self, dry_run: bool, if_due: bool = False) -> Outcome:
         proposal = self._proposal(self._readable(), dry_run)
         try:
-            outcome = self._judge_and_apply(proposal, dry_run)
+            outcome = self._judge_and_apply(proposal, dry_run, if_due)
         except Busy as problem:
             if not if_due:
                 raise
             return Outcome("busy", self.planner.kind, proposal.tokens, why=problem.message)
-        outcome.more = proposal.more and outcome.outcome == "applied"
+        outcome.more = (proposal.more or outcome.more) and outcome.outcome == "applied"
         if not dry_run:
             self._record(PARTIAL if outcome.more else outcome.outcome)
             self._keep(proposal, outcome)
@@ -134,8 +142,9 @@ class Compactor:
                 self._record("failed")
             raise
 
-    def _judge_and_apply(self, proposal: Proposal, dry_run: bool) -> Outcome:
+    def _judge_and_apply(self, proposal: Proposal, dry_run: bool, if_due: bool) -> Outcome:
         outcome = Outcome("noop", self.planner.kind, proposal.tokens, model=proposal.model)
+        outcome.automatic = if_due
         try:
             plan = parse(proposal.answer)
         except PlanRefused as problem:
@@ -150,15 +159,22 @@ class Compactor:
     def _apply(self, plan: Plan, outcome: Outcome, proposal: Proposal, dry_run: bool) -> None:
         notes = {note.file: note for note in self.writer.refresher.store.notes()}
         plan, taken = taken_back.without(plan, notes, self.writer.history)
-        verdict = self._check(plan, notes)
+        removals = outcome.automatic and any(map(removed, plan.ops))
+        gone = gone_lately(self.writer.history, self.now) if removals else 0
+        verdict = self._check(plan, notes, gone, len(proposal.refused))
         outcome.skipped = [*taken, *verdict.skipped]
         outcome.refused = [*verdict.refused, *proposal.refused]
-        outcome.refusals = [*verdict.refusals, *proposal.refusals, *proposal.failed]
-        groups = [] if verdict.refusals else self._groups(verdict.accepted, notes)
+        flawed = [("schema", problem) for problem in plan.flawed]
+        outcome.refusals = [*verdict.refusals, *flawed, *proposal.refusals, *proposal.failed]
+        groups = [] if verdict.refusals else self._groups(verdict.accepted, notes, outcome)
         outcome.applied = [op for ops, _ in groups for op in ops]
-        refused = verdict.refusals or proposal.refusals or outcome.refused
+        refused = verdict.refusals or flawed or proposal.refusals or outcome.refused
         if verdict.refusals or (refused and not verdict.accepted):
             outcome.outcome = "refused"
+            # where not one op could be read as it stood, that is why there was no plan
+            outcome.refusals += [
+                (code, why) for _, code, why in verdict.refused if code in OF_THE_PLAN
+            ]
         elif proposal.failed and not groups:
             outcome.outcome = "failed"
         elif dry_run:
@@ -166,7 +182,9 @@ class Compactor:
         elif groups:
             self._write([group for _, group in groups], outcome, notes)
 
-    def _check(self, plan: Plan, notes: Mapping[str, StoredNote]) -> guards.Verdict:
+    def _check(
+        self, plan: Plan, notes: Mapping[str, StoredNote], gone: int, refused: int
+    ) -> guards.Verdict:
         pairs_open = conflicts.open_entries(self._ledger())
         return guards.check(
             plan,
@@ -174,20 +192,30 @@ class Compactor:
             open_conflicts=[frozenset(entry.files) for entry in pairs_open],
             held=self.writer.refresher.catalog().held,
             has_secret=self.writer.refresher.is_secret,
+            gone=gone,
+            refused_before=refused,
         )
 
     def _groups(
-        self, ops: Sequence[Op], notes: Mapping[str, StoredNote]
+        self, ops: Sequence[Op], notes: Mapping[str, StoredNote], outcome: Outcome
     ) -> list[tuple[list[Op], Group]]:
-        """The ops that change something, each with its files; the flags share the ledger."""
+        """The ops that change something, each with its files; the flags share the ledger. A flag
+        beyond the lines that a person reads waits, and `outcome` is told."""
         groups: list[tuple[list[Op], Group]] = []
         before = self._ledger()
         ledger = conflicts.Ledger(before)
         flags: list[Op] = []
         today = self.now.date().isoformat()
+        lines = MAX_PASS_LINES
         for op in ops:
             if isinstance(op, Flag):
-                flags += [op] if ledger.add(pairs(op, notes), today) else []
+                found_pairs = pairs(op, notes)
+                if len(found_pairs) > lines:
+                    outcome.skipped.append((op, "Enough was flagged in this pass; this waits."))
+                    outcome.more = True
+                elif ledger.add(found_pairs, today):
+                    flags.append(op)
+                    lines -= len(found_pairs)
             elif found := tuple(Change(*change) for change in changes_of(op, notes, today)):
                 groups.append(([op], Group(describe(op), found)))
         if flags:
@@ -210,6 +238,7 @@ class Compactor:
                 ("Memory-Planner", self.planner.kind),
                 *([("Memory-Model", " ".join(outcome.model.split()))] if outcome.model else []),
                 *taken_back.trailers(outcome.applied, notes),
+                *(removal_trailers(outcome.applied) if outcome.automatic else ()),
             ),
             by_model=True,
             checkpoint=self.writer.checkpoint_all(touched),

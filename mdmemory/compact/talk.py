@@ -30,13 +30,14 @@ class Asking:
 @dataclass
 class Talk:
     """`failed` says (code, sentence) why there was no answer to read; `rejected` are answers that
-    could not be used as they came."""
+    could not be used as they came, `flawed` what is wrong with ops of the last one."""
 
     ask: Callable[[], Asking]
     name: str = ""
     tokens: Tokens = field(default_factory=Tokens)
     failed: list[tuple[str, str]] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
+    flawed: tuple[str, ...] = ()
     _asking: Asking | None = None
     _last: str = ""
     _in_a_row: int = 0
@@ -52,7 +53,8 @@ class Talk:
             return None
         try:
             self._last = self._answer(question)
-            found = list(read(self._last).ops)
+            plan = read(self._last)
+            found = list(plan.ops)
         except PlanRefused as problem:
             self.failed += [(each["code"], each["message"]) for each in problem.refusals]
             self.reject()
@@ -62,6 +64,9 @@ class Talk:
             self._in_a_row = MAX_FAILURES if problem.code in _FINAL else self._in_a_row + 1
         else:
             self._in_a_row = 0
+            self.flawed = plan.flawed
+            if plan.flawed:
+                self.reject()
             return found
         return None
 

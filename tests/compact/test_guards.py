@@ -72,7 +72,7 @@ def test_a_good_plan_is_accepted_as_it_stands(notes: list[StoredNote]) -> None:
 
 
 @pytest.mark.parametrize("file", BAD_NAMES)
-def test_a_name_that_is_no_note_refuses_the_plan(notes: list[StoredNote], file: str) -> None:
+def test_a_name_that_is_no_note_refuses_the_op(notes: list[StoredNote], file: str) -> None:
     good = Delete("user-tea.md", "outdated")
     for op in (
         Delete(file, "r"),
@@ -81,17 +81,21 @@ def test_a_name_that_is_no_note_refuses_the_plan(notes: list[StoredNote], file: 
         Merge((file, "user-maps.md"), "user-maps.md", "maps", "user", "d", "b"),
         Merge(("user-bread.md", "user-maps.md"), file, "maps", "user", "d", "b"),
     ):
-        # A digest does not make a bad name good.
+        verdict = judge(notes, good, op)
+        assert op_codes(verdict) == ["bad_name"]
+        assert verdict.accepted == (good,)
+        # A digest does not make a bad name good: who made this plan cannot be trusted at all.
         verdict = judge(notes, good, op, digests={file: "0" * 64})
         assert plan_codes(verdict) == {"bad_name"}
         assert verdict.accepted == ()
 
 
-def test_an_unknown_file_refuses_the_plan(notes: list[StoredNote]) -> None:
-    verdict = judge(notes, Delete("user-none.md", "r"), Delete("user-tea.md", "r"))
-    assert plan_codes(verdict) == {"unknown_file"}
-    assert "user-none.md" in verdict.refusals[0][1]
-    assert plan_codes(judge(notes, Delete("User-tea.md", "r"))) == {"unknown_file"}
+def test_an_unknown_file_refuses_the_op(notes: list[StoredNote]) -> None:
+    good = Delete("user-tea.md", "r")
+    for file in ("user-none.md", "User-tea.md"):
+        verdict = judge(notes, Delete(file, "r"), good)
+        assert (op_codes(verdict), verdict.accepted) == (["unknown_file"], (good,))
+        assert file in verdict.refused[0][2]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +111,7 @@ def test_an_unknown_file_refuses_the_plan(notes: list[StoredNote]) -> None:
 def test_a_target_that_is_no_source_has_the_name_of_its_note(
     notes: list[StoredNote], op: Merge
 ) -> None:
-    assert plan_codes(judge(notes, op)) == {"bad_name"}
+    assert op_codes(judge(notes, op)) == ["bad_name"]
 
 
 def test_a_merge_may_make_a_new_file(notes: list[StoredNote]) -> None:
@@ -121,36 +125,49 @@ def test_a_merge_may_make_a_new_file(notes: list[StoredNote]) -> None:
         (Delete("user-tea.md", "r"), Delete("user-tea.md", "r")),
         (Delete("user-tea.md", "r"), Flag(("user-tea.md", "user-maps.md"), "r")),
         (merge("tea", "chess"), Rewrite("user-chess.md", "b")),
-        (merge("tea", "tea"),),
-        (Flag(("user-tea.md", "user-tea.md"), "r"),),
         (
             merge("tea", "chess", target="user-x.md", name="x"),
             merge("opera", "maps", target="user-x.md", name="x"),
         ),
     ],
 )
-def test_a_file_named_twice_refuses_the_plan(notes: list[StoredNote], ops: tuple[Op, ...]) -> None:
-    assert plan_codes(judge(notes, *ops)) == {"overlap"}
+def test_the_later_of_two_ops_on_one_file_is_refused(
+    notes: list[StoredNote], ops: tuple[Op, Op]
+) -> None:
+    verdict = judge(notes, *ops)
+    assert verdict.accepted == ops[:1]
+    assert [(op, code) for op, code, _ in verdict.refused] == [(ops[1], "overlap")]
+
+
+@pytest.mark.parametrize("op", [merge("tea", "tea"), Flag(("user-tea.md", "user-tea.md"), "r")])
+def test_an_op_that_names_a_file_twice_is_refused(notes: list[StoredNote], op: Op) -> None:
+    assert op_codes(judge(notes, op)) == ["overlap"]
 
 
 @pytest.mark.parametrize(
     ("total", "most"), [(4, 3), (10, 3), (12, 3), (15, 3), (16, 4), (17, 4), (100, 25), (103, 25)]
 )
 def test_at_most_three_or_a_quarter_of_the_notes_go(make: Make, total: int, most: int) -> None:
-    notes = [make(f"n{at}", f"fact number {at} of all", f"see {at}") for at in range(total)]
+    words = [f"{one}{two}ing" for one in "bcdfghklmnp" for two in ("ak", "el", *"aeiouxyzk")]
+    notes = [make(word, f"Enjoys {word}", f"Said so about {word}.") for word in words]
     deletes = [Delete(note.file, "r") for note in notes]
     assert removable(total) == most
-    assert plan_codes(judge(notes, *deletes[:most])) == set()
-    assert plan_codes(judge(notes, *deletes[: most + 1])) >= {"budget"}
+    assert judge(notes[:total], *deletes[:most]).accepted == tuple(deletes[:most])
+    more = judge(notes[:total], *deletes[: min(most + 1, total - 1)])
+    assert more.accepted == tuple(deletes[:most])
+    assert op_codes(more) == ["budget"] * (min(most + 1, total - 1) - most)
 
 
 def test_a_merge_removes_all_its_notes_but_one(notes: list[StoredNote]) -> None:
     four = merge(*TOPICS[:4])
     fresh = merge(*TOPICS[:4], target="user-all.md", name="all")
-    five = merge(*TOPICS[:5])
-    assert plan_codes(judge(notes, four)) == plan_codes(judge(notes, fresh)) == set()
-    assert plan_codes(judge(notes, five)) == {"budget"}
-    assert plan_codes(judge(notes, four, Delete("user-clay.md", "r"))) == {"budget"}
+    for op in (four, fresh):
+        assert judge(notes, op).accepted == (op,)
+    assert op_codes(judge(notes, merge(*TOPICS[:5]))) == ["budget"]
+    # a merge keeps what the notes say, so it goes before a delete, wherever it stands
+    for ops in ((four, Delete("user-clay.md", "r")), (Delete("user-clay.md", "r"), four)):
+        verdict = judge(notes, *ops)
+        assert (verdict.accepted, op_codes(verdict)) == ((four,), ["budget"])
 
 
 def test_a_plan_never_empties_the_store(notes: list[StoredNote]) -> None:

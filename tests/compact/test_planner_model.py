@@ -224,18 +224,19 @@ def test_a_refused_op_is_told_once_and_what_was_fine_stays(notes: list[StoredNot
 
 
 def test_a_refused_plan_is_told_once_as_a_whole(notes: list[StoredNote]) -> None:
-    model = Scripted(plan(MERGED, TEA), plan(MERGED))
+    leak = {**PORT, "body": "The proxy listens on 8080, password hunter2."}
+    model = Scripted(plan(MERGED, leak), plan(MERGED))
     assert [type(op) for op in parse(ask(notes, model).answer).ops] == [Merge]
     told = json.loads(model.asked[1].user)
     assert (told["plan"]["ops"][1]["op"], len(told["notes"])) == ("rewrite", 5)
-    assert [each["code"] for each in told["refused"]] == ["overlap"]
+    assert [each["code"] for each in told["refused"]] == ["secret"]
 
 
 @pytest.mark.parametrize(
     "again",
     [
         plan({**PORT, "body": "The proxy listens on 80."}), plan(TEA), "no", ModelFailed("Down."),
-        plan({**PORT, "file": "user-none.md"}), plan(PORT, PORT),
+        plan({**PORT, "file": "user-none.md"}), plan({**PORT, "body": ""}, {"op": "x"}),
     ],
 )  # fmt: skip
 def test_a_second_answer_that_is_no_better_costs_the_good_ops_nothing(
@@ -337,7 +338,9 @@ def test_a_file_of_another_batch_is_one_that_was_not_shown(large: list[StoredNot
     done = ask(large, Scripted(plan(FLAG), plan(), plan(), plan(), plan()))
     assert parse(done.answer).ops == ()
     again = ask(large, Scripted(plan(FLAG), plan(FLAG), plan(), plan(), plan()))
-    assert again.refusals == (("unknown_file", "The note user-home.md was not shown."),)
+    assert [row[1:] for row in again.refused] == [
+        ("unknown_file", "The note user-home.md was not shown.")
+    ]
 
 
 def test_one_failed_batch_spoils_no_other(large: list[StoredNote]) -> None:

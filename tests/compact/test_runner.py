@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ import pytest
 from mdmemory import Memory
 from mdmemory.compact.due import PARTIAL, due
 from mdmemory.compact.offline import Offline
-from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, render
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, render
 from mdmemory.compact.planner import Given, Planner, Proposal
 from mdmemory.compact.runner import Compactor, Outcome, describe
 from mdmemory.config import load
@@ -517,6 +518,58 @@ def test_a_pass_that_hits_a_limit_is_due_again_at_once(shop: Shop, monkeypatch) 
     assert [(done.outcome, len(done.applied), done.more) for done in outcomes] == [
         ("applied", 1, True), ("applied", 1, False), ("not_due", 0, False)
     ]  # fmt: skip
+
+
+def deleting(*names: str) -> str:
+    return render([Delete(f"user-{name}.md", "its time is over") for name in names], {})
+
+
+def test_one_unknown_file_and_one_flawed_op_spoil_no_other(shop: Shop) -> None:
+    shop.write(TEA, TEA_TOO, FRIDAY, CHESS)
+    good = {"op": "rewrite", "file": "user-friday.md", "body": "So the team deploys on Friday."}
+    unknown = {"op": "delete", "file": "user-none.md", "reason": "over"}
+    flawed = {"op": "rename", "file": "user-tea.md"}
+    done = shop.run(Given(json.dumps({"ops": [unknown, flawed, good, good]})))
+    assert (done.outcome, [named(op) for op in done.applied]) == ("applied", [("user-friday.md",)])
+    assert [code for _, code, _ in done.refused] == ["unknown_file", "overlap"]
+    assert [(code, why[:5]) for code, why in done.refusals] == [("schema", "Op 2:")]
+
+
+def test_automatic_passes_remove_no_more_in_a_week_than_one_pass_may(shop: Shop) -> None:
+    matters = ("oak", "fern", "moss", "reed", "lily", "rose", "iris", "pine")
+    shop.write(*((name, f"Waters the {name}", f"Waters the {name} daily.") for name in matters))
+    now = datetime.now(UTC)
+
+    def automatic(hours: int, *names: str) -> Outcome:
+        shop.write(("hour", "The hour of the last look", f"It was hour {hours}."))
+        later = now + timedelta(hours=hours)
+        return shop.run(Given(deleting(*names)), now=later, if_due=True)
+
+    first = automatic(1, "oak", "fern")
+    assert (first.outcome, len(first.applied)) == ("applied", 2)
+    second = automatic(20, "moss", "reed")
+    assert [named(op) for op in second.applied] == [("user-moss.md",)]
+    ((op, why),) = second.skipped
+    assert (named(op), "7 days" in why) == (("user-reed.md",), True)
+    assert automatic(40, "reed").outcome == "noop"
+    # what a person takes back counts for nothing, and what a person asks for is not counted
+    shop.memory.undo(first.id)
+    assert automatic(60, "reed").outcome == "applied"
+    assert shop.run(Given(deleting("lily")), now=now).outcome == "applied"
+    assert len(automatic(24 * 9, "rose", "iris", "pine").applied) == 3
+
+
+def test_a_pass_writes_at_most_fifty_lines_into_the_ledger(shop: Shop) -> None:
+    words = [f"{one}{two}" for one in "bdfg" for two in "aeiou"]
+    groups = [[f"{word}-{at}" for at in range(5)] for word in words[:6]]
+    shop.write(*((name, f"On {name}", f"This is {name}.") for group in groups for name in group))
+    flags = [Flag(tuple(f"user-{name}.md" for name in group), "which one") for group in groups]
+    done = shop.run(Given(render(flags, {})))
+    assert (done.outcome, done.applied, done.more) == ("applied", flags[:5], True)
+    assert [op for op, _ in done.skipped] == flags[5:]
+    entries = conflicts.parse((shop.folder / "_CONFLICTS.md").read_text(encoding="utf-8"))
+    assert len(entries) == 50
+    assert shop.run(Given(render(flags, {}))).applied == flags[5:]
 
 
 # --- words

@@ -617,8 +617,7 @@ PLANS = {
         "empties_store",
     ),
     "a note twice": (
-        '{"ops": [{"op": "delete", "file": "user-one.md", "reason": "r"},'
-        ' {"op": "rewrite", "file": "user-one.md", "body": "b"}]}',
+        '{"ops": [{"op": "flag", "files": ["user-one.md", "user-one.md"], "reason": "r"}]}',
         "overlap",
     ),
     "a secret": (

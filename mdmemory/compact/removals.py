@@ -1,0 +1,198 @@
+"""Which removals of a plan stand when the ops that were refused are out. Pure.
+
+Ops lean on each other: a note may go since another one takes its text in. So all removals are
+judged again until nothing changes, and they may only become fewer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mdmemory.claims import literals, units
+from mdmemory.claims.statement import grams, pieces, turned
+from mdmemory.claims.stems import is_small, sense
+from mdmemory.compact.meaning_guards import said
+from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
+from mdmemory.store import merged
+from mdmemory.store.store import StoredNote
+
+Refusal = tuple[str, str]  # code, sentence
+Store = Mapping[str, StoredNote]
+
+# Reasons by which a note is not out of date: what it says is said to stand elsewhere.
+_ELSEWHERE = re.compile(
+    r"(?i)merg|duplicat|\bdup(?:e|es)?\b|redundan|already|\bsame\b|identical|consolidat|combin|"
+    r"\bcover|contain|includ|repeat|repetiti|folded|moved? (?:in)?to|stated? (?:in|elsewhere)|"
+    r"said (?:in|twice|elsewhere)|absorb|subsum|overlap|equivalent|"
+    r"doppel|dublette|duplikat|zusammengef|enthalten|bereits|steht (?:schon|auch)|identisch|"
+    r"gleiche|wiederhol|fusion|doublon|déjà|duplicad|repetid|combinad|"
+    r"重复|重複|合并|合併|统合|統合|已经|已有|相同|중복|병합|통합|동일"
+)
+
+
+def removable(total: int) -> int:
+    """How many of `total` notes one plan may remove: 25 %, and at least 3."""
+    return max(3, total // 4)
+
+
+def removed(op: Op) -> int:
+    """How many notes an op removes."""
+    if isinstance(op, Merge):
+        return len(op.sources) - 1
+    return int(isinstance(op, Delete))
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a plan is counted against: `planned` ops in all, of which `refused` are refused by now,
+    and `gone`, the notes that automatic passes of the last days removed."""
+
+    planned: int
+    refused: int
+    gone: int = 0
+
+
+@dataclass
+class Settled:
+    """What became of the ops: those that are not named here stand."""
+
+    refused: dict[Op, Refusal] = field(default_factory=dict)
+    waiting: dict[Op, str] = field(default_factory=dict)
+
+
+def settle(ops: Sequence[Op], store: Store, count: Count) -> Settled:
+    """Judge the removals among ops that are fine by themselves."""
+    found = Settled()
+    while True:
+        standing = [op for op in ops if op not in found.refused and op not in found.waiting]
+        new = _dangling(standing, store) | _unfounded(standing, store)
+        if not new:
+            new, waiting = _beyond(standing, store, count.gone)
+            found.waiting |= waiting
+        refused = count.refused + len(found.refused) + len(new)
+        if not new and 2 * refused > count.planned:
+            why = "More than half of the plan was refused, so no note is removed."
+            new = {op: ("budget", why) for op in standing if removed(op)}
+            new = {op: why for op, why in new.items() if op not in found.waiting}
+        if not new and len(standing) == len(ops) - len(found.refused) - len(found.waiting):
+            return found
+        found.refused |= new
+
+
+def texts_after(ops: Sequence[Op], store: Store) -> dict[str, str]:
+    """What the notes say when these ops are done, file by file."""
+    texts = {file: note.note.text for file, note in store.items()}
+    for op in ops:
+        match op:
+            case Delete():
+                del texts[op.file]
+            case Rewrite():
+                kept = store[op.file].note.head.description
+                texts[op.file] = said(kept if op.description is None else op.description, op.body)
+            case Merge():
+                for file in op.sources:
+                    del texts[file]
+                texts[op.target] = said(op.description, op.body)
+    return texts
+
+
+# --- how many
+
+
+def _beyond(
+    ops: Sequence[Op], store: Store, gone: int
+) -> tuple[dict[Op, Refusal], dict[Op, str]]:
+    """The removals for which there is no room: in this plan, and in these days. Merges come
+    first, for they keep what the notes say."""
+    most, left = removable(len(store)), removable(len(store) + gone) - gone
+    refused: dict[Op, Refusal] = {}
+    waiting: dict[Op, str] = {}
+    planned = going = 0
+    for op in sorted(filter(removed, ops), key=lambda op: isinstance(op, Delete)):
+        if planned + removed(op) > most:
+            message = f"The plan may remove {most} of {len(store)} notes, and this would be more."
+            refused[op] = ("budget", message)
+            continue
+        planned += removed(op)
+        if going + removed(op) > left:
+            waiting[op] = f"Automatic passes removed {gone} notes in 7 days; this one waits."
+        else:
+            going += removed(op)
+    return refused, waiting
+
+
+# --- what is said elsewhere
+
+
+def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
+    """The deletes whose reason is that the note is merged or a duplicate, and whose content then
+    stands in no note."""
+    claimed = [op for op in ops if isinstance(op, Delete) and _ELSEWHERE.search(op.reason)]
+    if not claimed:
+        return {}
+    texts = texts_after(ops, store)
+    words = {file: _words(text) for file, text in texts.items()}
+    found: dict[Op, Refusal] = {}
+    for op in claimed:
+        note = store[op.file].note
+        text = said(note.head.description, note.body)
+        needed = _words(text, small=False)
+        own = merged.names(note)
+        holders = (texts[file] for file, known in words.items() if needed <= known)
+        if not any(_covers(holder, text, own) for holder in holders):
+            message = (
+                f"{shown(op.file)} would go as said elsewhere, and no note that stays says it. "
+                "Merge it, or give the reason why it is out of date."
+            )
+            found[op] = ("literal_lost", message)
+    return found
+
+
+def _covers(holder: str, text: str, own: set[str]) -> bool:
+    if literals.audit([text], holder, merged=own)[0] or units.lost(text, holder):
+        return False
+    return not turned([text], holder)
+
+
+def _words(text: str, *, small: bool = True) -> frozenset[str]:
+    parts = (part for piece in pieces(text) for part in grams(piece) if part[0].isalnum())
+    return frozenset(sense(part) for part in parts if small or not is_small(part))
+
+
+# --- links
+
+
+def _dangling(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
+    """The deletes among these ops that would leave a [[link]] without a target.
+
+    One that is refused keeps its note, whose own links may keep others: until nothing moves.
+    """
+    deletes = [op for op in ops if isinstance(op, Delete)]
+    if not deletes:
+        return {}
+    owners: dict[str, list[Delete]] = defaultdict(list)
+    for op in deletes:
+        for name in merged.names(store[op.file].note):
+            owners[name].append(op)
+    gone = {op.file for op in deletes}
+    stay = (note.note for file, note in store.items() if file not in gone)
+    found_anyway = owners.keys() & {name for note in stay for name in merged.names(note)}
+    found: dict[Op, Refusal] = {}
+    texts = list(texts_after(ops, store).items())
+    while texts:
+        file, text = texts.pop()
+        for name in literals.links(text) if "[[" in text else ():
+            for op in _kept(owners, name, found_anyway):
+                if op not in found:
+                    found[op] = ("dangling_link", f"{shown(file)} links to {shown(op.file)}.")
+                    texts.append((op.file, store[op.file].note.text))
+    return found
+
+
+def _kept(
+    owners: Mapping[str, list[Delete]], name: str, found_anyway: set[str]
+) -> Iterator[Delete]:
+    yield from owners.get(name, ()) if name not in found_anyway else ()
