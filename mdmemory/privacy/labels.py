@@ -55,15 +55,23 @@ VALUE = re.compile(
     r"[\"'`”“»’」』 ]|\*{0,2}"
     rf"(?P<plain>{_PLAIN}))"
 )
+_CUT = 280  # characters of a value that are looked at
+_REST = re.compile(r"[A-Za-z0-9+/=_.%~-]*")
 _CLAUSE_ENDS = re.compile(r"[\"'`»”’)*\]}]*[ \t]*(?:\r?\n|$|[.,;!?](?:\s|$)|[，。；、！？)）」])")
 
 
 def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
     """The values behind these labels, and the names of users beside passwords."""
+    done = 0
     for at, label in enumerate(labels):
+        if label.start < done:
+            continue  # in a value
         others = (each for each in labels[at + 1 : at + 4] if each.kind != "weak")
         following = next((each.start for each in others), len(text))
         for start, stop, kind in _after(text, lower, label, following):
+            if stop - start >= _CUT:  # a value that is longer than what was looked at
+                stop = _REST.match(text, stop).end()  # type: ignore[union-attr]
+            done = stop
             yield start, stop, kind
             if kind == "password":
                 yield from _beside(text, label.start, stop)
@@ -112,7 +120,7 @@ def _judged(
     text: str, label: Label, at: int, sign: str, far: bool = False, dash: bool = False
 ) -> Iterator[Span]:
     """The value at `at`, if it is what the label names."""
-    found = VALUE.match(text, at, at + 400)
+    found = VALUE.match(text, at, at + _CUT + 20)
     if found is None:
         return
     group = "quoted" if found["q"] else "plain"
@@ -216,7 +224,7 @@ def _beyond_blank(text: str, lower: str, label: Label) -> Iterator[Span]:
     if label.kind in ("phrase", "codes"):
         yield from _many(text, label, blank.end(), 1)
         return
-    found = VALUE.match(text, blank.end(), blank.end() + 300)
+    found = VALUE.match(text, blank.end(), blank.end() + _CUT + 20)
     if found is None:
         return
     quoted = bool(found["q"])
