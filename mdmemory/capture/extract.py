@@ -16,12 +16,13 @@ from mdmemory.capture.gate import Verdict, judge
 from mdmemory.capture.near import contradicted
 from mdmemory.capture.reinforce import reinforced
 from mdmemory.capture.transcript import Turn, without_memory
-from mdmemory.capture.triggers import FLOOR, Trigger, find, type_of, weight
+from mdmemory.capture.triggers import Trigger, find, type_of
 from mdmemory.errors import BadNote
 from mdmemory.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
 from mdmemory.note import Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
+from mdmemory.privacy.remains import MARK, says_something
 
 if TYPE_CHECKING:  # only a shape here: the store's own imports are not needed to plan
     from mdmemory.store.store import StoredNote
@@ -38,7 +39,6 @@ _EMPTY_WORDS = frozenset((
     "it", "its", "my", "of", "on", "or", "our", "so", "that", "the", "their", "this", "to", "was",
     "we", "were", "with", "you", "your",
 ))  # fmt: skip
-_REDACTED = re.compile(r"\[redacted:\w+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,20 +189,6 @@ def _facts(turn: Turn) -> Iterator[Asked]:
         yield Asked(turn.id, " ".join(trigger.text.split()), trigger, reason)
 
 
-def says_something(text: str) -> bool:
-    """Whether a fact still says something without its secrets and the words that name them."""
-    if not _REDACTED.search(text):
-        return True
-    said = re.sub(
-        r"(?i)\b(?:my|our|your|the|a|is|was|for|and|api|access|auth|bearer|secret|private|key|token"
-        r"|pin|code|password|passphrase|passwd|credentials?|phrase|login|use|please)\b"
-        r"|我的?|的|是|密码|密碼|口令|令牌|密钥|密鑰",
-        " ",
-        _REDACTED.sub(" ", text),
-    )
-    return weight("".join(re.findall(r"\w+", said))) >= FLOOR
-
-
 def _drop(proposal: Proposal, text: str, reason: str) -> None:
     proposal.dropped.append({"text": description_of(text), "reasons": [reason]})
 
@@ -272,6 +258,7 @@ def name_of(fact: str) -> str:
 
     A CJK character counts half a word, a URL none unless there is nothing else.
     """
+    fact = MARK.sub(" ", fact)
     fact = re.sub(r"https?://\S+", " ", fact).strip() or fact
     fact = re.sub(r"['’](?:s\b|(?=\w))", "", fact)
     words = list(_meaning(fact))

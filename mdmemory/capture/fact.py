@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mdmemory import bounds, limits, unseen
-from mdmemory.capture.extract import description_of, name_of, says_something
+from mdmemory.capture.extract import description_of, name_of
 from mdmemory.capture.gate import judge
 from mdmemory.capture.near import words
 from mdmemory.capture.proof import heard, invented
@@ -18,6 +18,7 @@ from mdmemory.capture.triggers import type_of, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
+from mdmemory.privacy.remains import says_something
 
 # Other memories' words for what a fact is, each with the type and kind it has here.
 CATEGORIES = {
@@ -43,15 +44,22 @@ _HOW = re.compile(
 _SENTENCE = re.compile(r"[.!;]\s|[。！；]")
 
 
+_ONE_FACT = "Store one lasting fact, in words that stand alone, or leave it out."
+_NO_SECRETS = (
+    "Without its secret it says nothing: tell the user to keep secrets in a password manager."
+)
+
+
 class NotStored(MdmemoryError):
     """The text is no fact to keep; `reasons` are the codes of docs/capture.md."""
 
     code = "not_stored"
 
     def __init__(self, *reasons: str) -> None:
+        is_secret = "secret" in reasons
         super().__init__(
             f"The text was not stored: {', '.join(reasons)}.",
-            "Store one lasting fact, in words that stand alone, or leave it out.",
+            _NO_SECRETS if is_secret else _ONE_FACT,
         )
         self.reasons = reasons
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from mdmemory import limits, note_writing, unseen
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
-from mdmemory.capture.extract import description_of, keys_of, name_of, says_something
+from mdmemory.capture.extract import description_of, keys_of, name_of
 from mdmemory.capture.near import contradicted, nearest, words
 from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
 from mdmemory.capture.reinforce import reinforced
@@ -23,6 +23,7 @@ from mdmemory.files import digest
 from mdmemory.note import Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
+from mdmemory.privacy.remains import says_something
 from mdmemory.store.store import StoredNote
 
 # What speaks against a text of this type as a note: reason codes, () for nothing.

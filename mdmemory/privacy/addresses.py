@@ -58,9 +58,10 @@ def _is_stand_in(user: str, value: str) -> bool:
 
 _CONNECTIONS = (
     # Oracle, and Go's form for MySQL
-    (r"(?i:sqlplus|sqlldr|expdp|impdp|oracle:thin|rman)", r"(?i:\b(?:sqlplus|sqlldr|expdp|impdp|exp|imp|jdbc:oracle:thin:|rman target)"
-          r"[ \t]{0,3}(?:-\w[ \t]+)?)"
-          r"[\w.-]{1,60}/\"?(?P<value>[^\s@\"]{3,99})\"?@"),
+    (r"(?i:sqlplus|sqlldr|expdp|impdp|oracle:thin|rman)",
+     r"(?i:\b(?:sqlplus|sqlldr|expdp|impdp|exp|imp|jdbc:oracle:thin:|rman target)"
+     r"[ \t]{0,3}(?:-\w[ \t]+)?)"
+     r"[\w.-]{1,60}/\"?(?P<value>[^\s@\"]{3,99})\"?@"),
     (r"@tcp\(", r"(?<![\w:])[\w.-]{1,60}:(?P<value>[^\s:@]{3,99})@tcp\("),
     (r"@unix\(", r"(?<![\w:])[\w.-]{1,60}:(?P<value>[^\s:@]{3,99})@unix\("),
     # .pgpass: host, port, database, user, password

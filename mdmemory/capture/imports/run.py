@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from mdmemory import bounds, limits, note_writing, unseen
 from mdmemory.capture.duplicates import canonical
-from mdmemory.capture.extract import description_of, keys_of, name_of, says_something
+from mdmemory.capture.extract import description_of, keys_of, name_of
 from mdmemory.capture.fact import hook
 from mdmemory.capture.gate import judge
 from mdmemory.capture.imports.incoming import Incoming
@@ -21,6 +21,7 @@ from mdmemory.errors import BadNote
 from mdmemory.note import parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
+from mdmemory.privacy.remains import says_something
 from mdmemory.store.editing import taken_names
 from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
