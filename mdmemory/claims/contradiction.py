@@ -185,6 +185,12 @@ def opposed(one: Statement, other: Statement) -> tuple[str, str] | None:
     return None
 
 
+def are_opposite(one: str, other: str) -> bool:
+    """Whether two folded words are the sides of an opposition."""
+    left, right = _SIDES.get(one), _SIDES.get(other)
+    return bool(left and right) and left != right and left[0] == right[0]  # type: ignore[index]
+
+
 def _sides(statement: Statement) -> set[tuple[int, int]]:
     """Which antonym pairs it has a word of, and of which side."""
     return {_SIDES[word] for word in statement.words & _SIDES.keys()}

@@ -11,12 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
+from itertools import product
 
 from mdmemory.claims import polarity
+from mdmemory.claims.contradiction import are_opposite
 from mdmemory.claims.statement import is_cjk, pieces
 from mdmemory.claims.stems import is_small, sense, stem
 
 SHARED = 0.6  # of the shorter sentence's words, the share that makes a frame
+_OF_TWO = 0.5  # where it has only two words
 _WIDEST = 3  # words; a longer stretch that differs is another way to say it
 _LONGEST = 60  # words of a sentence that are compared
 _MOST = 2_000  # sentences of a text; a note has a few
@@ -125,8 +128,13 @@ class _Index:
         counts = Counter(at for word in sentence.said for at in self._holders.get(word, ())[:200])
         likely = sorted(counts, key=lambda at: (-counts[at], at))[: 2 * _LOOKED]
         found = [(_alike(sentence, self._known[at]), at) for at in likely]
-        found = sorted((pair for pair in found if pair[0] >= SHARED), key=lambda p: (-p[0], p[1]))
+        found = [pair for pair in found if pair[0] >= self._enough(sentence, pair[1])]
+        found.sort(key=lambda pair: (-pair[0], pair[1]))
         return [self._known[at] for _, at in found[:_LOOKED]]
+
+    def _enough(self, sentence: Sentence, at: int) -> float:
+        lengths = len(sentence.words), len(self._known[at].words)
+        return _OF_TWO if min(lengths) == 2 and max(lengths) <= 3 else SHARED
 
 
 def _alike(one: Sentence, other: Sentence) -> float:
@@ -160,7 +168,20 @@ def _denies(words: Iterable[str]) -> bool:
     return any(polarity.is_negation(word.casefold()) for word in words)
 
 
+def _opposed(mine: Sentence, known: Sentence) -> tuple[str, str] | None:
+    """Small words that stand in one place and say the opposite, as "before" and "after" do."""
+    for kind, start, end, begin, stop in _matcher(mine, known).get_opcodes():
+        if kind == "replace" and max(end - start, stop - begin) <= _WIDEST:
+            for one, other in product(mine.words[start:end], known.words[begin:stop]):
+                pair = one.casefold(), other.casefold()
+                if are_opposite(*pair) or frozenset(pair) in _GERMAN:
+                    return one, other
+    return None
+
+
 def _conflict(mine: Sentence, known: Sentence) -> tuple[str, str] | None:
+    if found := _opposed(mine, known):
+        return found
     for left, right in _slots(mine, known):
         if _denies(left) and _denies(right):
             continue
@@ -185,4 +206,8 @@ def _swapped(mine: Sentence, known: Sentence) -> tuple[str, str] | None:
     return mine.words[first], known.words[first]
 
 
+_GERMAN = frozenset(
+    frozenset(pair.split("/"))
+    for pair in ("vor/nach", "mit/ohne", "an/aus", "ein/aus", "immer/nie", "bevor/nachdem")
+)
 _JOINS = frozenset(("and", "or", "und", "oder", "et", "ou", "y", "o", "as", "well"))

@@ -6,6 +6,7 @@ index shows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations, islice
 
@@ -17,6 +18,10 @@ from mdmemory.note import Note
 
 Refusal = tuple[str, str]  # code, sentence
 
+_ONLY = re.compile(
+    r"(?i)\b(?:only|solely|exclusively|nobody else|no one else|nur|ausschließlich|lediglich|"
+    r"seulement|uniquement|solamente|únicamente)\b|只有|仅|僅|だけ|のみ"
+)
 _LISTED = 5  # words named in one message
 _PAIRS = 300  # of sources, whose sentences are compared
 
@@ -44,6 +49,8 @@ def meaning(
         yield "literal_invented", f"{file} would gain {_some(invented)} from nowhere."
     if words := turned(texts, after):
         yield "negation", f"{file} would turn around what is said of {_some(words)}."
+    if word := _only(texts, after):
+        yield "negation", f"{file} would say {word}, or no longer say it."
     if pair := opposed(Statement("\n".join(texts)), Statement(after)):
         yield "negation", f"{file} would say {pair[1]} for {pair[0]}."
     yield from _description(file, sources, description)
@@ -53,6 +60,18 @@ def meaning(
         yield "negation", f"{file} would say {pair[0]} for {pair[1]}."
     if words := places.moved(whole, after):
         yield "negation", f"{file} would put {_some(words)} in the place of another value."
+
+
+def _only(texts: Sequence[str], after: str) -> str:
+    """The word by which one side excludes all else and the other does not; "" where there is none.
+
+    Only who may, and who may: that is another fact, though no word is denied.
+    """
+    before = [found[0] for found in map(_ONLY.search, texts) if found]
+    now = _ONLY.search(after)
+    if bool(before) == bool(now):
+        return ""
+    return before[0] if before else now[0] if now else ""
 
 
 def said(description: str, body: str) -> str:
