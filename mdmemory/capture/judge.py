@@ -22,7 +22,7 @@ from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import Note, parse
 from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import has_secret, redact
+from mdmemory.privacy.redaction import has_secret, names_secret, redact
 from mdmemory.privacy.remains import says_something
 from mdmemory.store.store import StoredNote
 
@@ -296,7 +296,7 @@ class _Sitting:
         """File and text of the new note. Raises BadNote."""
         type = candidate.type
         name = limits.slug(candidate.name.removesuffix(".md").removeprefix(f"{type}-"))
-        if not name or has_secret(candidate.name) or "redacted" in name:
+        if not name or names_secret(candidate.name) or "redacted" in name:
             name = name_of(candidate.description)
         name = limits.free_name(name, type, self.taken)
         text = note_writing.compose(

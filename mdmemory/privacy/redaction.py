@@ -41,6 +41,11 @@ def has_secret(text: str) -> bool:
     return next(_spans(text), None) is not None
 
 
+def names_secret(name: str) -> bool:
+    """Whether the name of a note or a file holds a secret; its hyphens may stand for blanks."""
+    return has_secret(name) or has_secret(re.sub("[-_]", " ", name))
+
+
 def _merged(spans: list[Span]) -> list[Span]:
     """Spans that touch as one; the first names it, and a shape says more than a label."""
     merged: list[Span] = []

@@ -7,6 +7,7 @@ with a secret in it is refused.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -47,6 +48,8 @@ def add(
 
     Raises BadNote for a name, description or body that is none, or that holds a secret.
     """
+    # before anything repeats it; in a name the blanks are hyphens
+    _refuse_secret(writer, f"{name}\n{re.sub('[-_]', ' ', name)}")
     limits.check_name(name)
     if type not in limits.TYPES:
         raise BadNote(

@@ -20,7 +20,7 @@ from mdmemory.capture.triggers import type_of
 from mdmemory.errors import BadNote
 from mdmemory.note import parse
 from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import redact
+from mdmemory.privacy.redaction import names_secret, redact
 from mdmemory.privacy.remains import says_something
 from mdmemory.store.editing import taken_names
 from mdmemory.store.transaction import Change
@@ -53,7 +53,8 @@ def store_all(
     def store(desk: _Desk) -> Imported:
         if desk.groups and not dry_run:
             count = f"{len(desk.groups)} note{'' if len(desk.groups) == 1 else 's'}"
-            subject = f"memory: import {count} from {' '.join(label.split())[:60]}"
+            source = "a file" if names_secret(label) else " ".join(label.split())[:60]
+            subject = f"memory: import {count} from {source}"
             written = writer.write(subject, desk.groups, kind="import")
             desk.done.id, desk.done.commit = written.id, written.commit
             late = {file for file, _ in written.kept}
@@ -91,8 +92,8 @@ class _Desk:
             self._add(fact, body, about or hook(body), type, kind)
 
     def _add(self, fact: Incoming, body: str, about: str, type: str, kind: str) -> None:
-        name = limits.slug(redact(fact.name)[0].removesuffix(".md"))
-        name = name.removeprefix(f"{type}-") if name and "redacted" not in name else name_of(about)
+        name = "" if names_secret(fact.name) else limits.slug(fact.name.removesuffix(".md"))
+        name = name.removeprefix(f"{type}-") if name else name_of(about)
         name = limits.free_name(name or "fact", type, self._taken)
         file = limits.file_name(type, name)
         try:
@@ -118,7 +119,7 @@ class _Desk:
             "updated": fact.updated or fact.created or self.today,
             "reinforced": str(fact.reinforced or ""), "last_reinforced": fact.last_reinforced,
             "session": fact.session, "turn": fact.turn, "status": fact.status,
-            "imported_from": description_of(redact(fact.origin)[0]),
+            "imported_from": "" if names_secret(fact.origin) else description_of(fact.origin),
         }  # fmt: skip
 
     def _drop(self, text: str, why: str) -> None:
