@@ -11,7 +11,7 @@ import re
 from functools import cached_property
 
 from mdmemory.claims.statement import Statement, bare
-from mdmemory.claims.stems import is_known, sense
+from mdmemory.claims.stems import sense
 from mdmemory.note import Note
 
 SIMILAR = 70.0  # token_sort_ratio; with a differing value: precision .93-.96, recall .87-.97
@@ -136,7 +136,7 @@ def _difference(one: Statement, other: Statement) -> str | None:
         if _matters_differ(one, other, antonym) or _owners_differ(one, other):
             return None
         left, right = one.values - other.values, other.values - one.values
-        mine, theirs = (frozenset(map(sense, filter(is_known, each))) for each in (left, right))
+        mine, theirs = (frozenset(map(sense, each)) for each in (left, right))
         left = frozenset(value for value in left if sense(value) not in theirs)
         right = frozenset(value for value in right if sense(value) not in mine)
         if left and right:

@@ -16,14 +16,15 @@ _EMPTY = SMALL | word_set(
     "into its like likewise more most much no not one only out over same should some such "
     "than then there these those through too under until up very via well what when where "
     "which while who whose why yes user users person people team still "
-    "come comes came go goes went gone done make makes made written used kept put puts set sets "
+    "first come comes came go goes went gone done make makes made written used kept put puts "
+    "set sets "
     "der die das den dem des ein eine einen einem einer eines und oder aber auch als am an auf aus "
     "bei beim bis da dann dass denn dies diese dieser dieses doch durch er es für gegen hat haben "
     "ich ihr im in ins ist ja jede jeden jeder jedes jetzt man mit nach noch nur ob ohne schon "
     "sein seine sich sie sind so soll sollen sollte über um uns unser unsere unter vom von vor war "
     "waren was weil wenn werden wie wir wird zu zum zur immer alle allen aller alles bitte nutzer "
     "dazu davon damit dafür darüber darauf daran darin dabei dort hier stets kommt kommen "
-    "geht gehen bevor nachdem du ihm ihn ihnen mir dir euch etwas nichts "
+    "geht gehen erst zuerst danach bevor nachdem du ihm ihn ihnen mir dir euch etwas nichts "
     "gemacht geschrieben verwendet genutzt gesetzt macht machen "
     "benutzer person kann können muss müssen darf dürfen"
 )
@@ -51,7 +52,7 @@ _GROUPS = tuple(
         "fix repair correct beheben behoben",
         "send sent schicken senden gesendet geschickt",
         "happen occur passiert geschieht",
-        "say tell said told sagen sagt",
+        "say tell said told explain state sagen sagt erklären erklärt",
         "repository repo repos",
         "database db datenbank",
         "configuration config konfiguration settings",

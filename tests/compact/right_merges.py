@@ -307,6 +307,18 @@ RIGHT: list[tuple[list[Said], Said]] = [
            "Tabs zum Einrücken verwenden.")],
      ("Tabs statt Leerzeichen",
       "Tabs zum Einrücken verwenden, nicht Leerzeichen.")),
+    ([("Comments say why, not what", "Comments explain why, not what."),
+      ("Comments say why", "Write comments only for the why.")],
+     ("Comments say why, not what", "Write comments only for the why, not for the what.")),
+    ([("The office is closed on Mondays", "Nobody is in the office on Mondays."),
+      ("Monday: office closed", "On Monday the office is closed.")],
+     ("The office is closed on Mondays", "On Mondays nobody is in the office.")),
+    ([("Fehler zuerst reproduzieren", "Vor einem Fix den Fehler reproduzieren."),
+      ("Erst reproduzieren", "Jeder Fehler wird erst reproduziert, dann behoben.")],
+     ("Fehler zuerst reproduzieren", "Vor einem Fix den Fehler reproduzieren, dann beheben.")),
+    ([("Has two children", "Two children, Mia and Leo."),
+      ("Children Mia and Leo", "The user's children are called Mia and Leo.")],
+     ("Has two children, Mia and Leo", "The user's two children are called Mia and Leo.")),
 ]  # fmt: skip
 
 WRONG: list[tuple[str, list[Said], Said]] = [
