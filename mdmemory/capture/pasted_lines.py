@@ -95,8 +95,13 @@ def _look_into(line: Line) -> None:
     for expression in (_SPAN, _INLINE):
         line.quoted += [found.span() for found in _pattern(expression).finditer(line.text)]
     begin = line.text[:LOOKED_AT]
+    asked = _pattern(r"[^.!?:\n]{3,160}[?][ ]+(?=\S)").match(begin)
+    if asked and not line.kind and _pattern(words.WORDING).search(asked[0]):
+        line.told_at = asked.end() if _pattern(words.DONE_WITH).search(asked[0]) else 0
     colon = _pattern(r"[^:.!?\n]{2,160}?[ ]?:[ ]+(?=\S)").match(begin)
-    if colon and not line.kind:
+    # what stands between quotation marks is another's by these alone
+    is_quoted = colon and any(start <= colon.end() for start, _ in line.quoted)
+    if colon and not line.kind and not is_quoted:
         before = colon[0]
         says = _pattern(rf"\b(?:{words.SAYS}|{words.DONE_WITH})\b").search(before)
         names = _pattern(rf"\b{words.TEXTS}\b[^:]{{0,20}}:").search(before)

@@ -11,13 +11,16 @@ from functools import cache
 from mdmemory.capture import rule_words as words
 from mdmemory.capture.whose_words import SAYS
 
+_COMMENTS = ("//", "/*", "#", "--", ";", "<", "*/", "=")  # a program's line
 _READ = 400  # characters of a sentence; a rule is no longer
 
 
 def rule(sentence: str) -> str:
     """The wording that makes a rule of a sentence, which begins with no blank; "" for none."""
     text = sentence[:_READ].rstrip()
-    if text.endswith(("?", "？", ":")) or _pattern(rf"{words.NOT_FIRST}\b").match(text):
+    if text.endswith(("?", "？", ":")) or text.startswith(_COMMENTS):
+        return ""
+    if _pattern(rf"{words.NOT_FIRST}\b").match(text):
         return ""
     for expression in (words.ALWAYS, words.ORDERED, words.ASK_FIRST, words.NAMED):
         if found := _pattern(expression).match(text):

@@ -60,11 +60,18 @@ def find(text: str) -> list[Trigger]:
                 read_to, facts = _below(text, masked, line.end())
                 if not facts and _pattern(wordings.WHAT_STANDS).search(opening.phrase):
                     facts = _quotation_below(text, line.end())
-                triggers += [_trigger(opening.phrase, each) for each in facts or [""]]
+                if not facts and opening.prior:
+                    triggers.append(_pointed_at(opening, text, line.start()))
+                else:
+                    triggers += [_trigger(opening.phrase, each) for each in facts or [""]]
             elif opening.before:
                 triggers.append(_told_before(opening.phrase, fact))
             else:
-                triggers.append(_trigger(opening.phrase, fact))
+                told = _trigger(opening.phrase, fact)
+                points = opening.prior and _matches(rf"(?:{wordings.FILLER}|\W)*", told.text)
+                if points and not opening.rule:
+                    told = _pointed_at(opening, text, line.start())
+                triggers.append(told)
     return _without_pointers(triggers)
 
 
@@ -118,7 +125,8 @@ class _Opening:
     """The wording a sentence triggers by, and where in the line its fact begins and ends.
 
     `before`: the wording closed the sentence, and the fact stands in front of it. `rule`: there is
-    no wording, the whole sentence is a rule.
+    no wording, the whole sentence is a rule. `prior` is the sentence before it, which it may point
+    at: "We deploy on Tuesdays. Remember that."
     """
 
     phrase: str
@@ -127,6 +135,7 @@ class _Opening:
     negated: bool = False
     before: bool = False
     rule: bool = False
+    prior: tuple[int, int] | None = None
 
 
 def opens(line: str) -> bool:
@@ -151,7 +160,10 @@ def _openings(line: str) -> list[_Opening]:
         if opening and opening.end == len(sentence):
             opening = replace(opening, end=end - start)
         if opening:
-            moved = replace(opening, start=start + opening.start, end=start + opening.end)
+            prior = (before_start, start) if _is_told(line[before_start:start], found) else None
+            moved = replace(
+                opening, start=start + opening.start, end=start + opening.end, prior=prior
+            )
             whole = opening.negated or opening.before or opening.rule
             open_ended = not (whole or moved.end < end)
             found.append(moved)
@@ -164,6 +176,22 @@ def _openings(line: str) -> list[_Opening]:
             found[-1] = replace(found[-1], end=end)
         before_start = start
     return found
+
+
+def _is_told(sentence: str, found: Sequence[_Opening]) -> bool:
+    """Whether a sentence states something that the next one may point at."""
+    bare = sentence.strip()[:JUDGED]
+    if found or not bare or BLANK in bare or _matches(wordings.TURN, bare):
+        return False
+    return weight(bare) >= 2 * FLOOR and not bare.endswith(("?", "？"))
+
+
+def _pointed_at(opening: _Opening, text: str, offset: int) -> Trigger:
+    """The trigger for the sentence before a pointer; vague where that is no fact."""
+    assert opening.prior is not None
+    start, end = opening.prior
+    told = _told_before(opening.phrase, text[offset + start : offset + end].strip())
+    return told if not told.reason else replace(told, text="", reason="vague")
 
 
 def _sentences(line: str) -> Iterator[tuple[int, int]]:
@@ -227,7 +255,8 @@ def _in_a_clause(sentence: str, end: int) -> _Opening | None:
         if opening is None:
             continue
         told = wordings.TELLS if ":" in clause[0] else whose_words.SAYS
-        if _pattern(rf"\b{told}\b").search(sentence[: clause.start()]):
+        before = sentence[: clause.start()]
+        if BLANK not in before and _pattern(rf"\b{told}\b").search(before):
             return None  # "He told us: remember that ..."
         if clause["so"]:  # what stands before is a part of it
             return replace(opening, start=len(sentence) - len(sentence.lstrip()))

@@ -193,6 +193,8 @@ def _announces(text: str, *, is_last: bool, asks: bool) -> bool:
         return not asks and _pattern(words.OWN_LIST).search(end) is None
     if _pattern(words.ANNOUNCES).search(end):
         return True
+    if not asks and _pattern(rf"\b{words.POINTS}\b.{{0,60}}\b{words.TEXTS}\b").match(end):
+        return True
     pointed = _pattern(words.THIS).search(end) is not None
     return pointed and _pattern(words.DONE_WITH).search(end) is not None
 

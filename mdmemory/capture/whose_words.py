@@ -46,17 +46,18 @@ SPEAKER = (
 )
 # What stands before a colon like a name, and is none.
 _LABELS = (
-    "note notes nb ps p.s fyi todo fixme reminder remember important question questions context "
-    "also and so ok okay please hey hi hello btw update edit answer problem issue bug task goal "
-    "request requests rule rules fact facts memory memo example warning error expected actual "
-    "steps environment background summary tldr tl;dr one two first second third next then "
-    "finally plus merke merk bitte wichtig hinweis notiz frage achtung übrigens vergiss und "
-    "auch außerdem danke rappel important note retiens souviens question attention aussi merci "
-    "désormais recuerda nota importante pregunta ojo además también aviso gracias apunta anota "
-    "memoriza remember_this always never commit reminder_to_self thanks sorry well yes no what "
-    "why how our my the unsere unser meine mein die der das notre ma mon mes nos nuestra "
-    "nuestro mi mis la el original source target input output preference preferences style "
-    "language name timezone role team stack project deadline"" "
+    "laut selon según according note notes nb ps p.s fyi todo fixme reminder remember important "
+    "question questions context also and so ok okay please hey hi hello btw update edit answer "
+    "problem issue bug task goal request requests rule rules fact facts memory memo example "
+    "warning error expected actual steps environment background summary tldr tl;dr one two "
+    "first second third next then finally plus merke merk bitte wichtig hinweis notiz frage "
+    "achtung übrigens vergiss und auch außerdem danke rappel important note retiens souviens "
+    "question attention aussi merci désormais recuerda nota importante pregunta ojo además "
+    "también aviso gracias apunta anota memoriza remember_this always never commit "
+    "reminder_to_self thanks sorry well yes no what why how our my the unsere unser meine mein "
+    "die der das notre ma mon mes nos nuestra nuestro mi mis la el original source target input "
+    "output preference preferences style language name timezone role team stack project "
+    "deadline"" "
 )
 LABELS = frozenset(_LABELS.split())
 HEADER = (
@@ -127,7 +128,8 @@ TEXTS = (
     r"|instructions|prompt|agents\.md|claude\.md|contributing(?:\.md)?|spec|announcement|newsletter"
     r"|letter|description"
     r"|content|contents|section|paragraph|passage|answer|reply|response|tweet|story|script|template"
-    r"|faq|tutorial|runbook|lyrics|poem|advice|rules?|requirements?|draft"
+    r"|faq|tutorial|runbook|lyrics|poem|recipe|slides?|slogan|clause|caption|poster|rezept|recette"
+    r"|receta|cartel|schild|panneau|meme|ad|advice|rules?|requirements?|draft"
     r"|seite|webseite|doku|dokumentation|anleitung|handbuch|artikel|beitrag|nachricht|verlauf"
     r"|gespräch|protokoll|ausgabe"
     r"|datei|auszug|zitat|notizen|richtlinie|anweisungen|brief|inhalt|abschnitt|antwort"
@@ -177,16 +179,24 @@ DONE_WITH = (
     r"|rewrite|shorten|transcri\w+|bullet points|tl;?dr"
     r"|extract|count|what does|what do(?:es)? .{1,30} mean|what(?:['’]s| is) the \w+ for|explain"
     r"|analy[sz]e|review|classify|correct the|check the (?:spelling|grammar)|is the advice"
-    r"|who (?:wrote|said|says)|typos?|is (?:this|that|it) (?:clear|good|right|correct|ok|true)"
+    r"|who (?:wrote|said|says)|typos?|is (?:the|my) \w+ (?:ok|okay|right|correct|fine|clear)"
+    r"|is (?:this|that|it|the) (?:clear|good|right|correct|ok|true)"
     r"|which|what (?:do you think|is)|thoughts on|opinions? on|continue"
     r"|übersetz\w*|fass\w*|zusammenfass\w*|korrektur\w*|korrigier\w*|tippfehler|rechtschreib\w*"
-    r"|was (?:bedeutet|heißt|steht|ist|hältst|meinst)|welche\w*|stimmt (?:das|dies)(?: so"
+    r"|was (?:bedeutet|heißt|steht|ist|hältst|meinst)|welche\w*|ist (?:dies\w*|der|das)"
+    r"|stimmt (?:das|dies)(?: so"
     r"| überhaupt)?\?|erklär\w*|analysier\w*|zähl\w*|umformulier\w*|formulier\w*|gegenles\w*"
     r"|tradui\w*|résum\w*|reli[st]\w*|corrig\w*|orthographe|que (?:veut dire|signifie|dit|penses)"
     r"|c['’]est (?:quoi|correct|clair)|quel\w*|expliqu\w*|analys\w*|reformul\w*|extra(?:is|ire)"
     r"|traduc\w*|tradúce\w*|resum\w*|resúme\w*|corrig\w*|corrij\w*|tildes|ortograf\w*"
-    r"|qué (?:significa|quiere decir|es|dice|opinas|te parece)|está bien|cuál\w*|explica\w*"
+    r"|es correct[ao]|qué (?:significa|quiere decir|es|dice|opinas|te parece)|está bien|cuál\w*"
+    r"|explica\w*"
     r"|analiza\w*|extrae\w*|reformul\w*)"
+)
+# A sentence that is asked about, and follows the question.
+WORDING = (
+    r"\b(?:sentence|wording|phrase|phrasing|tone|grammar|spelling|clause|satz|formulierung|ton"
+    r"|grammatik|ausdruck|tournure|ton|grammaire|frase|tono|gramática|expresión)\b"
 )
 # A word that points at a text below.
 THIS = (

@@ -15,7 +15,8 @@ _MEMORY = rf"(?:to|in|into){_S}(?:your{_S}|the{_S}|long[- ]term{_S})?memory\b"
 # What may stand before a trigger at the start of a sentence.
 _LEADS = (
     r"(?:please|pls|also|and|so|ok(?:ay)?|hey|hi|btw|by the way|important|note|one more thing"
-    r"|fyi|p\.?s|reminder|actually|just|oh|quick thing|can you|could you|would you|will you"
+    r"|fyi|p\.?s|reminder|actually|just|oh|it['’]?s important (?:to me )?(?:that )?(?:you|to)"
+    r"|quick thing|can you|could you|would you|will you"
     r"|do|for us|for me|i want you to|i need you to|i(?:['’]d| would) like you to|you should"
     r"|you must|first"
     r"|make sure (?:that )?(?:you|to)|be sure to|try to|let['’]?s|heads[- ]up|quick note|one thing"
@@ -81,7 +82,8 @@ TELLS = rf"(?:{SAYS}|{TEXTS})"
 SAVE = "|".join(
     (
         r"remember\b(?![ \t]+(?:when|how|what|why|who|where|which|if|whether|me)\b)"
-        rf"(?:{_S}(?:this|that|it){_ENDS})?(?:{_S}(?:for me|please)\b)?",
+        rf"(?:{_S}(?:this|that|it){_ENDS})?(?:{_S}(?:for me|please)\b)?"
+        rf"(?:{_S}for{_S}(?:next{_S}time|later|the{_S}future|future{_S}\w+)(?=[ \t]*:))?",
         rf"(?:save|add|commit|put|store|write)(?:{_S}(?:this|that|it))?{_S}{_MEMORY}{_ENDS_MEMORY}",
         rf"(?:save|store|log|record|note){_S}(?:this|the following)(?:{_S}(?:fact|rule"
         rf"|preference))?{_ENDS}"
@@ -101,6 +103,10 @@ SAVE = "|".join(
         rf"(?:\w+{_S})?(?:things?|points?|rules?|facts?){_S}(?:to|(?:that{_S})?you{_S}should"
         rf"|for{_S}you{_S}to){_S}"
         rf"(?:remember|keep{_S}in{_S}mind|note)\b[^:\n]{{0,40}}(?=:)",
+        rf"(?:for|in){_S}(?:all{_S})?(?:the{_S})?(?:future|later|coming)(?:(?=[ \t]*:)"
+        rf"|{_S}(?:sessions?|conversations?|chats?)\b)"
+        rf"|(?:save|store|keep|record){_S}(?:permanently|forever|for{_S}good)(?=[ \t]*:)"
+        rf"|(?:you{_S}should|just{_S}so{_S}you){_S}(?:know|remember)(?=[ \t]*[:,]|{_S}that\b)",
         rf"remember{_S}what(?:['’]s|{_S}is|{_S}stands)\b[^:\n]{{0,120}}(?=:[ \t]*$)",
         rf"(?:don['’]?t|do not|never){_S}forget\b(?:{_S}(?:this|that|it){_ENDS})?",
         rf"from{_S}(?:now|here|today){_S}(?:on|onwards?|forward)\b|going{_S}forward\b|henceforth\b"
@@ -135,7 +141,7 @@ AROUND = (
 )
 # The fact stands before: "we deploy on Tuesdays, remember that", "週次だと覚えておいて".
 BEFORE = (
-    rf"(?P<fact>.{{4,}}?)[,;—–][ \t]*(?:(?:so|and|please|bitte|und|et|y|por favor"
+    rf"(?P<fact>.{{4,}}?)(?:[,;—–]|[ ]-(?=[ ]))[ \t]*(?:(?:so|and|please|bitte|und|et|y|por favor"
     rf"|s['’]il te plaît),?{_S}){{0,2}}"
     rf"(?P<p>remember{_S}(?:this|that|it)|don['’]?t forget(?:{_S}(?:this|that|it))?"
     rf"|note{_S}(?:that|this|it)(?:{_S}down)?|(?:save|store){_S}(?:this|that|it)"

@@ -50,7 +50,8 @@ SAVE = "|".join(
         r"|souviens-toi de) ce qu[^:\n]{0,120}(?=:[ \t]*$)"
         r"|recuerda lo que\b[^:\n]{0,120}(?=:[ \t]*$)",
         # German
-        rf"(?:merke?|merken Sie|merkt){_DE_PUT}{{1,5}}{_DE_THAT}|bitte merken{_DE_THAT}",
+        rf"(?:merke?|merken Sie|merkt){_DE_PUT}{{1,5}}{_DE_THAT}|bitte merken{_DE_THAT}"
+        rf"|das (?:merkst|notierst) du dir(?: bitte)?(?=[ \t]*:)",
         rf"{_DE_CAN}{_DE_PUT}{{0,5}}[ \t]+(?:merken|notieren|aufschreiben|speichern|abspeichern)"
         rf"(?=[ \t]*[,:])",
         rf"(?:denke?|denk|denken Sie)(?:[ \t]+(?:bitte|immer|auch|mal"
@@ -69,6 +70,7 @@ SAVE = "|".join(
         r"|spätere) \w+)(?=[ \t]*[:,])",
         r"(?:ab|von) (?:jetzt|sofort|heute|nun)(?: an)?\b|künftig\b|zukünftig\b|in Zukunft\b"
         r"|fortan\b",
+        r"für alle (?:künftigen|weiteren|kommenden|nächsten) \w+(?=[ \t]*[:,])",
         # French
         rf"souviens[- ]toi{_FR_THAT}|souvenez[- ]vous{_FR_THAT}|rappelle[- ]toi{_FR_THAT}"
         rf"|rappelez[- ]vous{_FR_THAT}|(?:retiens|retenez)(?: bien)?(?: aussi)?{_FR_THAT}",
@@ -84,7 +86,8 @@ SAVE = "|".join(
         r"(?:prends|prenez) (?:bonne )?note(?=[ \t]+(?:que|qu['’])|[ \t]*:)|(?:sache"
         r"|sachez)(?=[ \t]+(?:que|qu['’]))",
         r"(?:petite )?note (?:à|pour) (?:moi[- ]même|moi|toi|plus tard)(?=[ \t]*[:,–—-])"
-        r"|pour (?:rappel|info|mémoire)(?=[ \t]*:)|pour (?:la suite|la prochaine fois|plus tard"
+        r"|pour (?:rappel|info|mémoire)(?=[ \t]*:)|pour toutes les prochaines \w+(?=[ \t]*[:,])"
+        r"|pour (?:la suite|la prochaine fois|plus tard"
         r"|l['’]avenir)(?=[ \t]*[:,])",
         r"(?:à partir|dès) (?:de )?(?:maintenant|d['’]aujourd['’]hui|aujourd['’]hui)\b|désormais\b"
         r"|dorénavant\b|à l['’]avenir\b",
@@ -106,7 +109,8 @@ SAVE = "|".join(
         r"(?=[ \t]+que\b)",
         r"nota (?:para|a) (?:mí(?: mism[oa])?|ti|después)(?=[ \t]*[:,–—-])",
         r"(?:a partir|desde) (?:de )?(?:ahora|hoy)(?: en adelante)?\b|de (?:ahora"
-        r"|hoy) en (?:adelante|más)\b|para (?:la próxima(?: vez)?|el futuro"
+        r"|hoy) en (?:adelante|más)\b|que sepas(?=[ \t]+que\b)|para (?:todas las próximas \w+"
+        r"|la próxima(?: vez)?|el futuro"
         r"|más adelante)(?=[ \t]*[:,])"
         r"|en adelante\b|en lo sucesivo\b|en el futuro\b",
         # Portuguese
@@ -133,12 +137,13 @@ STATES = (
 TOLD = (
     r"(?:speichere?|notiere?|schreibe?|halte?)(?: dir)? (?:das|es)(?: \w+)? (?:ab|auf|fest)"
     r"|das sollst du dir merken"
-    r"|merke?(?: dir)?(?: das| es)(?: bitte)?|merk['’]s dir|bitte (?:\w+ )?merken"
+    r"|merke?(?: dir)?(?: das| es)(?: bitte)?|merk['’]s dir|bitte (?:\w+ )?(?:merken|behalten"
+    r"|speichern|notieren)"
     r"|behalte? das im (?:Kopf|Hinterkopf)"
     r"|vergiss das(?: bitte)? nicht"
     r"|souviens[- ]t['’]en|retiens[- ](?:le|ça)|retiens ça|mémorise[- ]le|enregistre[- ]le"
     r"|note[- ]le|n['’]oublie pas(?: ça)?|ne l['’]oublie pas"
-    r"|garde[- ](?:le|ça) en (?:tête|mémoire)"
+    r"|à retenir|à noter|(?:mets|garde)[- ](?:le|ça) en (?:tête|mémoire)"
     r"|recuérdalo|recuerda eso|tenlo (?:en cuenta|presente)|que no se te olvide|anótalo|apúntalo"
     r"|no lo olvides|guárdalo"
     r"|lembre-se disso|anote isso|ricordatelo|ricordalo|tienilo a mente"
