@@ -24,12 +24,16 @@ Store = Mapping[str, StoredNote]
 
 # Reasons by which a note is not out of date: what it says is said to stand elsewhere.
 _ELSEWHERE = re.compile(
-    r"(?i)merg|duplicat|\bdup(?:e|es)?\b|redundan|already|\bsame\b|identical|consolidat|combin|"
-    r"\bcover|contain|includ|repeat|repetiti|folded|moved? (?:in)?to|stated? (?:in|elsewhere)|"
-    r"said (?:in|twice|elsewhere)|absorb|subsum|overlap|equivalent|"
-    r"doppel|dublette|duplikat|zusammengef|enthalten|bereits|steht (?:schon|auch)|identisch|"
-    r"gleiche|wiederhol|fusion|doublon|déjà|duplicad|repetid|combinad|"
-    r"重复|重複|合并|合併|统合|統合|已经|已有|相同|중복|병합|통합|동일"
+    r"(?i)merg(?:e|ed|ing)\b|duplicat|\bdup(?:e|es)?\b|redundan|identical|consolidat|subsum|absorb|"
+    r"already (?:in|said|stated|covered|noted|stored|kept|there|captured|recorded|present|part)\b|"
+    r"\bsame (?:as|fact|thing|note|rule|content|information|matter)\b|says? the same|"
+    r"\b(?:covered|contained|included|repeated|restated|captured|combined) (?:by|in|with)|"
+    r"\brepeats\b|folded into|moved (?:in)?to|equivalent to|overlaps? with|"
+    r"(?:said|stated|noted) (?:in|twice|elsewhere|again)|"
+    r"doppel|dublette|duplikat|zusammengef|enthalten in|steht (?:schon|bereits|auch)|identisch|"
+    r"(?:bereits|schon) (?:in|gesagt|notiert|enthalten)|dasselbe|das gleiche|wiederhol|"
+    r"fusionn|doublon|déjà dit|duplicad|fusionad|"
+    r"重复|重複|合并|合併|统合|統合|已有|已在|相同|중복|병합|통합|동일"
 )
 
 
@@ -102,9 +106,7 @@ def texts_after(ops: Sequence[Op], store: Store) -> dict[str, str]:
 # --- how many
 
 
-def _beyond(
-    ops: Sequence[Op], store: Store, gone: int
-) -> tuple[dict[Op, Refusal], dict[Op, str]]:
+def _beyond(ops: Sequence[Op], store: Store, gone: int) -> tuple[dict[Op, Refusal], dict[Op, str]]:
     """The removals for which there is no room: in this plan, and in these days. Merges come
     first, for they keep what the notes say."""
     most, left = removable(len(store)), removable(len(store) + gone) - gone

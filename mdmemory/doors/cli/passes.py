@@ -246,8 +246,11 @@ def _tell(outcome: Outcome) -> None:
     for op, code, message in outcome.refused:
         print(f"refused {describe(op)}\n    {message} ({code})")
     what = "plan refused" if outcome.outcome == "refused" else "no plan"
+    told = {(code, message) for _, code, message in outcome.refused}
     for code, message in outcome.refusals:
-        print(f"{what}: {message} ({code})")
+        is_one_op = code == "schema" and message.startswith("Op ")
+        if (code, message) not in told:
+            print(f"{'left out' if is_one_op else what}: {message} ({code})")
     if outcome.outcome == "applied":
         print(
             f"{plural(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "
