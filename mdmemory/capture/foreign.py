@@ -7,8 +7,11 @@ it can ask. Pure.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
+from itertools import islice
 
+from mdmemory import bounds
 from mdmemory.capture.extract import description_of, name_of
 from mdmemory.capture.gate_words import INJECTION
 from mdmemory.capture.pending import Waiting
@@ -29,7 +32,7 @@ def gives_orders(text: str) -> bool:
 
 def requests(text: str) -> list[str]:
     """The lines of somebody else's that ask to remember something, redacted; at most a few."""
-    return [line for line in _lines(text) if openings(line)][:MOST]
+    return _redacted(line for line in _lines(text) if openings(line))
 
 
 def orders(text: str, session: str, today: str) -> list[Waiting]:
@@ -50,13 +53,18 @@ def is_order(line: str) -> bool:
 
 
 def _orders(text: str) -> list[str]:
-    return [line for line in _lines(text) if is_order(line)][:MOST]
+    return _redacted(line for line in _lines(text) if is_order(line))
 
 
 def _lines(text: str) -> list[str]:
-    visible = without_memory(strip_private(text)[0])
+    visible = without_memory(strip_private(bounds.beginning(text))[0])
     found = [line.strip()[:_READ] for line in foreign(visible)]
-    return [redact(line)[0] for line in found if line]
+    return [line for line in found if line]
+
+
+def _redacted(lines: Iterable[str]) -> list[str]:
+    """The first few of them; only these are looked through for secrets, which takes time."""
+    return [redact(line)[0] for line in islice(lines, MOST)]
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 
 from mdmemory import bounds
@@ -47,7 +47,12 @@ def find(text: str) -> list[Trigger]:
 
     Runs of blanks and of marks count once.
     """
-    text = squeezed(bounds.beginning(text))
+    return list(_found(bounds.beginning(text)))
+
+
+@lru_cache(maxsize=4)  # one message is looked at several times on its way to a note
+def _found(text: str) -> tuple[Trigger, ...]:
+    text = squeezed(text)
     masked = own_words(text, opens)
     triggers: list[Trigger] = []
     read_to = 0
@@ -72,7 +77,7 @@ def find(text: str) -> list[Trigger]:
                 if points and not opening.rule:
                     told = _pointed_at(opening, text, line.start())
                 triggers.append(told)
-    return _without_pointers(triggers)
+    return tuple(_without_pointers(triggers))
 
 
 def foreign(text: str) -> list[str]:

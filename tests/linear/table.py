@@ -35,6 +35,7 @@ from mdmemory.capture import (
     duplicates,
     extract,
     fact,
+    foreign,
     gate,
     gate_words,
     near,
@@ -54,8 +55,8 @@ from mdmemory.capture.transcript import Turn
 from mdmemory.capture.transcripts import claude, export, fences, injected, plain, turns
 from mdmemory.claims import contradiction, literals, places, polarity, statement, stems, units
 from mdmemory.compact import answer as plan_answer
+from mdmemory.compact import meaning_guards, plan, same, text_guards
 from mdmemory.compact import near as near_notes
-from mdmemory.compact import plan, same, text_guards
 from mdmemory.doors import jsonc, jsonc_edits, tool_notes, tools, worddiff
 from mdmemory.errors import MdmemoryError
 from mdmemory.observe import answers, disclosure, event, observation
@@ -72,6 +73,7 @@ PRIVACY = [
     for each in pkgutil.iter_modules(privacy.__path__, "mdmemory.privacy.")
 ]
 Call = Callable[[str], object]
+forget = triggers._found.cache_clear  # what was found for the text before: a clock shall not see it
 DAY = "2026-06-20"
 TODAY = date(2026, 6, 20)
 NOTE = 200_000  # characters of a note that a hand wrote; its file may have 4 MiB
@@ -222,6 +224,10 @@ def _text_guards(text: str) -> object:
     return list(text_guards.bad_text(op, {"a.md": _stored("b")}))
 
 
+def _meaning(before: str, after: str) -> object:
+    return list(meaning_guards.meaning("a.md", [_note(before), _note("b")], "A fact", after))
+
+
 def _sentences(text: str) -> object:
     found = _note(text)
     return same.sentences(found), same.same_key(found), same.wording(found)
@@ -244,6 +250,8 @@ EVERY = (
     row(triggers.find, triggers, "find", bounds.MESSAGE, wordings, wordings_europe, rule_words),
     row(lambda text: whose.own_words(text, triggers.opens), whose, "", bounds.MESSAGE, whose_words),
     row(pasted_lines.lines_of, pasted_lines, "", bounds.MESSAGE, whose_words),
+    row(foreign.requests, foreign, "requests", bounds.MESSAGE, whose_words),
+    row(lambda text: foreign.orders(text, "s", DAY), foreign, "orders"),
     row(rules.rule, rules, "rule", bounds.MESSAGE, rule_words),
     row(rules.makes_rule, rules, "makes_rule", bounds.MESSAGE, rule_words),
     row(triggers.type_of, triggers, "type_of"),
@@ -285,6 +293,9 @@ EVERY = (
     row(answers.read, answers),
     row(lambda text: answers.read(f"```json\n{text}"), answers, "fenced"),
     row(_text_guards, text_guards, "", limits.MAX_BODY),
+    row(lambda text: _meaning(text, "a"), meaning_guards, "before", limits.MAX_BODY),
+    row(lambda text: _meaning("a", text), meaning_guards, "after", limits.MAX_BODY),
+    row(lambda text: _meaning(text, f"{text} a"), meaning_guards, "both", limits.MAX_BODY),
     # what notes claim
     row(literals.tokens, literals, "tokens", NOTE),
     row(literals.links, literals, "links", NOTE),
@@ -374,6 +385,7 @@ EVERY = (
 
 SPARED = {
     "capture.imports.reading": "names of files",
+    "compact.removals": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",
     "doors.cli.searching": "what a person types",
     "doors.githooks": "the first line of a person's own hook",
@@ -384,6 +396,7 @@ SPARED = {
     "observe.timeline": "a day that a person types",
     "search.ranking": "ten characters of a date",
     "session.outputs": "an id of ours",
+    "store.editing": "the name of a note, which has 80 bytes",
     "store.git": "ids and names of refs, which git checked",
     "store.history": "the messages of our own commits, line by line",
     "store.journal": "our own journal",
