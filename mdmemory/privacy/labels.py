@@ -21,6 +21,7 @@ SHOWN = {
     "password": "password", "pass": "password", "pin": "pin", "secret": "secret", "weak": "secret",
     "session": "session", "phrase": "passphrase", "codes": "recovery_code",
 }  # fmt: skip
+_CODES = ("code", "код")  # of anything, as a rule: what sentences say of one is in `spoken`
 # A name goes on after its label with one of these: PASSWORD_FILE names no password.
 _NO_SECRET = (
     r"(?:length|len|min|max|file|files|path|hash|hashes|hashed|hasher|reset|field|policy|url|uri|name"
@@ -157,7 +158,10 @@ def _about(name: str) -> bool:
 
 def _is_name(text: str, label: Label, sign: str) -> bool:
     """Whether the label belongs to the name of a setting: DB_SECRET=x, db.secret: x."""
-    joined = text[label.end : label.end + 1] in ("=", "_") and sign in ("=", ":", ":=")
+    after = ("=", "_") if label.kind != "pass" else ("=",)
+    joined = text[label.end : label.end + 1] in after and sign in ("=", ":", ":=")
+    if label.kind == "pass" and text[label.end : label.end + 1] == "_":
+        return False  # pass_threshold
     return (
         joined
         or text[label.start : label.end].isupper()
@@ -181,8 +185,13 @@ def _fits(label: Label, value: str, quoted: bool, last: bool, is_name: bool) -> 
     if " " in value:
         return False
     if kind == "secret":
-        named = is_name and grade(value) >= JOINED and not values.code(value)
+        typed = re.fullmatch(r"(?:[A-Z]+[a-z]+)+", value) is not None
+        named = is_name and grade(value) >= JOINED and not typed
         return keylike(value) or (named and re.search(r"secret|token", label.word) is not None)
+    if label.word in _CODES:
+        return not is_name and not quoted and pinlike(value) and len(value) >= 4
+    if kind == "pass" and is_name and values.passwordlike(value, last):
+        return True
     if kind == "pass":
         return grade(value) >= WEAK or values.odd(value) or (quoted and not value.isalpha())
     # "key", "auth": too common a word for anything but what looks random
@@ -219,7 +228,7 @@ _BLANK = re.compile(r"[\"'`\]]?[ \t]{1,4}(?:no\.?|nr\.?|#)?[ \t]?|(?<=[" + CJK +
 def _beyond_blank(text: str, lower: str, label: Label) -> Iterator[Span]:
     """`wifi password x`, `Admin PIN 1`, `--password x`: no sign but a blank."""
     blank = _BLANK.match(text, label.end)
-    if blank is None:
+    if blank is None or label.word in _CODES:
         return
     if label.kind in ("phrase", "codes"):
         yield from _many(text, label, blank.end(), 1)
@@ -264,6 +273,10 @@ def _fits_bare(text: str, lower: str, label: Label, value: str, stop: int, quote
         )
     if quoted and " " not in value:
         return grade(value) >= JOINED
+    if label.kind == "password" and pinlike(value) and value.isdigit() and len(value) >= 4:
+        year = re.fullmatch(r"(?:19|20)\d\d", value)
+        alone = _CLAUSE_ENDS.match(text, stop) is not None
+        return alone and year is None and not values.is_counted(text, stop)
     known = text[label.start : label.end].isupper() or text[label.start - 1 : label.start] == "_"
     return grade(value) >= (JOINED if known and "_" in text[label.start - 1 : label.end] else WEAK)
 

@@ -43,6 +43,8 @@ _USER_AND = re.compile(
     r"\b(?:admin|root|administrator)[^\s\w]{0,2}(?:[ ,]+\w{1,7})?[ ,]*"
     r"(?:\b(?:mit|und|et|avec|y|con|e|com|and|with|с|и|а)\b|と|和|에|랑)[ ]?\Z"
 )
+# What stands behind a means in Japanese and Korean.
+_PARTICLE = re.compile("で(?:す|した)?(?!は)|を使|로|으로")
 # Codes that are no secret: "the exit code is 4711".
 _OTHER_CODE = re.compile(
     r"\b(?:status|error|exit|zip|area|country|http|return|response|postal|source|fehler|product|dial|qr"
@@ -86,7 +88,7 @@ def _sentence(text: str, start: int, end: int, done: int) -> tuple[int, int]:
     for found in _END.finditer(text, left, start):
         left = found.end()
     most = min(len(text), end + _LONGEST - _REACH)
-    stop = _END.search(text, end, most)
+    stop = _END.search(text, end + (text[end : end + 1] == "?"), most)  # "The password? x"
     return left, stop.end() if stop else most
 
 
@@ -251,6 +253,8 @@ def _is_name(word: _Word, bare: str) -> bool:
 def _named_later(lower: str, word: _Word, label: Label, code: bool) -> bool:
     """Whether a label after a word names it: "x9!b is the root password"."""
     between = lower[word.end : label.start]
+    if not between.strip() and label.word in ("паролем", "пином", "кодом"):
+        return word.grade >= WEAK
     if not follows("as", between) or len(between.split()) > 6:
         return False
     if label.kind == "pin":
@@ -271,7 +275,7 @@ def _opening(
     """Whether a word opens what the sentence speaks of."""
     if word.grade == STRONG:
         return True
-    joined = leads("with", before)
+    joined = leads("with", before) or _PARTICLE.match(lower, word.end) is not None
     after = lower[word.end : right]
     if code:
         locks = [each for each in opens if each.kind == LOCK]

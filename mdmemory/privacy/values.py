@@ -90,6 +90,8 @@ def grade(token: str) -> int:
         return JOINED
     if digits:
         return WEAK if len(bare) >= 5 and _WORD_NUMBER.search(bare) else NONE
+    if re.fullmatch(r"(?:[A-Z][a-z]+){3,}|[A-Za-z]+\.[a-z_]+", bare):
+        return NONE  # the name of a type, a name in a module
     if _INNER_CAPITAL.search(bare) or _JOINED_WORDS.fullmatch(bare):
         return JOINED
     return PLAIN if bare.replace("-", "").rstrip("!").isalpha() else NONE
@@ -149,6 +151,8 @@ def made_up(token: str) -> bool:
 
 def keylike(value: str) -> bool:
     """Whether it could be a key: long enough, and digits or both cases in turn."""
+    if re.fullmatch(r"(?:[A-Z]+[a-z]+){1,5}", value):
+        return False  # the name of a type
     digits = sum(c.isdigit() for c in value)
     numbered = digits >= 2 and not re.fullmatch(r"[0-9.,:/-]+", value)
     return len(value) >= 8 and (numbered or (" " not in value and changes(value) >= 0.3))
@@ -214,7 +218,7 @@ _PLACEHOLDERS = frozenset(_WORDS.split())
 _STANDS_FOR = re.compile(
     r"(?:x{3,}|\*+|•+|\.{3,}|…+|[-_]+|#+|0+|\?+)"
     r"|[<‹\[{].*|.*(?:YOUR|your)[-_ ].*|your.*|.*[-_](?:here|aqui|aquí|hier|ici|qui)"
-    r"|(?:tu|sua|seu|deine?|votre|ton|mon|my|il_tuo|la_tua)[-_].*|.*(?:\.\.\.|…|\*{3,}|•{3,}|x{4,}|X{4,}).*"
+    r"|(?:tu|sua|seu|deine?|votre|ton|mon|il_tuo|la_tua)[-_].*|my[-_]?(?:secret|pass|pwd|token|api|key|user|db|client).*|.*(?:\.\.\.|…|\*{3,}|•{3,}|x{4,}|X{4,}).*"
     r"|(?:sk|pk)-\.*"
 )
 
