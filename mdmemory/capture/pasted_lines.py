@@ -143,6 +143,8 @@ def _speakers(lines: Sequence[Line]) -> None:
     for at, line in enumerate(lines):
         named = _pattern(words.SPEAKER).match(line.text[:LOOKED_AT]) if not line.kind else None
         name = named["name"] if named else ""
+        if _pattern(words.KEEPS).search(name):
+            continue  # "No. Remember: ..." names nobody
         if name and name.lower().split()[0] not in words.LABELS and not line.told_at:
             found.append((at, name))
     for (at, one), (after, other) in pairwise(found):

@@ -11,14 +11,12 @@ from itertools import pairwise
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.near import words
 from mdmemory.capture.transcript import Turn
-from mdmemory.capture.triggers import FLOOR, find, weight
+from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.claims import literals
 from mdmemory.limits import MAX_DESCRIPTION
 
 USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said
 
-_FENCE = re.compile(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)")
-_QUOTED = re.compile(r"(?m)^[ \t]{0,3}>.*$")
 _AROUND = " \t\"'“”‘’「」…."
 _REQUEST = re.compile(r"\b(?:please|can you|could you|would you|will you)\b|请|請|能不能|可以")
 # One order to the assistant: a fact about the work it is not. "Please note that" tells one.
@@ -85,7 +83,8 @@ def heard(turns: Sequence[Turn]) -> list[Said]:
     """The turns (redacted, without memory and private text), ready to be searched."""
     found = []
     for turn in turns:
-        bare = _QUOTED.sub(" ", _FENCE.sub(" ", turn.text))
+        # the assistant quotes nobody: what it shows is its own
+        bare = own(turn.text) if turn.role == "user" else turn.text
         found.append(Said(turn, fold(turn.text), fold(bare), _is_unwanted(turn)))
     users = [at for at, each in enumerate(found) if each.turn.role == "user"]
     for before, at in pairwise(users):

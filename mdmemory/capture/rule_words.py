@@ -18,11 +18,12 @@ STANDING = (
 )
 # At the beginning: "always run", but not "always fails" or "never mind".
 ALWAYS = (
-    r"(?:always|never(?: ever)?)[ ]+(?!\w*[^s\W]s\b|\w+ed\b|(?:mind|been|had|seen|got|knew|went"
+    r"(?:as a (?:general )?rule|by default)(?=,)|(?:always|never(?: ever)?)[ ]+(?!\w*[^s\W]s\b"
+    r"|\w+ed\b|(?:mind|been|had|seen|got|knew|went"
     r"|again|the|a|an|in|on|at|more|less|worked|happened|heard|thought|you|i|we|it|this|that)\b)\w"
     r"|(?:do not|don['’]?t)(?: you)? ever\b|under no circumstances\b"
     r"|(?:immer|nie|niemals|stets|grundsätzlich)[ ]+(?!noch\b|wieder (?:das|der|die)|mehr\b"
-    r"|dasselbe\b|das(?:selbe)?\b|dieser?\b|wenn ich\b|ich\b|wir\b|er\b|sie\b)\w"
+    r"|dasselbe\b|das(?:selbe)?\b|dieser?\b|wenn ich\b|ich\b|wir\b|er\b|sie\b)[\w\ufffc]"
     r"|(?:toujours|jamais)[ ]+(?!pas\b|rien\b|le même|la même|aucun|autant|plus\b|je\b|on\b|il\b"
     r"|elle\b)\w|plus jamais (?:de[ ]|d['’])|n(?:e[ ]|['’])[^.!?;:\n]{1,60}\bjamais\b"
     r"|(?:siempre|nunca|jamás)[ ]+(?!\w+o\b|que\b|he\b|ha\b|había\b|lo mismo\b|me\b|pasa\b|falla\b"
@@ -31,6 +32,17 @@ ALWAYS = (
 )
 # A verb of asking the assistant for something, then a word for every time.
 ORDERED = (
+    r"(?:before|after) (?:every|each|any)\b(?![^.!?\n]*\b(?:it|fails?|crash\w*|breaks?|errors?|i"
+    r"|we)\b)|(?:vor|nach) jede[mnrs]?\b(?![^.!?\n]*\b(?:es|er|ich|schlägt|stürzt|bricht|hängt"
+    r"|kommt)\b)"
+    r"|(?:avant|après) chaque\b(?![^.!?\n]*\b(?:il|elle|ça|je|plante|échoue)\b)|(?:antes"
+    r"|después) de cada\b(?![^.!?\n]*\b(?:falla|se|me|da)\b)"
+    r"|(?:when|if) [^.!?\n]{2,120}, (?:please )?(?:always|never)\b|(?:use|prefer|pick|write|nimm"
+    r"|nutze?|verwende?|benutze?|utilise|prends|usa|utiliza)\b[^.!?\n]{1,80}, (?:never|nie|niemals"
+    r"|jamais|nunca)\b"
+    r"|(?:arbeite|fang|kopiere?|lade|leg|merge|öffne|schick|stell|übersetze?|wähle?|sei|antworte?"
+    r"|schreibe?|zeige?)\b[^.!?,\n]{0,120}[ ](?:nie|niemals|immer|stets|in Zukunft)\b"
+    r"|"
     r"(?:all|every|each)(?: \w+)? (?:commits?|prs?|pull requests?|tests?|branch(?:es)?|migrations?"
     r"|releases?|deploys?|merges?|reviews?|comments?|docstrings?|messages?)\b[^.!?\n]{0,60} (?:must"
     r"|should|has to|have to|needs?|gets?|is to|are to|go(?:es)?)\b"
@@ -56,7 +68,8 @@ ORDERED = (
     r"|speak|squash|start|tag|talk|test|treat|try|use|verify|write)\b"
     r"[^.!?\n]{0,160}\b(?:whenever you|every time you|each time you|any time you|at all times"
     r"|without exception)\b"
-    r"|(?:all |our |the )?(?:commits?|commit messages?|branch(?:es)?(?: names)?|prs?|pull requests?"
+    r"|(?:all |our |the |your )?(?:commits?|commit messages?|branch(?:es)?(?: names)?|prs?"
+    r"|pull requests?"
     r"|tests?|comments?|docstrings?|answers?|replies|responses?|variable names|names|identifiers"
     r"|docs|changelogs?|releases?|deploys?|deployments?|migrations?|code)"
     r" (?:must|should|shall|have to|has to|may|can) (?:always|never|only)\b|i (?:always"
@@ -102,14 +115,16 @@ FOR_GOOD = (
     r"|sin excepci(?:ón|ones)|por norma)|[, ](?:ever again|ein für alle ?mal|une fois pour toutes"
     r"|de una vez por todas))"
     r"(?:,? (?:please|bitte|s['’]il te pla[iî]t|stp|por favor))?[.! \t]*$"
-    r"|,[ ](?:that['’]s|das ist|c['’]est|es) (?:the|a|our|die|eine|unsere|la|une|notre|una"
+    r"|;[ ](?:always|never)\b|,[ ](?:that['’]s|das ist|c['’]est|es) (?:the|a|our|die|eine|unsere|la"
+    r"|une|notre|una"
     r"|nuestra) (?:\w+ )?(?:rule|regel|règle|regla|norma)\b"
     r"|,[ ](?:always|immer|toujours|siempre) (?:in|on|with|as|to|auf|mit|als|en|avec|comme|à|con"
     r"|como)\b"
 )
 # A rule by its name.
 NAMED = (
-    r"(?:our|my|house|team|new|standing|general|one)(?: \w+)? (?:rules?|conventions?|standard"
+    r"(?:(?:it['’]s|this is) )?(?:our|my|an?|house|team|new|standing|general"
+    r"|one)(?: \w+){0,2} (?:rules?|conventions?|standard"
     r"|policy)(?: of ours| here| is| are"
     r"|s are)?[ ]?(?::|is\b|are\b)|rules? for (?:this|the|you|all|our|my)\b[^:\n]{0,40}:[ ]"
     r"|(?:unsere|meine) (?:regel|konvention)(?:n|en)?(?: ist| sind| lautet)?[ ]?[:,]?[ ]"

@@ -15,7 +15,7 @@ from itertools import islice
 
 from mdmemory import bounds
 from mdmemory.capture import rules, whose_words, wordings
-from mdmemory.capture.whose import BLANK, foreign_lines, own_words
+from mdmemory.capture.whose import BLANK, foreign_lines, own_lines, own_words
 
 FLOOR = 8
 JUDGED = 2_000  # characters of a sentence, or of a fact, that tell what it is
@@ -78,6 +78,11 @@ def _found(text: str) -> tuple[Trigger, ...]:
                     told = _pointed_at(opening, text, line.start())
                 triggers.append(told)
     return tuple(_without_pointers(triggers))
+
+
+def own(text: str) -> str:
+    """The lines of a message that the user typed."""
+    return own_lines(bounds.beginning(text), opens)
 
 
 def foreign(text: str) -> list[str]:
@@ -172,7 +177,7 @@ def _openings(line: str) -> list[_Opening]:
             whole = opening.negated or opening.before or opening.rule
             open_ended = not (whole or moved.end < end)
             found.append(moved)
-        elif points_back:
+        elif points_back and not (found and found[-1].start >= before_start):
             found.append(_Opening(sentence.strip(), before_start, start, before=True))
             open_ended = False
         elif open_ended and _matches(wordings.TURN, sentence.strip()):

@@ -32,6 +32,13 @@ def own_words(text: str, asks: Callable[[str], bool]) -> str:
     return "\n".join(_shown(line) for line in lines)
 
 
+def own_lines(text: str, asks: Callable[[str], bool]) -> str:
+    """What the user typed, with what they name between quotation marks or as code."""
+    lines = lines_of(text)
+    _Reading(lines, asks).read()
+    return "\n".join(line.text[: line.told_at or None] for line in lines if line.own)
+
+
 def foreign_lines(text: str, own: str) -> list[str]:
     """The lines that are not the user's, without the marks that show it; `own` is `own_words`.
 

@@ -15,7 +15,8 @@ _MEMORY = rf"(?:to|in|into){_S}(?:your{_S}|the{_S}|long[- ]term{_S})?memory\b"
 # What may stand before a trigger at the start of a sentence.
 _LEADS = (
     r"(?:please|pls|also|and|so|ok(?:ay)?|hey|hi|btw|by the way|important|note|one more thing"
-    r"|fyi|p\.?s|reminder|actually|just|oh|it['’]?s important (?:to me )?(?:that )?(?:you|to)"
+    r"|fyi|p\.?s|reminder|actually|just|oh|for what it['’]s worth|fwiw"
+    r"|it['’]?s important (?:to me )?(?:that )?(?:you|to)"
     r"|quick thing|can you|could you|would you|will you"
     r"|do|for us|for me|i want you to|i need you to|i(?:['’]d| would) like you to|you should"
     r"|you must|first"
@@ -72,6 +73,7 @@ WHAT_STANDS = r"\bwhat\b|\bwas\b|\bce qu|\blo que\b"
 # Where a later clause of a sentence begins. `so`: what stands before it belongs to the fact.
 CLAUSE = (
     r"(?:[:;–—]|[ ]-(?=[ ]))[ \t]+|,[ \t]*(?:but|and|yet|aber|und|doch|mais|et|pero|y)[ \t]+"
+    r"|,[ \t]+(?=(?:remember|merke?|denke?|retiens|souviens|note|recuerda|anota|keep)\b)"
     r"|(?P<so>,[ \t]*(?:so|hence|therefore|also|daher|deshalb|deswegen|donc|alors|así que|por eso"
     r"|por lo que)[ \t]+)"
 )
@@ -87,8 +89,10 @@ SAVE = "|".join(
         rf"(?:save|add|commit|put|store|write)(?:{_S}(?:this|that|it))?{_S}{_MEMORY}{_ENDS_MEMORY}",
         rf"(?:save|store|log|record|note){_S}(?:this|the following)(?:{_S}(?:fact|rule"
         rf"|preference))?{_ENDS}"
-        rf"|(?:note|write|jot){_S}(?:this|that|it){_S}down\b|(?:write|jot){_S}down{_S}that\b",
-        rf"(?:keep|bear|have)(?:{_S}(?:this|that|it))?{_S}in{_S}mind\b(?=[ \t]*(?:[:,—–-]|that\b"
+        rf"|(?:note|write|jot){_S}(?:this|that|it){_S}down\b|(?:write|jot"
+        rf"|note){_S}down(?:(?=[ \t]*:)|{_S}that\b)",
+        rf"(?:keep|bear|have)(?:{_S}(?:this|that|it))?{_S}in{_S}mind\b(?:{_S}for{_S}(?:later"
+        rf"|the{_S}future)(?=[ \t]*:))?(?=[ \t]*(?:[:,—–-]|that\b"
         rf"|[.!]?[ \t]*$))",
         rf"memori[sz]e(?=[ \t]*:|{_S}(?:that|this)\b)|take{_S}note(?=[ \t]*:|{_S}(?:that"
         rf"|of{_S}this)\b)",
@@ -96,7 +100,8 @@ SAVE = "|".join(
         rf"|memory)"
         rf"(?=[ \t]*:|{_S}that\b)|note{_S}to{_S}self(?=[ \t]*[:,.—–-]|{_S}\w)",
         rf"(?<=please ){_PLEASE}|(?<=please, ){_PLEASE}",
-        rf"for{_S}(?:future{_S}reference|the{_S}record|(?:your|the){_S}memory|(?:later|future"
+        rf"for{_S}(?:future{_S}reference|the{_S}record(?=[ \t]*[:—–-])|(?:your|the){_S}memory"
+        rf"|(?:later|future"
         rf"|next){_S}\w+|later)"
         rf"(?=[ \t]*[:,—–-])|note{_S}for{_S}(?:next{_S}time|later|the{_S}future)(?=[ \t]*[:,]"
         rf"|{_S}that\b)",
@@ -141,7 +146,8 @@ AROUND = (
 )
 # The fact stands before: "we deploy on Tuesdays, remember that", "週次だと覚えておいて".
 BEFORE = (
-    rf"(?P<fact>.{{4,}}?)(?:[,;—–]|[ ]-(?=[ ]))[ \t]*(?:(?:so|and|please|bitte|und|et|y|por favor"
+    rf"(?P<fact>.{{4,}}?)(?:[,;—–]|[ ]-(?=[ ]))[ \t]*(?:(?:so|and|please|do|bitte|und|et|y"
+    rf"|por favor"
     rf"|s['’]il te plaît),?{_S}){{0,2}}"
     rf"(?P<p>remember{_S}(?:this|that|it)|don['’]?t forget(?:{_S}(?:this|that|it))?"
     rf"|note{_S}(?:that|this|it)(?:{_S}down)?|(?:save|store){_S}(?:this|that|it)"

@@ -92,7 +92,8 @@ SAVE = "|".join(
         r"(?:à partir|dès) (?:de )?(?:maintenant|d['’]aujourd['’]hui|aujourd['’]hui)\b|désormais\b"
         r"|dorénavant\b|à l['’]avenir\b",
         # Spanish
-        rf"(?:recuerda|recuerde|recuerden|recordá|recordad)(?: tú)?{_ES_THAT}|recuerda {_RULE}"
+        rf"(?:recuerda|recuerde|recuerden|recordá|recordad)(?: tú| bien)?{_ES_THAT}"
+        rf"|recuerda {_RULE}"
         rf"|quédate con(?= que\b|:)",
         rf"(?:acuérdate|acuérdese|acordate)(?:[ \t]+siempre)?{_ES_THAT}",
         rf"(?:no (?:te |se )?olvid(?:es|e|éis)|que no se te olvide)(?:[ \t]+nunca)?{_ES_THAT}",
@@ -137,14 +138,16 @@ STATES = (
 TOLD = (
     r"(?:speichere?|notiere?|schreibe?|halte?)(?: dir)? (?:das|es)(?: \w+)? (?:ab|auf|fest)"
     r"|das sollst du dir merken"
-    r"|merke?(?: dir)?(?: das| es)(?: bitte)?|merk['’]s dir|bitte (?:\w+ )?(?:merken|behalten"
+    r"|merke?(?: dir)?(?: das| es)(?: bitte)?|merk['’]s dir|merken,? bitte|bitte (?:\w+ )?(?:merken"
+    r"|behalten"
     r"|speichern|notieren)"
     r"|behalte? das im (?:Kopf|Hinterkopf)"
     r"|vergiss das(?: bitte)? nicht"
     r"|souviens[- ]t['’]en|retiens[- ](?:le|ça)|retiens ça|mémorise[- ]le|enregistre[- ]le"
     r"|note[- ]le|n['’]oublie pas(?: ça)?|ne l['’]oublie pas"
     r"|à retenir|à noter|(?:mets|garde)[- ](?:le|ça) en (?:tête|mémoire)"
-    r"|recuérdalo|recuerda eso|tenlo (?:en cuenta|presente)|que no se te olvide|anótalo|apúntalo"
+    r"|recuérdalo|recuerda eso|tenlo (?:en cuenta|presente|en mente)|que no se te olvide|anótalo"
+    r"|apúntalo"
     r"|no lo olvides|guárdalo"
     r"|lembre-se disso|anote isso|ricordatelo|ricordalo|tienilo a mente"
 )
