@@ -287,7 +287,7 @@ def _in_command(text: str, label: Label) -> bool:
 
 
 def _more_groups(text: str, stop: int) -> Iterator[Span]:
-    """Further groups of digits of the same code: 4471 0932."""
+    """Further groups of digits of the same code, after blanks."""
     more = re.compile(r"(?:[ ]\d{3,4}){1,3}(?![\w:.-])").match(text, stop)
     if more:
         yield stop, more.end(), "pin"
