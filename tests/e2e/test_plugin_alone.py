@@ -71,7 +71,8 @@ with open(os.environ["RECORD"], "a") as record:
             tool = {"name": "t", "description": "d", "parameters": {"properties": {}}}
             result = {"hooks": ["message", "system", "compacting", "idle"], "tools": [tool]}
         if asked["method"] == "message":
-            result = {"parts": ["one", "two"]}
+            shown = {"message": "Remembered: x", "variant": "success"}
+            result = {"parts": ["one", "two"], "toast": shown}
         if how == "die" and asked["method"] != "hello":
             os._exit(1)
         if how == "hang" and asked["method"] == "system":
@@ -146,6 +147,22 @@ def drive(compiled: Path, tmp_path: Path) -> Drive:
         return Driven(json.loads(done.stdout), *texts)
 
     return run
+
+
+@pytest.mark.parametrize("fault", ["", "throw new Error('no screen')", "return Promise.reject(1)"])
+def test_the_user_is_shown_what_became_of_a_wish_and_no_fault_of_it_fails_the_turn(
+    drive: Drive, fault: str
+) -> None:
+    script = (
+        f"const shown = []; const showToast = ({{ body }}) => {{ shown.push(body); {fault} }}\n"
+        "const other = await plugin.server({ directory, client: { tui: { showToast } } })\n"
+        "await other['chat.message']({ sessionID: 'ses_1' }, about); out.shown = shown\n"
+        "await other.dispose()"
+    )
+    out, _, log = drive("well", script)
+    assert out["shown"] == [{"title": "mdmemory", "message": "Remembered: x", "variant": "success"}]
+    assert [part.get("text") for part in out["parts"]] == ["hello", None, "one", "two"]
+    assert log == ""
 
 
 def test_parts_come_behind_the_users_in_their_order(drive: Drive) -> None:
