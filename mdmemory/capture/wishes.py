@@ -54,15 +54,17 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """A folder of wishes. `key` seals them; without one they are kept, and wait for a person."""
+    """A folder of wishes. The key in the file `key_file` seals them, and is made with the first
+    wish; where it cannot be had, wishes are kept all the same, and wait for a person."""
 
     folder: Path
-    key: bytes
+    key_file: Path
     project: str = ""
 
     def put(self, asked: Sequence[Asked], session: str, since: str, why: str) -> list[Path]:
         """Keep what was asked for. Raises Unwritable, RepositoryState for a link in its place."""
         self._prepare()
+        key = _made_key(self.key_file)
         paths = []
         for each in asked:
             trigger = each.trigger
@@ -70,7 +72,7 @@ class Inbox:
                 each.text, trigger.type, trigger.kind, session, each.turn, since, why, self.project
             )
             path = self.folder / wish.file
-            write_atomic(path, _rendered(wish, self.key), mode=0o600)
+            write_atomic(path, _rendered(wish, key), mode=0o600)
             paths.append(path)
         return paths
 
@@ -98,9 +100,11 @@ class Inbox:
         ]  # fmt: skip
 
     def _wishes(self) -> Iterator[tuple[Path, Wish]]:
-        for path in self.files():
+        files = self.files()
+        key = _key(self.key_file) if files else b""
+        for path in files:
             try:
-                wish = _read(read_regular(path), self.key)
+                wish = _read(read_regular(path), key)
             except MdmemoryError:
                 continue
             if wish is not None and wish.project == self.project:
@@ -119,14 +123,19 @@ class Inbox:
                 write_atomic(ignore, b"*\n", mode=0o600)
 
 
-def key_of(file: Path) -> bytes:
-    """The person's key for seals, made at its first use; b"" where it cannot be had."""
+def _made_key(file: Path) -> bytes:
+    """The person's key for seals, made where there is none; b"" where it cannot be had."""
     try:
         if not file.exists():
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomic(file, os.urandom(32).hex().encode("ascii"), replace=False, mode=0o600)
     except (OSError, MdmemoryError):
         pass  # another process was quicker, or the disk is full: what there is counts
+    return _key(file)
+
+
+def _key(file: Path) -> bytes:
+    """The person's key for seals; b"" where there is none."""
     try:
         return read_regular(file, 200)
     except MdmemoryError:

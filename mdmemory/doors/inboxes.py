@@ -25,7 +25,7 @@ def of(project: Project) -> list[Inbox]:
     """The inboxes of a project: the store's own first, then the person's."""
     from mdmemory.capture.wishes import FOLDER, Inbox
 
-    return [Inbox(project.store / FOLDER, _key()), _personal(project.root)]
+    return [Inbox(project.store / FOLDER, _key_file()), _personal(project.root)]
 
 
 def without_store(start: Path) -> Inbox:
@@ -40,20 +40,18 @@ def without_store(start: Path) -> Inbox:
     except MdmemoryError:
         is_ours = False
     if is_ours and os.path.realpath(store) == os.path.join(os.path.realpath(root), _USUAL):
-        return Inbox(store / FOLDER, _key())
+        return Inbox(store / FOLDER, _key_file())
     return _personal(root)
 
 
 def _personal(root: Path) -> Inbox:
     from mdmemory.capture.wishes import Inbox
 
-    return Inbox(machine.state_folder() / "inbox", _key(), os.path.realpath(root))
+    return Inbox(machine.state_folder() / "inbox", _key_file(), os.path.realpath(root))
 
 
-def _key() -> bytes:
-    from mdmemory.capture.wishes import key_of
-
-    return key_of(machine.state_folder() / "inbox.key")
+def _key_file() -> Path:
+    return machine.state_folder() / "inbox.key"
 
 
 def _root(start: Path) -> Path:

@@ -5,7 +5,6 @@ long. The one test of this project that looks at a clock: at the processor time 
 from __future__ import annotations
 
 import ast
-import gc
 import importlib
 import inspect
 import re
@@ -94,16 +93,13 @@ def grows(row: Row, unit: str, most: int) -> str:
 
 @pytest.fixture(autouse=True)
 def _ended() -> Iterator[None]:
-    """A text that takes minutes is a failure, and no end of the run. What Python itself does to
-    find objects that nobody holds is not counted: it grows with all that a run has made."""
+    """A text that takes minutes is a failure, and no end of the run."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise AssertionError(f"{END} s of processor time were not enough")
 
     before = signal.signal(signal.SIGVTALRM, end)
-    gc.disable()
     yield
-    gc.enable()
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     signal.signal(signal.SIGVTALRM, before)
 
