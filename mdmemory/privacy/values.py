@@ -212,7 +212,7 @@ _WORDS = """
 """
 _PLACEHOLDERS = frozenset(_WORDS.split())
 _STANDS_FOR = re.compile(
-    r"(?:x{3,}|\*+|•+|\.{3,}|…+|[-_]+|#+|0+|\?+)"
+    r"(?:x{3,}|\*+|•+|\.{3,}|…+|[-_]+|#+|0{9,}|\?+)"
     r"|[<‹\[{].*|.*(?:YOUR|your)[-_ ].*|your.*|.*[-_](?:here|aqui|aquí|hier|ici|qui)"
     r"|(?:tu|sua|seu|deine?|votre|ton|mon|il_tuo|la_tua)[-_].*|my[-_]?(?:secret|pass|pwd|token|api|key|user|db|client).*|.*(?:\.\.\.|…|\*{3,}|•{3,}|x{4,}|X{4,}).*"
     r"|(?:sk|pk)-\.*"
@@ -228,7 +228,7 @@ def placeholder(value: str) -> bool:
         or first in not_values()
         or value.startswith(("$", "{", "<", "‹", "%", "...", "!Ref", "!vault", "!secret"))
         or _STANDS_FOR.fullmatch(value) is not None
-        or len(set(plain)) < 2
+        or (len(set(plain)) < 2 and not plain.isdigit())
         or re.fullmatch(r"[A-Z]{4,}(?:_[A-Z]+)*", value) is not None
         or "EXAMPLE" in value
     )
