@@ -59,7 +59,7 @@ def test_the_wheel_holds_the_package_the_texts_and_the_type_marker(wheel: Path) 
     expected = {
         f"mdmemory/{path.relative_to(ROOT / 'mdmemory')}"
         for path in (ROOT / "mdmemory").rglob("*")
-        if path.suffix == ".py" or path.name == "py.typed"
+        if path.suffix in (".py", ".toml", ".txt") or path.name == "py.typed"
     } | {
         f"mdmemory/shipped/{path.relative_to(ROOT)}"
         for top in ("protocol", "templates")
