@@ -60,6 +60,10 @@ def test_after_one_command_the_client_has_all_of_it_and_after_another_nothing(
         assert len(notes) == 1
         assert "Releases are cut on Tuesdays, never on Fridays." in notes[0].read_text("utf-8")
         subjects = git(repository, "log", "--format=%s").splitlines()
+        assert subjects[0] == "memory: begin a store", "nobody's branch moves while they work"
+        program = Path(sys.executable).with_name("mdmemory")
+        subprocess.run([program, "index"], cwd=repository, check=True, timeout=HUNG)
+        subjects = git(repository, "log", "--format=%s").splitlines()
         assert subjects[0].startswith("memory: keep what was asked in ses_")
     # nothing of the wiring is on its way into a commit but what a person may want to commit
     status = git(repository, "status", "--porcelain", "-uall").split()[1::2]
