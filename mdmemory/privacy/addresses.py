@@ -107,6 +107,9 @@ _COMMANDS = (
     ("store", _flag("keytool|jarsigner|apksigner", "-(?:src|dest)?(?:store|key)pass")),
     ("openssl", r"-pass(?:in|out)?[ \t]+pass:(?P<value3>[^\s'\"]{3,99})"),
     ("net use", r"\bnet use\b[^\n]{0,120}?/user:\S{1,60}[ \t]+(?P<value3>[^\s/\\]\S{3,99})"),
+    ("net use",
+     r"\bnet use[ \t]+(?:[A-Za-z*]:?[ \t]+)?\\\\\S{1,80}[ \t]+"
+     r"(?P<value7>[^\s/*]\S{3,99})[ \t]+/user:"),
     ("net user", r"\bnet user[ \t]+\S{1,60}[ \t]+(?P<value3>[^\s/*]\S{3,99})"),
     ("smb", r"(?:-U|--user)[ =][\w.\\-]{1,60}%(?P<value3>[^\s'\"]{3,99})"),
     ("freerdp", r"/p:(?P<value3>[^\s'\"]{3,99})"),

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from mdmemory.privacy import values
-from mdmemory.privacy.lexicon import Label, words
-from mdmemory.privacy.tables import CJK
+from mdmemory.privacy.lexicon import CODES, Label, words
+from mdmemory.privacy.tables import CJK, any_of
 from mdmemory.privacy.values import JOINED, STRONG, WEAK, grade, keylike, pinlike, placeholder
 
 Span = tuple[int, int, str]
@@ -21,7 +21,6 @@ SHOWN = {
     "password": "password", "pass": "password", "pin": "pin", "secret": "secret", "weak": "secret",
     "session": "session", "phrase": "passphrase", "codes": "recovery_code",
 }  # fmt: skip
-_CODES = ("code", "код")  # of anything, as a rule: what sentences say of one is in `spoken`
 # A name goes on after its label with one of these: PASSWORD_FILE names no password.
 _NO_SECRET = (
     r"(?:length|len|min|max|file|files|path|hash|hashes|hashed|hasher|reset|field|policy|url|uri|name"
@@ -35,7 +34,7 @@ _SIGN = r"=>|->|→|⇒|:=|:{1,2}|=(?!=)|：|＝|\?="
 _CLOSE = r"[\"'`\])}*]{0,3}"
 _SIGNED = re.compile(
     rf"(?:(?:{_SUFFIX})?{_CLOSE}[ \t]{{0,12}}(?:value[ \t]?)?(?P<sign>{_SIGN})"
-    rf"(?P<block>[ \t]*[|>][+-]?\r?\n)?[ \t]{{0,12}}\\?"
+    rf"(?P<block>[ \t]*[|>][+-]?\r?\n)?[ \t]{{0,12}}\\?(?:[bru]{{1,2}}(?=[\"']))?"
     rf"|[\"'][ \t]*,[ \t]*(?P<argument>(?=[\"']))"  # define('KEY', 'x'), getenv("KEY", "x")
     rf"|[\"']?[ \t]+(?:value|content)=(?P<markup>(?=[\"']))"
     rf"|[ \t]+(?P<dash>[–—-]|is:|=)[ \t]+)",
@@ -57,6 +56,7 @@ VALUE = re.compile(
     rf"(?P<plain>{_PLAIN}))"
 )
 _CUT = 280  # characters of a value that are looked at
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+[-+.]")
 _REST = re.compile(r"[A-Za-z0-9+/=_.%~-]*")
 _CLAUSE_ENDS = re.compile(r"[\"'`»”’)*\]}]*[ \t]*(?:\r?\n|$|[.,;!?](?:\s|$)|[，。；、！？)）」])")
 
@@ -80,6 +80,8 @@ def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
 
 def _after(text: str, lower: str, label: Label, following: int) -> Iterator[Span]:
     signed = _SIGNED.match(text, label.end, label.end + 120)
+    if label.kind == "phrase":
+        following = len(text)  # "the passphrase of my key: some words"
     if signed and signed["argument"] is not None:
         yield from _argument(text, label, signed.end())
     elif signed is None:
@@ -87,7 +89,8 @@ def _after(text: str, lower: str, label: Label, following: int) -> Iterator[Span
         if between and label.kind in ("phrase", "codes"):
             yield from _many(text, label, between.end())
         elif between:
-            yield from _judged(text, label, between.end(), ":", far=True)
+            few = between["sign"] == "=" and len(between[0].split()) <= 3
+            yield from _judged(text, label, between.end(), ":", far=True, dash=few)
         else:
             yield from _beyond_blank(text, lower, label)
     elif label.kind in ("phrase", "codes"):
@@ -145,10 +148,23 @@ def _judged(
         good = _stands_out(label.kind, value, last and (dash or grade(value) == JOINED))
     else:
         good = _fits(label, value, group == "quoted", last, is_name)
+        if label.kind == "pass" and last and not good and ":" in sign:
+            good = _after_user(text, label) and values.passwordlike(value, True)
     if good:
         yield start, stop, SHOWN[label.kind]
         if label.kind == "pin" and group == "plain":
             yield from _more_groups(text, stop)
+
+
+def _after_user(text: str, label: Label) -> bool:
+    """Whether the name of a user stands shortly before a label: "user: a / pass: b"."""
+    before = text[max(0, label.start - 60) : label.start].lower()
+    return _user_signed().search(before) is not None
+
+
+@cache
+def _user_signed() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{any_of(words('user'))})[ ]?[:：=]")
 
 
 def _about(name: str) -> bool:
@@ -184,11 +200,13 @@ def _fits(label: Label, value: str, quoted: bool, last: bool, is_name: bool) -> 
         return keylike(value)
     if " " in value:
         return False
+    if kind == "secret" and _VERSION.match(value):
+        return False
     if kind == "secret":
         typed = re.fullmatch(r"(?:[A-Z]+[a-z]+)+", value) is not None
         named = is_name and grade(value) >= JOINED and not typed
         return keylike(value) or (named and re.search(r"secret|token", label.word) is not None)
-    if label.word in _CODES:
+    if label.word in CODES:
         return not is_name and not quoted and pinlike(value) and len(value) >= 4
     if kind == "pass" and is_name and values.passwordlike(value, last):
         return True
@@ -228,7 +246,7 @@ _BLANK = re.compile(r"[\"'`\]]?[ \t]{1,4}(?:no\.?|nr\.?|#)?[ \t]?|(?<=[" + CJK +
 def _beyond_blank(text: str, lower: str, label: Label) -> Iterator[Span]:
     """`wifi password x`, `Admin PIN 1`, `--password x`: no sign but a blank."""
     blank = _BLANK.match(text, label.end)
-    if blank is None or label.word in _CODES:
+    if blank is None or label.word in CODES:
         return
     if label.kind in ("phrase", "codes"):
         yield from _many(text, label, blank.end(), 1)

@@ -15,10 +15,11 @@ _DATA = Path(__file__).parent / "data"
 _STEM = 5  # letters of a word that are looked for before the whole is
 # The first kind that names a label wins: "key" is weak, though "private key" is none.
 KINDS = ("phrase", "codes", "pin", "password", "secret", "session", "pass", "weak")
-OPEN, LOCK = "open", "lock"
+OPEN, LOCK, THING = "open", "lock", "thing"
 # Long enough to be known inside of another word: Datenbankpasswort, dbpassword.
 _INSIDE = ("password", "passwort", "kennwort", "passwd", "passwörter", "apikey", "api_key")
 _CJK = re.compile(f"[{CJK}]")
+_HUMP = re.compile("[a-zß-ÿа-яё](?=[A-ZÀ-ÞА-ЯЁ])")
 _KATAKANA = re.compile("[\u30a1-\u30fc]")
 
 
@@ -68,18 +69,32 @@ class Lexicon:
             (short if is_short else stems).add(first)
             if first != word[:_STEM]:
                 stems.add(word.replace(" ", "")[:_STEM])
-        alone = rf"(?<![a-z])(?:{any_of(short)})(?![a-z])"
-        self._stems = re.compile(f"{any_of(stems)}|{alone}")
+        joined = [stem for stem in stems if _CJK.match(stem)]
+        alone = rf"(?:{any_of(short)})(?![a-z])"
+        self._stem = re.compile(f"{any_of(stems.difference(joined))}|{alone}")
+        # before no letter or digit but a Chinese one: cheap to see, and most places are not so
+        self._begun = re.compile(rf"(?<![^\W_{CJK}])(?:{self._stem.pattern})")
+        self._joined = re.compile(any_of((*joined, *_INSIDE)))
 
-    def find(self, lower: str) -> Iterator[tuple[int, int, str]]:
-        """Start, end and meaning of each word in a text of small letters; the longest wins."""
-        at = 0
-        while stem := self._stems.search(lower, at):
-            at = stem.start()
+    def find(self, text: str, lower: str) -> Iterator[tuple[int, int, str]]:
+        """Start, end and meaning of each word in a text; the longest wins.
+
+        `lower` is the text in small letters, each in its place.
+        """
+        starts = {found.start() for found in self._begun.finditer(lower)}
+        if any(word in lower for word in _INSIDE) or not lower.isascii():
+            starts.update(found.start() for found in self._joined.finditer(lower))
+        for hump in _HUMP.finditer(text):
+            if self._stem.match(lower, hump.end()):
+                starts.add(hump.end())
+        done = 0
+        for at in sorted(starts):
+            if at < done:
+                continue
             end, meaning = self._longest(lower, at)
             if end:
                 yield at, end, meaning
-            at = end or at + 1
+                done = end
 
     def _longest(self, lower: str, at: int) -> tuple[int, str]:
         best, meaning = 0, ""
@@ -108,7 +123,7 @@ def _may_end(lower: str, at: int) -> bool:
 
 @cache
 def _all() -> Lexicon:
-    return Lexicon((word, kind) for kind in (*KINDS, LOCK, OPEN) for word in words(kind))
+    return Lexicon((word, kind) for kind in (*KINDS, LOCK, OPEN, THING) for word in words(kind))
 
 
 def labels(text: str, lower: str) -> list[Label]:
@@ -119,9 +134,25 @@ def labels(text: str, lower: str) -> list[Label]:
     """
     return [
         Label(start, end, kind, lower[start:end])
-        for start, end, kind in _all().find(lower)
-        if _begins(text, lower, start)
+        for start, end, kind in _all().find(text, lower)
+        if _begins(text, lower, start) and not _other_code(lower, start, end)
     ]
+
+
+# Of anything, as a rule: of a door as well as of an error.
+CODES = ("code", "código", "codigo", "codice", "код", "кода", "コード", "코드", "códigos", "codes")
+_OTHER_AFTER = re.compile(
+    r"[ -]?(?:d['’]|(?:de|di|do|da|del|des|du|la)[ ])?[ ]?(?:l['’]|la[ ]|el[ ]|o[ ])?"
+    r"(?:err|postal|postale|[ée]tat|estado|stato|status|fiscal|iso\b|pays|pa[ií]s|paese|sou?rce|fuente|fonte"
+    r"|sortie|salida|sa[ií]da|uscita|barr|http|retour|retorno|ritorno|r[ée]ponse|respuesta|resposta|risposta"
+    r"|client|artic|article|produ|prodo|ошибк|стран|област|ответ|возврат|товар|состояни|статус"
+    r"|review|coverage|base\b|page\b|point|style)"
+)
+
+
+def _other_code(lower: str, start: int, end: int) -> bool:
+    """Whether it is a code that opens nothing: of an error, a place, a product."""
+    return lower[start:end] in CODES and _OTHER_AFTER.match(lower, end) is not None
 
 
 def _begins(text: str, lower: str, at: int) -> bool:

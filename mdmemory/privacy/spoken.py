@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mdmemory.privacy import values
+from mdmemory.privacy import frames, values
 from mdmemory.privacy.labels import SHOWN
-from mdmemory.privacy.lexicon import LOCK, Label, follows, leads
+from mdmemory.privacy.lexicon import CODES, LOCK, THING, Label, follows, leads
 from mdmemory.privacy.tables import CJK
 from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, grade, pinlike
 
@@ -20,15 +20,20 @@ _REACH = 160  # characters that a sentence may have between a label and its valu
 _LONGEST = 400  # characters of a sentence that are looked at, around a label
 _END = re.compile(
     # not "The secret? It's x9"
-    r"(?:[.?]|(?<!\d)!)(?=[\"'»”)]*\s+(?!(?:[iI]t|[Tt]hat|[Ee]s|[Cc]['’]) ?['’i])|[\"')]*$)"
+    r"(?:[.?]|(?<!\d)!(?!\s[a-zß-ÿа-яё]))"
+    r"(?=[\"'»”)]*\s+(?!(?:[iI]t|[Tt]hat|[Ee]s|[Cc]['’]) ?['’i])|[\"')]*$)"
     r"|[。！？\n]"
 )
 _TOKEN = re.compile(
     rf"(?<![A-Za-z0-9])[\"“„«「『`](?P<quoted>[^\"“”„»」』`\n]{{3,60}})[\"”“»」』`]|(?P<plain>[^\s，。；、！？：「」『』（）“”„«»\"`{CJK}]+)"
 )
 _AT_END = re.compile(
-    r"[\"'`»”’)*\]]*[ \t]*(?:$|\n|[.,;!?](?:\s|$)|[，。；、！？]|[" + CJK + r"]|[—–-] "
-    r"|(?:and|und|et|y|e|и|for|für|pour|para|per|для|ein|an|btw|when|if|until|till|bis|on|at|in|this|now)\b)"
+    r"[\"'`»”’)*\]]*[ \t]*(?:$|\n|[.,;!?](?:\s|$|["
+    + CJK
+    + r"])|[，。；、！？]|["
+    + CJK
+    + r"]|[—–-] "
+    r"|(?:lol|haha|btw|please|and|und|et|y|e|и|for|für|pour|para|per|для|ein|an|btw|when|if|until|till|bis|on|at|in|this|now)\b)"
 )
 # What no plain word has: a digit, a sign or a capital within.
 _ODD = re.compile(r"[\d!$#%&*+_@/-]|[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ]|\w[.]\w")
@@ -50,6 +55,8 @@ _OTHER_CODE = re.compile(
     r"\b(?:status|error|exit|zip|area|country|http|return|response|postal|source|fehler|product|dial|qr"
     r"|post|errore|erreur|erro|ошибки|postleit|currency|language)[ -]?\Z"
 )
+_INFINITIVE = re.compile(r"\b(?:to|zu)\s+\Z")
+_GOES_ON = re.compile(r"\s+(?:in|on|at|when|if|after|before|every|until|for)\b")
 _PHRASE_STOP = re.compile(r"[.,;!?，。；、！？\n\"”»」]|[" + CJK + r"]|$")
 
 
@@ -74,9 +81,12 @@ def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
             inside += 1
         named = [label for label in labels[at:inside] if label.kind in SHOWN]
         opened = [label for label in labels[at:inside] if label.kind not in SHOWN]
-        worth = _CANDIDATE if named else _OPENING
-        if worth.search(text, left, right):
-            yield from _told(text, lower, (left, right), named, opened)
+        plain = any(label.kind in ("password", "phrase") for label in named)
+        worth = (_CANDIDATE if named else _OPENING).search(text, left, right)
+        if not plain and (named or any(label.kind != THING for label in opened)):
+            plain = frames.is_typed(lower, left, right)
+        if worth or (plain and frames.is_typed(lower, left, right)):
+            yield from _told(text, lower, (left, right), named, opened, plain)
         for label in named:
             if label.kind in ("phrase", "password"):
                 yield from _phrase(text, lower, label, right)
@@ -89,21 +99,31 @@ def _sentence(text: str, start: int, end: int, done: int) -> tuple[int, int]:
         left = found.end()
     most = min(len(text), end + _LONGEST - _REACH)
     stop = _END.search(text, end + (text[end : end + 1] == "?"), most)  # "The password? x"
+    if stop and stop[0] == "?":  # what answers a question belongs to it
+        stop = _END.search(text, stop.end() + 1, min(most, stop.end() + 80)) or stop
     return left, stop.end() if stop else most
 
 
 def _told(
     text: str, lower: str, sentence: tuple[int, int], labels: Sequence[Label],
-    opens: Sequence[Label],
+    opens: Sequence[Label], plain: bool,
 ) -> Iterator[Span]:  # fmt: skip
     taken = [(label.start, label.end) for label in labels]
-    plain = any(label.kind in ("password", "phrase") for label in labels)
+    codes, others = False, []
     for word in _words(text, *sentence, plain):
         if any(start < word.end and word.start < end for start, end in taken):
             continue
         kind = _kind(text, lower, word, labels, opens, sentence)
         if kind:
             yield word.start, word.end, kind
+        codes = codes or (kind != "" and re.match(r"\d{4}", word.text) is not None)
+        if codes and not kind and re.fullmatch(r"\d{4,8}", word.text):
+            others.append(word)
+    for word in others:  # "the door is 1, the cellar 2"
+        neutral = values.is_neutral(lower[sentence[0] : word.start])
+        year = re.fullmatch(r"(?:19|20)\d\d", word.text)
+        if not (neutral or year or values.is_counted(text, word.end)):
+            yield word.start, word.end, "pin"
 
 
 def _words(text: str, left: int, right: int, plain: bool) -> Iterator[_Word]:
@@ -127,7 +147,8 @@ def _words(text: str, left: int, right: int, plain: bool) -> Iterator[_Word]:
 def _may_be(text: str, start: int, end: int) -> bool:
     """Whether a word is worth a look: a plain one where a clause ends with it, or any other."""
     odd = _ODD.search(text, start, end) is not None
-    return odd or (end - start > 3 and _AT_END.match(text, end) is not None)
+    said = _AT_END.match(text, end) is not None or text[max(0, start - 4) : start].lower() == "mit "
+    return odd or (end - start > 3 and said)
 
 
 # --- one word ------------------------------------------------------------------------------------
@@ -140,7 +161,8 @@ def _kind(
     """What a word is, "" where it is no secret."""
     left, right = sentence
     code = pinlike(word.text)
-    if word.grade == NONE and not code and not _is_key(word.text) and not word.quoted:
+    other = code or word.quoted or _is_key(word.text) or frames.is_voucher(word.text)
+    if word.grade == NONE and not other:
         return ""
     if values.made_up(word.text) or values.placeholder(word.text):
         return ""
@@ -153,7 +175,11 @@ def _kind(
     later = next((each for each in labels if each.start >= word.end), None)
     if later and later.start - word.end <= 60 and _named_later(lower, word, later, code):
         return _shown(later)
-    if opens and _opening(lower, word, before, code, right, opens):
+    opened = [each for each in opens if each.kind != THING]
+    if opened and _opening(lower, word, before, code, right, opened):
+        return "pin" if code else "password"
+    seen = (word.start, word.end, word.text, word.grade, word.quoted)
+    if frames.tells(lower, seen, sentence, labels, opens):
         return "pin" if code else "password"
     return ""
 
@@ -173,12 +199,14 @@ def _named(text: str, lower: str, word: _Word, label: Label, code: bool, right: 
     joined = leads("is", between) if between.strip() else False
     states = joined and leads("states", between)
     at_end = _AT_END.match(text, word.end) is not None
+    if _INFINITIVE.search(between) and _GOES_ON.match(lower, word.end):
+        at_end = False  # "set the password to expire in 30 days"
     if label.kind == "pin":
         return _is_code(text, word, code, between, joined)
     if label.kind in ("secret", "session") or (label.kind == "weak" and _is_key(word.text)):
         near = joined or (label.kind == "secret" and len(between.split()) <= 4)
         return _is_key(word.text) and near and _apart(between)
-    if label.kind == "pass" and code and label.word in ("code", "код"):
+    if label.kind == "pass" and code and label.word in CODES:
         other = _OTHER_CODE.search(lower[max(0, label.start - 16) : label.start])
         long = len(word.text) >= 4 and not values.is_counted(text, word.end)
         return states and long and not other
@@ -298,9 +326,10 @@ def _phrase(text: str, lower: str, label: Label, right: int) -> Iterator[Span]:
     least = 3 if label.kind == "phrase" else 4
     for blank in re.finditer(r"[ \t]+|(?<=[" + CJK + r"])(?=[a-z])", text[label.end : right]):
         at = label.end + blank.end()
-        if not leads("states", lower[label.end : at]):
+        before = lower[label.end : at]
+        if not (leads("states", before) or leads("stays", before)):
             continue
-        words = values.phrase(text[at:right].lstrip("\"'„“«「"), least)
+        words = values.phrase(text[at:right].lstrip("\"'„“«「"), least, label.kind == "phrase")
         at += len(text[at:right]) - len(text[at:right].lstrip("\"'„“«「"))
         if label.kind == "password" and any(map(values.says, words.split())):
             words = ""

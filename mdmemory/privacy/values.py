@@ -101,7 +101,8 @@ def pinlike(token: str) -> bool:
     """Whether it could be a PIN or a code for a door: digits, in groups, or with a letter."""
     return bool(
         re.fullmatch(
-            r"\d{3,10}[#*]?|\d{1,4}(?:[- .]\d{1,4}){1,4}[A-Za-z]?|\d{2,6}[A-Z]\d{0,4}|[A-Z]\d{3,8}",
+            r"\d{3,10}[#*]?|\d{1,4}(?:[- .]\d{1,4}){1,4}[A-Za-z]?"
+            r"|\d{2,6}[A-ZА-Я]\d{0,4}|[A-Z]\d{3,8}",
             token,
         )
         and not re.fullmatch(r"(?:19|20)\d\d-\d\d(?:-\d\d)?|\d{1,3}\.\d{1,3}(?:\.\d{1,3})*", token)
@@ -140,7 +141,10 @@ def mixed(text: str) -> bool:
 def made_up(token: str) -> bool:
     """Whether a token is one of documentation: it says so, or repeats one character."""
     plain = token.lower()
-    if re.search(r"example|xxxx|your[-_]|_here|redacted|placeholder|\.\.\.|\*\*\*|…|dummy", plain):
+    if re.search(
+        r"example|xxxx|your[-_]|_here|redacted|placeholder|\.\.\.|\*\*\*|…|dummy|^change[-_]?(?:me|it)",
+        plain,
+    ):
         return True
     return len(plain) >= 12 and len(set(plain[-12:])) == 1
 
@@ -178,17 +182,25 @@ def says(word: str) -> bool:
     lower = word.lower()
     return lower in not_values() or bool(
         re.search(
-            r"(?:ed|able|ible|ive|ing|ly|less|ful|lich|ig|bar|ados?|adas?|idos?|idas?|oire|ées?|ato|ata"
+            r"(?:ed|able|ible|ive|ing|ly|less|ful|lich|ig|bar|ados?|adas?|idos?|idas?|oire|ée?s?|oso|osa|eux|euse|ato|ata"
             r"|uto|uta|orio|oria|ório|ória|ный|ная|ен|ена|ит|ется)$",
             lower,
         )
     )
 
 
-def phrase(text: str, least: int) -> str:
+_DENIALS = """
+    not never no too only kept stored lost wrong nicht nie zu nur falsch pas trop jamais toujours
+    muy nunca não muito non mai troppo не слишком always still the same right as on in at
+"""
+_DENIES = frozenset(_DENIALS.split())
+
+
+def phrase(text: str, least: int, surely: bool = False) -> str:
     """The words that a text begins with, where they could be a phrase that opens something.
 
-    "" where they are fewer than `least`, or read as a sentence.
+    "" where they are fewer than `least`, or read as a sentence; `surely` where a label says that
+    a phrase follows.
     """
     found = re.match(rf"[\"'„“«]?({_L}+(?:[ -]{_L}+){{2,23}}|[^\W\d_]+(?: {_L}+){{2,}})", text)
     if not found:
@@ -196,7 +208,10 @@ def phrase(text: str, least: int) -> str:
     words = found[1].split(" ")
     about = not_values()
     tells = sum(word.lower() in about for word in words)
-    if len(words) < least or words[0].lower() in about or tells * 2 > len(words):
+    first = words[0].lower()
+    # what surely is a phrase may begin as a sentence does
+    refused = first in (_DENIES if surely and len(words) > 3 else about)
+    if len(words) < least or refused or tells * 2 > len(words):
         return ""
     return found[1]
 
