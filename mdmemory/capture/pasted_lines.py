@@ -105,6 +105,7 @@ def _look_into(line: Line) -> None:
         before = colon[0]
         says = _pattern(rf"\b(?:{words.SAYS}|{words.DONE_WITH})\b").search(before)
         names = _pattern(rf"\b{words.TEXTS}\b[^:]{{0,20}}:").search(before)
+        says = None if _pattern(words.I_SAY).search(before) else says
         if (says or names) and not _pattern(words.KEEPS).search(before):
             line.told_at = colon.end()
 
@@ -143,7 +144,7 @@ def _speakers(lines: Sequence[Line]) -> None:
     for at, line in enumerate(lines):
         named = _pattern(words.SPEAKER).match(line.text[:LOOKED_AT]) if not line.kind else None
         name = named["name"] if named else ""
-        if _pattern(words.KEEPS).search(name):
+        if _pattern(words.KEEPS).search(f"{name}:"):
             continue  # "No. Remember: ..." names nobody
         if name and name.lower().split()[0] not in words.LABELS and not line.told_at:
             found.append((at, name))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 # Anywhere in a sentence: it holds from this moment.
 STANDING = (
-    r"\b(?:from (?:now|here|today|this point)(?: on(?:wards?)?| forward)\b|going forward\b"
+    r"\b(?:from (?:now|here|today|this point)(?: on(?:wards?)?| forward)\b(?!,? (?:it"
+    r"|things|this|that|everything) (?:gets?|becomes?|looks?|feels?)\b)|going forward\b"
     r"|henceforth\b|from today\b"
-    r"|(?:ab|von) (?:jetzt|sofort|heute|nun)(?: an)?\b|(?:zu)?künftig\b|fortan\b"
+    r"|(?:ab|von) (?:jetzt|sofort|heute|nun)(?: an)?\b|(?:zu)?künftig\b|in Zukunft\b|fortan\b"
     r"|désormais\b|dorénavant\b|(?:à partir|dès) (?:de |d['’])?(?:maintenant|aujourd['’]hui)\b"
     r"|dès maintenant\b"
     r"|(?:a partir|desde) (?:de )?(?:ahora|hoy)\b|de (?:ahora|hoy) en (?:adelante|más)\b"
@@ -27,8 +28,8 @@ ALWAYS = (
     r"|(?:toujours|jamais)[ ]+(?!pas\b|rien\b|le même|la même|aucun|autant|plus\b|je\b|on\b|il\b"
     r"|elle\b)\w|plus jamais (?:de[ ]|d['’])|n(?:e[ ]|['’])[^.!?;:\n]{1,60}\bjamais\b"
     r"|(?:siempre|nunca|jamás)[ ]+(?!\w+o\b|que\b|he\b|ha\b|había\b|lo mismo\b|me\b|pasa\b|falla\b"
-    r"|yo\b"
-    r"|más\b|el mismo\b)\w|no \w+[^.!?;:\n]{0,60}\b(?:nunca|jamás)\b"
+    r"|yo\b|\w+[éí]\b"
+    r"|más (?:lo|la|he|ha|me)\b|más[.,!?]|el mismo\b)\w|no \w+[^.!?;:\n]{0,60}\b(?:nunca|jamás)\b"
 )
 # A verb of asking the assistant for something, then a word for every time.
 ORDERED = (
@@ -52,7 +53,9 @@ ORDERED = (
     r"|(?:mach|mache) es dir zur gewohnheit\b|prends l['’]habitude\b|acostúmbrate a\b|(?:when"
     r"|if) you\b[^.!?\n]{2,120}\b(?:always|never)\b"
     r"|(?:don['’]?t|do not)\b[^.!?\n]{2,100} (?:anymore|any more|any longer|again)[.! ]*$"
-    r"|nie wieder \w|keine? [^.!?,\n]{2,60} mehr[.! ]*$|(?:ne |n['’])\w+ plus(?: jamais)?\b"
+    r"|nie wieder (?!dies|so\b)\w|keine? (?!ahnung|zeit|lust"
+    r"|idee)[^.!?,\n]{2,60} mehr(?:[ ](?:in|im|am|an|auf|bei|für)\b[^.!?\n]{0,60})?[.! ]*$|(?:ne "
+    r"|n['’])\w+ plus(?: jamais)?\b"
     r"|no vuelvas a\b"
     r"|wenn du\b[^.!?\n]{2,120}\b(?:immer|nie|niemals|stets|grundsätzlich)\b"
     r"|quand tu\b[^.!?\n]{2,120}\b(?:toujours|jamais)\b|cuando \w+s\b[^.!?\n]{2,120}\b(?:siempre"
@@ -80,7 +83,8 @@ ORDERED = (
     r"|schreibe?|sei|setze?|sprich|speichere?|starte?|teste?|verwende?|vermeide?|verschiebe?|zeige?"
     r"|füge?|committe?|pushe?|rebase|sag|sage|bleib|bleibe|achte?|duze?|sieze?)\b"
     r"[^.!?,\n]{0,120}[ ,](?:immer|nie|niemals|stets|grundsätzlich|jedes Mal|jedesmal)\b"
-    r"|(?!(?:je|tu|il|elle|on|nous|vous|ils|elles|le|la|les|l|un|une|des|ce|cet|cette|ces|ça|cela|c"
+    r"|(?!j['’]|(?:je|tu|il|elle|on|nous|vous|ils|elles|le|la|les|l|un|une|des|ce|cet|cette|ces"
+    r"|ça|cela|c"
     r"|mon|ma|mes|ton|ta|notre|votre|leur|y|qui|que|quoi|est|sont|a|ont|et|mais|pas|pourquoi"
     r"|comment|quand|oui|non|encore|tout|toute)\b)[\w’'-]+(?: bien)? (?:toujours"
     r"|systématiquement)[ ]\w"
@@ -115,9 +119,9 @@ FOR_GOOD = (
     r"|sin excepci(?:ón|ones)|por norma)|[, ](?:ever again|ein für alle ?mal|une fois pour toutes"
     r"|de una vez por todas))"
     r"(?:,? (?:please|bitte|s['’]il te pla[iî]t|stp|por favor))?[.! \t]*$"
-    r"|;[ ](?:always|never)\b|,[ ](?:that['’]s|das ist|c['’]est|es) (?:the|a|our|die|eine|unsere|la"
-    r"|une|notre|una"
-    r"|nuestra) (?:\w+ )?(?:rule|regel|règle|regla|norma)\b"
+    r"|;[ ](?:always|never)\b|,[ ](?:that['’]s|das ist|c['’]est|es) (?:(?:the|a|our|my|die|eine"
+    r"|unsere|la"
+    r"|une|notre|una|nuestra) )?(?:\w+ )?(?:rule|policy|regel|vorgabe|règle|regla|norma)\b"
     r"|,[ ](?:always|immer|toujours|siempre) (?:in|on|with|as|to|auf|mit|als|en|avec|comme|à|con"
     r"|como)\b"
 )
@@ -131,6 +135,43 @@ NAMED = (
     r"|(?:notre|ma) (?:règle|convention)(?: est)?[ ]?[:,]?[ ]|(?:nuestra|mi) (?:regla|convención"
     r"|norma)(?: es)?[ ]?[:,]?[ ]"
 )
+# At the beginning: a prohibition, or what holds with us.
+OURS = (
+    r"(?:hands off|no more|keep (?:your hands|away) (?:off|from)|stop \w+ing (?=[^.!?\n]{2,120}"
+    r"\b(?:for good|altogether|everywhere|please))|finger weg|lass (?:\w+ ){0,3}die finger|schluss"
+    r" mit|nada de|basta de|fini les?|finis les|plus de (?=[^.!?\n]{2,80}\b(?:dans|sur|chez|en|ici"
+    r"|jamais))|ne touche (?:jamais|pas|plus) (?:à|au)|no toques)\b(?=[^.!?\n]{4})"
+    r"|(?:(?:neue?|new|standing|general|house|team|hard|golden|ground|nouvelle|feste|nueva|our|my"
+    r"|unsere?|meine?|notre|ma|nuestr[ao]|mi)"
+    r"[ ])?(?:rules?|instructions?|policy|conventions?|regeln?|vorgabe|anweisung|konvention"
+    r"|grundregel|standards?|usus|règles?|consigne|normas?|reglas?|convención"
+    r"|consigna)(?: [^\W\d]\w*){0,4}[ ]?:[ ]"
+    r"|as a (?:\w+ )?(?:rule|policy|matter of principle)\b|als (?:feste |allgemeine )?regel\b"
+    r"|en règle générale\b|como (?:norma|regla)\b"
+    r"|(?:(?:hier )?bei uns|hier|für uns|in diesem (?:projekt|repo|team)) gilt\b"
+    r"|always [^.!?\n]{2,60} (?:in|for|on) (?:this|our|my) (?:repo|project|codebase|team|code)\b"
+    r"|(?:hier|bei uns|(?:in|für) (?:diesem|unserem|unser) \w+|chez nous|ici|dans (?:ce|notre"
+    r"|cette)"
+    r" \w+|aquí|en (?:este|esta|nuestro|nuestra) \w+|in (?:this|our) (?:repo|project|codebase|team"
+    r"|company)|(?:over )?here|with us|nosotros)\b,?[ ](?:[^.!?\n]{0,120}[ ])?(?:always|never|only"
+    r"|must|immer|nie|niemals|nur|kein\w*|stets|grundsätzlich|toujours|jamais|uniquement"
+    r"|seulement|siempre|nunca|jamás|solo|sólo)\b"
+    r"|we (?:always|only(?: ever)?)[ ](?=[^.!?\n]{2,120}\b(?:here|in (?:this|our) \w+|on this"
+    r" \w+)\b)(?!get|see|have|seem|fail|lose|end|forget|run|hit|need)\w"
+    r"|(?:here,? )?we never[ ](?!\w+ed\b|get|got|see|saw|have|had|seem|fail|lose"
+    r"|lost|end|forget|forgot|run|hit|need|know|knew|ran|thought|wonder|notice|been|managed|made"
+    r"|found|wrote|did|came)\w"
+    r"|wir (?!\w*(?:haben|hatten|kriegen|bekommen|sehen|vergessen)\b)\w+ [^.!?\n]{0,80}\b(?:nie"
+    r"|niemals|grundsätzlich|ausschließlich)\b"
+)
+# What goes wrong is no rule.
+COMPLAINT = (
+    r"\b(?:errors?|fail\w*|timeouts?|crash\w*|bugs?|wrong|broken|breaks?|why|problems?|hangs?"
+    r"|fehler|kaputt|falsch|hängt|schlägt|geht nicht|abst[uü]rz\w*|erreurs?|plante\w*|marche pas"
+    r"|échoue|falla\w*|errores|no funciona|look|mira|schau|regarde|corrige|fix)\b"
+)
+# A nod at the end: ", ok?".
+NOD = r"(?:,[ ]?|[ ])(?:ok(?:ay)?|alright|right|yes|yeah|ja|oui|d['’]accord|vale|sí)[ ]?[?？]$"
 # A sentence that makes a rule of the one before it.
 MADE_RULE = (
     r"(?:and )?(?:that|this|it)(?:['’]s| is| will be| stays)? (?:a|the|our|my)?[ ]?(?:(?:new "

@@ -17,7 +17,7 @@ _READ = 400  # characters of a sentence; a rule is no longer
 
 def rule(sentence: str) -> str:
     """The wording that makes a rule of a sentence, which begins with no blank; "" for none."""
-    text = sentence[:_READ].rstrip()
+    text = _pattern(words.NOD).sub("", sentence[:_READ].rstrip())
     if text.endswith(("?", "？", ":")) or text.startswith(_COMMENTS):
         return ""
     if _pattern(rf"{words.NOT_FIRST}\b").match(text):
@@ -25,6 +25,9 @@ def rule(sentence: str) -> str:
     for expression in (words.ALWAYS, words.ORDERED, words.ASK_FIRST, words.NAMED):
         if found := _pattern(expression).match(text):
             return _told(text, found)
+    found = _pattern(words.OURS).match(text)
+    if found and not _pattern(words.COMPLAINT).search(text):
+        return _told(text, found)
     for expression in (words.STANDING, words.FOR_GOOD):
         if found := _pattern(expression).search(text):
             return _told(text, found)

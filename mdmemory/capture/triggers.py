@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import islice
 
 from mdmemory import bounds
-from mdmemory.capture import rules, whose_words, wordings
+from mdmemory.capture import keeping, rules, whose_words, wordings
 from mdmemory.capture.whose import BLANK, foreign_lines, own_lines, own_words
 
 FLOOR = 8
@@ -135,8 +135,8 @@ class _Opening:
     """The wording a sentence triggers by, and where in the line its fact begins and ends.
 
     `before`: the wording closed the sentence, and the fact stands in front of it. `rule`: there is
-    no wording, the whole sentence is a rule. `prior` is the sentence before it, which it may point
-    at: "We deploy on Tuesdays. Remember that."
+    no wording, the whole sentence is a rule. `points`: it has no fact of its own. `prior` is the
+    sentence before it, which it may point at: "We deploy on Tuesdays. Remember that."
     """
 
     phrase: str
@@ -145,6 +145,7 @@ class _Opening:
     negated: bool = False
     before: bool = False
     rule: bool = False
+    points: bool = False
     prior: tuple[int, int] | None = None
 
 
@@ -159,7 +160,7 @@ def _openings(line: str) -> list[_Opening]:
     trigger or a sentence that turns to something else."""
     found: list[_Opening] = []
     open_ended = False
-    before_start = 0
+    before_start = told_from = 0
     for start, end in _sentences(line):
         sentence = line[start : min(end, start + JUDGED)]
         points_back = bool(start) and not open_ended and rules.makes_rule(sentence)
@@ -169,21 +170,30 @@ def _openings(line: str) -> list[_Opening]:
             opening = None  # it belongs to the fact that it follows
         if opening and opening.end == len(sentence):
             opening = replace(opening, end=end - start)
+        before = line[before_start:start] if opening else ""
+        prior = (told_from, start) if _is_told(before, found) else None
+        if opening and opening.points and prior is None:
+            opening = None  # nothing stands before it
         if opening:
-            prior = (before_start, start) if _is_told(line[before_start:start], found) else None
+            if opening.before and prior and _pattern(wordings.REFERS).match(sentence):
+                opening = replace(opening, start=told_from - start)
             moved = replace(
                 opening, start=start + opening.start, end=start + opening.end, prior=prior
             )
             whole = opening.negated or opening.before or opening.rule
             open_ended = not (whole or moved.end < end)
             found.append(moved)
-        elif points_back and not (found and found[-1].start >= before_start):
+        elif points_back and not (
+            (found and found[-1].start >= before_start)
+            or rules.makes_rule(line[before_start:start])
+        ):
             found.append(_Opening(sentence.strip(), before_start, start, before=True))
             open_ended = False
         elif open_ended and _matches(wordings.TURN, sentence.strip()):
             open_ended = False
         elif open_ended:
             found[-1] = replace(found[-1], end=end)
+        told_from = told_from if _pattern(wordings.REFERS).match(sentence) else start
         before_start = start
     return found
 
@@ -207,10 +217,18 @@ def _pointed_at(opening: _Opening, text: str, offset: int) -> Trigger:
 def _sentences(line: str) -> Iterator[tuple[int, int]]:
     start = 0
     for end in _pattern(r"(?<![.!?…])[.!?…]++[)\]]*+[ \t]++|[。！？]+[ \t]*").finditer(line):
+        if line[end.start() - 1 : end.start()].isdigit() and _is_date(line, end.end()):
+            continue
         if end.end() < len(line):
             yield start, end.end()
             start = end.end()
     yield start, len(line)
+
+
+def _is_date(line: str, end: int) -> bool:
+    """Whether the point before `end` is that of a day in German: "vom 15.12. bis 10.1."."""
+    date = _pattern(r"\d{1,2}\.\d{1,2}\.[ ](?:bis|ist|sind|gilt|und|oder|ab|wird|nicht|um|kein)\b")
+    return any(date.match(line, max(0, end - back)) for back in (5, 6, 7))
 
 
 def _opening(sentence: str) -> _Opening | None:
@@ -218,6 +236,7 @@ def _opening(sentence: str) -> _Opening | None:
     return (
         _asked(sentence, end) or _refused(sentence, end) or _told(sentence)
         or _stated(sentence, end) or _in_a_clause(sentence, end) or _ruled(sentence, end)
+        or _kept(sentence)
     )  # fmt: skip
 
 
@@ -283,6 +302,14 @@ def _ruled(sentence: str, end: int) -> _Opening | None:
     return None
 
 
+def _kept(sentence: str) -> _Opening | None:
+    """A verb of keeping in any form: "would be great if you kept in mind that ..."."""
+    wish = None if BLANK * 60 in sentence else keeping.kept(sentence)
+    if wish is None:
+        return None
+    return _Opening(wish.phrase, wish.start, wish.end, points=wish.points, rule=not wish.points)
+
+
 def _end_of_fact(sentence: str) -> int:
     """Where a sentence ends without the question mark of who asks for it: "Can you ...?", "ok?"."""
     bare = sentence.rstrip(" \t?？")
@@ -291,7 +318,7 @@ def _end_of_fact(sentence: str) -> int:
     if _pattern(wordings.ASKED).match(sentence):
         return len(bare)
     start = max(0, len(bare) - 16)
-    tag = _pattern(wordings.TAG + r"\Z").search(bare[start:])
+    tag = _pattern(rf"(?:{wordings.TAG})\Z").search(bare[start:])
     return start + tag.start() if tag else len(sentence)
 
 

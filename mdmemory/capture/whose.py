@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from mdmemory.capture import shape
 from mdmemory.capture import whose_words as words
 from mdmemory.capture.pasted_lines import Line, lines_of
 
@@ -29,6 +30,7 @@ def own_words(text: str, asks: Callable[[str], bool]) -> str:
     """
     lines = lines_of(text)
     _Reading(lines, asks).read()
+    shape.mark(lines, asks)
     return "\n".join(_shown(line) for line in lines)
 
 
@@ -36,6 +38,7 @@ def own_lines(text: str, asks: Callable[[str], bool]) -> str:
     """What the user typed, with what they name between quotation marks or as code."""
     lines = lines_of(text)
     _Reading(lines, asks).read()
+    shape.mark(lines, asks)
     return "\n".join(line.text[: line.told_at or None] for line in lines if line.own)
 
 
@@ -174,7 +177,7 @@ class _Reading:
             line.own, self.inside = False, "page"
             return
         if self.asks(text):
-            if text.endswith(":"):
+            if text.endswith(":") and not _pattern(rf"\b{words.SAYS}[ ]?:$").search(text[-40:]):
                 return
         elif line.told_at:
             self.inside = "block" if not text.endswith(("?", ".", "!")) else ""
@@ -196,6 +199,8 @@ def _announces(text: str, *, is_last: bool, asks: bool) -> bool:
     if is_last:
         return False
     end = text[-400:]
+    if _pattern(rf"\b{words.SAYS}[ ]?:$").search(end[-40:]):
+        return True
     if end.endswith((":", "：")):
         return not asks and _pattern(words.OWN_LIST).search(end) is None
     if _pattern(words.ANNOUNCES).search(end):

@@ -23,13 +23,13 @@ LOG = (
     r"|level=\w+|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ ]{1,2}\d{1,2} \d\d:\d\d:\d\d"
     r"|Traceback \(|File \"[^\"]{1,200}\", line \d|at [\w.$<>]{1,100} ?\(|npm (?:ERR!|WARN|warn"
     r"|error)"
-    r"|(?:stdout|stderr|output|stdin)[ \t]*[:|>]|remote:[ \t]|\+{1,3}[^\w\s]|@@ -\d|diff --git "
-    r"|[+-]{3} [ab]/"
+    r"|(?:stdout|stderr|output|stdin)[ \t]*[:|>]|remote:[ \t]|\+{1,3}[^\w\s]"
     r"|(?:\d{1,5})[ \t]*[|│][ \t]|[│╭╰├└┌]"
 )
 # Somebody's terminal: what the command said stands below, to a blank line.
 SHELL = (
-    r"[$%❯][ \t]+\S|(?:root|\w{1,20})@[\w.-]{1,40}[:~ ][^#$\n]{0,80}[#$][ \t]|>>> |PS [A-Z]:\\"
+    r"[+-]{3} [ab]/|@@ -\d|diff --git |[$%❯][ \t]+\S|(?:root"
+    r"|\w{1,20})@[\w.-]{1,40}[:~ ][^#$\n]{0,80}[#$][ \t]|>>> |PS [A-Z]:\\"
 )
 # "[12:03] anna: ...", "12:03 - Anna: ...", "anna (12:03): ...", "<anna> ...", "[Anna]: ...".
 CHAT = (
@@ -57,7 +57,8 @@ _LABELS = (
     "reminder_to_self thanks sorry well yes no what why how our my the unsere unser meine mein "
     "die der das notre ma mon mes nos nuestra nuestro mi mis la el original source target input "
     "output preference preferences style language name timezone role team stack project "
-    "deadline"" "
+    "deadline"
+    " "
 )
 LABELS = frozenset(_LABELS.split())
 HEADER = (
@@ -110,7 +111,12 @@ RULE = (
 ELEMENT = r"<(?P<name>[a-z][\w-]{0,40})(?:[ ][^<>\n]{0,300})?>"
 # A word for keeping, which makes an announcement the user's own: "for your notes: ...".
 KEEPS = (
-    r"\b(?:remember|memory|memori[sz]e|note|save|store|keep|forget|from now|merke?|denke?|notiere?"
+    r"^(?:(?:it['’]s |this is )?(?:an? )?(?:(?:our|my|new|neue|house|team|standing|nueva"
+    r"|nouvelle) )?(?:rules?|standards?|policy|instruction"
+    r"|regel|règle|regla|norma|convention|konvention|convención)(?: (?!page|text|file|doc)\w+){0,5}"
+    r"[ ]?:)|\byour (?:notes?|list|memory|notebook|head)\b|\bon file\b|\b(?:remembering|retain"
+    r"|retenir|mémoriser|merken|behalten|notieren|hold on|for later)\b"
+    r"|\b(?:remember|memory|memori[sz]e|note|save|store|keep|forget|from now|merke?|denke?|notiere?"
     r"|behalte?|vergiss|gedächtnis|ab jetzt"
     r"|souviens|retiens|note|garde|mémoire|mémorise|oublie|désormais|recuerda|anota|apunta|guarda"
     r"|memoria|olvides|ten|nota)\b"
@@ -149,6 +155,12 @@ SAYS = (
     r"|ss)t es|besagt"
     r"|dit|a dit|écrit|a écrit|envoyé|répondu|indique|voici|disait|précise|raconte|annonce|stipule"
     r"|dice|dijo|escribió|escribe|envió|mandó|respondió|pone|reza|decía|comentó|cuenta|avisa)"
+)
+# The user's own words of before.
+I_SAY = (
+    r"\b(?:i|we)(?:['’]d|['’]ve| have| had)? (?:just |also )?(?:said|told|wrote|asked|mention\w*)"
+    r"|\bich (?:sagte|schrieb|meinte|habe? [^:]{0,20}(?:gesagt|geschrieben))|\bj['’]ai (?:dit"
+    r"|écrit)|\b(?:dije|he dicho|escribí)\b"
 )
 POINTS = (
     r"(?:here(?:['’]s| is| are| was| comes)|this is|these are|that['’]s|below(?: is| are|['’]s)?"

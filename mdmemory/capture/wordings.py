@@ -68,6 +68,11 @@ _TO_THE_END = r"(?=[ \t]*(?:[:：、，,。！!—–-]|$))"
 # "Note that" alone explains; said with "please" it asks.
 _PLEASE = r"(?:note|be aware)(?=[ \t]*:|[ \t]+that\b)"
 
+# A sentence that needs the one before it to be understood.
+REFERS = (
+    r"[ \t]*(?:(?:that|this|it|these|those|they|he|she)(?:['’]s|['’]re)?|das|dies|es|er|sie|sonst"
+    r"|otherwise|because|c['’]est|ça|cela|ce|sinon|eso|esto|es|si no)\b"
+)
 # A trigger that points at a quotation below it.
 WHAT_STANDS = r"\bwhat\b|\bwas\b|\bce qu|\blo que\b"
 # Where a later clause of a sentence begins. `so`: what stands before it belongs to the fact.
@@ -114,7 +119,9 @@ SAVE = "|".join(
         rf"|(?:you{_S}should|just{_S}so{_S}you){_S}(?:know|remember)(?=[ \t]*[:,]|{_S}that\b)",
         rf"remember{_S}what(?:['’]s|{_S}is|{_S}stands)\b[^:\n]{{0,120}}(?=:[ \t]*$)",
         rf"(?:don['’]?t|do not|never){_S}forget\b(?:{_S}(?:this|that|it){_ENDS})?",
-        rf"from{_S}(?:now|here|today){_S}(?:on|onwards?|forward)\b|going{_S}forward\b|henceforth\b"
+        rf"from{_S}(?:now|here|today){_S}(?:on|onwards?|forward)\b"
+        rf"(?!,?{_S}(?:it|things|this|that|everything){_S}(?:gets?|becomes?|looks?|feels?)\b)"
+        rf"|going{_S}forward\b|henceforth\b"
         rf"|as{_S}of{_S}(?:now|today)\b|(?:starting|beginning){_S}(?:now|today)\b"
         rf"|in{_S}(?:the{_S})?future(?=,)",
         europe.SAVE,
@@ -179,7 +186,10 @@ ASKED = (
     rf"(?:(?:can|could|would|will) you\b|{europe.CAN})"
 )
 # "..., ok?" asks for a nod: the fact ends before it.
-TAG = r",[ \t]{0,3}(?:ok(?:ay)?|alright|right|please|yes|ja|oui|d['’]accord|vale|sí)"
+TAG = (
+    r"[ ](?:ok(?:ay)?|d['’]accord|vale)|,[ \t]{0,3}"
+    r"(?:ok(?:ay)?|alright|right|please|yes|ja|oui|d['’]accord|vale|sí)"
+)
 # Between a trigger and its fact: "remember: x", "**Remember:** x", "remember, that x", "记住：x".
 JOIN = (
     r"[*_]{0,3}[ \t]*(?:[:：,，、—–。！]|-(?=[ \t])|[.!]+(?=[ \t]))*[*_]{0,3}[ \t]*"
@@ -221,6 +231,7 @@ FILLER = (
     r"|always|as well"
     r"|for (?:later|future|next|all) sessions?|for (?:next time|the future|ever|good)|permanently"
     r"|forever|durably"
+    r"|somewhere|irgendwo|quelque part|en alg[uú]n (?:sitio|lado)|about (?:me|us)"
     r"|too|everything|all of|in mind|what i said|what i told you"
     "|这个|這個|这些|這些|这一?点|這一?點|这件事|這件事|一下|下来|吧|哦|啊|了|好"
     "|我说的|上面的?|刚才的?|谢谢|謝謝"

@@ -1,0 +1,100 @@
+"""A request to remember in words that no pattern lists: a verb of keeping, and what it keeps.
+
+Looked for where nothing narrower was found, in a sentence that is the user's own. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from mdmemory.capture import keeping_words as words
+from mdmemory.capture.whose_words import SAYS
+
+_READ = 1_000  # characters of a sentence
+_LEAST = 8
+_FEW = 1  # words of substance that a pointer may hold
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a sentence asks to keep: its words from `start` to `end`; where `points`, the sentence
+    before it. `phrase` is the wording."""
+
+    phrase: str
+    start: int
+    end: int
+    points: bool = False
+
+
+def kept(sentence: str) -> Kept | None:
+    """The wish that a sentence makes by a verb of keeping; None where it makes none."""
+    text = sentence[:_READ]
+    if len(text) < _LEAST:
+        return None
+    if any(_pattern(each).search(text) for each in (words.NOBODY, words.UNWANTED, words.NOW)):
+        return None
+    for expression, is_mind in ((words.MIND, True), (words.PAPER, False)):
+        for found in _pattern(expression).finditer(text):
+            if wish := _wish(text, found, is_mind):
+                return wish
+    found_ = _pattern(words.KNOW).search(text)
+    return _told(text, found_) if found_ else None
+
+
+def _told(text: str, found: re.Match[str]) -> Kept | None:
+    """What stands behind "you should know that"."""
+    end = len(text.rstrip(" \t?？"))
+    if joined := _pattern(words.KNOWN).match(text, found.end()):
+        is_fact = _substance(text[joined.end() : end]) > 1
+        reported = _pattern(rf"\b{SAYS}\b").search(text[: found.start()])
+        return Kept(found[0].strip(), joined.end(), end) if is_fact and not reported else None
+    return None
+
+
+def _wish(text: str, found: re.Match[str], is_mind: bool) -> Kept | None:
+    before, after = text[: found.start()], text[found.end() :]
+    phrase = found[0].strip()
+    end = len(text.rstrip(" \t?？"))
+    if _pattern(rf"\b{SAYS}\b").search(before):
+        return None
+    if not is_mind and _pattern(words.ELSEWHERE).search(text):
+        return None
+    if not is_mind and _pattern(words.EXPLAINS).match(text[found.start() :]) and not before.strip():
+        return None
+    if joined := _joined(after, is_mind):
+        start = found.end() + joined
+        if len(text[start:end].strip()) >= 3 and _substance(text[start:end]):
+            return Kept(phrase, start, end)
+    said_before, said_after = _substance(before), _substance(after)
+    if said_before + said_after <= _FEW:
+        return Kept(phrase, end, end, points=True)
+    if not is_mind:
+        is_pointer = said_before > _FEW and said_after <= _FEW
+        return Kept(phrase, 0, end) if is_pointer else None
+    opens = not said_before and not re.match(r"[ ,]*(?:to|zu|de|d['’]|à)[ ]", after)
+    if opens and said_after > 2:
+        lead = re.match(r"[ ,:;–—-]*", after)
+        return Kept(phrase, found.end() + (lead.end() if lead else 0), end)
+    return Kept(phrase, 0, end)
+
+
+def _joined(after: str, is_mind: bool) -> int:
+    """Where the fact begins behind "that" or a colon; 0 where nothing joins it."""
+    expressions = (words.JOIN, words.COLON) if is_mind else (words.JOIN_AT_ONCE, words.JOIN)
+    for expression in expressions:
+        if found := _pattern(expression).match(after):
+            return found.end()
+    return 0
+
+
+def _substance(text: str) -> int:
+    """How many words of a piece say something."""
+    said = re.findall(r"[^\W_][\w'’-]*", text.lower().replace("’", "'"))
+    return sum(word not in words.EMPTY and len(word) > 1 for word in said)
+
+
+@cache
+def _pattern(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.IGNORECASE)

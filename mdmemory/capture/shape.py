@@ -1,0 +1,184 @@
+"""What the shape of a message tells of whose words it holds: a task about a text, and the text.
+
+A paragraph that gives a task, asks, or names a source makes what follows another's, up to a last
+paragraph in which the user speaks again; one that looks back does so with what stands before it.
+Pure, and linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from mdmemory.capture import shape_words as words
+from mdmemory.capture import whose_words
+from mdmemory.capture.pasted_lines import Line
+
+_READ = 400  # characters of a paragraph that tell what it is
+_SHORT = 240  # characters; who gives a task says no more
+_BULLET = r"[ \t]*(?:[-*+•✗✓●]|\[[ x]?\]|\d{1,2}[.)])[ \t]+\S|[^|\n]{1,60}[ ]\|[ ][^|\n]"
+_FRAMED = ("quote", "log", "chat", "markup", "shell")
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """Lines between blank ones; `text` is what the user typed of them, `lines` are these lines."""
+
+    text: str
+    lines: tuple[Line, ...]
+    all: tuple[Line, ...]
+
+    def disown(self) -> None:
+        for line in self.lines:
+            line.own = False
+
+
+def mark(lines: Sequence[Line], asks: Callable[[str], bool]) -> None:
+    """Mark the lines that are another's by the shape of the message."""
+    for paragraph in _paragraphs(lines):
+        _between(paragraph.all)
+    paragraphs = _paragraphs(lines)
+    _lists(lines, paragraphs, asks)
+    if len(paragraphs) < 2:
+        return
+    _behind_a_task(_paragraphs(lines), asks)
+    _before_a_task(_paragraphs(lines), asks)
+    for number, paragraph in enumerate(_paragraphs(lines)):
+        is_page = number > 0 and any(_is_labelled(line.text) for line in paragraph.all)
+        if is_page or (paragraph.text and _has(words.TO_MANY, paragraph.text)):
+            paragraph.disown()
+
+
+def _paragraphs(lines: Sequence[Line]) -> list[_Paragraph]:
+    found: list[list[Line]] = [[]]
+    for line in lines:
+        if line.text.strip() and line.kind != "blank":
+            found[-1].append(line)
+        elif found[-1]:
+            found.append([])
+    return [_paragraph(block) for block in found if block]
+
+
+def _paragraph(block: Sequence[Line]) -> _Paragraph:
+    own = tuple(line for line in block if line.own)
+    text = "\n".join(line.text.strip()[:_READ] for line in own[:4])
+    return _Paragraph(text, own, tuple(block))
+
+
+def _between(block: Sequence[Line]) -> None:
+    """A line between two quoted ones, of a log or a chat is one of them."""
+    framed = [at for at, line in enumerate(block) if line.kind in _FRAMED and not line.own]
+    for line in block[framed[0] : framed[-1]] if framed else ():
+        line.own = False
+
+
+def _lists(
+    lines: Sequence[Line], paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
+) -> None:
+    """A list that no request of the user's leads to, beside other words of theirs, is pasted."""
+    bullets = {id(line) for line in lines if line.own and _begins(_BULLET, line.text[:_READ])}
+    if not any(id(each) not in bullets for paragraph in paragraphs for each in paragraph.lines):
+        return
+    before: Line | None = None
+    run: list[Line] = []
+    for line in [*lines, Line(0, "", "blank", own=False)]:
+        if id(line) in bullets:
+            run.append(line)
+            continue
+        if len(run) > 1 and not (before and before.own and _leads(before.text.strip(), asks)):
+            for each in run:
+                each.own = False
+        if run or line.kind != "blank":
+            before, run = line, []
+
+
+def _leads(text: str, asks: Callable[[str], bool]) -> bool:
+    """Whether a line leads to a list of the user's own."""
+    own = _has(whose_words.OWN_LIST, text[-_READ:]) or _has(whose_words.KEEPS, text[-_READ:])
+    return own or asks(text)
+
+
+def _behind_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]) -> None:
+    last = len(paragraphs) - 1
+    for at, paragraph in enumerate(paragraphs[:-1]):
+        text = paragraph.text
+        if not text or len(text) > _SHORT or not _leads_to_a_text(text):
+            continue
+        is_task = any(_has(each, text) for each in (words.TASK, words.SOURCE, r":$", words.THIS))
+        if any(asks(line.text.strip()) for line in paragraph.lines) and not is_task:
+            continue
+        for number in range(at + 1, last + 1):
+            following = paragraphs[number]
+            if not following.text:
+                return  # that is the text, and known by its marks
+            directly = number == at + 1
+            if number == last and _speaks(
+                following.text,
+                strict=directly and is_task,
+            ):
+                return
+            following.disown()
+        return
+
+
+def _leads_to_a_text(text: str) -> bool:
+    """Whether a paragraph gives a task about a text, asks, or names where a text is from."""
+    if text.endswith((":", "：")):
+        return _has(words.TASK, text) or _has(words.SOURCE, text)
+    found = any(_has(each, text) for each in (words.TASK, words.SOURCE))
+    return found or _begins(words.QUESTION, text.split("\n")[-1])
+
+
+def _speaks(text: str, *, strict: bool) -> bool:
+    """Whether the user speaks again in the last paragraph. `strict`: it stands where the text of
+    a task would."""
+    if _has(words.TO_MANY, text):
+        return False
+    if _begins(words.ASIDE, text):
+        return len(text) <= 2 * _SHORT
+    if not strict and (_begins(words.GOES_ON, text) or _begins(whose_words.BACK, text)):
+        return True
+    if strict or len(text) > _SHORT or "\n" in text:
+        return False
+    return _has(words.FIRST, text)
+
+
+def _before_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]) -> None:
+    """What stands before a last paragraph that looks back at it is another's."""
+    last = paragraphs[-1].text
+    if not last or len(last) > _SHORT or asks(last):
+        return
+    looks_back = _has(words.LOOKS_BACK, last) or _has(words.SOURCE, last)
+    for at, paragraph in enumerate(paragraphs[:-1]):
+        if not paragraph.text or (at == 0 and len(paragraphs) > 2):
+            continue  # the first of three leads to the second
+        is_one = len(paragraph.lines) == 1
+        first = paragraph.text.split("\n")[0]
+        is_own = first.endswith(":") or (is_one and _has(words.FIRST, first))
+        speaks = is_own and asks(first)
+        is_task = _has(words.TASK, last) and (not is_one or ". " in paragraph.text)
+        is_page = any(_is_labelled(line.text) for line in paragraph.lines)
+        if not speaks and (looks_back or is_task or is_page):
+            paragraph.disown()
+    opening = paragraphs[0].text.split("\n")[0]
+    if looks_back and opening and not asks(opening):
+        paragraphs[0].disown()
+
+
+def _is_labelled(text: str) -> bool:
+    return re.match(words.LABELLED, text) is not None
+
+
+def _has(expression: str, text: str) -> bool:
+    return _pattern(expression).search(text) is not None
+
+
+def _begins(expression: str, text: str) -> bool:
+    return _pattern(expression).match(text) is not None
+
+
+@cache
+def _pattern(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.IGNORECASE)
