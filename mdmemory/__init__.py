@@ -1,14 +1,31 @@
 """mdmemory: long-term memory for coding assistants, as markdown notes in git.
 
-    files, errors, assets, version, config     ground: bytes, failures, settings
-    limits, heads, head_lines, head_edits      what a note's head may say, line by line
-    note, note_writing                         one fact: its text, and how it is changed
-    privacy/   private, redaction, labels, tokens, ...    what must not be kept
-    store/     store, index, catalog, history, transaction, writer, life, sync, ...
-    llm/       a model that a person chose     protocol   what assistants and models are told
-    capture/   transcripts, triggers, extract              from a session to notes
-    compact/   plan, guards, planner, offline, runner     from many notes to fewer
-    doors/     memory (Python), cli/, opencode, githooks   everything a person touches
+    errors, version, assets, bounds, unseen  failures, limits of length, unseen characters
+    privacy/                                 what in a text is private or secret; pure
+    files                                    bytes and paths
+    config/                                  the table of settings, and how their values are read
+    note/                                    one note as text; no paths, no git, no clock
+    git/                                     a folder changes as one commit or not at all
+    transcripts/                             sessions of each host, read as turns
+    text/                                    what sentences claim, and where two disagree; pure
+    store/                                   a folder of notes, and what is derived from it
+    actions/                                 what a person asks of a store
+    llm/                                     a model that a person chose
+    protocol, person                         words for assistants; where a person's files lie
+    search/                                  from a question to places in notes
+    search/postgres/                         the same database on a PostgreSQL server
+    capture/                                 from a session to notes; not compaction
+    compact/                                 from many notes to fewer; not capture
+    chosen_model, search_sources, inboxes    what a person's settings choose
+    session/                                 what one session needs at hand: state, never notes
+    observe/                                 from what tools showed to a few lines about it
+    prompt/                                  what goes into a prompt, and receipts
+    memory                                   the Python interface, which all of the following use
+    tools/                                   the tools for assistants: one table for all hosts
+    hosts/                                   clients that run an assistant; git's hooks
+    hosts/opencode/                          OpenCode: wiring, bridge, idle work
+    mcp/                                     the same tools for any MCP host
+    cli/                                     the terminal
 
 A module imports from its own room or from a room further up in this drawing; tests/test_floors.py
 holds it to that.
@@ -21,7 +38,7 @@ from typing import TYPE_CHECKING
 from mdmemory.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from mdmemory.doors.memory import Memory
+    from mdmemory.memory import Memory
 
 __all__ = ["Memory", "__version__"]
 
@@ -29,7 +46,7 @@ __all__ = ["Memory", "__version__"]
 def __getattr__(name: str) -> object:
     # Memory is loaded when it is asked for: `mdmemory --help` must not pay for it
     if name == "Memory":
-        from mdmemory.doors.memory import Memory
+        from mdmemory.memory import Memory
 
         return Memory
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,5 +1,5 @@
 """`python -P -m mdmemory`: the command line, where no console script is on the path."""
 
-from mdmemory.doors.cli import run
+from mdmemory.cli import run
 
 run()

@@ -13,7 +13,7 @@ from pathlib import Path
 from mdmemory import assets
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
-from mdmemory.stamps import is_unedited, unstamped
+from mdmemory.note.stamps import is_unedited, unstamped
 from mdmemory.store.trust import Trust
 
 OVERRIDE = ".opencode/memory/PROTOCOL.md"  # where `init --opencode` puts it in a project

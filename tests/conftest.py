@@ -14,6 +14,8 @@ import pytest
 from hypothesis import settings
 from pace import HUNG
 
+pytest_plugins = ("projects", "stores")
+
 SCRUBBED = ("GIT_", "MDMEMORY_", "MEMORY_", "OPENAI_", "XDG_", "OPENCODE")
 MEMORY_DISK = Path("/dev/shm")
 ROOM = 2 * 1024**3  # bytes; a whole run takes a tenth of it
@@ -101,7 +103,11 @@ def git() -> Callable[..., str]:
     def run(folder: Path, *words: str, text: str | None = None) -> str:
         done = subprocess.run(
             ["git", "-C", str(folder), *words],
-            input=text, capture_output=True, text=True, check=False, timeout=HUNG,
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=HUNG,
         )
         assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
         return done.stdout

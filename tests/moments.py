@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.store import moves
+from mdmemory.git import replacement
 
 DONE, FAILED, TOLD, DIED = 0, 1, 3, 9  # how a child ends; TOLD: with a sentence for a person
 TAKING_SPACE = {"os.link", "os.rename", "os.mkdir", "open", "fsync"}
@@ -89,13 +89,13 @@ def _watch(trouble: Callable[[str, int], None]) -> list[str]:
         sync(handle)
 
     os.fsync = fsync
-    swap = moves.exchange
+    swap = replacement.exchange
 
     def exchange(one: Path, other: Path) -> bool:
         before("exchange", ())
         return swap(one, other)
 
-    moves.exchange = exchange  # type: ignore[attr-defined]
+    replacement.exchange = exchange  # type: ignore[attr-defined]
     sys.addaudithook(before)
     return steps
 

@@ -12,10 +12,10 @@ from mdmemory import Memory, bounds
 from mdmemory.capture import extract, fact, triggers
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.run import store_all
-from mdmemory.capture.transcripts import turns
-from mdmemory.doors.bridge_message import turn_of, unread
 from mdmemory.errors import BadNote
+from mdmemory.hosts.opencode.messages import turn_of, unread
 from mdmemory.session import failures
+from mdmemory.transcripts import turns
 
 lines = st.text(st.sampled_from("ab\n"), max_size=60)
 

@@ -17,23 +17,19 @@ PACKAGE = Path(__file__).parents[1] / "mdmemory"
 
 # From the ground up. A name that ends in a dot stands for a whole room.
 FLOORS = (
-    ("errors", "version"),
-    ("files", "assets", "stamps"),
-    (
-        *("setting_values", "settings_table", "config", "bounds", "limits", "unseen"),
-        *("head_lines", "heads", "head_edits", "head_union"),
-    ),
-    ("note", "note_writing"),
-    ("privacy.",),
-    ("claims.",),
+    ("errors", "version", "assets", "bounds", "unseen", "privacy."),
+    ("files", "config."),
+    ("note.", "git.", "transcripts."),
+    ("text.",),
     ("store.",),
-    ("llm.", "protocol"),
-    ("capture.", "compact."),
-    ("search.", "session."),
-    ("observe.",),
-    ("recall.",),
-    ("doors.",),
-    ("doors.cli.",),
+    ("llm.", "protocol", "person", "search.", "actions."),
+    ("capture.", "compact.", "chosen_model", "search_sources"),
+    ("inboxes", "session."),
+    ("observe.", "prompt."),
+    ("memory",),
+    ("tools.",),
+    ("hosts.", "mcp."),
+    ("cli.",),
     ("", "__main__"),  # the roof: mdmemory itself
 )
 HEAVY = {
@@ -43,14 +39,16 @@ HEAVY = {
 
 
 def module_name(path: Path) -> str:
-    """`store.git` for mdmemory/store/git.py, `store` for its `__init__`, "" for the package."""
+    """`git.trees` for mdmemory/git/trees.py, `git` for its `__init__`, "" for the package."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(part for part in parts if part != "__init__")
 
 
 SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 TREES = {name: ast.parse(path.read_bytes()) for name, path in SOURCES.items()}
-BELOW_DOORS = [name for name in SOURCES if name and not name.startswith(("doors", "__main__"))]
+# the rooms and files that may print, exit, read the environment or ask the clock
+INTERFACES = ("memory", "person", "tools", "hosts", "mcp", "cli", "__main__")
+BELOW = [name for name in SOURCES if name and name.partition(".")[0] not in INTERFACES]
 
 
 def place(module: str) -> tuple[int, str]:
@@ -104,15 +102,15 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError
 
 
-# A room below the doors gets these handed in, or does not need them.
+# A room below the interfaces gets these handed in, or does not need them.
 FORBIDDEN_CALLS = {"print", "input", "exit", "quit", "breakpoint"}
 FORBIDDEN = {
     "os.environ", "os.environb", "os.getenv", "sys.exit", "os._exit", "sys.stdout", "sys.stderr",
     "sys.stdin", "sys.argv", "datetime.now", "datetime.utcnow", "datetime.today", "date.today",
     "time.time", "time.time_ns", "time.localtime", "time.gmtime", "time.strftime", "Path.home",
 }  # fmt: skip
-# store/git.py copies the environment to take the caller's GIT_* variables out of it.
-EXCEPTIONS = {"store.git": {"os.environ"}}
+# git/repositories.py copies the environment to take the caller's GIT_* variables out of it.
+EXCEPTIONS = {"git.repositories": {"os.environ"}}
 
 
 def reaches(tree: ast.Module) -> set[str]:
@@ -131,8 +129,8 @@ def reaches(tree: ast.Module) -> set[str]:
     return found
 
 
-def test_below_the_doors_nothing_prints_leaves_or_asks_the_machine() -> None:
-    reached = {module: reaches(TREES[module]) for module in BELOW_DOORS}
+def test_below_the_interfaces_nothing_prints_leaves_or_asks_the_machine() -> None:
+    reached = {module: reaches(TREES[module]) for module in BELOW}
     wrong = {module: found - EXCEPTIONS.get(module, set()) for module, found in reached.items()}
     assert {module: found for module, found in wrong.items() if found} == {}
 
@@ -177,15 +175,15 @@ def test_one_place_knows_where_state_lies_and_opens_it() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value == "state.db"
     }
-    assert named == {"store.private"}
+    assert named == {"git.private_folder"}
 
 
 @pytest.mark.parametrize(
     "code",
     [
         "import mdmemory",
-        "import mdmemory.note; mdmemory.note.parse('---\\nname: a\\n---\\n\\nB\\n', 'a.md')",
-        "import mdmemory.doors.cli as c; c.main(['frobnicate'])",
+        "from mdmemory.note import note; note.parse('---\\nname: a\\n---\\n\\nB\\n', 'a.md')",
+        "import mdmemory.cli as c; c.main(['frobnicate'])",
     ],
 )
 def test_the_common_way_loads_nothing_heavy(code: str) -> None:

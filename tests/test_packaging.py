@@ -75,7 +75,7 @@ def test_the_wheel_holds_the_package_the_texts_and_the_type_marker(wheel: Path) 
 def test_the_wheel_names_its_script_its_license_and_what_it_needs(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     info = f"mdmemory-{VERSION}.dist-info"
-    assert "mdmemory = mdmemory.doors.cli:run" in archive.read(f"{info}/entry_points.txt").decode()
+    assert "mdmemory = mdmemory.cli:run" in archive.read(f"{info}/entry_points.txt").decode()
     metadata = archive.read(f"{info}/METADATA").decode()
     assert "License-Expression: MIT" in metadata
     assert "Requires-Python: >=3.11" in metadata

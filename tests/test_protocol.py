@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from mdmemory import Memory, assets, protocol
+from mdmemory import Memory, assets, chosen_model, protocol
+from mdmemory.cli import main
 from mdmemory.compact.plan import parse
-from mdmemory.doors import models
-from mdmemory.doors.cli import main
-from mdmemory.limits import TYPES, check_body, check_description, check_name
 from mdmemory.llm import schemas
+from mdmemory.note.limits import TYPES, check_body, check_description, check_name
+from mdmemory.note.stamps import is_unedited, stamped
 from mdmemory.privacy.redaction import has_secret
-from mdmemory.stamps import is_unedited, stamped
 from mdmemory.store.trust import Trust
 
 FILES = ("PROTOCOL.md", "extract.md", "compact.md")
@@ -250,10 +249,10 @@ def test_the_store_for_all_projects_goes_by_the_persons_own_file(empty_home: Pat
     path = empty_home / ".config/opencode/memory/PROTOCOL.md"
     path.write_text(EDITED, encoding="utf-8")
     memory = Memory.open(empty_home)
-    assert "next year" in models.protocol(memory.project).section("The bar")
+    assert "next year" in chosen_model.protocol(memory.project).section("The bar")
     Memory.init(empty_home / "project")
     mine = Memory.open(empty_home / "project")
-    assert models.protocol(mine.project).origin == "shipped"
+    assert chosen_model.protocol(mine.project).origin == "shipped"
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -324,8 +323,8 @@ def test_trust_names_the_sections_that_stay_ours(
 def test_the_record_lies_with_the_person_and_never_in_the_project(
     empty_home: Path, tmp_path: Path
 ) -> None:
-    assert models.trust({}).path == empty_home / ".local/state/mdmemory/trusted.json"
+    assert chosen_model.trust({}).path == empty_home / ".local/state/mdmemory/trusted.json"
     other = {"XDG_STATE_HOME": str(tmp_path)}
-    assert models.trust(other).path == tmp_path / "mdmemory/trusted.json"
+    assert chosen_model.trust(other).path == tmp_path / "mdmemory/trusted.json"
     relative = {"XDG_STATE_HOME": "state"}
-    assert models.trust(relative).path == models.trust({}).path
+    assert chosen_model.trust(relative).path == chosen_model.trust({}).path

@@ -9,8 +9,8 @@ import pytest
 from mdmemory import unseen
 from mdmemory.capture.extract import propose
 from mdmemory.capture.fact import fact_of
-from mdmemory.capture.transcript import Turn
-from mdmemory.capture.transcripts.turns import said
+from mdmemory.transcripts.reading import Turn
+from mdmemory.transcripts.turns import said
 
 # Signs that stand before a number or a word and show themselves (Prepended_Concatenation_Mark).
 SHOWN = {0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD,

@@ -10,23 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from mdmemory import limits, note_writing
+from mdmemory.actions.editing import taken_names
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of, keys_of
 from mdmemory.capture.fact import Fact, NotStored, fact_of, is_borne_out
 from mdmemory.capture.near import contradicted, nearest, words
-from mdmemory.capture.transcripts.turns import is_id
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
-from mdmemory.note import parse
+from mdmemory.git.transaction import Change
+from mdmemory.note import editing, limits
+from mdmemory.note.note import parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import conflicts, evidence
-from mdmemory.store.editing import taken_names
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote
-from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
+from mdmemory.transcripts.turns import is_id
 
 UNCONFIRMED = "unconfirmed"
 NEAR = 0.3  # from this share of words on, a note is told as near
@@ -116,7 +116,7 @@ def _again(
     status = head.status
     if confirmed and status == UNCONFIRMED:
         wanted = {"metadata.status": None, "metadata.updated": today}
-        data = note_writing.edit(same.note, set=wanted).text.encode("utf-8")
+        data = editing.edit(same.note, set=wanted).text.encode("utf-8")
         line = f"confirm {same.file}: {head.description}"
         group = Group(line, (Change(same.file, same.digest, data),))
         written = _write(writer, f"memory: confirm {head.name}", group, "confirm", session)
@@ -132,7 +132,7 @@ def _composed(
 ) -> StoredNote:
     taken = taken_names(writer.refresher.store, writer.refresher.catalog().names)
     name = limits.free_name(fact.name, fact.type, taken)
-    text = note_writing.compose(
+    text = editing.compose(
         name=name, type=fact.type, description=fact.description, body=fact.body, kind=fact.kind,
         metadata={
             "source": "assistant", "created": today, "updated": today, "session": session,

@@ -14,7 +14,7 @@ from typing import Any
 
 from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
-from mdmemory.limits import MAX_DESCRIPTION, TYPES
+from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 
 MAX_ANSWER = bounds.CANDIDATES
 MAX_CANDIDATES = 30  # a good answer has three

@@ -3,29 +3,118 @@
 Pure planning: nothing is written here, and a note that exists is only ever reinforced.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import (
+    Collection,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+    field,
+)
+from datetime import (
+    date,
+)
+from typing import (
+    TYPE_CHECKING,
+)
 
-from mdmemory import bounds, limits, note_writing, unseen
-from mdmemory.capture.duplicates import Statement, canonical, place_of
-from mdmemory.capture.gate import Verdict, judge
-from mdmemory.capture.near import contradicted
-from mdmemory.capture.reinforce import reinforced
-from mdmemory.capture.transcript import Turn, without_memory
-from mdmemory.capture.triggers import Trigger, find, type_of
-from mdmemory.errors import BadNote
-from mdmemory.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
-from mdmemory.note import Note, parse
-from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import redact
-from mdmemory.privacy.remains import MARK, says_something
+from mdmemory import (
+    bounds,
+    unseen,
+)
+from mdmemory.capture.duplicates import (
+    Statement,
+    canonical,
+    place_of,
+)
+from mdmemory.capture.gate import (
+    Verdict,
+    judge,
+)
+from mdmemory.capture.near import (
+    contradicted,
+)
+from mdmemory.capture.triggers import (
+    Trigger,
+    find,
+    type_of,
+)
+from mdmemory.errors import (
+    BadNote,
+)
+from mdmemory.note import (
+    editing,
+    limits,
+)
+from mdmemory.note.limits import (
+    MAX_DESCRIPTION,
+    MAX_NAME_BYTES,
+)
+from mdmemory.note.note import (
+    Note,
+    parse,
+)
+from mdmemory.privacy.private import (
+    strip_private,
+)
+from mdmemory.privacy.redaction import (
+    has_secret,
+    redact,
+)
+from mdmemory.privacy.remains import (
+    MARK,
+    says_something,
+)
+from mdmemory.transcripts.reading import (
+    Turn,
+    without_memory,
+)
 
-if TYPE_CHECKING:  # only a shape here: the store's own imports are not needed to plan
+if TYPE_CHECKING:
     from mdmemory.store.store import StoredNote
+
+REINFORCE_EVERY = 7  # days, rolling
+REINFORCE_MAX = 6
+
+
+def reinforced(stored: StoredNote, source: tuple[str, str], today: str) -> Note | str:
+    """The note, counted once more: once in 7 days and at most 6 times, then only the date.
+
+    `source` is the session and the turn. A note that came from this very turn, and one that is
+    held back, stay as they are: then the answer is why, as a word.
+    """
+    head = stored.note.head
+    if head.secrets != "allowed" and has_secret(stored.note.text):
+        return "held"
+    changes: dict[str, str | None] = {}
+    if head.status == "unconfirmed":
+        changes["metadata.status"] = None  # now the user has said it
+    if (head.session, head.turn) != source and _is_due(head.last_reinforced, today):
+        count = min(head.reinforced + 1, max(head.reinforced, REINFORCE_MAX))
+        changes |= {"metadata.reinforced": str(count), "metadata.last_reinforced": today}
+    if not changes:
+        return "known"
+    try:
+        return editing.edit(stored.note, set=changes)
+    except BadNote:
+        return "not_editable"
+
+
+def _is_due(last: str, today: str) -> bool:
+    """Whether 7 days have passed; a date that is none, or lies ahead, counts as long ago."""
+    try:
+        days = (date.fromisoformat(today) - date.fromisoformat(last)).days
+    except ValueError:
+        return True
+    return days < 0 or days >= REINFORCE_EVERY
+
 
 NAME_WORDS = 6
 
@@ -230,7 +319,7 @@ def _add(
     name = limits.free_name(name_of(fact.text), trigger.type, taken)
     session, turn = source
     try:
-        text = note_writing.compose(
+        text = editing.compose(
             name=name,
             type=trigger.type,
             description=description_of(fact.text),

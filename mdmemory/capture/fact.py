@@ -7,18 +7,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdmemory import bounds, limits, unseen
+from mdmemory import bounds, unseen
 from mdmemory.capture.extract import description_of, name_of
 from mdmemory.capture.gate import judge
 from mdmemory.capture.near import words
 from mdmemory.capture.proof import heard, invented
-from mdmemory.capture.transcript import Turn, without_memory
-from mdmemory.capture.transcripts.turns import said as heard_as
 from mdmemory.capture.triggers import type_of, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
+from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.privacy.remains import says_something
+from mdmemory.transcripts.reading import Turn, without_memory
+from mdmemory.transcripts.turns import said as heard_as
 
 # Other memories' words for what a fact is, each with the type and kind it has here.
 CATEGORIES = {
@@ -163,7 +164,7 @@ def _shares(claim: str, own: str) -> bool:
 
 def _agrees(claim: str, own: str) -> bool:
     """Whether a turn on the matter has the claim's literals, and no sentence that denies it."""
-    from mdmemory.claims.contradiction import Profile, contradiction  # only where words meet
+    from mdmemory.text.contradiction import Profile, contradiction  # only where words meet
 
     mine = Profile("", claim, "")
     sentences = [each for each in _SENTENCE.split(own) if each.strip()]

@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mdmemory import limits, note_writing, unseen
+from mdmemory import unseen
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
-from mdmemory.capture.extract import description_of, keys_of, name_of
+from mdmemory.capture.extract import description_of, keys_of, name_of, reinforced
 from mdmemory.capture.near import contradicted, nearest, words
 from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
-from mdmemory.capture.reinforce import reinforced
-from mdmemory.capture.transcript import Turn, without_memory
 from mdmemory.capture.triggers import FLOOR, weight
-from mdmemory.claims import literals
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
-from mdmemory.note import Note, parse
+from mdmemory.note import editing, limits
+from mdmemory.note.note import Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, names_secret, redact
 from mdmemory.privacy.remains import says_something
 from mdmemory.store.store import StoredNote
+from mdmemory.text import literals
+from mdmemory.transcripts.reading import Turn, without_memory
 
 # What speaks against a text of this type as a note: reason codes, () for nothing.
 Gate = Callable[[str, str], tuple[str, ...]]
@@ -130,7 +130,7 @@ class _Sitting:
 
     def _differs(self, candidate: Candidate, note: StoredNote) -> str | None:
         """In what a candidate contradicts a note; None when it does not."""
-        from mdmemory.claims.contradiction import Profile, contradiction, profile  # as in near
+        from mdmemory.text.contradiction import Profile, contradiction, profile  # as in near
 
         mine = Profile(note.note.head.type, candidate.description, candidate.body)
         return contradiction(mine, profile(note.note))
@@ -299,7 +299,7 @@ class _Sitting:
         if not name or names_secret(candidate.name) or "redacted" in name:
             name = name_of(candidate.description)
         name = limits.free_name(name, type, self.taken)
-        text = note_writing.compose(
+        text = editing.compose(
             name=name, type=type, description=description_of(candidate.description),
             body=candidate.body, kind=candidate.kind,
             metadata={
@@ -356,6 +356,6 @@ def _updated(candidate: Candidate, note: StoredNote, today: str) -> Note | None:
         return None
     if head.status == "unconfirmed":
         wanted["metadata.status"] = None  # the user's own words stand behind it now
-    return note_writing.edit(note.note, set={**wanted, "metadata.updated": today}, body=body)
+    return editing.edit(note.note, set={**wanted, "metadata.updated": today}, body=body)
 
 

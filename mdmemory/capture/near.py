@@ -9,7 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mdmemory.note import Note
+from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
 
 NEAREST = 3
@@ -71,7 +71,7 @@ def nearest(text: str, notes: Sequence[StoredNote]) -> tuple[str, ...]:
 
 def contradicted(new: Note, notes: Sequence[StoredNote]) -> list[tuple[StoredNote, str]]:
     """Which of the three nearest notes say otherwise, each with what the two differ in."""
-    from mdmemory.claims.contradiction import contradiction, profile  # only where notes meet
+    from mdmemory.text.contradiction import contradiction, profile  # only where notes meet
 
     mine = profile(new)
     found: list[tuple[StoredNote, str]] = []

@@ -13,12 +13,12 @@ from mdmemory.capture.judge import Judged
 from mdmemory.capture.pending import Waiting
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
-from mdmemory.note import parse
+from mdmemory.git.transaction import Change
+from mdmemory.note.note import parse
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import conflicts
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote
-from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group
 
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from mdmemory import limits
+from mdmemory.actions import editing
+from mdmemory.actions.editing import Edited
 from mdmemory.capture.duplicates import canonical
 from mdmemory.errors import NotFound
-from mdmemory.store import editing
-from mdmemory.store.editing import Edited
+from mdmemory.note import limits
 from mdmemory.store.state import State
 from mdmemory.store.writer import Writer
 

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.near import words
-from mdmemory.capture.transcript import Turn
 from mdmemory.capture.triggers import FLOOR, find, own, weight
-from mdmemory.claims import literals
-from mdmemory.limits import MAX_DESCRIPTION
+from mdmemory.note.limits import MAX_DESCRIPTION
+from mdmemory.text import literals
+from mdmemory.transcripts.reading import Turn
 
 USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said
 

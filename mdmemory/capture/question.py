@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mdmemory.capture.near import ranked
-from mdmemory.capture.transcript import MAX_CHARS, Turn
-from mdmemory.note import Head
+from mdmemory.note.note import Head
 from mdmemory.privacy.redaction import redact
 from mdmemory.store.store import StoredNote
+from mdmemory.transcripts.reading import MAX_CHARS, Turn
 
 MAX_BODIES = 12_000  # characters of notes that are shown whole
 MAX_HEADS = 12_000  # characters of the descriptions of those that are not

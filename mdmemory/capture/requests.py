@@ -15,12 +15,12 @@ from mdmemory.capture import foreign, pending
 from mdmemory.capture.extract import Asked, Proposal, asked_in, propose
 from mdmemory.capture.outcome import Extracted, Findings
 from mdmemory.capture.run import ANSWERED, write
-from mdmemory.capture.transcript import Turn
 from mdmemory.capture.triggers import find
 from mdmemory.capture.wishes import Inbox, Wish
 from mdmemory.store import evidence
 from mdmemory.store.state import State
 from mdmemory.store.writer import Writer
+from mdmemory.transcripts.reading import Turn
 
 _REMEMBERED = 200  # answered turns of a session; by then a reading has long gone past them
 

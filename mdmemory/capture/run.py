@@ -18,7 +18,6 @@ from mdmemory.capture.judge import Judged, Scene, judge
 from mdmemory.capture.outcome import Extracted, Findings, stored_as
 from mdmemory.capture.question import Question, is_worth_asking, question, redacted
 from mdmemory.capture.settled import judged_first
-from mdmemory.capture.transcript import Transcript, Turn, read, since, turns_read
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Model
 from mdmemory.llm.schemas import CANDIDATES
@@ -27,6 +26,7 @@ from mdmemory.store.evidence import Evidence
 from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
+from mdmemory.transcripts.reading import Transcript, Turn, read, since, turns_read
 
 __all__ = ["Asking", "Extracted", "extract"]
 

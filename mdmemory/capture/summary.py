@@ -22,13 +22,13 @@ from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.question import redacted
 from mdmemory.capture.run import scene_of, write
 from mdmemory.capture.settled import judged_first
-from mdmemory.capture.transcript import Turn, without_memory
-from mdmemory.limits import TYPES
+from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
+from mdmemory.transcripts.reading import Turn, without_memory
 
 MAX_REQUEST = 2_000  # characters of all that is put into the host's compaction prompt
 MAX_NUMBERED = 28

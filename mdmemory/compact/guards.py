@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from mdmemory import limits
-from mdmemory.claims import literals
 from mdmemory.compact.op_guards import World, judge
 from mdmemory.compact.plan import Delete, Merge, Op, Plan, Rewrite, named, shown
 from mdmemory.compact.removals import Count, removable, settle
 from mdmemory.errors import BadNote
+from mdmemory.note import limits
 from mdmemory.store.store import StoredNote, is_note_name
+from mdmemory.text import literals
 
 __all__ = ["Verdict", "check", "removable"]
 

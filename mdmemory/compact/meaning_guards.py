@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations, islice
 
-from mdmemory.claims import frames, literals, places, units
-from mdmemory.claims.contradiction import Profile, contradiction, opposed
-from mdmemory.claims.statement import Statement, flipped, turned
-from mdmemory.claims.subjects import subjects
-from mdmemory.note import Note
+from mdmemory.note.note import Note
+from mdmemory.text import frames, literals, places, units
+from mdmemory.text.contradiction import Profile, contradiction, opposed
+from mdmemory.text.statements import Statement, flipped, turned
+from mdmemory.text.subjects import subjects
 
 Refusal = tuple[str, str]  # code, sentence
 

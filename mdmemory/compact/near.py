@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, combinations, islice, pairwise
 
-from mdmemory.claims.statement import CJK, STOP
-from mdmemory.note import Note
+from mdmemory.note.note import Note
+from mdmemory.text.statements import CJK, STOP
 
 ALL_PAIRS = 100  # this many notes of a type are compared one with each other
 MAX_SHARED = 50  # a word in more notes than this says nothing about any of them

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from mdmemory.claims.contradiction import Profile, contradiction, profile
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.op_guards import World, judge
 from mdmemory.compact.plan import (
@@ -29,12 +28,13 @@ from mdmemory.compact.planner import Proposal
 from mdmemory.compact.removals import removable
 from mdmemory.compact.result import best, standing
 from mdmemory.compact.same import Sentence, has_own_keys, same_key, sentences, wording
-from mdmemory.note import Note
+from mdmemory.note.note import Note
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.store import StoredNote
+from mdmemory.text.contradiction import Profile, contradiction, profile
 
 if TYPE_CHECKING:
-    from mdmemory.store.history import History
+    from mdmemory.git.commits_of_store import History
 
 MAX_FLAGS = MAX_PASS_LINES  # pairs per pass; a person reads them
 

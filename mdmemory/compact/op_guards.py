@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mdmemory.claims.contradiction import Profile, contradiction, profile
 from mdmemory.compact.meaning_guards import meaning
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, shown
@@ -17,6 +16,7 @@ from mdmemory.compact.same import same_key
 from mdmemory.compact.text_guards import bad_text
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
+from mdmemory.text.contradiction import Profile, contradiction, profile
 
 
 @dataclass(frozen=True)

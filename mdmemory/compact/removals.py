@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mdmemory.claims import literals, units
-from mdmemory.claims.statement import grams, pieces, turned
-from mdmemory.claims.stems import is_small, sense
 from mdmemory.compact.meaning_guards import said
 from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
+from mdmemory.text import literals, units
+from mdmemory.text.statements import grams, pieces, turned
+from mdmemory.text.stems import is_small, sense
 
 Refusal = tuple[str, str]  # code, sentence
 Store = Mapping[str, StoredNote]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from mdmemory import note_writing
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, flagged_pairs
-from mdmemory.note import Head, Note
+from mdmemory.note import editing
+from mdmemory.note.note import Head, Note
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.store.united import united
@@ -86,7 +86,7 @@ def _merged(
     if names := merged.joined(base, op.name, [source.note for source in gone]):
         settings[f"metadata.{merged.KEY}"] = names
     whole = united(base, [source.note for source in sources if source.note is not base])
-    return note_writing.edit(whole, set=settings, body=body).text
+    return editing.edit(whole, set=settings, body=body).text
 
 
 def _provenance(base: Head, heads: Sequence[Head], today: str) -> dict[str, str | None]:
@@ -129,7 +129,7 @@ def _rewrite(op: Rewrite, stored: StoredNote, today: str) -> list[Change]:
     if not settings and body is None:
         return []
     settings["metadata.updated"] = today
-    text = note_writing.edit(note, set=settings, body=body).text
+    text = editing.edit(note, set=settings, body=body).text
     return [(op.file, stored.digest, text.encode("utf-8"))]
 
 

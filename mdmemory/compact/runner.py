@@ -4,16 +4,38 @@ The planner is asked while no lock is held; the notes are read again under the l
 guards judge the plan against what they are then.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
+import os
+import time
+from collections.abc import (
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import (
+    contextmanager,
+    nullcontext,
+)
+from dataclasses import (
+    dataclass,
+    field,
+)
+from datetime import (
+    datetime,
+    timedelta,
+)
+from pathlib import (
+    Path,
+)
 
-from mdmemory.compact import guards, kept, taken_back
-from mdmemory.compact.due import PARTIAL, due
+from mdmemory.compact import (
+    guards,
+    taken_back,
+)
 from mdmemory.compact.plan import (
     MAX_PASS_LINES,
     Delete,
@@ -28,19 +50,135 @@ from mdmemory.compact.plan import (
     parse,
     shown,
 )
-from mdmemory.compact.planner import Planner, Proposal, Tokens
-from mdmemory.compact.removals import removed
-from mdmemory.compact.result import changes as changes_of
-from mdmemory.compact.result import pairs
-from mdmemory.compact.turn import turn
-from mdmemory.compact.week import gone_lately
-from mdmemory.compact.week import trailers as removal_trailers
-from mdmemory.errors import Busy, NoState, NotFound, Unwritable
-from mdmemory.files import digest, read_regular
-from mdmemory.store import conflicts
-from mdmemory.store.store import LEDGER, StoredNote
-from mdmemory.store.transaction import Change
-from mdmemory.store.writer import Group, Writer
+from mdmemory.compact.planner import (
+    Planner,
+    Proposal,
+    Tokens,
+)
+from mdmemory.compact.removals import (
+    removed,
+)
+from mdmemory.compact.result import (
+    changes as changes_of,
+)
+from mdmemory.compact.result import (
+    pairs,
+)
+from mdmemory.compact.week import (
+    gone_lately,
+)
+from mdmemory.compact.week import (
+    trailers as removal_trailers,
+)
+from mdmemory.config.settings import (
+    Settings,
+)
+from mdmemory.errors import (
+    Busy,
+    NoState,
+    NotFound,
+    Unwritable,
+)
+from mdmemory.files import (
+    digest,
+    read_regular,
+    write_atomic,
+    writing,
+)
+from mdmemory.git.lock import (
+    is_ours,
+    lock_file,
+)
+from mdmemory.git.private_folder import (
+    is_folder,
+    subfolder,
+)
+from mdmemory.git.transaction import (
+    Change,
+)
+from mdmemory.store import (
+    conflicts,
+)
+from mdmemory.store.state import (
+    Pass,
+)
+from mdmemory.store.store import (
+    LEDGER,
+    StoredNote,
+)
+from mdmemory.store.writer import (
+    Group,
+    Writer,
+)
+
+KEPT = timedelta(days=7)
+
+
+def keep(folder: Path, answers: Sequence[str], redact: Callable[[str], str], now: datetime) -> None:
+    """Put the answers of one pass into a file of `folder`, and remove what is too old there."""
+    for old in folder.glob("*.txt") if is_folder(folder) else ():
+        if old.lstat().st_mtime < (now - KEPT).timestamp():
+            old.unlink()
+    if answers:
+        with writing(folder):
+            subfolder(folder)
+        text = redact("\n\n".join(answers)).encode("utf-8", "replace")
+        # another pass may be refused within the same second
+        name = f"{now.strftime('%Y-%m-%dT%H%M%S')}-{digest(text)[:6]}.txt"
+        write_atomic(folder / name, text, mode=0o600)
+
+
+_PAUSE = 0.05  # seconds between two tries
+
+
+@contextmanager
+def turn(path: Path, patience: float) -> Iterator[None]:
+    """Have the block to oneself among all processes that name the file `path`.
+
+    Raises Busy where another has it for more than `patience` seconds. A process that dies gives
+    its turn back.
+    """
+    handle = lock_file(path)
+    try:
+        deadline = time.monotonic() + patience
+        while not is_ours(handle):
+            if time.monotonic() >= deadline:
+                raise Busy("Another compaction is under way.", "Wait for it to end.")
+            time.sleep(_PAUSE)
+        yield
+    finally:
+        os.close(handle)
+
+
+PARTIAL = "partial"  # recorded of a pass that a limit kept from doing all there is to do
+
+
+def due(
+    last: Pass | None, digests: Mapping[str, str], now: datetime, settings: Settings
+) -> str | None:
+    """Why a pass is due, in words, or None. Pure.
+
+    A pass is due when nothing recorded one, when the last one left work, when `compact.churn`
+    notes were added, changed or removed since, or when any was and `compact.interval_ms` has gone
+    by. One that failed or was refused has settled nothing: the interval alone makes it due again.
+    """
+    if not settings.switch("compact.enabled"):
+        return None
+    if len(digests) < settings.whole("compact.min_entries"):
+        return None
+    if last is None:
+        return "no pass is recorded"
+    if last.outcome == PARTIAL:
+        return "the last pass left work for another"
+    changed = {file for file, _ in last.digests.items() ^ digests.items()}
+    if len(changed) >= settings.whole("compact.churn"):
+        return f"{len(changed)} notes changed since the last pass"
+    interval = timedelta(milliseconds=settings.whole("compact.interval_ms"))
+    waited = now - datetime.fromisoformat(last.at) >= interval
+    if waited and (changed or last.outcome in ("failed", "refused")):
+        return f"the last pass was at {last.at[:16]}"
+    return None
+
 
 _PATIENCE = 5.0  # seconds that a person waits for another pass; one that is merely due does not
 # Refusals of an op's names and number, which leave nothing of a plan where they hold for all of it.
@@ -261,7 +399,7 @@ class Compactor:
         answers = [*map(_text, given), *proposal.rejected]
         try:
             folder = self.writer.project.prepare_private() / "refused"
-            kept.keep(folder, answers, self.redact, self.now)
+            keep(folder, answers, self.redact, self.now)
         except Unwritable as problem:
             if answers:
                 self.writer.tell(f"A refused answer could not be kept. {problem.message}")

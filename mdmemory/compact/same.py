@@ -10,10 +10,10 @@ import re
 import unicodedata
 from collections.abc import Hashable
 
-from mdmemory.claims import literals
-from mdmemory.claims.statement import bare
-from mdmemory.note import Note
+from mdmemory.note.note import Note
 from mdmemory.store.united import own_keys
+from mdmemory.text import literals
+from mdmemory.text.statements import bare
 
 Sentence = tuple[str, ...]
 

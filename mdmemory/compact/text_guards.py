@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from mdmemory import limits, unseen
+from mdmemory import unseen
 from mdmemory.compact import result
 from mdmemory.compact.plan import Merge, Rewrite, shown
 from mdmemory.errors import BadNote
+from mdmemory.note import limits
 from mdmemory.store.store import StoredNote
 
 Refusal = tuple[str, str]  # code, sentence

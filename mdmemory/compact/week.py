@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from mdmemory.compact.plan import Op
 from mdmemory.compact.removals import removed
-from mdmemory.store.history import History
+from mdmemory.git.commits_of_store import History
 
 TRAILER = "Memory-Removed"
 LATELY = timedelta(days=7)

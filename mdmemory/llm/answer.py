@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.store import lock
+from mdmemory.git import lock
 
 Schema = Mapping[str, object]
 

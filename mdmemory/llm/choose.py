@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory.config import Settings
+from mdmemory.config.settings import Settings
 from mdmemory.errors import BadSetting
 from mdmemory.llm.answer import Model
 from mdmemory.llm.metered import Metered
@@ -118,8 +118,10 @@ def _model(purpose: str, caller: Caller, state_file: Path) -> Model:
 
 def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:
     """A model's name, and whether a person chose it."""
-    setting = "compact.model" if purpose == COMPACT and settings.text("compact.model") else (
-        "extract.model"
+    setting = (
+        "compact.model"
+        if purpose == COMPACT and settings.text("compact.model")
+        else ("extract.model")
     )
     return settings.text(setting), settings.origins.get(setting, "default") != "default"
 

@@ -3,8 +3,8 @@ required, no other allowed, no null. An empty text stands for a field that does 
 
 from __future__ import annotations
 
-from mdmemory.limits import TYPES
 from mdmemory.llm.answer import Schema
+from mdmemory.note.limits import TYPES
 
 _TEXT: Schema = {"type": "string"}
 _TEXTS: Schema = {"type": "array", "items": _TEXT}

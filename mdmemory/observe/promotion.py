@@ -11,10 +11,10 @@ from datetime import datetime
 
 from mdmemory.capture.outcome import Extracted
 from mdmemory.capture.summary import take
-from mdmemory.capture.transcript import Turn
 from mdmemory.observe.observation import Observation
 from mdmemory.session.wording import LEFT_OUT
 from mdmemory.store.writer import Writer
+from mdmemory.transcripts.reading import Turn
 
 
 def promote(
@@ -32,6 +32,4 @@ def promote(
     if not facts:
         return Extracted(session, dropped=[{"text": LEFT_OUT, "reasons": ["injection"]}])
     lines = [f"- [{type}] {fact}" for fact in facts]
-    return take(
-        writer, session, "\n".join(["Memory candidates:", *lines]), said, now=now, shown={}
-    )
+    return take(writer, session, "\n".join(["Memory candidates:", *lines]), said, now=now, shown={})

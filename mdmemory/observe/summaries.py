@@ -14,7 +14,7 @@ from mdmemory import assets
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Model
 from mdmemory.llm.schemas import SUMMARY
-from mdmemory.observe import answers, shelf
+from mdmemory.observe import compress, shelf
 from mdmemory.observe.observation import Observation
 from mdmemory.session.wording import cut, line, visible
 from mdmemory.store.state import State
@@ -121,12 +121,12 @@ def _asked(
         "request": request, "before": before.fields if before else None, "observations": shown,
     }  # fmt: skip
     system = assets.read("protocol/summarize.md")
-    said = answers.read(
+    said = compress.read(
         model.complete(system, json.dumps(asked, ensure_ascii=False), SUMMARY).text
     )
-    fields = {name: _clean(answers.text(said.get(name))) for name in FIELDS}
+    fields = {name: _clean(compress.text(said.get(name))) for name in FIELDS}
     if not any(fields.values()):
-        raise answers.bad("says nothing")
+        raise compress.bad("says nothing")
     return fields | {"request": fields["request"] or request}
 
 
@@ -134,9 +134,7 @@ def _gathered(found: Sequence[Observation], request: str) -> dict[str, str]:
     """The fields without a model: titles and facts, the newest first."""
     newest = [*reversed(found)]
     looked = [each.draft.title for each in newest if each.draft.type == "discovery"]
-    done = [
-        each.draft.title for each in newest if each.draft.type not in ("discovery", "decision")
-    ]
+    done = [each.draft.title for each in newest if each.draft.type not in ("discovery", "decision")]
     learned = [fact for each in newest for fact in each.draft.facts]
     learned += [each.draft.title for each in newest if each.draft.type == "decision"]
     return {

@@ -12,9 +12,9 @@ from datetime import date
 
 from mdmemory.search import ranking
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
-from mdmemory.search.found import MEMORY, SESSIONS, SOURCES, Found, Hit
 from mdmemory.search.query import Query, Term, parse
 from mdmemory.search.ranking import Asked, Channel
+from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit
 
 CANDIDATES = 60  # chunks that are looked at, or more where more hits are asked for
 MANY = 3_000  # chunks; a word in more of them is counted no further
@@ -69,9 +69,7 @@ def answer(
         if chunk in rows:
             row = rows[chunk]
             named = ranking.NAMED * ranking.is_named(row.name, query.words)
-            final[chunk] = ranking.aged(
-                min(1.0, score + named), row.date, today, weights.half_life
-            )
+            final[chunk] = ranking.aged(min(1.0, score + named), row.date, today, weights.half_life)
     order = sorted(final, key=lambda c: (-final[c], rows[c].file, rows[c].start))
     places = TURNS if source == SESSIONS else 1
     best = ranking.folded(((c, rows[c].file, rows[c].text) for c in order), k, places)
@@ -148,9 +146,7 @@ def _by_meaning(
     return near, low
 
 
-def _looked_up(
-    database: Database, query: Query, source: str
-) -> tuple[list[Term], list[Asked]]:
+def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term], list[Asked]]:
     """The terms to search for, misspelled ones among them guessed, and who has each."""
     total = database.count(source)
     terms: list[Term] = []
@@ -195,4 +191,3 @@ def _hit(row: Row, score: float) -> Hit:
         row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text,
         row.title or row.name, row.date, row.status,
     )  # fmt: skip
-

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.search.database import Database, Row
-from mdmemory.search.found import MEMORY
+from mdmemory.search.results import MEMORY
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding

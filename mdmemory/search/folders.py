@@ -17,8 +17,8 @@ from mdmemory.files import digest
 from mdmemory.privacy.private import strip_private
 from mdmemory.search.chunks import cut
 from mdmemory.search.database import HELD, Database, Document
-from mdmemory.search.found import FILES
 from mdmemory.search.notes import BATCH, Cutting, Report
+from mdmemory.search.results import FILES
 
 ENDINGS = (".md", ".markdown")
 LONGEST = 1024 * 1024  # bytes of a file that are searched

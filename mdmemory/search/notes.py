@@ -14,12 +14,12 @@ from stat import S_ISREG
 from typing import TypeVar
 
 from mdmemory.errors import NotFound
-from mdmemory.note import UNREADABLE, Note
+from mdmemory.git.private_folder import opened
+from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import HELD, Database, Document
-from mdmemory.search.found import MEMORY
+from mdmemory.search.results import MEMORY
 from mdmemory.store.catalog import RACY, Catalog
-from mdmemory.store.private import opened
 from mdmemory.store.store import Store, StoredNote, is_note_name
 
 Report = Callable[[int, int, str], None]  # done, of how many, what

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
-from mdmemory.note import Note
+from mdmemory.note.note import Note
 from mdmemory.search import embeddings, notes, schema, sqlite
 from mdmemory.search.answer import Meaning, Weights, answer, merged
 from mdmemory.search.database import Database, LockedError
 from mdmemory.search.embeddings import REFUSED, Embedder
-from mdmemory.search.found import ALL, MEMORY, SOURCES, Found
 from mdmemory.search.notes import Cutting, Report
+from mdmemory.search.results import ALL, MEMORY, SOURCES, Found
 from mdmemory.store import catalog
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:
-    from mdmemory.store.history import History
+    from mdmemory.git.commits_of_store import History
 
 FILE = "search.db"
 _LATER = "Another process is writing the search database: the newest changes may be missing."
@@ -129,14 +129,12 @@ class Search:
             embeddings.fill(database, each, embedder, most=most, report=report) for each in wanted
         ]
 
-    def find_at(
-        self, query: str, history: History, revision: str, *, k: int, today: date
-    ) -> Found:
+    def find_at(self, query: str, history: History, revision: str, *, k: int, today: date) -> Found:
         """The same among the notes as they stood at a commit. Raises NotFound."""
-        from mdmemory.search import past  # git is loaded for nothing else here
+        from mdmemory.search import at_commit  # git is loaded for nothing else here
 
         def job(database: Database) -> Found:
-            past.fill(
+            at_commit.fill(
                 database, history, revision, is_held=self._is_held, cutting=self._cutting
             )
             return self._answer(database, query, k, today, MEMORY, None)
@@ -209,7 +207,7 @@ class Search:
         settings = self._refresher.project.settings
         if path is None or settings.text("search.backend") != "postgres":
             return in_file()
-        from mdmemory.search import postgres  # few have a server
+        from mdmemory.search.postgres import postgres  # few have a server
 
         server = postgres.server(settings.text("search.dsn"), path.parent)
         return postgres.use(server, self._stamp, job, None if must else in_file, anew=anew)

@@ -50,9 +50,7 @@ def parse(text: str, today: date) -> Query:
     """The query in a text; without terms when there is no word in it."""
     text = normal(text[:LONGEST].encode("utf-8", "ignore").decode())
     said = frozenset(parts(text.casefold()))
-    phrases = tuple(
-        Term((way,)) for quoted in _QUOTED.findall(text) if len(way := run(quoted)) > 1
-    )
+    phrases = tuple(Term((way,)) for quoted in _QUOTED.findall(text) if len(way := run(quoted)) > 1)
     asked, rest = dates.asked(text, today)
     terms = {Term(tuple((word,) for word in ways)): None for ways in asked}
     plain = [*_joined(rest), *_plain(rest)] + [_pair(pair) for pair in _cjk(rest)]

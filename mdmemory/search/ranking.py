@@ -129,7 +129,7 @@ def same(one: str, other: str) -> bool:
 
 
 def _tells(word: str) -> bool:
-    from mdmemory.claims.polarity import is_negation  # 10 ms, and few hits are so much alike
+    from mdmemory.text.polarity import is_negation  # 10 ms, and few hits are so much alike
 
     return not (word.isascii() and word.islower() and word.isalpha()) or is_negation(word)
 

@@ -9,7 +9,7 @@ import unicodedata
 
 from mdmemory.search import dates
 from mdmemory.search.database import Row
-from mdmemory.search.found import SESSIONS
+from mdmemory.search.results import SESSIONS
 from mdmemory.search.words import spelled, unlinked
 from mdmemory.version import VERSION
 

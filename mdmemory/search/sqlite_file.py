@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mdmemory.errors import NoState
 from mdmemory.search import schema
 from mdmemory.search.database import BrokenError, LockedError, UnusableError
-from mdmemory.search.found import SOURCES
+from mdmemory.search.results import SOURCES
 from mdmemory.store import database_file
 from mdmemory.store.database_file import BROKEN
 

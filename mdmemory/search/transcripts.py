@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mdmemory.capture.transcript import Hosts, Transcript, read
-from mdmemory.capture.transcripts import claude
-from mdmemory.capture.transcripts import database as opencode
-from mdmemory.capture.transcripts.source import began_in
 from mdmemory.errors import BadTranscript
 from mdmemory.files import digest
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import Database, Document
 from mdmemory.search.folders import walk
-from mdmemory.search.found import SESSIONS
 from mdmemory.search.notes import Cutting, Report
+from mdmemory.search.results import SESSIONS
+from mdmemory.transcripts import claude
+from mdmemory.transcripts import opencode_database as opencode
+from mdmemory.transcripts.reading import Hosts, Transcript, read
+from mdmemory.transcripts.sources import began_in
 
 EXPORTS = (".json", ".jsonl")
 _TOGETHER = 10  # sessions that are held in memory at once

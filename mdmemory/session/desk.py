@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmemory.capture.triggers import type_of
-from mdmemory.config import Settings
+from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.files import writing
-from mdmemory.session import core, hot, kept, outputs, patterns, pressure, pruning, sweep, working
+from mdmemory.session import core, hot, kept, outputs, pressure, pruning, sweep, working
 from mdmemory.session.hot import Hot, hot_of
 from mdmemory.session.kept import Parts
 from mdmemory.session.pressure import Usage
@@ -194,7 +194,7 @@ class Desk:
         todos = args.get("todos")
         if tool.lower() in TODO_TOOLS and isinstance(todos, list):
             working.set_todos(memory, [each for each in todos if isinstance(each, dict)])
-        for place, text in patterns.found(seen, "tool"):
+        for place, text in hot.found(seen, "tool"):
             _keep(state, memory, place, text)
         self._put(parts, state, memory)
 
@@ -202,7 +202,7 @@ class Desk:
         """Take a message into hot state and working memory."""
         state, memory = hot_of(parts.get("hot")), working_of(parts.get("working"))
         working.tick(memory)
-        for place, text in patterns.found(seen, role):
+        for place, text in hot.found(seen, role):
             _keep(state, memory, place, text)
         self._put(parts, state, memory)
 

@@ -3,17 +3,88 @@
 It begins empty, is bounded, and holds only text that came by way of `wording`.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
 import os
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import (
+    Iterable,
+    Mapping,
+)
+from dataclasses import (
+    asdict,
+    dataclass,
+    field,
+    replace,
+)
+from typing import (
+    Any,
+)
 
-from mdmemory.session import failures
-from mdmemory.session.failures import Failure
-from mdmemory.session.wording import cut, fits, line
+from mdmemory.session import (
+    failures,
+)
+from mdmemory.session.failures import (
+    Failure,
+)
+from mdmemory.session.wording import (
+    cut,
+    fits,
+    line,
+)
+
+WINDOW = 20_000  # characters at either end of a long text that are looked at
+MOST = 12  # finds in one text
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """`text` in the expression is what is kept; `place` is a slot of working memory, `pool`, or
+    `pending` (a fact that may deserve a note); `speakers` are user, assistant, tool."""
+
+    place: str
+    speakers: tuple[str, ...]
+    expression: str
+
+
+_SAID = ("user", "assistant")
+_OPENS = r"(?:^|(?<=[.!?\]]\s))[ \t>*-]*"
+_REST = r"(?:[^.!?\n]|[.!?](?=\S)){2,250}"  # of a sentence
+PATTERNS: tuple[Pattern, ...] = (
+    Pattern("decision", _SAID, r"\[Decision:\s*(?P<text>[^\]\n]{3,300})\]"),
+    Pattern("decision", ("user",), _OPENS + r"(?P<text>(?:(?:we|I)(?:'ve| have)? "
+            r"(?:decided|agreed) (?:to|on|that)|let'?s (?:go with|use|switch to|stick with"
+            r"|stay with))\b" + _REST + ")"),
+    Pattern("decision", ("user",), r"(?:^|[。！？\n])"
+            r"(?P<text>我们?(?:决定|選擇|选择)[^。！？\n]{2,120})"),
+    Pattern("todo", _SAID, r"\[Todo:\s*(?P<text>[^\]\n]{3,300})\]"),
+    Pattern("todo", ("assistant",), _OPENS + r"next step:\s*(?P<text>[^\n]{3,250})"),
+    Pattern("dependency", _SAID, r"\[Dependency:\s*(?P<text>[^\]\n]{2,300})\]"),
+    Pattern("dependency", ("tool",), r"^(?P<text>Successfully installed [^\n]{2,200})$"),
+    Pattern("dependency", ("tool",), r"^(?P<text>added \d+ packages?\b[^\n]{0,120})$"),
+    Pattern("dependency", ("tool",), r"^(?P<text>[ \t]*Adding \S+ v\S+ to [\w-]*dependencies)"),
+    Pattern("pending", ("assistant",), r"\[Memory:\s*(?P<text>[^\]\n]{8,300})\]"),
+    Pattern("pool", _SAID, r"\[Note:\s*(?P<text>[^\]\n]{3,300})\]"),
+    Pattern("pool", _SAID, r"`(?P<text>(?:[\w.-]+/)+[\w.-]+\.\w{1,8}(?::\d+)?)`"),
+)  # fmt: skip
+
+
+def found(text: str, speaker: str) -> list[tuple[str, str]]:
+    """Pairs of a place and what belongs there, in the table's order; `text` is `visible`."""
+    if len(text) > 2 * WINDOW:
+        # at the ends of lines, so that no word is cut in two
+        start, end = text[:WINDOW].rpartition("\n")[0], text[-WINDOW:].partition("\n")[2]
+        text = f"{start}\n{end}"
+    pairs = [
+        (pattern.place, match["text"].strip())
+        for pattern in PATTERNS
+        if speaker in pattern.speakers
+        for match in re.finditer(pattern.expression, text, re.IGNORECASE | re.MULTILINE)
+    ]
+    return list(dict.fromkeys(pairs))[:MOST]
+
 
 # What an action says about a file's part in the work. A file keeps its best action.
 ACTIONS = {"edit": 50, "write": 45, "grep": 30, "read": 20}

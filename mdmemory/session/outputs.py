@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mdmemory.errors import NotFound
 from mdmemory.files import read_regular
-from mdmemory.store.private import is_folder, opened, subfolder
+from mdmemory.git.private_folder import is_folder, opened, subfolder
 
 FOLDER = "outputs"
 MAX_FILES = 300

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 from mdmemory.capture.candidates import MAX_CANDIDATES
 from mdmemory.errors import MdmemoryError
-from mdmemory.limits import TYPES
+from mdmemory.note.limits import TYPES
 from mdmemory.session.hot import Hot
 from mdmemory.session.kept import Statement
 
 if TYPE_CHECKING:  # loaded where something is promoted
     from mdmemory.capture.outcome import Extracted
-    from mdmemory.capture.transcript import Turn
     from mdmemory.store.state import State
     from mdmemory.store.writer import Writer
+    from mdmemory.transcripts.reading import Turn
 
 KEPT = 50
 KEPT_DAYS = 30
@@ -176,7 +176,7 @@ def _another_try(left: list[Entry], done: Accounting) -> list[Statement]:
 
 def _superseded(entries: Sequence[Entry]) -> list[Entry]:
     """Decisions that a later one of the same session contradicts."""
-    from mdmemory.claims.contradiction import Profile, contradiction
+    from mdmemory.text.contradiction import Profile, contradiction
 
     decisions = [each for each in entries if each.type == "decision"]
     profiles = {each.id: Profile("project", each.text, each.text) for each in decisions}

@@ -14,8 +14,7 @@ from itertools import chain, islice
 from string import hexdigits
 from typing import Any
 
-from mdmemory.session.failures import command_of
-from mdmemory.session.shell import decisive
+from mdmemory.session.failures import command_of, decisive
 
 MARK = "[mdmemory: "  # every line that is ours begins with it
 

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from mdmemory.errors import NoStore, NotFound, Unwritable
 from mdmemory.files import as_given, as_text
-from mdmemory.note import Head, Note
+from mdmemory.git.private_folder import opened
+from mdmemory.note.note import Head, Note
 from mdmemory.store import index, remembered
-from mdmemory.store.private import opened
 from mdmemory.store.remembered import (
     FILES,
     HELD,

@@ -185,9 +185,7 @@ def _settled(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _is_cleared(entry: Entry, ticked: Iterable[Entry]) -> bool:
-    return any(
-        other.digests == entry.digests or other.since >= entry.since for other in ticked
-    )
+    return any(other.digests == entry.digests or other.since >= entry.since for other in ticked)
 
 
 def _fresh(one: StoredNote, other: StoredNote, why: str, today: str) -> Entry:

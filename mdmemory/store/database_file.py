@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import NoState
-from mdmemory.store.private import away, check, opened, refused
+from mdmemory.git.private_folder import away, check, opened, refused
 
 if TYPE_CHECKING:
     import sqlite3

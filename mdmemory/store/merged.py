@@ -8,8 +8,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-from mdmemory.limits import file_name
-from mdmemory.note import Head, Note, fields
+from mdmemory.note.limits import file_name
+from mdmemory.note.note import Head, Note, fields
 
 KEY = "merged"
 

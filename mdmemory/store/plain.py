@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mdmemory.files import read_regular, write_atomic, writing
-from mdmemory.store import moves
-from mdmemory.store.journal import Journal, Journals, new_id
-from mdmemory.store.moves import Change
-from mdmemory.store.private import subfolder
-from mdmemory.store.recovery import report
+from mdmemory.git import replacement
+from mdmemory.git.journal import Journal, Journals, new_id
+from mdmemory.git.private_folder import subfolder
+from mdmemory.git.recovery import report
+from mdmemory.git.replacement import Change
 
 
 class PlainWrites:
@@ -27,21 +27,21 @@ class PlainWrites:
         Raises NoteChanged when a file is not what its change says, before anything is written.
         """
         for change in changes:
-            moves.verify(self.folder, change)
+            replacement.verify(self.folder, change)
         if not changes:
             return ()
         for change in changes:
             if change.old is not None:
                 self._keep(change)
         id = new_id()
-        steps = moves.planned(changes, id)
+        steps = replacement.planned(changes, id)
         journal = Journal(id, str(self.folder), steps)
         try:
-            moves.write_fresh(self.folder, changes, steps)
+            replacement.write_fresh(self.folder, changes, steps)
             self.journals.write(journal)
         except BaseException:
             if not self.journals.is_open():
-                moves.forget_fresh(self.folder, steps)
+                replacement.forget_fresh(self.folder, steps)
             raise
         return self._finish(journal)
 
@@ -53,13 +53,13 @@ class PlainWrites:
         journal = self.journals.read()
         if journal is None:
             return ()
-        awaited = moves.awaited(self.folder, journal.moves)
+        awaited = replacement.awaited(self.folder, journal.moves)
         return report(awaited, dict(self._finish(journal)))
 
     def _finish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
-        with moves.finishing():
-            kept = moves.install_all(self.folder, journal.moves)
-            kept = {**kept, **moves.settle_all(self.folder, journal.moves)}
+        with replacement.finishing():
+            kept = replacement.install_all(self.folder, journal.moves)
+            kept = {**kept, **replacement.settle_all(self.folder, journal.moves)}
             self.journals.drop()
         return tuple(kept.items())
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.config import Settings, load
+from mdmemory.config.settings import Settings, load
+from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import NoStore
-from mdmemory.settings_table import PROJECT_FILE
-from mdmemory.store.private import NAME, STATE, prepare
+from mdmemory.git.private_folder import NAME, STATE, prepare
 
 PRIVATE = NAME
 

@@ -14,21 +14,13 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NotFound, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
-from mdmemory.note import Note
+from mdmemory.git.replacement import Change
+from mdmemory.note.note import Note
 from mdmemory.store import catalog as catalogs
 from mdmemory.store import index
 from mdmemory.store.catalog import Catalog
-from mdmemory.store.moves import Change
 from mdmemory.store.project import Project
-from mdmemory.store.store import (
-    GENERATED,
-    INDEX,
-    LEDGER,
-    OVERFLOW,
-    Store,
-    decode,
-    is_note_name,
-)
+from mdmemory.store.store import GENERATED, INDEX, LEDGER, OVERFLOW, Store, decode, is_note_name
 from mdmemory.version import VERSION
 
 _START = 512  # bytes of a generated file that tell whose it is

@@ -17,8 +17,8 @@ from zlib import crc32
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic, writing
-from mdmemory.note import Head
-from mdmemory.store.private import opened
+from mdmemory.git.private_folder import opened
+from mdmemory.note.note import Head
 
 LAYOUT = 2  # raise it when the file, or what it remembers of a note, takes another shape
 MAX_BYTES = 256 * 1024 * 1024

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular
-from mdmemory.store.history import ID_TRAILER, History
+from mdmemory.git.commits_of_store import ID_TRAILER, History
+from mdmemory.git.objects import Object
+from mdmemory.git.publishing import Publisher, Write
+from mdmemory.git.trees import Blob
+from mdmemory.git.waiting import Step, Waiting
 from mdmemory.store.index import is_generated
-from mdmemory.store.objects import Object
-from mdmemory.store.publishing import Publisher, Write
 from mdmemory.store.store import GENERATED
-from mdmemory.store.trees import Blob
-from mdmemory.store.waiting import Step, Waiting
 
 _NAMED = 3  # changes that are told one by one
 _NO_FILE = "no file"  # in place of an object id: a link, a folder, what cannot be read

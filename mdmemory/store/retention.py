@@ -11,7 +11,7 @@ from datetime import date
 from functools import lru_cache
 from operator import attrgetter
 
-from mdmemory.note import Head
+from mdmemory.note.note import Head
 
 TYPE_WEIGHTS = {"decision": 2.5, "feedback": 2.25, "user": 2.25, "project": 1.25, "reference": 1.0}
 SOURCE_WEIGHTS = {"explicit": 2.0, "manual": 1.4}

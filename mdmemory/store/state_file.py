@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from mdmemory.errors import NoState
+from mdmemory.git.private_folder import away, prepare, refused
 from mdmemory.store import database_file
-from mdmemory.store.private import away, prepare, refused
 
 MARK = int.from_bytes(b"mdmS", "big")  # our application_id
 PATIENCE = 5.0  # seconds for another process that writes; it takes milliseconds

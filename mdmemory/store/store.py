@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory import note as notes_format
 from mdmemory.errors import BadNote, MdmemoryError, NotFound
 from mdmemory.files import as_given, as_text, digest, read_regular
-from mdmemory.note import Note
+from mdmemory.note import note as notes_format
+from mdmemory.note.note import Note
 
 INDEX = "MEMORY.md"
 OVERFLOW = "_MORE.md"

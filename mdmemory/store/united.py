@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mdmemory import head_union, heads, note_writing
 from mdmemory.errors import BadNote
-from mdmemory.head_edits import put
-from mdmemory.limits import KNOWN_KEYS
-from mdmemory.note import Note, opened
+from mdmemory.note import editing, frontmatter, frontmatter_union
+from mdmemory.note.editing import put
+from mdmemory.note.limits import KNOWN_KEYS
+from mdmemory.note.note import Note, opened
 from mdmemory.store.merged import KEY as MERGED
 
 _OURS = (KNOWN_KEYS | {MERGED}) - {"title"}
@@ -26,7 +26,7 @@ def own_keys(note: Note) -> dict[str, object]:
 
     Places are like `aliases` and `metadata.owner`. What is empty is left out.
     """
-    found = heads.flat(opened(note.text)[1].fields)
+    found = frontmatter.flat(opened(note.text)[1].fields)
     return {
         place: value
         for place, value in found.items()
@@ -63,13 +63,13 @@ class _Union:
         self._base = base
         self._before = base.text[fences.head : fences.closing] if fences else ""
         self._head = self._before
-        self._eol = note_writing.line_end(base.text)
-        self._values = heads.flat(self._reading.fields)
+        self._eol = editing.line_end(base.text)
+        self._values = frontmatter.flat(self._reading.fields)
 
     def note(self) -> Note:
         if self._head == self._before:
             return self._base
-        return note_writing.with_head(self._base, self._head, self._values)
+        return editing.with_head(self._base, self._head, self._values)
 
     def take(self, place: str, value: object, source: Note) -> None:
         mine = self._values.get(place)
@@ -78,7 +78,7 @@ class _Union:
         if mine in ("", [], {}, None):
             fences, _ = opened(source.text)
             head = source.text[fences.head : fences.closing] if fences else ""
-            self._head = head_union.carry(self._head, place, value, head, self._eol)
+            self._head = frontmatter_union.carry(self._head, place, value, head, self._eol)
             self._values[place] = value
             return
         left, right = _items(place, mine), _items(place, value)
@@ -95,9 +95,9 @@ class _Union:
         if not new:
             return
         if isinstance(self._values[place], list):
-            self._head = head_union.extend(self._head, place, new, self._eol)
+            self._head = frontmatter_union.extend(self._head, place, new, self._eol)
         else:
-            self._head = head_union.as_list(self._head, place, [*mine, *new], self._eol)
+            self._head = frontmatter_union.as_list(self._head, place, [*mine, *new], self._eol)
         self._values[place] = [*mine, *new]
 
     def _aside(self, place: str, value: str, source: Note) -> None:

@@ -15,17 +15,17 @@ from pathlib import Path
 
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, RepositoryState
 from mdmemory.files import digest, read_regular, require_utf8
-from mdmemory.store import git, moves, opened
-from mdmemory.store.history import KEEP, History, Message, memory_trailers, new_id
-from mdmemory.store.lock import USUAL, Patience, locked
+from mdmemory.git import open_files, replacement, repositories
+from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
+from mdmemory.git.lock import USUAL, Patience, locked
+from mdmemory.git.transaction import Change, Checkpoint, Transactions
+from mdmemory.git.waiting import Waiting
 from mdmemory.store.plain import PlainWrites
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.replay import replay
 from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER, is_note_name
-from mdmemory.store.transaction import Change, Checkpoint, Transactions
-from mdmemory.store.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,10 @@ class Writer:
         self.automatic, self.patience = automatic, patience
         self.refresher = Refresher(project, is_secret)
         self.holder = holder
-        self.repository: git.Repository | None = None
+        self.repository: repositories.Repository | None = None
         self.trouble: RepositoryState | None = None
         try:
-            self.repository = git.find(project.store)
+            self.repository = repositories.find(project.store)
         except RepositoryState as problem:  # bare, or another's: reading goes on all the same
             self.trouble = problem
         self.history = History(self.repository, project.store) if self.repository else None
@@ -96,15 +96,15 @@ class Writer:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
             found = Transactions(self.history).recover() if self.history else ()
             plain = PlainWrites(self.project.store, private).recover() if private else ()
-            for sentence in (*found, *plain, *opened.sweep(self.project.store)):
+            for sentence in (*found, *plain, *open_files.sweep(self.project.store)):
                 self.tell(sentence)
             if self.history is None:  # with git, `recover` knows whether there is anything
-                moves.sweep_fresh(self.project.store)
+                replacement.sweep_fresh(self.project.store)
             elif not self.automatic:
                 self._commit_what_waits(self.history)
             yield
             # what wrote nothing shows a hand edit all the same; a person's merge is left alone
-            if self.repository is None or git.refusal(self.repository) is None:
+            if self.repository is None or repositories.refusal(self.repository) is None:
                 self.refresher.settle()
 
     @cached_property
@@ -148,7 +148,7 @@ class Writer:
         if self.trouble:
             return self.trouble
         if self.repository is None:
-            if not git.is_installed():
+            if not repositories.is_installed():
                 return NoGit("git is not installed, and without it this could not be taken back.",
                              "Install git, then run `mdmemory init`.")  # fmt: skip
             return NoGit(
@@ -156,8 +156,8 @@ class Writer:
                 f"Make it one: `mdmemory init {self.project.root}`.",
             )
         if self.waits:  # neither the branch nor the index is touched
-            return git.unfinished(self.repository)
-        return git.refusal(self.repository, patience)
+            return repositories.unfinished(self.repository)
+        return repositories.refusal(self.repository, patience)
 
     def state(self) -> State:
         """What is remembered of our own work; `tell` hears where that is not to be had."""
@@ -183,7 +183,7 @@ class Writer:
         what its change says, before anything is written.
         """
         changes = [change for group in groups for change in group.changes]
-        refusal = self.refusal(git.PATIENCE)
+        refusal = self.refusal(repositories.PATIENCE)
         if refusal and (destructive or any(change.new is None for change in changes)):
             raise refusal
         if self.history is None or (refusal and not self.waits):
@@ -214,7 +214,7 @@ class Writer:
         Held notes, notes that git is told not to see and notes that cannot be read are left out
         unless they are touched.
         """
-        refusal = self.refusal(git.PATIENCE)
+        refusal = self.refusal(repositories.PATIENCE)
         if refusal or self.history is None:
             raise refusal or NoGit("There is no git repository.")
         transactions = self._transactions(self.history)
@@ -249,7 +249,7 @@ class Writer:
             touched = {change.file for change in changes}
             files = [change.file for change in changes if change.old is not None]
             if waiting:  # or it is a write that was killed when it had noted just this
-                moves.sweep_fresh(self.project.store)
+                replacement.sweep_fresh(self.project.store)
             late = [f for f, seen in waiting.items() if f not in touched and self._is(f, seen)]
             unseen = transactions.unseen(late)
             files += [file for file in late if file not in unseen]
@@ -274,7 +274,9 @@ class Writer:
         """Without a commit; where there is a repository, the next commit takes it along."""
         private = self.project.prepare_private()
         if self.repository:
-            moves.sweep_fresh(self.project.store)  # nothing marks such a write that was killed
+            replacement.sweep_fresh(
+                self.project.store
+            )  # nothing marks such a write that was killed
             with self.state() as state:
                 waiting = {c.file: digest(c.new) for c in changes if c.new is not None}
                 state.add_uncommitted(waiting)
@@ -285,6 +287,6 @@ class Writer:
     def _kept(self, kept: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """Those of the files that stayed as they are; of the others, `tell` hears."""
         for file, why in kept:
-            if why.startswith(opened.OPEN):
+            if why.startswith(open_files.OPEN):
                 self.tell(f"{file}: {why}.")
-        return tuple(each for each in kept if not each[1].startswith(opened.OPEN))
+        return tuple(each for each in kept if not each[1].startswith(open_files.OPEN))

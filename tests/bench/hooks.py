@@ -100,6 +100,7 @@ def main(notes: int) -> None:
             bridge.ask("system", session="ses_1")
 
         say("hello")
+
         def use(tool: str, output: str, **args: Any) -> None:
             shown = {"tool": tool, "args": args, "output": output, "exit": 0}
             bridge.ask("tool", session="ses_1", **shown)

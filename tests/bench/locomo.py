@@ -24,7 +24,7 @@ from bench.retrieval import HEADING, Figures, Question, measured, ours, plain
 
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import Document
-from mdmemory.search.found import MEMORY
+from mdmemory.search.results import MEMORY
 
 _TURN = re.compile(r"D\d+:\d+")
 NAME = 8  # words of a fact that make its name

@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mdmemory import limits, note_writing
-from mdmemory import note as notes_format
 from mdmemory.compact.guards import check, removable
 from mdmemory.compact.near import candidates
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite
 from mdmemory.files import digest
+from mdmemory.note import editing, limits
+from mdmemory.note import note as notes_format
 from mdmemory.privacy.redaction import has_secret
 from mdmemory.store.store import StoredNote
 
@@ -37,7 +37,7 @@ class Line:
 
 
 def stored(name: str, description: str, body: str) -> StoredNote:
-    text = note_writing.compose(name=name, type="user", description=description, body=body)
+    text = editing.compose(name=name, type="user", description=description, body=body)
     file = limits.file_name("user", name)
     return StoredNote(file, digest(text.encode()), notes_format.parse(text, file))
 

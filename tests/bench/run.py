@@ -28,9 +28,9 @@ from generate import notes, write_store
 
 from mdmemory import Memory
 from mdmemory.files import digest
+from mdmemory.git.transaction import Change
 from mdmemory.privacy.redaction import has_secret
 from mdmemory.store.refresh import Refresher
-from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
 
 MARGIN = 1.25
@@ -161,6 +161,7 @@ def catalogs(root: Path, size: int) -> Iterator[Result]:
         bring_up_to_date()
 
     against = "/ scandir + stat"
+
     def forget() -> None:
         cache.unlink(missing_ok=True)
 

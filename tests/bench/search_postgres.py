@@ -27,7 +27,7 @@ from mdmemory.files import digest
 from mdmemory.search.answer import Weights, answer
 from mdmemory.search.database import Database
 from mdmemory.search.notes import BATCH, Cutting, document
-from mdmemory.search.postgres import Postgres, Server
+from mdmemory.search.postgres.postgres import Postgres, Server
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode
 

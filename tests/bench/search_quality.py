@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.retrieval import HEADING, Figures, Finder, Question, measured, ours, plain
 
 from mdmemory.files import digest
-from mdmemory.note_writing import compose
+from mdmemory.note.editing import compose
 from mdmemory.search.chunks import cut
 from mdmemory.search.database import Document
-from mdmemory.search.found import MEMORY
 from mdmemory.search.notes import Cutting, document
+from mdmemory.search.results import MEMORY
 from mdmemory.store.store import StoredNote, decode
 
 DATA = Path(__file__).parents[1] / "data" / "search"

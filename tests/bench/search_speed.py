@@ -24,8 +24,8 @@ from pathlib import Path
 
 from mdmemory import Memory
 from mdmemory.search.answer import Weights, answer
-from mdmemory.search.found import Found
 from mdmemory.search.project import FILE, Search
+from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
 
 LARGE = 100_000
@@ -153,7 +153,7 @@ def cold(root: Path, queries: list[str]) -> Iterator[Result]:
 def memory_of(root: Path, query: str) -> float:
     # asked of the process itself: what `wait` tells counts the fork of this large one, too
     code = (
-        "import sys; from mdmemory.doors.cli import main; main(['search', sys.argv[1]]);"
+        "import sys; from mdmemory.cli import main; main(['search', sys.argv[1]]);"
         "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0], file=sys.stderr)"
     )
     done = subprocess.run(

@@ -12,7 +12,7 @@ import pytest
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.doors.cli import main
+from mdmemory.cli import main
 
 EXPLAIN = {
     "text": str, "private_removed": int, "redacted": [str], "trigger": str, "negated": bool,

@@ -15,18 +15,18 @@ from pace import HUNG
 
 from mdmemory import assets
 from mdmemory.capture.gate import REASONS, judge
-from mdmemory.capture.transcript import without_memory
 from mdmemory.capture.triggers import find
-from mdmemory.limits import TYPES
-from mdmemory.note import parse
+from mdmemory.note.limits import TYPES
+from mdmemory.note.note import parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
+from mdmemory.transcripts.reading import without_memory
 
 PAGE = (Path(__file__).parents[2] / "docs" / "capture.md").read_text(encoding="utf-8")
 
 DATA = Path(__file__).parent / "data"
 LETTERS = string.ascii_letters + string.digits
-RUN = "from mdmemory.doors.cli import run; raise SystemExit(run())"
+RUN = "from mdmemory.cli import run; raise SystemExit(run())"
 
 
 def table(heading: str) -> list[list[str]]:

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmemory.capture.extract import Proposal, description_of, explain, name_of, propose
-from mdmemory.capture.transcript import Turn, read_export
 from mdmemory.files import digest
-from mdmemory.limits import check_description, check_name
-from mdmemory.note import Note, parse
-from mdmemory.note_writing import compose
+from mdmemory.note.editing import compose
+from mdmemory.note.limits import check_description, check_name
+from mdmemory.note.note import Note, parse
 from mdmemory.store.store import StoredNote
+from mdmemory.transcripts.reading import Turn, read_export
 
 DATA = Path(__file__).parent / "data"
 TODAY = "2026-06-20"

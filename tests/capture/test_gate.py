@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mdmemory.capture.extract import explain
 from mdmemory.capture.gate import REASONS, SOFT, judge
-from mdmemory.limits import TYPES
+from mdmemory.note.limits import TYPES
 
 CASES = runpy.run_path(str(Path(__file__).with_name("gate_cases.py")))
 

@@ -14,7 +14,7 @@ import pytest
 from mdmemory import Memory
 from mdmemory.capture.imports.incoming import BadImport, Incoming, day
 from mdmemory.capture.imports.reading import read
-from mdmemory.doors.cli import main
+from mdmemory.cli import main
 
 Git = Callable[..., str]
 KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none

@@ -14,11 +14,11 @@ from mdmemory.capture.judge import Judged, Scene, judge
 from mdmemory.capture.near import nearest
 from mdmemory.capture.proof import invented
 from mdmemory.capture.question import MAX_BODIES, question, redacted
-from mdmemory.capture.transcript import Turn
 from mdmemory.files import digest
-from mdmemory.note import parse
-from mdmemory.note_writing import compose
+from mdmemory.note.editing import compose
+from mdmemory.note.note import parse
 from mdmemory.store.store import StoredNote
+from mdmemory.transcripts.reading import Turn
 
 TODAY = "2026-06-20"
 TURNS = (

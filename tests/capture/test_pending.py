@@ -13,7 +13,7 @@ from scripted import Scripted
 
 from mdmemory import Memory
 from mdmemory.capture.pending import KEPT, KEPT_DAYS, Waiting, put, waiting
-from mdmemory.doors.cli import main
+from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.store.state import State
 

@@ -14,7 +14,7 @@ from fake_server import FakeServer
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.doors.cli import main
+from mdmemory.cli import main
 from mdmemory.errors import BadSetting, Busy, NotFound
 from mdmemory.llm.answer import Answer, ModelFailed, Schema
 from mdmemory.store import conflicts

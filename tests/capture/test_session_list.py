@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory.doors.cli import main
+from mdmemory.cli import main
 
 DATA = Path(__file__).parent / "data"
 CLAUDE = "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001"

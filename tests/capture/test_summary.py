@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from mdmemory import Memory
 from mdmemory.capture.summary import MAX_NUMBERED, MAX_REQUEST, parse, request
-from mdmemory.capture.transcript import Turn
 from mdmemory.capture.triggers import find
 from mdmemory.files import digest
-from mdmemory.note import parse as parse_note
-from mdmemory.note_writing import compose
+from mdmemory.note.editing import compose
+from mdmemory.note.note import parse as parse_note
 from mdmemory.store.conflicts import open_entries
 from mdmemory.store.store import StoredNote
+from mdmemory.transcripts.reading import Turn
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 SAID = (

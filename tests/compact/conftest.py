@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory import limits, note_writing
-from mdmemory import note as notes_format
 from mdmemory.files import digest
+from mdmemory.note import editing, limits
+from mdmemory.note import note as notes_format
 from mdmemory.store.store import StoredNote
 
 
@@ -25,7 +25,7 @@ def make() -> Callable[..., StoredNote]:
     def build(
         name: str, description: str = "", body: str = "", type: str = "user", **metadata: str
     ) -> StoredNote:
-        text = note_writing.compose(
+        text = editing.compose(
             name=name,
             type=type,
             description=description or f"About {name.replace('-', ' ')}",

@@ -48,7 +48,7 @@ UNPARSABLE: list[str | bytes] = [
     '``````\n{"ops": []}\n``````',
     "{'ops': []}",
     '{"ops": [],}',
-    '{ops: []}',
+    "{ops: []}",
     '{"ops": []} // done',
     '\ufeff{"ops": []}',
     '\u00a0{"ops": []}',
@@ -211,11 +211,14 @@ HARMFUL = [
     _plan(_rewrite(""), _rewrite(f"Also {_TEA.lower()}.")),
     _plan(_merge("tea", "tea")),
     _plan(_delete("user-a.md"), _delete("user-friday.md"), _delete("user-monday.md")),
-    _plan(*(_delete(f"user-{name}.md") for name in ("tea", "tea-2", "friday", "monday", "chess",
-                                                    "a"))),
+    _plan(
+        *(_delete(f"user-{name}.md") for name in ("tea", "tea-2", "friday", "monday", "chess", "a"))
+    ),
     _plan({**_delete("user-a.md"), "reason": "merged into user-chess.md"}),
-    _plan({**_delete("user-tea.md"), "reason": "already said by user-chess.md"},
-          {**_delete("user-tea-2.md"), "reason": "already said by user-chess.md"}),
+    _plan(
+        {**_delete("user-tea.md"), "reason": "already said by user-chess.md"},
+        {**_delete("user-tea-2.md"), "reason": "already said by user-chess.md"},
+    ),
     _plan(_delete("user-friday.md")),
     _plan(_delete("user-monday.md")),
     _plan(_delete("user-tea-2.md")),

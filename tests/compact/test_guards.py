@@ -294,7 +294,7 @@ def test_a_held_note_is_only_flagged(notes: list[StoredNote]) -> None:
 
 
 def test_an_unreadable_note_is_left_alone(notes: list[StoredNote]) -> None:
-    from mdmemory.note import unreadable
+    from mdmemory.note.note import unreadable
 
     odd = StoredNote("odd.md", "", unreadable("odd.md", "The file is not UTF-8 text."))
     verdict = judge([*notes, odd], Delete("odd.md", "r"))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pace import scaled
 from rows import each
 
-from mdmemory.claims.literals import audit
-from mdmemory.claims.statement import turned
+from mdmemory.text.literals import audit
+from mdmemory.text.statements import turned
 
 REALISTIC = runpy.run_path(str(Path(__file__).with_name("realistic.py")))
 LITERALS, FRAMES, PROSE = (REALISTIC[name] for name in ("LITERALS", "FRAMES", "PROSE"))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.claims import frames, places, units
-from mdmemory.claims.subjects import subjects
 from mdmemory.compact.guards import Verdict, check
 from mdmemory.compact.plan import Merge, Op, Plan, Rewrite
 from mdmemory.store.store import StoredNote
+from mdmemory.text import frames, places, units
+from mdmemory.text.subjects import subjects
 
 Make = Callable[..., StoredNote]
 Said = tuple[str, str]

@@ -9,7 +9,7 @@ import pytest
 from mdmemory.compact.guards import check
 from mdmemory.compact.plan import Delete, Merge, Plan
 from mdmemory.compact.result import changes
-from mdmemory.note import Note, fields, parse
+from mdmemory.note.note import Note, fields, parse
 from mdmemory.store.merged import former, joined, merged_names, names
 from mdmemory.store.store import StoredNote
 

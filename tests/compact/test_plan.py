@@ -91,8 +91,10 @@ def test_arbitrary_answer_is_a_plan_or_refused(answer: str | bytes) -> None:
 
 values = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | words | st.just("delete"),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["op", "ops", "file", "files", "reason", "x"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["op", "ops", "file", "files", "reason", "x"]), inner)
+    ),
     max_leaves=12,
 )
 

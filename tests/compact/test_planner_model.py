@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from scripted import Said, Scripted
 
-from mdmemory.compact import asked
-from mdmemory.compact.answer import read
-from mdmemory.compact.asked import Asked, Asking
+from mdmemory.compact import model_planner
+from mdmemory.compact.model_planner import Asked, Asking, read
 from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, parse
 from mdmemory.compact.planner import Proposal, Tokens
 from mdmemory.errors import BadSetting
@@ -38,9 +37,7 @@ def notes(make: Any) -> list[StoredNote]:
     ]
 
 
-def ask(
-    notes: Sequence[StoredNote], model: Scripted, ledger: str = "", **more: Any
-) -> Proposal:
+def ask(notes: Sequence[StoredNote], model: Scripted, ledger: str = "", **more: Any) -> Proposal:
     def redact(text: str) -> str:
         return text.replace("hunter2", "[redacted]")
 
@@ -285,7 +282,7 @@ def test_a_model_that_cannot_be_found_is_told(notes: list[StoredNote]) -> None:
 @pytest.fixture
 def large(make: Any, monkeypatch: pytest.MonkeyPatch) -> list[StoredNote]:
     """Three notes of three types that fill a batch each, and what they say in short."""
-    monkeypatch.setattr(asked, "MAX_CHARS", 1_500)
+    monkeypatch.setattr(model_planner, "MAX_CHARS", 1_500)
     long = " ".join(["words"] * 200)
     return [
         make("home", "Lives in Rome", f"Lives in Rome. {long}"),
@@ -371,7 +368,7 @@ def test_whoever_is_down_does_not_get_every_batch(
 def test_answers_together_remove_no_more_than_one_plan_may(
     make: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asked, "MAX_CHARS", 800)
+    monkeypatch.setattr(model_planner, "MAX_CHARS", 800)
     words = ("apples", "boats", "clouds", "drums", "engines", "ferns")
     notes = [make(word, f"The {word} are over", f"{word} " * 25) for word in words]
     gone = [{"op": "delete", "file": note.file, "reason": "over"} for note in notes]
@@ -381,7 +378,7 @@ def test_answers_together_remove_no_more_than_one_plan_may(
 
 
 def test_answers_together_leave_a_note(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asked, "MAX_CHARS", 400)
+    monkeypatch.setattr(model_planner, "MAX_CHARS", 400)
     notes = [make(word, f"The {word} are over", f"{word} " * 25) for word in ("apples", "boats")]
     gone = [{"op": "delete", "file": note.file, "reason": "over"} for note in notes]
     done = ask(notes, Scripted(plan(gone[0]), plan(gone[1]), plan()))

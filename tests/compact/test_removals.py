@@ -69,9 +69,7 @@ def test_of_two_twins_that_name_each_other_one_stays(make: Make, many: list[Stor
     assert codes(verdict) == ["literal_lost"] * 2
 
 
-def test_a_delete_falls_with_the_merge_that_it_leans_on(
-    make: Make, many: list[StoredNote]
-) -> None:
+def test_a_delete_falls_with_the_merge_that_it_leans_on(make: Make, many: list[StoredNote]) -> None:
     """Its link would lead nowhere, for the text that was to take the link out is refused."""
     linking = make("cups", "Owns cups", "For [[tea]], on port 8080.")
     lossy = Rewrite(linking.file, "For the tea.")

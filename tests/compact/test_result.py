@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from mdmemory.compact.plan import Delete, Flag, Merge, Rewrite
 from mdmemory.compact.result import changes, pairs
-from mdmemory.note import Note, parse
+from mdmemory.note.note import Note, parse
 from mdmemory.store.store import StoredNote
 
 Make = Callable[..., StoredNote]

@@ -11,17 +11,16 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
-from mdmemory.compact.due import PARTIAL, due
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, render
 from mdmemory.compact.planner import Given, Planner, Proposal
-from mdmemory.compact.runner import Compactor, Outcome, describe
-from mdmemory.config import load
+from mdmemory.compact.runner import PARTIAL, Compactor, Outcome, describe, due
+from mdmemory.config.settings import load
 from mdmemory.errors import MdmemoryError
-from mdmemory.note import fields
+from mdmemory.git.lock import Patience, locked
+from mdmemory.note.note import fields
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
-from mdmemory.store.lock import Patience, locked
 from mdmemory.store.merged import merged_names
 from mdmemory.store.state import Pass, State
 from mdmemory.store.store import StoredNote
@@ -372,6 +371,7 @@ def test_a_planner_that_raises_leaves_the_store_as_it_was(shop: Shop) -> None:
 def test_a_busy_store_is_left_alone_when_nobody_waits(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     shop.write(TEA, TEA_TOO)
     before = shop.everything()
+
     def brief(path: Path, holder: str, _: Patience) -> AbstractContextManager[None]:
         return locked(path, holder, Patience(0.1))
 

@@ -18,11 +18,10 @@ from pace import HUNG
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.compact import asked, runner
-from mdmemory.compact.due import PARTIAL, due
-from mdmemory.compact.turn import turn
-from mdmemory.config import load
-from mdmemory.doors.cli import main
+from mdmemory.cli import main
+from mdmemory.compact import model_planner, runner
+from mdmemory.compact.runner import PARTIAL, due, turn
+from mdmemory.config.settings import load
 from mdmemory.errors import Busy
 from mdmemory.llm.answer import Answer, ModelFailed, Schema
 from mdmemory.store.state import Pass, State
@@ -156,7 +155,7 @@ def test_a_failed_pass_changes_nothing_and_waits(
 def test_a_failed_batch_leaves_the_pass_partial(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asked, "MAX_CHARS", 450)  # two notes
+    monkeypatch.setattr(model_planner, "MAX_CHARS", 450)  # two notes
     model = Scripted("no plan", plan(MERGED), plan())
     done = memory.compact(model=model)
     assert (done.outcome, done.more) == ("applied", True)
@@ -224,7 +223,7 @@ def test_of_two_passes_one_asks_and_the_other_is_busy(
 def test_a_turn_ends_with_its_process(tmp_path: Path) -> None:
     path = tmp_path / "turn"
     code = (
-        "import os, sys; from pathlib import Path; from mdmemory.compact.turn import turn\n"
+        "import os, sys; from pathlib import Path; from mdmemory.compact.runner import turn\n"
         "with turn(Path(sys.argv[1]), 0): print('mine', flush=True); sys.stdin.read(); os._exit(9)"
     )
     with subprocess.Popen(

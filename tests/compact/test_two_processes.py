@@ -34,9 +34,7 @@ print(Compactor(memory._writer(), Slow(), str, datetime.now(UTC)).run(if_due=Tru
 
 def command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-P", "-m", "mdmemory", "compact", "--if-due", *words]
-    return subprocess.run(
-        line, cwd=root, capture_output=True, text=True, timeout=HUNG, check=False
-    )
+    return subprocess.run(line, cwd=root, capture_output=True, text=True, timeout=HUNG, check=False)
 
 
 @pytest.mark.slow

@@ -13,26 +13,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from mdmemory import limits, note_writing
-from mdmemory import note as notes_format
-from mdmemory.claims.statement import word_set
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Merge, named, parse
 from mdmemory.files import digest
+from mdmemory.note import editing, limits
+from mdmemory.note import note as notes_format
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
+from mdmemory.text.statements import word_set
 
-OWNERS = sorted(word_set(
-    "billing search checkout archive payroll inventory shipping newsletter analytics support "
-    "catalogue booking loyalty upload audit consent profile voucher returns "
-    "pricing fraud identity session media video thumbnail invoice refund tax courier warehouse "
-    "supplier forecast survey feedback rating wishlist basket discount subscription renewal"
-))
-THINGS = sorted(word_set(
-    "worker service importer dashboard queue scheduler gateway exporter crawler mailer cache "
-    "database cluster pipeline bot page report form job index proxy router console "
-    "webhook stream"
-))
+OWNERS = sorted(
+    word_set(
+        "billing search checkout archive payroll inventory shipping newsletter analytics support "
+        "catalogue booking loyalty upload audit consent profile voucher returns "
+        "pricing fraud identity session media video thumbnail invoice refund tax courier warehouse "
+        "supplier forecast survey feedback rating wishlist basket discount subscription renewal"
+    )
+)
+THINGS = sorted(
+    word_set(
+        "worker service importer dashboard queue scheduler gateway exporter crawler mailer cache "
+        "database cluster pipeline bot page report form job index proxy router console "
+        "webhook stream"
+    )
+)
 OWNERS_ZH = sorted(
     word_set(
         "账单 搜索 结算 归档 工资 库存 物流 通讯 分析 客服 目录 预订 会员 上传 导出 定价 风控 身份 "
@@ -100,7 +104,7 @@ class Planted:
 
 
 def stored(name: str, type: str, description: str, body: str) -> StoredNote:
-    text = note_writing.compose(name=name, type=type, description=description, body=body)
+    text = editing.compose(name=name, type=type, description=description, body=body)
     file = limits.file_name(type, name)
     return StoredNote(file, digest(text.encode()), notes_format.parse(text, file))
 

@@ -84,8 +84,12 @@ class OpenCode:
             # A session of its own, so that its children can be ended with it.
             self._process = subprocess.Popen(
                 [PROGRAM, "serve", "--hostname", "127.0.0.1", "--port", "0"],
-                cwd=self.project, env=self._environment, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+                cwd=self.project,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
         try:
             self._url = self._wait_until_ready()
@@ -95,7 +99,9 @@ class OpenCode:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         self.stop()
@@ -138,8 +144,14 @@ class OpenCode:
     def run(self, *words: str) -> str:
         """What another command of the client prints, in the same project and home."""
         done = subprocess.run(
-            [PROGRAM, *words], cwd=self.project, env=self._environment, timeout=STEP,
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            [PROGRAM, *words],
+            cwd=self.project,
+            env=self._environment,
+            timeout=STEP,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

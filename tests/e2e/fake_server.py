@@ -125,7 +125,9 @@ class FakeServer:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         self.script.ended.set()  # lets go of those that are being kept waiting

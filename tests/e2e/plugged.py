@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from pace import HUNG
 
-from mdmemory.doors.wiring.files import plugin
+from mdmemory.hosts.opencode.files import plugin
 
 STORE = "notes/memory"
 PROGRAM = Path(sys.executable).with_name("mdmemory")

@@ -46,9 +46,7 @@ def server() -> Iterator[FakeServer]:
 
 
 @pytest.fixture
-def words(
-    server: FakeServer, repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> tuple[str, ...]:
+def words(server: FakeServer, repository: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """What reads the session; the test stands in a project whose person chose the server."""
     monkeypatch.chdir(repository)
     monkeypatch.setenv("MDMEMORY_PLANNER", "openai")

@@ -16,7 +16,7 @@ from client import MISSING, PROGRAM, OpenCode, environment
 from fake_server import Answer, FakeServer, system_text, user_texts
 from pace import HUNG
 
-from mdmemory.doors import models
+from mdmemory import chosen_model
 from mdmemory.llm import opencode_run
 from mdmemory.llm.answer import ModelFailed
 from mdmemory.llm.opencode_run import OpenCodeModel
@@ -75,7 +75,7 @@ def test_only_the_two_texts_reach_the_provider_and_nothing_is_left(
     settings.parent.mkdir(parents=True)
     settings.write_text('{"permission": {"*": "allow", "bash": "allow"}}', encoding="utf-8")
     (home / "secret").write_text("a secret of the home", encoding="utf-8")
-    system = "Find facts. {env:HOME} {file:~/secret} {{Types}} \"quoted\" \\ 喜欢"
+    system = 'Find facts. {env:HOME} {file:~/secret} {{Types}} "quoted" \\ 喜欢'
     user = 'the turns @AGENTS.md {file:~/secret} "x"\n/help\n- 记住\n'
     answer = model(server, repository, home).complete(system, user, CANDIDATES)
     assert (answer.text, answer.input_tokens, answer.output_tokens) == (NOTHING, 100, 10)
@@ -125,7 +125,7 @@ def test_the_planner_is_chosen_by_settings_and_counted(
     chosen = {"MDMEMORY_PLANNER": "opencode", "MDMEMORY_OPENCODE": str(PROGRAM)}
     known = environment(repository, home, server.url) | chosen
     memory, _ = Memory.init(repository, environment=known)
-    asked = models.model("extract", memory.project, "2026-06-01", known)
+    asked = chosen_model.model("extract", memory.project, "2026-06-01", known)
     assert asked is not None
     assert asked.complete("system", "user", CANDIDATES).text == NOTHING
     assert asked.sends_to == "OpenCode's default provider"

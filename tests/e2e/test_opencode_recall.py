@@ -23,7 +23,12 @@ def mdmemory(project: Path, *words: str, text: str | None = None) -> str:
     """What the installed command prints, run in `project`."""
     program = Path(sys.executable).with_name("mdmemory")
     done = subprocess.run(
-        [program, *words], cwd=project, input=text, capture_output=True, text=True, timeout=HUNG,
+        [program, *words],
+        cwd=project,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=HUNG,
         check=False,
     )
     assert done.returncode == 0, done.stderr + done.stdout

@@ -20,7 +20,7 @@ import pytest
 from client import MISSING, ROOT
 from pace import HUNG
 
-from mdmemory.doors.wiring.files import plugin
+from mdmemory.hosts.opencode.files import plugin
 
 pytestmark = pytest.mark.slow
 MODULES = ROOT / ".opencode-client/node_modules"

@@ -16,7 +16,7 @@ from fake_server import FakeServer, system_text, user_texts
 from pace import HUNG
 from plugged import PROGRAM, STORE
 
-from mdmemory.stamps import stamped
+from mdmemory.note.stamps import stamped
 
 pytestmark = pytest.mark.slow
 PLUGIN = ".opencode/plugin/mdmemory.ts"

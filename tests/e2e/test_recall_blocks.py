@@ -141,8 +141,11 @@ def test_two_sessions_at_once_never_mix_what_they_keep(
             list(both.map(client.summarize, sessions))
             list(both.map(client.send, sessions, [f"Go on with {work}." for work in works]))
         for work, other in (works, works[::-1]):
-            (text,) = [shown(body) for body in server.turns
-                       if user_texts(body)[-1].startswith(f"Go on with {work}")]
+            (text,) = [
+                shown(body)
+                for body in server.turns
+                if user_texts(body)[-1].startswith(f"Go on with {work}")
+            ]
             assert f"Goal: the {work}" in text
             for kept in (f"Test the {work}", f"FAILED {work}", f"use {work}.py"):
                 assert kept in text
@@ -226,17 +229,22 @@ def test_the_prompt_that_the_docs_show_is_what_the_client_sends(place: Place) ->
     todos = [{"content": "Escape quotes", "status": "in_progress", "priority": "high"}]
     with FakeServer() as server, place.client(server) as client:
         session = client.new_session()
-        server.call("core_memory_update", block="goal",
-                    content="Add a CSV export to the report page")
+        server.call(
+            "core_memory_update", block="goal", content="Add a CSV export to the report page"
+        )
         server.call("read", filePath=str(place.project / "docs/format.md"))
         server.call("write", filePath=code, content="SEPARATOR = ','\n")
         for old, new in ((",", ";"), ("SEPARATOR", "SEP")):
             server.call("edit", filePath=code, oldString=old, newString=new)
-        server.call("bash", command=f"echo '{said}'; pytest() {{ false; }}; pytest",
-                    description="x")
+        server.call(
+            "bash", command=f"echo '{said}'; pytest() {{ false; }}; pytest", description="x"
+        )
         server.call("todowrite", todos=todos)
-        server.call("core_memory_update", block="progress",
-                    content="Writer done; the tests of its quoting fail")
+        server.call(
+            "core_memory_update",
+            block="progress",
+            content="Writer done; the tests of its quoting fail",
+        )
         client.send(session, "Let's use semicolons as the separator.")
         compact(client, server, session)
         asked = [body for body in server.requests if not body.get("tools")][-1]
@@ -253,14 +261,17 @@ def test_the_notes_that_fit_stand_in_the_prompt_where_a_person_wants_them(place:
     settings = place.home / ".config/mdmemory/config.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text('[recall]\nnotes = "keyword"\n', encoding="utf-8")
-    for name, fact in (("billing-database", "The billing database is Postgres 15"),
-                       ("office-plants", "The office plants are watered on Mondays")):
+    for name, fact in (
+        ("billing-database", "The billing database is Postgres 15"),
+        ("office-plants", "The office plants are watered on Mondays"),
+    ):
         mdmemory(place.project, "add", name, "--type", "project", "--description", fact, fact)
     with FakeServer() as server, place.client(server) as client:
         session = client.new_session()
         client.send(session, "Which Postgres does the billing database use?")
-        (block,) = re.findall(r"(?s)<recalled_memory>.*</recalled_memory>",
-                              system_text(server.turns[-1]))
+        (block,) = re.findall(
+            r"(?s)<recalled_memory>.*</recalled_memory>", system_text(server.turns[-1])
+        )
         assert "project-billing-database.md" in block
         assert "office" not in block
         assert "1 of 1 notes found." in block

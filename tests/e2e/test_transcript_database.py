@@ -12,7 +12,7 @@ from client import OpenCode
 from fake_server import FakeServer
 from pace import HUNG
 
-from mdmemory.capture.transcript import Transcript, read, read_export
+from mdmemory.transcripts.reading import Transcript, read, read_export
 
 pytestmark = pytest.mark.slow
 

@@ -14,22 +14,8 @@ from dataclasses import dataclass
 from datetime import date
 from types import ModuleType
 
-from mdmemory import (
-    bounds,
-    config,
-    head_edits,
-    head_lines,
-    head_union,
-    heads,
-    limits,
-    note,
-    note_writing,
-    privacy,
-    protocol,
-    setting_values,
-    stamps,
-    unseen,
-)
+from mdmemory import bounds, privacy, protocol, unseen
+from mdmemory.actions import doctor, note_history
 from mdmemory.capture import (
     candidates,
     duplicates,
@@ -55,21 +41,27 @@ from mdmemory.capture import (
     wordings_europe,
 )
 from mdmemory.capture.imports import incoming, markdown
-from mdmemory.capture.transcript import Turn
-from mdmemory.capture.transcripts import claude, export, fences, injected, plain, turns
-from mdmemory.claims import contradiction, literals, places, polarity, statement, stems, units
-from mdmemory.compact import answer as plan_answer
+from mdmemory.cli import worddiff
 from mdmemory.compact import meaning_guards, plan, same, text_guards
+from mdmemory.compact import model_planner as plan_answer
 from mdmemory.compact import near as near_notes
-from mdmemory.doors import jsonc, jsonc_edits, tool_notes, tools, worddiff
+from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
-from mdmemory.observe import answers, disclosure, event, observation
+from mdmemory.hosts import jsonc
+from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
+from mdmemory.observe import compress, event, observation, timeline
 from mdmemory.privacy import private, redaction
-from mdmemory.recall import blocks
-from mdmemory.search import chunks, dates, folders, postgres_words, query, words
-from mdmemory.session import failures, hot, patterns, pruning, shell, wording
-from mdmemory.store import conflicts, index, life, links
+from mdmemory.prompt import blocks
+from mdmemory.search import chunks, dates, folders, query, words
+from mdmemory.search.postgres import keywords
+from mdmemory.session import failures, hot, pruning, wording
+from mdmemory.store import conflicts, index
 from mdmemory.store.store import StoredNote
+from mdmemory.text import contradiction, literals, places, polarity, statements, stems, units
+from mdmemory.tools import notes
+from mdmemory.tools import table as tools
+from mdmemory.transcripts import claude, fences, injected, opencode_export, plain, turns
+from mdmemory.transcripts.reading import Turn
 
 # All of this room is one function: what finds secrets.
 PRIVACY = [
@@ -112,6 +104,14 @@ def _note(text: str) -> note.Note:
     return note.parse(f"{head}{text}", "a.md")
 
 
+def _head(text: str) -> note.Note:
+    return note.parse(f"---\n{text}\n---\n\nb\n", "a.md")
+
+
+def _links(text: str) -> object:
+    return doctor.rewritten(_note(text), [doctor.Link("a.md", "b", "c")])
+
+
 def _stored(text: str) -> StoredNote:
     return StoredNote("a.md", "0" * 64, _note(text))
 
@@ -122,14 +122,14 @@ def _contradiction(text: str) -> object:
 
 
 def _statement(text: str) -> object:
-    said = statement.Statement(text)
+    said = statements.Statement(text)
     return said.words, said.negated, said.denials, said.values, said.matter
 
 
 def _export(text: str) -> object:
     info = {"id": "m1", "role": "user"}
     message = {"info": info, "parts": [{"type": "text", "text": f'"{text}"'}]}
-    return export.transcript({"id": "s"}, [message])
+    return opencode_export.transcript({"id": "s"}, [message])
 
 
 def _claude(text: str) -> object:
@@ -160,7 +160,7 @@ def _prune(level: str) -> Call:
 
 
 def _patterns(speaker: str) -> Call:
-    return lambda text: patterns.found(text, speaker)
+    return lambda text: hot.found(text, speaker)
 
 
 def _prove(text: str) -> object:
@@ -179,7 +179,7 @@ def _marks(text: str) -> object:
 
 
 def _written(text: str) -> object:
-    return note_writing.edit(_note(text), set={"metadata.updated": DAY}, body=f"{text}.")
+    return editing.edit(_note(text), set={"metadata.updated": DAY}, body=f"{text}.")
 
 
 def _difference(text: str) -> str:
@@ -201,26 +201,26 @@ def _event(text: str) -> object:
 
 def _setting(text: str) -> None:
     for read in (
-        setting_values.model, setting_values.key, setting_values.address, setting_values.dsn,
-        setting_values.whole(0),
+        table.model, table.key, table.address, table.dsn,
+        table.whole(0),
     ):  # fmt: skip
         quietly(read)(text)
 
 
 def _put(text: str) -> object:
-    return head_edits.put(text, "metadata.updated", DAY, "\n")
+    return editing.put(text, "metadata.updated", DAY, "\n")
 
 
 def _carried(text: str) -> object:
-    return head_union.carry(text, "tags", ["a"], "b", "\n")
+    return frontmatter_union.carry(text, "tags", ["a"], "b", "\n")
 
 
 def _lines(text: str) -> object:
-    return [head_lines.comment_of(found) for found in head_lines.scan(head_lines.lines_of(text))]
+    return [frontmatter.comment_of(found) for found in frontmatter.scan(frontmatter.lines_of(text))]
 
 
 def _life(text: str) -> object:
-    return life._header("0" * 40, "1", "s", text)
+    return note_history._header("0" * 40, "1", "s", text)
 
 
 def _text_guards(text: str) -> object:
@@ -270,7 +270,7 @@ EVERY = (
     row(lambda text: extract.says_something(f"[redacted:key]{text}"), extract, "says_something"),
     row(turns.said, turns, "said", bounds.MESSAGE, injected, private),
     row(plain.read_plain, plain, "read_plain"),
-    row(_export, export),
+    row(_export, opencode_export),
     row(_claude, claude),
     row(_fences, fences),
     row(injected.without_memory, injected),
@@ -299,8 +299,8 @@ EVERY = (
     row(plan.parse, plan, "", bounds.MESSAGE),
     row(plan_answer.read, plan_answer),
     row(lambda text: plan_answer.read(f"```json\n{text}"), plan_answer, "fenced"),
-    row(answers.read, answers),
-    row(lambda text: answers.read(f"```json\n{text}"), answers, "fenced"),
+    row(compress.read, compress),
+    row(lambda text: compress.read(f"```json\n{text}"), compress, "fenced"),
     row(_text_guards, text_guards, "", limits.MAX_BODY),
     row(lambda text: _meaning(text, "a"), meaning_guards, "before", limits.MAX_BODY),
     row(lambda text: _meaning("a", text), meaning_guards, "after", limits.MAX_BODY),
@@ -311,10 +311,10 @@ EVERY = (
     row(lambda text: literals.audit([text], "a"), literals, "lost", NOTE),
     row(lambda text: literals.audit(["a"], text), literals, "invented", NOTE),
     row(lambda text: literals.audit([text], f"{text} a"), literals, "both", NOTE),
-    row(statement.pieces, statement, "pieces", NOTE),
-    row(statement.proper_nouns, statement, "proper_nouns", NOTE),
-    row(lambda text: statement.turned([text], f"a {text}"), statement, "turned", NOTE, polarity),
-    row(_statement, statement, "statement", NOTE, polarity),
+    row(statements.pieces, statements, "pieces", NOTE),
+    row(statements.proper_nouns, statements, "proper_nouns", NOTE),
+    row(lambda text: statements.turned([text], f"a {text}"), statements, "turned", NOTE, polarity),
+    row(_statement, statements, "statement", NOTE, polarity),
     row(polarity.may_deny, polarity, "may_deny", NOTE),
     row(lambda text: polarity.negated([text]), polarity, "negated", NOTE),
     row(polarity.without_negation, polarity, "without_negation", NOTE),
@@ -332,17 +332,17 @@ EVERY = (
     row(lambda text: failures.failure("bash", {"command": text}, "x", 1), failures, "command"),
     row(lambda text: failures.succeeded("bash", {"command": text}, 0), failures, "succeeded"),
     row(failures.paths, failures, "paths"),
-    row(shell.decisive, shell),
+    row(failures.decisive, failures),
     row(wording.visible, wording, "visible"),
     row(wording.clean, wording, "clean"),
     row(lambda text: wording.line(text, 200), wording, "line"),
-    *(row(_patterns(each), patterns, each) for each in ("user", "assistant", "tool")),
+    *(row(_patterns(each), hot, each) for each in ("user", "assistant", "tool")),
     *(row(_prune(each), pruning, each) for each in pruning.LEVELS),
     row(_hot, hot),
     row(_patch, hot, "patch"),
     row(_event, event),
     row(observation.ids, observation),
-    row(disclosure._safe, disclosure),
+    row(timeline._safe, timeline),
     row(worddiff.visible, worddiff, "visible"),
     row(_difference, worddiff, "render"),
     # queries
@@ -359,62 +359,59 @@ EVERY = (
     row(words.spelled, words, "spelled", NOTE),
     row(words.unlinked, words, "unlinked", NOTE),
     row(words.pieces, words, "pieces", NOTE),
-    row(postgres_words.split, postgres_words, "", NOTE),
+    row(keywords.split, keywords, "", NOTE),
     row(_chunks, chunks, "", NOTE),
     row(folders._unprivate, folders, "", NOTE),
     # files
     row(lambda text: note.parse(text, "a.md"), note, "parse", NOTE),
-    row(lambda text: note.parse(f"---\n{text}\n---\n\nb\n", "a.md"), note, "head", heads.MAX_HEAD),
+    row(_head, note, "head", frontmatter.MAX_HEAD),
     row(_note, note, "body", NOTE),
-    row(heads.read, heads, "read", heads.MAX_HEAD),
-    row(heads._by_line, heads, "by_line", heads.MAX_HEAD),
-    row(_put, head_edits, "", heads.MAX_HEAD),
-    row(_written, note_writing, "edit", limits.MAX_BODY),
+    row(frontmatter.read, frontmatter, "read", frontmatter.MAX_HEAD),
+    row(frontmatter._by_line, frontmatter, "by_line", frontmatter.MAX_HEAD),
+    row(_put, editing, "", frontmatter.MAX_HEAD),
+    row(_written, editing, "edit", limits.MAX_BODY),
     row(limits.slug, limits, "slug"),
     row(limits.check_body, limits, "check_body"),
     row(lambda text: limits.check_line("It", text), limits, "check_line"),
     row(conflicts.parse, conflicts, "", NOTE),
-    row(lambda text: links.rewritten(_note(text), [links.Link("a.md", "b", "c")]), links, "", NOTE),
+    row(_links, doctor, "", NOTE),
     row(index.clean, index, "clean"),
-    row(_life, life),
+    row(_life, note_history),
     row(jsonc.parse, jsonc),
     row(lambda text: jsonc.skip(text, 0), jsonc, "skip"),
-    row(lambda text: jsonc_edits.put(f'{{"a": {{}}{text}}}', "a", "b", 1), jsonc_edits, "put"),
-    row(lambda text: jsonc_edits.put(f'{text}{{"a": {{}}}}', "a", "b", 1), jsonc_edits, "before"),
+    row(lambda text: jsonc.put(f'{{"a": {{}}{text}}}', "a", "b", 1), jsonc, "put"),
+    row(lambda text: jsonc.put(f'{text}{{"a": {{}}}}', "a", "b", 1), jsonc, "before"),
     row(stamps.unstamped, stamps),
     row(lambda text: protocol._sections(text), protocol),
-    row(_setting, setting_values),
-    row(config._only_store, config),
+    row(_setting, table),
+    row(settings._only_store, settings),
     row(tools._visible, tools),
-    row(_carried, head_union, "", heads.MAX_HEAD),
-    row(_lines, head_lines, "", heads.MAX_HEAD),
-    row(tool_notes._numbers, tool_notes),
-    row(lambda text: tool_notes._PLACE.fullmatch(text), tool_notes, "place"),
+    row(_carried, frontmatter_union, "", frontmatter.MAX_HEAD),
+    row(_lines, frontmatter, "", frontmatter.MAX_HEAD),
+    row(notes._numbers, notes),
+    row(lambda text: notes._PLACE.fullmatch(text), notes, "place"),
 )
 
 SPARED = {
     "capture.imports.reading": "names of files",
     "compact.removals": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",
-    "doors.cli.searching": "what a person types",
-    "doors.githooks": "the first line of a person's own hook",
-    "doors.planner_choice": "a person's own settings",
-    "doors.wiring.checks": "our own plugin",
-    "doors.wiring.client": "the version of a client",
-    "doors.wiring.place": "a path in a person's own configuration",
-    "observe.timeline": "a day that a person types",
+    "cli.search": "what a person types",
+    "hosts.git_hooks": "the first line of a person's own hook",
+    "cli.planner_choice": "a person's own settings",
+    "hosts.opencode.checks": "our own plugin, and the version of a client",
+    "hosts.opencode.places": "a path in a person's own configuration",
     "search.ranking": "ten characters of a date",
     "session.outputs": "an id of ours",
-    "store.editing": "the name of a note, which has 80 bytes",
-    "store.git": "ids and names of refs, which git checked",
-    "store.history": "the messages of our own commits, line by line",
-    "store.journal": "our own journal",
-    "store.lock": "who holds the lock, as we wrote it",
-    "store.leftovers": "names of files",
-    "store.opened": "names of files",
+    "actions.editing": "the name of a note, which has 80 bytes",
+    "git.repositories": "ids and names of refs, which git checked",
+    "git.commits_of_store": "the messages of our own commits, line by line",
+    "git.journal": "our own journal",
+    "git.lock": "who holds the lock, as we wrote it",
+    "git.open_files": "names of files",
     "store.remembered": "our own cache",
     "store.state_file": "our own schema",
-    "store.trees": "git's own objects",
-    "store.undo": "lines of a note at their beginnings",
+    "git.trees": "git's own objects",
+    "actions.undo": "lines of a note at their beginnings",
     "store.united": "keys of a head, which has 16 KiB",
 }

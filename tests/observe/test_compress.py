@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmemory import assets
-from mdmemory.observe import answers, observation
+from mdmemory.observe import compress, observation
 from mdmemory.observe.compress import parse, question
 from mdmemory.observe.event import Event
 from mdmemory.observe.observation import Draft
@@ -70,7 +70,7 @@ def test_one_that_cannot_be_read_gives_way_to_the_metadata(change: dict[str, Any
      f"Here: {said(GOOD)}", "[" * 100_000, said(GOOD)[:-3]],
 )  # fmt: skip
 def test_an_answer_that_is_none_is_refused_whole(answer: str) -> None:
-    with pytest.raises(answers.BadObservation):
+    with pytest.raises(compress.BadObservation):
         parse(answer, EVENTS)
 
 
@@ -86,7 +86,7 @@ ANY = st.recursive(
 def test_whatever_a_model_says_drafts_are_bounded_and_writable(found: list[Any]) -> None:
     try:
         drafts = parse(said(*found), EVENTS)
-    except answers.BadObservation:
+    except compress.BadObservation:
         return
     assert drafts.keys() <= {7, 9}
     for draft in drafts.values():

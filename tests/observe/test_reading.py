@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmemory.capture.transcript import without_memory
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.observe import finding, observation, shelf
-from mdmemory.observe.disclosure import FULL, LINES, block
+from mdmemory.observe import observation, shelf
 from mdmemory.observe.observation import Draft, Observation, drafted
 from mdmemory.observe.summaries import Summary
-from mdmemory.observe.timeline import recall, timeline
+from mdmemory.observe.timeline import FILE, FULL, LINES, block, find, recall, timeline
 from mdmemory.search.chunks import tokens
 from mdmemory.store.state import State
+from mdmemory.transcripts.reading import without_memory
 
 TODAY = date(2026, 7, 1)
 
@@ -74,25 +73,25 @@ def test_numbers_are_read_from_lists() -> None:
 
 def test_observations_are_found_by_words_dates_and_chinese(state: State, put: Any) -> None:
     put("Retry loop ignored HTTP 429", "网关的限流是每秒二十次", "Proxy port", facts=["Port 8443."])
-    assert [hit.file for hit in finding.find(state, "retries 429", k=3, today=TODAY).hits] == ["#1"]
-    assert [hit.file for hit in finding.find(state, "限流", k=3, today=TODAY).hits] == ["#2"]
-    (hit,) = finding.find(state, "proxy", k=1, today=TODAY).hits
+    assert [hit.file for hit in find(state, "retries 429", k=3, today=TODAY).hits] == ["#1"]
+    assert [hit.file for hit in find(state, "限流", k=3, today=TODAY).hits] == ["#2"]
+    (hit,) = find(state, "proxy", k=1, today=TODAY).hits
     assert (hit.source, hit.date, hit.title) == ("observations", "2026-06-03", "Proxy port")
     assert hit.text.splitlines()[0] == "#3 2026-06-03 discovery: Proxy port"
-    assert finding.find(state, "zebra crossing", k=3, today=TODAY).hits == ()
+    assert find(state, "zebra crossing", k=3, today=TODAY).hits == ()
 
 
 def test_search_follows_what_is_forgotten_and_a_database_that_is_lost(
     state: State, put: Any, tmp_path: Path
 ) -> None:
     put("Proxy port", "Retry loop")
-    assert finding.find(state, "proxy", k=1, today=TODAY).hits
+    assert find(state, "proxy", k=1, today=TODAY).hits
     shelf.forget(state, [1])
-    assert not finding.find(state, "proxy", k=1, today=TODAY).hits
-    (tmp_path / finding.FILE).unlink()
-    assert finding.find(state, "retry", k=1, today=TODAY).hits
-    (tmp_path / finding.FILE).write_bytes(b"broken" * 1_000)
-    found = finding.find(state, "retry", k=1, today=TODAY)
+    assert not find(state, "proxy", k=1, today=TODAY).hits
+    (tmp_path / FILE).unlink()
+    assert find(state, "retry", k=1, today=TODAY).hits
+    (tmp_path / FILE).write_bytes(b"broken" * 1_000)
+    found = find(state, "retry", k=1, today=TODAY)
     assert found.hits
     assert found.said
 

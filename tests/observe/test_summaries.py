@@ -61,9 +61,7 @@ def test_a_failing_model_replaces_no_better_summary(state: State, put: Any) -> N
         assert again.summary == good
 
 
-def test_summaries_are_bounded_in_time_and_number(
-    state: State, put: Any, monkeypatch: Any
-) -> None:
+def test_summaries_are_bounded_in_time_and_number(state: State, put: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(summaries, "KEPT", 2)
     for number in range(4):
         put("x", session=f"ses_{number}")

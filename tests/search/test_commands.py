@@ -16,7 +16,7 @@ from pace import HUNG
 from search.conftest import note
 
 from mdmemory import Memory
-from mdmemory.doors.cli import main
+from mdmemory.cli import main
 
 ROOT = Path(__file__).parents[2]
 BODY = "One cup.\n\nTwo cups before noon.\nThe teapot \x1b[2J is brown.\nAnd\nso\non\n."

@@ -11,13 +11,12 @@ from fake_server import FakeServer
 from pace import HUNG
 from search.conftest import NOW, note
 
-from mdmemory import Memory
-from mdmemory.doors import outside
+from mdmemory import Memory, search_sources
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm import embedding_api
 from mdmemory.search import embeddings, vectors
 from mdmemory.search.database import UnusableError
-from mdmemory.search.found import Found
+from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
 
 Opened = Callable[..., Memory]
@@ -152,7 +151,7 @@ def test_texts_go_by_the_hundred_and_no_search_waits_for_all(
     monkeypatch.setattr(embeddings.fill, "__kwdefaults__",
                         {**embeddings.fill.__kwdefaults__, "most": 50})  # fmt: skip
     steps: list[tuple[int, int, str]] = []
-    embedder = outside.embedder(memory.project, "2026-06-12")
+    embedder = search_sources.embedder(memory.project, "2026-06-12")
     assert embedder is not None
     found = memory.search("x", report=lambda *step: steps.append(step))
     assert [len(body["input"]) for body in server.script.embedded][:2] in ([30, 20], [30, 30])
@@ -161,11 +160,11 @@ def test_texts_go_by_the_hundred_and_no_search_waits_for_all(
     assert memory.rebuild(search_only=True).said == ()
 
 
-def test_nothing_leaves_that_is_a_secret(
-    chosen: Callable[..., Memory], server: FakeServer
-) -> None:
-    held = {"user-key.md": note("key", "Zebra", f"It is {SECRET}."),
-            "user-open.md": note("open", "Allowed", f"It is {SECRET}.", "  secrets: allowed\n")}
+def test_nothing_leaves_that_is_a_secret(chosen: Callable[..., Memory], server: FakeServer) -> None:
+    held = {
+        "user-key.md": note("key", "Zebra", f"It is {SECRET}."),
+        "user-open.md": note("open", "Allowed", f"It is {SECRET}.", "  secrets: allowed\n"),
+    }
     chosen(held).search(f"who has {SECRET} and the tea?")
     sent = str([body["input"] for body in server.script.embedded])
     assert SECRET not in sent
@@ -387,10 +386,10 @@ def test_a_local_model_is_loaded_once_and_sends_nothing(
     class Module:
         TextEmbedding = Model
 
-    outside._local.cache_clear()
+    search_sources._local.cache_clear()
     monkeypatch.setitem(sys.modules, "fastembed", Module)
     memory = chosen(NOTES, 'search.embeddings = "local"', off=True)
     assert files(memory.search("hosting")) == ["project-where.md"]
     assert memory.search("hosting").mode == "hybrid"
     assert (loaded, server.script.embedded) == ([embeddings.LOCAL_MODEL], [])
-    outside._local.cache_clear()
+    search_sources._local.cache_clear()

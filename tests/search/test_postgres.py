@@ -20,9 +20,10 @@ from search.conftest import note
 
 from mdmemory import Memory
 from mdmemory.errors import BadSetting, Unwritable
-from mdmemory.search import postgres_server, postgres_vectors
 from mdmemory.search.database import Database, LockedError
-from mdmemory.search.postgres import Postgres, Server, server, use
+from mdmemory.search.postgres import server as postgres_server
+from mdmemory.search.postgres import vectors as postgres_vectors
+from mdmemory.search.postgres.postgres import Postgres, Server, server, use
 from mdmemory.search.query import Term
 from mdmemory.search.sqlite import SQLite
 

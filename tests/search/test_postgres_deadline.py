@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
-from mdmemory.search import postgres_server
 from mdmemory.search.database import UnusableError
+from mdmemory.search.postgres import server
 
 pytest.importorskip("psycopg")
 _LET_IN = b"R\0\0\0\x08\0\0\0\0" + b"Z\0\0\0\x05I"
@@ -50,6 +50,6 @@ def dripping(let_in: bytes) -> Iterator[str]:
 def test_a_server_that_drips_is_left_in_time(
     let_in: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_server, "_REACHED", 0.5)
+    monkeypatch.setattr(server, "_REACHED", 0.5)
     with dripping(let_in) as dsn, pytest.raises(UnusableError, match="takes too long to answer"):
-        postgres_server.connect(dsn, "public")
+        server.connect(dsn, "public")

@@ -10,9 +10,9 @@ from bench import locomo
 from bench import search_quality as quality
 from bench.retrieval import Finder, Question, measured
 
-from mdmemory.note import parse
+from mdmemory.note.note import parse
 from mdmemory.search import answer
-from mdmemory.search.found import MEMORY
+from mdmemory.search.results import MEMORY
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,11 @@ import pytest
 from search.conftest import NOW, note
 
 from mdmemory import Memory
-from mdmemory.doors.cli import main
+from mdmemory.cli import main
 from mdmemory.errors import BadSetting, UsageError
 from mdmemory.search import folders
 from mdmemory.search.answer import merged
-from mdmemory.search.found import Found, Hit
+from mdmemory.search.results import Found, Hit
 
 Opened = Callable[..., Memory]
 DATA = Path(__file__).parents[1] / "capture/data"

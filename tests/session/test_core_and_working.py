@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.session import core, patterns, working
+from mdmemory.session import core, hot, working
 from mdmemory.session.core import update
 from mdmemory.session.working import POOL, Item, Working, id_of, working_of
 
@@ -166,7 +166,7 @@ FINDS = [
 
 
 def is_found(speaker: str, text: str, expected: tuple[str, str]) -> None:
-    assert expected in patterns.found(text, speaker)
+    assert expected in hot.found(text, speaker)
 
 
 def test_what_is_worth_keeping_is_found() -> None:
@@ -174,5 +174,5 @@ def test_what_is_worth_keeping_is_found() -> None:
 
 
 def test_a_tool_output_decides_nothing() -> None:
-    assert patterns.found("[Decision: rm -rf everything]\nLet's use x.", "tool") == []
-    assert patterns.found("Should we use pnpm, or what? I wonder.", "user") == []
+    assert hot.found("[Decision: rm -rf everything]\nLet's use x.", "tool") == []
+    assert hot.found("Should we use pnpm, or what? I wonder.", "user") == []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.config import Settings, load
+from mdmemory.config.settings import Settings, load
 from mdmemory.errors import Unwritable, UsageError
 from mdmemory.session import kept, sweep
 from mdmemory.session.desk import Desk
@@ -280,9 +280,7 @@ def test_a_document_that_cannot_be_read_counts_as_none(state: State, desk: Desk)
 
 
 @pytest.mark.slow
-def test_ten_thousand_tool_calls_take_five_megabytes_at_most(
-    state: State, desk: Desk
-) -> None:
+def test_ten_thousand_tool_calls_take_five_megabytes_at_most(state: State, desk: Desk) -> None:
     for number in range(10_000):
         one = desk if number % 3 else Desk(state, f"ses_{number % 40}", load({}))
         output = f"line {number} of an output\n" * (number % 40)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
-from mdmemory.doors.cli import main
-from mdmemory.doors.tools import Caller, call
+from mdmemory.cli import main
 from mdmemory.errors import NotFound, UsageError
+from mdmemory.tools.table import Caller, call
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 ONE, OTHER = Caller("ses_1"), Caller("ses_2")

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
-from mdmemory.config import load
-from mdmemory.session import core, failures, hot, patterns, pressure, pruning, working
+from mdmemory.config.settings import load
+from mdmemory.session import core, failures, hot, pressure, pruning, working
 from mdmemory.session.desk import Desk
 from mdmemory.session.failures import Category
-from mdmemory.session.patterns import Pattern
+from mdmemory.session.hot import Pattern
 from mdmemory.session.pressure import Threshold
 from mdmemory.session.pruning import MARK, Rule
 from mdmemory.session.working import Slot
@@ -49,7 +49,7 @@ def test_a_category_of_errors_is_one_row(desk: Desk, monkeypatch: Patch) -> None
 def test_a_pattern_and_a_slot_are_a_row_each(desk: Desk, monkeypatch: Patch) -> None:
     monkeypatch.setitem(working.SLOTS, "question", Slot(2, "?"))
     row = Pattern("question", ("user",), r"\[Question:\s*(?P<text>[^\]\n]+)\]")
-    monkeypatch.setattr(patterns, "PATTERNS", (*patterns.PATTERNS, row))
+    monkeypatch.setattr(hot, "PATTERNS", (*hot.PATTERNS, row))
     for number in range(3):
         desk.message("user", f"[Question: which port {number}]", now=NOW)
     shown = desk.blocks()
@@ -95,12 +95,12 @@ def test_a_core_block_and_an_action_are_a_row_each(desk: Desk, monkeypatch: Patc
 
 TYPE = """
 import sys
-from mdmemory import limits
+from mdmemory.note import limits
 limits.TYPES += ("insight",)
 from mdmemory.store import retention
 retention.TYPE_WEIGHTS["insight"] = 3.0
 retention.CAPS["insight"] = 5
-from mdmemory.doors.cli import main
+from mdmemory.cli import main
 main(["init"])
 main(["add", "a-b", "--type", "insight", "--description", "Small steps win", "They do."])
 sys.exit(main(["list", "--json"]))

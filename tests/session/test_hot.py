@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.session import hot, patterns
+from mdmemory.session import hot
 from mdmemory.session.failures import failure, succeeded
 from mdmemory.session.hot import Hot, hot_of, snapshot
 
@@ -188,8 +188,8 @@ HOSTILE = [
 def takes_no_time(text: str) -> None:
     start = time.process_time()
     failure("bash", {"command": text}, text, 1)
-    patterns.found(text, "tool")
-    patterns.found(text, "user")
+    hot.found(text, "tool")
+    hot.found(text, "user")
     assert time.process_time() - start < 10
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from mdmemory import Memory
 from mdmemory.capture import summary
-from mdmemory.capture.transcript import Turn
 from mdmemory.errors import Busy
 from mdmemory.session import promotion
 from mdmemory.session.hot import Hot
 from mdmemory.store.state import State
+from mdmemory.transcripts.reading import Turn
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 TODAY = "2026-06-20"

@@ -12,7 +12,7 @@ import time
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
-from mdmemory.store.lock import Patience
+from mdmemory.git.lock import Patience
 
 SHARED = "shared"
 

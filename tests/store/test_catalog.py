@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmemory.errors import NoStore, NotFound
-from mdmemory.note import Head, Note, parse
+from mdmemory.note.note import Head, Note, parse
 from mdmemory.store import catalog, index, remembered
 from mdmemory.store.store import Store
 
@@ -307,9 +307,7 @@ def test_no_link_is_followed_to_or_from_the_cache(
     assert not cache.is_symlink()
 
 
-def test_a_pipe_in_place_of_the_cache_blocks_nobody(
-    folder: Path, cache: Path, load: Load
-) -> None:
+def test_a_pipe_in_place_of_the_cache_blocks_nobody(folder: Path, cache: Path, load: Load) -> None:
     os.mkfifo(cache)
     put(folder, "user-a.md")
     assert not catalog.unchanged(folder, cache)
@@ -407,9 +405,7 @@ def test_any_head_can_be_remembered(
     assert remembered.unpacked(packed) == head
 
 
-def test_odd_heads_survive_the_file(
-    folder: Path, cache: Path, settled: Callable[[], None]
-) -> None:
+def test_odd_heads_survive_the_file(folder: Path, cache: Path, settled: Callable[[], None]) -> None:
     path = put(folder, "user-a.md")
     head = Head(path.name, "a\nb", "\x1f \\n \0 \ud800 \u2028", "us\ner", problems=("one", "two"))
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmemory.files import digest
-from mdmemory.note import parse as parse_note
+from mdmemory.note.note import parse as parse_note
 from mdmemory.store import conflicts as module
 from mdmemory.store.conflicts import (
     HEADER,

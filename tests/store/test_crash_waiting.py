@@ -16,7 +16,7 @@ from moments import DIED, DONE, TOLD, child, die, everything, full, spread
 from pace import FULL
 
 from mdmemory.files import digest
-from mdmemory.store.transaction import Change
+from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -68,7 +68,7 @@ def test_without_hard_links_nothing_is_changed(
     where: str, store: Path, open_writer: Callable[..., Writer], monkeypatch: pytest.MonkeyPatch,
     git: Callable[..., str],
 ) -> None:  # fmt: skip
-    from mdmemory.store.editing import edit
+    from mdmemory.actions.editing import edit
 
     root = store.parents[1]
     writer, before = open_writer(root), (store / "user-name.md").read_bytes()

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pace import HUNG
 
-from mdmemory.note import Head
+from mdmemory.note.note import Head
 from mdmemory.store import index
 from mdmemory.store.index import MARKER, Index, build, is_generated, line
 
@@ -101,7 +101,10 @@ def test_the_link_says_the_title_or_the_name_made_readable(
     [
         ("", ""),
         ("two\nlines\tand   spaces\u2028end", " — two lines and spaces end"),
-        ("nul\0 bell\x07 rtl\u202eevil tag\U000e0041 half\ud800 bom\ufeff", " — nul bell rtlevil tag half bom"),  # noqa: E501
+        (
+            "nul\0 bell\x07 rtl\u202eevil tag\U000e0041 half\ud800 bom\ufeff",
+            " — nul bell rtlevil tag half bom",
+        ),
         ("a](b) [c](d)", r" — a\](b) \[c\](d)"),
         ("`code` *b* ~/x snake_case _em_", r" — \`code\` \*b\* \~/x snake_case \_em\_"),
         ("<script>x</script> R&D &lt; &#60;", " — &lt;script>x&lt;/script> R&D &amp;lt; &amp;#60;"),
@@ -215,8 +218,19 @@ def test_a_note_that_cannot_be_read_is_listed() -> None:
         (3, 0, 0, "> 2 of 3 notes; the other: _MORE.md or `memory_search`."),
         (4, 0, 0, "> 2 of 4 notes; the others: _MORE.md or `memory_search`."),
         (2, 0, 1, "> 1 conflict needs a person: _CONFLICTS.md."),
-        (1, 2, 2, "> 2 conflicts need a person: _CONFLICTS.md. 2 notes held back: `mdmemory doctor`."),  # noqa: E501
-        (4, 1, 2, "> 2 of 4 notes; the others: _MORE.md or `memory_search`. 2 conflicts need a person: _CONFLICTS.md. 1 note held back: `mdmemory doctor`."),  # noqa: E501
+        (
+            1,
+            2,
+            2,
+            "> 2 conflicts need a person: _CONFLICTS.md. 2 notes held back: `mdmemory doctor`.",
+        ),
+        (
+            4,
+            1,
+            2,
+            "> 2 of 4 notes; the others: _MORE.md or `memory_search`. 2 conflicts need a person: "
+            "_CONFLICTS.md. 1 note held back: `mdmemory doctor`.",
+        ),
         (0, 1, 0, "> 1 note held back: `mdmemory doctor`."),
     ],
 )

@@ -185,7 +185,11 @@ class StoreMachine(RuleBasedStateMachine):
 
     def git(self, *words: str, data: bytes = b"") -> str:
         done = subprocess.run(
-            ["git", *words], cwd=self.root, input=data, capture_output=True, check=False,
+            ["git", *words],
+            cwd=self.root,
+            input=data,
+            capture_output=True,
+            check=False,
             timeout=HUNG,
         )
         if words[0] not in ("commit",):

@@ -142,7 +142,10 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool, Path
 
 def run(folder: Path, *words: str) -> str:
     done = subprocess.run(
-        ["git", "-C", str(folder), *words], capture_output=True, text=True, check=False,
+        ["git", "-C", str(folder), *words],
+        capture_output=True,
+        text=True,
+        check=False,
         timeout=HUNG,
     )
     assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}{done.stdout}"

@@ -101,9 +101,7 @@ def test_a_project_cannot_put_its_store_outside_itself(
         open_project(root, places)
 
 
-def test_private_state_is_its_owner_s_alone_and_ignores_itself(
-    repository: Path, git: Git
-) -> None:
+def test_private_state_is_its_owner_s_alone_and_ignores_itself(repository: Path, git: Git) -> None:
     memory, _ = Memory.init(repository)
     folder = memory.project.prepare_private()
     assert folder.stat().st_mode & 0o777 == 0o700

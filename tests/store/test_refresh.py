@@ -75,7 +75,7 @@ def test_a_write_whose_index_git_is_told_not_to_see_still_has_one(memory: Memory
 def test_an_index_that_somebody_changed_meanwhile_is_made_again(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mdmemory.store.transaction import Transactions
+    from mdmemory.git.transaction import Transactions
 
     before = Transactions.apply
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.note import Head
+from mdmemory.note.note import Head
 from mdmemory.store.retention import CAPS, CAPS_MADE_FOR, pool, strengths, trace
 
 DAY_ONE = date(2026, 1, 1)

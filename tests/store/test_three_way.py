@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory import Memory
+from mdmemory.actions import editing
 from mdmemory.errors import NoteChanged
-from mdmemory.store import editing
 from mdmemory.store.three_way import MOST, joined
 from mdmemory.store.writer import Writer
 

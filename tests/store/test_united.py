@@ -12,7 +12,7 @@ from mdmemory.compact.plan import Merge, Plan
 from mdmemory.compact.result import changes
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
-from mdmemory.note import Note, parse
+from mdmemory.note.note import Note, parse
 from mdmemory.store.store import StoredNote
 from mdmemory.store.united import own_keys, united
 
@@ -116,9 +116,7 @@ def items(keys: dict[str, object]) -> list[object]:
 
 @given(heads, st.lists(heads, min_size=1, max_size=3))
 @settings(max_examples=scaled(100), deadline=None)
-def test_no_own_key_is_ever_lost(
-    mine: dict[str, object], others: list[dict[str, object]]
-) -> None:
+def test_no_own_key_is_ever_lost(mine: dict[str, object], others: list[dict[str, object]]) -> None:
     named = zip([mine, *others], "abcd", strict=False)
     sources = [note(written(keys), name) for keys, name in named]
     stored = {each.head.file: StoredNote(each.head.file, "0" * 64, each) for each in sources}

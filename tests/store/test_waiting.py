@@ -9,7 +9,7 @@ import pytest
 
 from mdmemory.errors import RepositoryState
 from mdmemory.files import digest
-from mdmemory.store.transaction import Change
+from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
 Git = Callable[..., str]

@@ -15,10 +15,10 @@ import pytest
 from mdmemory import Memory
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoteChanged, RepositoryState
 from mdmemory.files import digest
-from mdmemory.store import commits
-from mdmemory.store import git as our_git
+from mdmemory.git import commits
+from mdmemory.git import repositories as our_git
+from mdmemory.git.transaction import Change
 from mdmemory.store.state import State
-from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
 Git = Callable[..., str]

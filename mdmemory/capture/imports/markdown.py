@@ -10,8 +10,8 @@ from pathlib import Path
 from mdmemory.capture.imports.incoming import Incoming, day
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
-from mdmemory.limits import TYPES
-from mdmemory.note import Note, parse
+from mdmemory.note.limits import TYPES
+from mdmemory.note.note import Note, parse
 from mdmemory.store.store import INDEX, Store
 
 SOURCES = ("explicit", "manual", "extraction", "assistant")

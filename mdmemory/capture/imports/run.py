@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mdmemory import bounds, limits, note_writing, unseen
+from mdmemory import bounds, unseen
+from mdmemory.actions.editing import taken_names
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of, keys_of, name_of
 from mdmemory.capture.fact import hook
@@ -18,12 +19,12 @@ from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.settled import judged_first
 from mdmemory.capture.triggers import type_of
 from mdmemory.errors import BadNote
-from mdmemory.note import parse
+from mdmemory.git.transaction import Change
+from mdmemory.note import editing, limits
+from mdmemory.note.note import parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import names_secret, redact
 from mdmemory.privacy.remains import says_something
-from mdmemory.store.editing import taken_names
-from mdmemory.store.transaction import Change
 from mdmemory.store.writer import Group, Writer
 
 
@@ -97,7 +98,7 @@ class _Desk:
         name = limits.free_name(name or "fact", type, self._taken)
         file = limits.file_name(type, name)
         try:
-            text = note_writing.compose(
+            text = editing.compose(
                 name=name, type=type, description=about, body=body, kind=kind,
                 metadata=self._metadata(fact),
             )

@@ -1,0 +1,73 @@
+"""What git is told about the store: .gitattributes, .gitignore, and which filters touch notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import digest, read_regular
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.replacement import Change
+from mdmemory.store.store import GENERATED, Store
+
+RAW = "*.md -text"  # the bytes of a note are what was written, on every machine
+# Generated text merges by keeping both sides: it is derived again at the next command anyway.
+UNION = ("MEMORY.md merge=union", "_MORE.md merge=union", "_CONFLICTS.md merge=union")
+
+
+def lines_added(path: Path, name: str, lines: Sequence[str]) -> list[Change]:
+    """The change that adds the lines which the file `path` lacks; a person's own lines stay."""
+    data = read_regular(path) if path.exists() else None
+    text = (data or b"").decode("utf-8", "surrogateescape")
+    missing = [line for line in lines if line not in text.splitlines()]
+    if not missing:
+        return []
+    if text and not text.endswith("\n"):
+        text += "\n"
+    fresh = text + "".join(f"{line}\n" for line in missing)
+    old = None if data is None else digest(data)
+    return [Change(name, old, fresh.encode("utf-8", "surrogateescape"))]
+
+
+def wanted(raw: bool) -> list[str]:
+    """The lines of the store's .gitattributes; without the first where git converts line ends."""
+    return [RAW, *UNION] if raw else list(UNION)
+
+
+def ignored_index() -> list[str]:
+    """The lines of the store's .gitignore when the generated files are not tracked."""
+    return [f"/{name}" for name in GENERATED]
+
+
+def same_bytes(history: History, store: Store) -> bool:
+    """Whether git's blobs are the bytes on disk, for every tracked note that nobody has edited.
+
+    `history` is that of the store's folder. Where they differ, git converts line ends at
+    checkout, and `-text` would mark each of these notes as modified.
+    """
+    differing = []
+    for file, held in history.staged(store.files()).items():
+        if not held.trusted:
+            continue  # git does not look at it, so it cannot say whether it was edited
+        try:
+            data = read_regular(store.folder / file)
+        except MdmemoryError:
+            continue
+        if history.blob_id(data) != held.blob.id:
+            differing.append(history.prefix + file)
+    if not differing:
+        return True
+    words = ("diff-files", "--name-only", "-z", "--", *differing)
+    modified = history.repository.run(*words).decode("utf-8", "surrogateescape").split("\0")
+    return all(path in modified for path in differing)
+
+
+def filtered(history: History, files: Sequence[str]) -> str:
+    """The content filter or encoding that git applies to one of these files, or ""."""
+    paths = [history.prefix + file for file in files]
+    words = ("check-attr", "-z", "filter", "working-tree-encoding", "ident", "--", *paths)
+    fields = history.repository.run(*words).decode("utf-8", "surrogateescape").split("\0")
+    values = zip(fields[1::3], fields[2::3], strict=False)
+    active = (pair for pair in values if pair[1] not in ("unspecified", "unset"))
+    return next((f"{name}={value}" for name, value in active), "")

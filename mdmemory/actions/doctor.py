@@ -1,0 +1,477 @@
+"""What may be wrong with a store: a table of checks, each from the store to its findings.
+
+Checks only look. A fix is done by `doctor --fix`, and only where nothing can be lost by it.
+"""
+
+from __future__ import (
+    annotations,
+)
+
+import os
+import re
+import stat
+from collections import (
+    defaultdict,
+)
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+)
+from datetime import (
+    datetime,
+)
+from pathlib import (
+    Path,
+)
+
+from mdmemory.actions import (
+    attributes,
+    note_history,
+)
+from mdmemory.errors import (
+    MdmemoryError,
+    NoState,
+)
+from mdmemory.files import (
+    digest,
+)
+from mdmemory.git import (
+    open_files,
+    private_folder,
+    reflocks,
+    replacement,
+    repositories,
+)
+from mdmemory.git.journal import (
+    Journals,
+)
+from mdmemory.git.private_folder import (
+    is_folder,
+)
+from mdmemory.git.replacement import (
+    MARK,
+)
+from mdmemory.git.transaction import (
+    Change,
+    Transactions,
+)
+from mdmemory.note.limits import (
+    TYPES,
+)
+from mdmemory.note.note import (
+    Note,
+    body_span,
+    opened,
+)
+from mdmemory.store import (
+    conflicts,
+)
+from mdmemory.store.merged import (
+    folded,
+    former,
+    own_names,
+)
+from mdmemory.store.project import (
+    Project,
+)
+from mdmemory.store.refresh import (
+    is_foreign,
+)
+from mdmemory.store.state import (
+    State,
+)
+from mdmemory.store.store import (
+    GENERATED,
+    LEDGER,
+    is_note_name,
+)
+from mdmemory.store.writer import (
+    Group,
+    Writer,
+)
+
+# What stands in code is no link: `[[ -f x ]]` asks a shell for a file.
+_LINK = re.compile(
+    r"^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)|\Z)"
+    r"|(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
+    r"|\[\[[ \t]*(?P<target>[^\[\]|#\n]*[^\[\]|#\s])[ \t]*(?:[|#][^\[\]\n]*)?\]\]",
+    re.MULTILINE | re.DOTALL,
+)
+
+Found = Mapping[str, Note]  # by a link that leads nowhere, the note that it once led to
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a note that does not lead to a name of now; `now` is what it should say, or ""."""
+
+    file: str
+    target: str
+    now: str
+
+
+def stray(
+    notes: Sequence[Note], renamed: Callable[[Sequence[str]], Found] = lambda _: {}
+) -> list[Link]:
+    """The links of these notes that say no name of now, in their order, each once a note.
+
+    `renamed` is asked once, and only for links that lead nowhere.
+    """
+    known = {name for note in notes for name in own_names(note)}
+    links = [
+        (note.head.file, target)
+        for note in notes
+        for target in dict.fromkeys(_targets(note))
+        if folded(target) not in known
+    ]
+    if not links:
+        return []
+    now = _former(notes)
+    if lost := sorted({target for _, target in links if folded(target) not in now}):
+        now |= {folded(target): _as_said(target, note) for target, note in renamed(lost).items()}
+    return [Link(file, target, now.get(folded(target), "")) for file, target in links]
+
+
+def rewritten(note: Note, links: Iterable[Link]) -> str:
+    """The note's whole text with these links saying what they should; all other bytes as before."""
+    now = {link.target: link.now for link in links if link.now}
+
+    def said(found: re.Match[str]) -> str:
+        target = found["target"]
+        if target not in now:
+            return found[0]
+        at, end = (place - found.start() for place in found.span("target"))
+        ending = ".md" if target.endswith(".md") else ""
+        return f"{found[0][:at]}{now[target]}{ending}{found[0][end:]}"
+
+    start, end = body_span(note.text, opened(note.text)[0])
+    return note.text[:start] + _LINK.sub(said, note.text[start:end]) + note.text[end:]
+
+
+def _targets(note: Note) -> Iterator[str]:
+    if "[[" in note.body:
+        yield from (found["target"] for found in _LINK.finditer(note.body) if found["target"])
+
+
+def _former(notes: Iterable[Note]) -> dict[str, str]:
+    """Folded names that exactly one note had before, by what a link to it says now."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for note in notes:
+        stem = folded(note.head.file)
+        kind, _, rest = stem.partition("-")
+        if rest and kind in TYPES:
+            found[rest][stem] = note.head.name  # its file still says what it was called
+        for name, now in former(note).items():
+            found[name][stem] = now
+    return {name: now for name, by in found.items() if len(by) == 1 for now in by.values()}
+
+
+def _as_said(target: str, note: Note) -> str:
+    """The name for a name, the stem of the file for a stem."""
+    is_stem = folded(target).partition("-")[0] in TYPES
+    return note.head.file.removesuffix(".md") if is_stem else note.head.name
+
+
+MIN_AGE = 600.0  # seconds; a write takes milliseconds, on a disk that hangs a little longer
+_TEMPORARY = re.compile(r"\.mdmemory-[0-9a-f]{12}\.tmp")
+
+
+def temporary(project: Project, now: datetime) -> list[Path]:
+    """The temporary files that no live process writes any more."""
+    private = project.private
+    folders = [project.root, project.root / ".opencode", project.store]
+    within = (private, private / "aside", private / "refused")
+    folders += filter(is_folder, within)  # not through a link, which may have been planted
+    found = {path for folder in folders for path in _copies(folder, now.timestamp() - MIN_AGE)}
+    return sorted(found)
+
+
+def sweep(project: Project, now: datetime) -> None:
+    """Remove them."""
+    for path in temporary(project, now):
+        path.unlink(missing_ok=True)
+
+
+def aside(project: Project) -> list[Path]:
+    """Texts that were saved into a note while it was replaced, and found their name taken."""
+    return sorted([*project.store.glob(f"{MARK}*.old"), *open_files.written_to(project.store)])
+
+
+def _copies(folder: Path, before: float) -> Iterator[Path]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in filter(_TEMPORARY.fullmatch, names):
+        try:
+            status = os.lstat(folder / name)
+        except FileNotFoundError:
+            continue  # done in this moment
+        if stat.S_ISREG(status.st_mode) and status.st_mtime < before:
+            yield folder / name
+
+
+_LONG = 60.0  # seconds; git holds a lock on a branch for milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to know: `level` is error or warning; `path` is relative to the store, or ""."""
+
+    check: str
+    level: str
+    path: str
+    message: str
+    fixable: bool = False
+
+
+def examine(writer: Writer, now: datetime) -> list[Finding]:
+    """The findings of all checks, in their order. `now` tells how old a leftover is."""
+    found = [finding for check in CHECKS for finding in check(writer)]
+    return found + list(_temporary(writer, now)) + list(_stuck(writer, now))
+
+
+def fix(writer: Writer, now: datetime) -> None:
+    """Do what is safe: finish an open journal, refresh the index, sweep temporary files, add
+    missing attributes, and let links say the names that their notes have now."""
+    with writer.locked():
+        sweep(writer.project, now)
+        writer.refresher.refresh()
+        if writer.refusal() is not None:
+            return
+        if changes := _missing_attributes(writer):
+            group = Group(f"mend {changes[0].file}", tuple(changes))
+            writer.write("memory: mend what git is told of the store", [group], kind="mend")
+        mendable = _mendable(writer, _stray(writer))
+        if groups := [_said_anew(writer, *each) for each in mendable.items()]:
+            writer.write("memory: links say the names of now", groups, kind="edit")
+
+
+def _missing_attributes(writer: Writer) -> list[Change]:
+    if writer.history is None:
+        return []
+    path = writer.project.store / ".gitattributes"
+    raw = attributes.same_bytes(writer.history, writer.refresher.store)
+    return attributes.lines_added(path, path.name, attributes.wanted(raw))
+
+
+def _git(writer: Writer) -> Iterator[Finding]:
+    # covers git missing, no repository, a merge under way, a detached HEAD, a foreign index.lock
+    if problem := writer.refusal():
+        yield Finding("git", "warning", "", f"{problem.message} {problem.hint}")
+
+
+def _journal(writer: Writer) -> Iterator[Finding]:
+    places = [Journals(writer.project.private, writer.project.store)]
+    if writer.repository:
+        places.append(Journals(writer.repository.room, writer.repository.top))
+    for place in filter(Journals.is_open, places):
+        try:
+            journal = place.read()
+        except MdmemoryError as problem:
+            yield Finding("journal", "error", "", f"{problem.message} {problem.hint}")
+            continue
+        message = "A write was interrupted; the next one finishes it."
+        yield Finding("journal", "warning", "", message, fixable=True)
+        for file in replacement.awaited(writer.project.store, journal.moves if journal else ()):
+            message = "The interrupted write puts it in place. If you removed it, do so again then."
+            yield Finding("journal", "warning", file, message)
+
+
+def _unreadable(writer: Writer) -> Iterator[Finding]:
+    for head in writer.refresher.catalog().heads():
+        for problem in head.problems:
+            yield Finding("note", "warning", head.file, problem)
+
+
+def _names(writer: Writer) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
+    for head in writer.refresher.catalog().heads():
+        other = seen.setdefault(head.name.casefold(), head.file)
+        if other != head.file:
+            message = f"It has the name {head.name}, as {other} does: rename one of them."
+            yield Finding("names", "warning", head.file, message)
+
+
+def _strangers(writer: Writer) -> Iterator[Finding]:
+    """Entries that look like notes and are none: links, folders, FIFOs, undecodable names."""
+    with os.scandir(writer.project.store) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            shown = entry.name.encode("utf-8", "replace").decode()
+            if not is_note_name(entry.name) and entry.name not in (*GENERATED, LEDGER):
+                continue
+            if entry.is_symlink():
+                yield Finding("files", "warning", shown, "It is a link, and is not followed.")
+            elif not entry.is_file(follow_symlinks=False):
+                yield Finding("files", "warning", shown, "It is not a regular file, so no note.")
+            elif shown != entry.name:
+                yield Finding("files", "warning", shown, "Its name is not UTF-8: rename it.")
+
+
+def _held(writer: Writer) -> Iterator[Finding]:
+    for file in sorted(writer.refresher.catalog().held):
+        yield Finding(
+            "secrets", "error", file,
+            "It is held back: it holds what looks like a secret. Take it out, or put "
+            "`secrets: allowed` under metadata.",
+        )  # fmt: skip
+
+
+def _links(writer: Writer) -> Iterator[Finding]:
+    links = _stray(writer)
+    mendable = _mendable(writer, links) if writer.refusal() is None else {}
+    for link in links:
+        if link in mendable.get(link.file, ()):
+            message = f"It links to [[{link.target}]], which is [[{link.now}]] now."
+            yield Finding("links", "warning", link.file, message, fixable=True)
+        elif not link.now:
+            message = f"It links to [[{link.target}]], and there is no such note."
+            yield Finding("links", "warning", link.file, message)
+
+
+def _stray(writer: Writer) -> list[Link]:
+    store, history = writer.refresher.store, writer.history
+
+    def renamed(names: Sequence[str]) -> dict[str, Note]:
+        return note_history.renamed(history, store, names) if history else {}
+
+    return stray([note.note for note in store.notes()], renamed)
+
+
+def _mendable(writer: Writer, links: Sequence[Link]) -> dict[str, list[Link]]:
+    """The links that can say another name, file by file, of the notes that we may write to.
+
+    Notes of an open conflict stay byte for byte.
+    """
+    store = writer.refresher.store
+    closed = {*writer.refresher.catalog().held}
+    closed |= {file for e in conflicts.open_entries(store.ledger()) for file in e.files}
+    found: dict[str, list[Link]] = {}
+    for link in links:
+        if link.now and link.file not in closed:
+            found.setdefault(link.file, []).append(link)
+    unseen = Transactions(writer.history).unseen(list(found)) if writer.history else {}
+    return {file: links for file, links in found.items() if file not in unseen}
+
+
+def _said_anew(writer: Writer, file: str, links: Sequence[Link]) -> Group:
+    """The edit of one note: its other bytes stay, the date of its last change among them."""
+    note = writer.refresher.store.read(file).note
+    fresh = rewritten(note, links).encode("utf-8")
+    said = ", ".join(f"[[{link.target}]] -> [[{link.now}]]" for link in links)
+    change = Change(file, digest(note.text.encode("utf-8")), fresh)
+    return Group(f"edit {file}: {said}", (change,))
+
+
+def _index(writer: Writer) -> Iterator[Finding]:
+    folder = writer.project.store
+    for name in GENERATED:
+        try:
+            foreign = is_foreign(folder / name)
+        except MdmemoryError as problem:
+            yield Finding("index", "error", name, f"{problem.message} {problem.hint}")
+            return
+        if foreign:
+            message = "It was not generated by mdmemory: `mdmemory init` keeps it as a note."
+            yield Finding("index", "error", name, message)
+            return
+    for name in writer.refresher.refresh(write=False).changed:
+        yield Finding("index", "warning", name, "It is not what the notes say.", fixable=True)
+
+
+def _attributes(writer: Writer) -> Iterator[Finding]:
+    if writer.history is None:
+        return
+    if not attributes.same_bytes(writer.history, writer.refresher.store):
+        yield Finding(
+            "line-ends", "warning", ".gitattributes",
+            "git converts line ends of notes at checkout, so a commit of ours would change every "
+            "line. Set `git config core.autocrlf false`, check the notes out anew, and run "
+            "`mdmemory init` again.",
+        )  # fmt: skip
+    for change in _missing_attributes(writer):
+        message = "Lines are missing that keep the bytes of notes and merges quiet."
+        yield Finding("attributes", "warning", change.file, message, fixable=True)
+    if name := attributes.filtered(writer.history, ["reference-sample.md"]):
+        message = f"A content filter ({name}) applies to notes: git does not hold their bytes."
+        yield Finding("filter", "error", ".gitattributes", message)
+
+
+def _unseen(writer: Writer) -> Iterator[Finding]:
+    if writer.history is None:
+        return
+    files = writer.refresher.store.files()
+    for file, why in sorted(Transactions(writer.history).unseen(files).items()):
+        message = f"It {why}: no commit of ours holds it, and it cannot be changed through us."
+        yield Finding("unseen", "warning", file, message)
+
+
+def _private(writer: Writer) -> Iterator[Finding]:
+    folder, file = writer.project.private, writer.project.state_file
+    try:
+        private_folder.check(folder)
+        entries = [folder / name for name in sorted(os.listdir(folder))]
+    except FileNotFoundError:
+        return
+    except NoState as problem:
+        yield _without(folder, problem)
+        return
+    except OSError as problem:
+        yield _without(folder, private_folder.refused(folder, problem))
+        return
+    for path in entries:
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            message = f"It is neither file nor folder. {private_folder.away(path)}"
+            yield Finding("state", "error", str(path), message)
+        elif path == file:
+            with State(path) as state:
+                if state.trouble:
+                    yield _without(path, state.trouble)
+
+
+def _without(path: Path, problem: NoState) -> Finding:
+    return Finding("state", "error", str(path), f"It {problem.what}. {problem.hint}")
+
+
+def _aside(writer: Writer) -> Iterator[Finding]:
+    for path in aside(writer.project):
+        message = "It holds text that was saved while a note was replaced: look at it."
+        yield Finding("aside", "warning", path.name, message)
+
+
+def _temporary(writer: Writer, now: datetime) -> Iterator[Finding]:
+    for path in temporary(writer.project, now):
+        shown = os.path.relpath(path, writer.project.store)
+        message = "A process was killed while it wrote; this copy is of no use."
+        yield Finding("temporary", "warning", shown, message, fixable=True)
+
+
+def _stuck(writer: Writer, now: datetime) -> Iterator[Finding]:
+    """Locks of git's on the branch that no living git holds so long."""
+    branch = repositories.branch(writer.repository) if writer.repository else None
+    if writer.repository is None or branch is None:
+        return
+    for lock in reflocks.on(writer.repository, branch):
+        if _age(lock, now) > _LONG:
+            message = "No commit is made while it is there: if no git runs any more, remove it."
+            yield Finding("git", "warning", str(lock), message)
+
+
+def _age(path: Path, now: datetime) -> float:
+    """Seconds since it was changed; 0 for what is gone."""
+    try:
+        return now.timestamp() - path.lstat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
+    _git, _journal, _private, _strangers, _unreadable, _names, _held, _index,
+    _attributes, _unseen, _aside, _links,
+)  # fmt: skip

@@ -1,0 +1,209 @@
+"""One note at a time, on a person's or an assistant's word: add, edit, remove.
+
+Each is one commit where git is ready. What is written by hand is never rewritten here; what comes
+with a secret in it is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mdmemory.errors import BadNote, NoteChanged
+from mdmemory.files import digest
+from mdmemory.git.transaction import Change
+from mdmemory.note import editing, limits
+from mdmemory.note import note as notes_format
+from mdmemory.store import three_way
+from mdmemory.store.store import Store, StoredNote
+from mdmemory.store.writer import Group, Writer, Written
+
+_TRIES = 5  # writes of one edit; only a hand that saves in the very moment costs a second one
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A note that was written (or already said the same: `written.commit` None, `same` True)."""
+
+    file: str
+    name: str
+    digest: str
+    written: Written
+    same: bool = False
+
+
+def taken_names(store: Store, names: Iterable[str]) -> set[str]:
+    """Every name (of these) and file that a new note must not have, casefolded."""
+    # any file of the folder, too: one that is no note (a link, a FIFO) still has its name
+    return {*map(str.casefold, names), *map(str.casefold, os.listdir(store.folder))}
+
+
+def add(
+    writer: Writer, *, name: str, type: str, description: str, body: str,
+    kind: str = "", source: str = "manual", today: str,
+) -> Edited:  # fmt: skip
+    """Store a new note; a name that is taken gets a number. The same text again names the old one.
+
+    Raises BadNote for a name, description or body that is none, or that holds a secret.
+    """
+    # before anything repeats it; in a name the blanks are hyphens
+    _refuse_secret(writer, f"{name}\n{re.sub('[-_]', ' ', name)}")
+    limits.check_name(name)
+    if type not in limits.TYPES:
+        raise BadNote(f"{type!r} is not a type of note.", f"Use one of: {', '.join(limits.TYPES)}.")
+    _refuse_secret(writer, f"{description}\n{body}")
+    with writer.locked():
+        store = writer.refresher.store
+        catalog = writer.refresher.catalog()
+        for stored in map(store.read, catalog.holding(description)):
+            head = stored.note.head
+            same = head.description == description and head.type == type
+            if same and stored.note.body.strip() == body.strip():
+                return Edited(stored.file, head.name, stored.digest, Written(), same=True)
+        free = limits.free_name(name, type, taken_names(store, catalog.names))
+        metadata = {"source": source, "created": today, "updated": today}
+        text = editing.compose(
+            name=free, type=type, description=description, body=body, kind=kind, metadata=metadata
+        )
+        file = limits.file_name(type, free)
+        data = text.encode("utf-8")
+        group = Group(f"add {file}: {description}", (Change(file, None, data),))
+        written = writer.write(f"memory: add {free}", [group], kind="add")
+    return Edited(file, free, digest(data), written)
+
+
+def edit(
+    writer: Writer, name: str, *, description: str | None = None, body: str | None = None,
+    replaces: str | None = None, today: str,
+) -> Edited:  # fmt: skip
+    """Change a note's description or body; everything else in the file stays byte for byte.
+
+    `replaces` is the digest the caller saw, when it showed the note to a person first.
+    """
+    with writer.locked():
+        stored = _readable(writer.refresher.store.find(name))
+        if replaces is not None and stored.digest != replaces:
+            raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
+        wanted: dict[str, str | None] = {}
+        if description is not None and description != stored.note.head.description:
+            wanted["description"] = description
+        changed = body if body is not None and body.strip() != stored.note.body.strip() else None
+        if not wanted and changed is None:
+            return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
+        wanted["metadata.updated"] = today
+        fresh = editing.edit(stored.note, set=wanted, body=changed)
+        return _replace(writer, stored, fresh.text, "edit")
+
+
+def replace_text(
+    writer: Writer, name: str, text: str, replaces: str, seen: str | None = None
+) -> Edited:
+    """Put the whole text of a note, as a person left it in an editor; their bytes, unchanged.
+
+    With `seen`, the text that they began with, a note that was changed meanwhile in other lines
+    keeps that change, too.
+    """
+    with writer.locked():
+        stored = writer.refresher.store.find(name)
+        if stored.digest != replaces:
+            text = _joined(stored, seen, text)
+        if stored.note.text == text:
+            return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
+        return _replace(writer, stored, text, "edit")
+
+
+def remove(writer: Writer, name: str) -> Edited:
+    """Remove a note; its text stays in history. Refused where that could not be taken back."""
+    with writer.locked():
+        # a name that the note merely took over is not enough to take all of it away
+        stored = _readable(writer.refresher.store.find(name, former=False))
+        _refuse_held(writer, stored)
+        group = Group(
+            f"remove {stored.file}: {stored.note.head.description}",
+            (Change(stored.file, stored.digest, None),),
+        )
+        written = writer.write(
+            f"memory: remove {stored.note.head.name}", [group], kind="remove", destructive=True
+        )
+    return Edited(stored.file, stored.note.head.name, stored.digest, written)
+
+
+def confirm(writer: Writer, name: str, *, today: str) -> Edited:
+    """Take a note's `status: unconfirmed` away: a person stands by it."""
+    with writer.locked():
+        stored = _readable(writer.refresher.store.find(name))
+        if stored.note.head.status != "unconfirmed":
+            return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
+        key = "metadata.status"
+        fresh = editing.edit(stored.note, set={key: None, "metadata.updated": today})
+        return _replace(writer, stored, fresh.text, "confirm")
+
+
+def _replace(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+    """Put this text in the note's place; what a hand saves into other lines meanwhile stays."""
+    for _ in range(_TRIES):
+        try:
+            return _put(writer, stored, text, verb)
+        except NoteChanged:
+            now = writer.refresher.store.read(stored.file)
+            text = _joined(now, stored.note.text, text)
+            stored = now
+            writer.refresher.forget()
+    raise NoteChanged(f"{stored.file} changes all the time.", "Close it elsewhere and edit again.")
+
+
+def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
+    """The note as it is now with what `text` changes in `seen`. Raises NoteChanged where both
+    changed the same lines."""
+    theirs = stored.note.text
+    found = three_way.joined(seen, text, theirs) if seen is not None else None
+    if found is not None:
+        odd, *known = (
+            {*notes_format.parse(each, stored.file).head.problems} for each in (found, text, theirs)
+        )
+        if odd <= known[0] | known[1]:
+            return found
+    raise NoteChanged(
+        f"{stored.file} was changed meanwhile in the same lines.", "Look at it and edit again."
+    )
+
+
+def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+    _refuse_held(writer, stored)
+    data = text.encode("utf-8")
+    fresh = notes_format.parse(text, stored.file).head
+    if fresh.secrets != "allowed":
+        _refuse_secret(writer, text)
+    line = f"{verb} {stored.file}: {fresh.description}"
+    group = Group(line, (Change(stored.file, stored.digest, data),))
+    written = writer.write(f"memory: {verb} {fresh.name}", [group], kind=verb)
+    return Edited(stored.file, fresh.name, digest(data), written)
+
+
+def _readable(stored: StoredNote) -> StoredNote:
+    head = stored.note.head
+    if head.status == notes_format.UNREADABLE or not stored.note.text:
+        problem = head.problems[0] if head.status == notes_format.UNREADABLE else "It is empty."
+        raise BadNote(f"{stored.file} is left alone. {problem}", "Repair it in an editor first.")
+    return stored
+
+
+def _refuse_held(writer: Writer, stored: StoredNote) -> None:
+    if stored.note.head.secrets != "allowed" and writer.refresher.is_secret(stored.note.text):
+        raise BadNote(
+            f"{stored.file} is held back: it holds what looks like a secret, and a commit of it "
+            "could not be taken back.",
+            "Take the secret out, or put `secrets: allowed` under metadata, in an editor.",
+            code="held",
+        )
+
+
+def _refuse_secret(writer: Writer, text: str) -> None:
+    if writer.refresher.is_secret(text):
+        raise BadNote(
+            "The text holds what looks like a secret, and notes go into git.",
+            "Leave the secret out and say where it is kept instead.",
+            code="secret",
+        )

@@ -1,0 +1,328 @@
+"""The life of one note: each text it had, across renames and merges, also when it is gone.
+
+Reads commits and files, writes nothing. A commit made by hand counts as much as one of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from mdmemory.errors import NotFound
+from mdmemory.files import read_regular
+from mdmemory.git.commits_of_store import FILES_TRAILER, History, Logged
+from mdmemory.note.note import Note
+from mdmemory.store.store import GENERATED, Store, decode, is_note_name
+
+WORK_TREE, BY_HAND, REVERT = "work tree", "by hand", "revert"  # kinds, besides those of Memory-Op
+
+_TRAILER = re.compile(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
+_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
+_FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a note said from `time` (ISO 8601) on; `text` None: it was removed.
+
+    `commit` None is the work tree, as far as it is in no commit yet. `kind` is the Memory-Op of
+    a commit of ours, else "by hand", "revert" or "work tree".
+    """
+
+    commit: str | None
+    time: str | None
+    file: str
+    kind: str
+    subject: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    """A commit as far as notes go: `blobs` maps each it touched to its object id, None: removed.
+
+    `came_from` maps a file to the files that it continues.
+    """
+
+    logged: Logged
+    reverts: str | None
+    blobs: Mapping[str, str | None]
+    came_from: Mapping[str, tuple[str, ...]]
+
+    @property
+    def is_by_hand(self) -> bool:
+        return self.logged.get(FILES_TRAILER) is None
+
+
+def life(history: History, store: Store, name: str) -> list[Step]:
+    """The steps of the note that `name` means, newest first.
+
+    A note that was merged or renamed is followed to what it became. Raises NotFound when no note
+    of that name is or ever was there.
+    """
+    commits = _commits(history)
+    file = _became(_named(history, store, commits, name), commits)
+    names = {file}
+    steps = _uncommitted(history, store, file, names)
+    found: list[tuple[Step, str | None]] = []
+    for commit in commits:
+        for touched in sorted(names & commit.blobs.keys()):
+            found.append((_step(commit, touched), commit.blobs[touched]))
+        for later in names & commit.came_from.keys():
+            names |= {*commit.came_from[later]}
+            if commit.is_by_hand:  # renamed; a merge of ours may go on under a source's name
+                names.discard(later)
+    texts = _texts(history, [blob for _, blob in found if blob])
+    return steps + [_told(step, texts.get(blob) if blob else None) for step, blob in found]
+
+
+def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, Note]:
+    """Of names that no note has now the note that had each last, if it lives on under another."""
+    commits, found = _commits(history), {}
+    for name in names:
+        try:
+            file = _became(_named(history, store, commits, name), commits)
+            found[name] = store.read(file).note
+        except NotFound:
+            continue
+    return found
+
+
+def commit_named(history: History, id: str) -> Logged:
+    """Any commit of the repository, ours or not. Raises NotFound when `id` names none."""
+    (found, *_) = _read_log(history, "--no-walk", history.resolve(id))
+    return found[0]
+
+
+def difference(
+    history: History, commit: str, *, generated: bool = False, words: bool = False
+) -> str:
+    """What a commit changed in the store: a unified diff, or git's `--word-diff=porcelain`.
+
+    The generated files are left out unless `generated`.
+    """
+    files = [f for f in history.changed(commit) if generated or f not in GENERATED]
+    if not files:
+        return ""
+    how = ["diff-tree", "-p", "--cc", "--root", "--no-commit-id", "--color=never"]
+    how += ["--no-ext-diff", "--no-textconv", "-M"]
+    if words:
+        how += ["--word-diff=porcelain", f"--word-diff-regex={_WORD}", "--no-prefix", "--relative"]
+        out = history.repository.run(*how, commit, "--", *files, folder=history.folder)
+    else:
+        out = history.repository.run(*how, commit, "--", *(history.prefix + f for f in files))
+    return out.decode("utf-8", "replace")
+
+
+# A word in any script: Latin as whole words, each other character by itself. Bytes, because git
+# runs here in the C locale.
+_WORD = b"[A-Za-z0-9_]+|[\xc2-\xf4][\x80-\xbf]+|[^[:space:]]".decode("utf-8", "surrogateescape")
+
+
+# where a name leads
+
+
+def _named(history: History, store: Store, commits: Sequence[_Commit], name: str) -> str:
+    """The file that is called so now, or else the one that was called so last."""
+    try:
+        return store.find(name).file
+    except NotFound:
+        known = {note.note.head.name.casefold() for note in store.notes()}
+        gone = [] if name.casefold() in known else _gone(store, commits)
+        for file in gone:
+            if name in (file, file.removesuffix(".md")):
+                return file
+        last = {file: _last_blob(file, commits) for file in gone}
+        texts = _texts(history, filter(None, last.values()))
+        for file, blob in last.items():
+            if _name_in(texts.get(blob or ""), file) == name.casefold():
+                return file
+        raise
+
+
+def _gone(store: Store, commits: Sequence[_Commit]) -> list[str]:
+    """Every note there ever was and is no more, the latest first."""
+    files = dict.fromkeys(file for commit in commits for file in commit.blobs)
+    return [file for file in files if not os.path.lexists(store.folder / file)]
+
+
+def _last_blob(file: str, commits: Sequence[_Commit]) -> str | None:
+    return next((blob for c in commits if (blob := c.blobs.get(file))), None)
+
+
+def _name_in(data: bytes | None, file: str) -> str | None:
+    return None if data is None else decode(data, file).head.name.casefold()
+
+
+def _became(file: str, commits: Sequence[_Commit]) -> str:
+    """What a removed file went on as, if anything: the far end of its renames and merges."""
+    at = next((at for at, commit in enumerate(commits) if file in commit.blobs), None)
+    while at is not None and commits[at].blobs[file] is None:
+        links = commits[at].came_from.items()
+        later = next((later for later, sources in links if file in sources), None)
+        if later is None:
+            break
+        file = later
+        # only what came after: the same name may have served another note before
+        newer = (n for n in range(at + 1) if file in commits[n].blobs)
+        at = next(newer, None)
+    return file
+
+
+def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> list[Step]:
+    """The first step where the work tree is ahead of HEAD; adds to `names` a file renamed there."""
+    path, head = store.folder / file, history.head()
+    held = {f: blob.id for f, blob in history.tree(head).items() if is_note_name(f)}
+    committed = _texts(history, [held[file]])[held[file]] if file in held else None
+    try:
+        data = read_regular(path)
+    except NotFound:
+        if committed is None:
+            return []
+        return [Step(None, None, file, WORK_TREE, "removed, not committed", None)]
+    # git may keep other line ends than the work tree has: that is no step in a note's life
+    if committed is not None and _lf(data) == _lf(committed):
+        return []
+    if committed is None:
+        missing = (f for f in held if not os.path.lexists(store.folder / f))
+        names |= {f for f in missing if held[f] == history.blob_id(data)}
+    time = datetime.fromtimestamp(int(path.stat().st_mtime), UTC).isoformat()
+    text = data.decode("utf-8", "replace")
+    return [Step(None, time, file, WORK_TREE, "not committed", text)]
+
+
+def _lf(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")
+
+
+def _step(commit: _Commit, file: str) -> Step:
+    logged = commit.logged
+    kind = logged.get("Memory-Op") or (REVERT if commit.reverts else BY_HAND)
+    return Step(logged.commit, logged.time, file, kind, logged.subject, None)
+
+
+def _told(step: Step, data: bytes | None) -> Step:
+    text = None if data is None else data.decode("utf-8", "replace")
+    return Step(step.commit, step.time, step.file, step.kind, step.subject, text)
+
+
+# reading commits
+
+
+def _commits(history: History) -> list[_Commit]:
+    """All commits that touch a note, newest first."""
+    if history.head() is None:
+        return []
+    inside = ["--", history.prefix] if history.prefix else []
+    rows = list(_read_log(history, "--full-history", "--date-order", "HEAD", *inside))
+    undone = history.undone()
+    return [
+        _commit(history, logged, reverts, entries, linked=logged.commit not in undone)
+        for logged, reverts, entries in rows
+    ]
+
+
+Entry = tuple[str, str, tuple[str, ...]]  # status, new object id, one path or two
+
+
+def _read_log(history: History, *words: str) -> Iterator[tuple[Logged, str | None, list[Entry]]]:
+    # not `git log`, which fails at a display setting of the person's that it cannot parse
+    commits = history.repository.run("rev-list", *words)
+    how = ("diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "-M", "-c", "--no-abbrev")
+    inside = words[words.index("--") :] if "--" in words else ()
+    told = history.repository.run(*how, "--root", _FORMAT, *inside, data=commits)
+    out = told.decode("utf-8", "surrogateescape")
+    # a message holds no NUL, so what stands between two is one field whatever it says
+    fields = iter(out.split("\0"))
+    row: tuple[Logged, str | None, list[Entry]] | None = None
+    for field in fields:
+        field = field.lstrip("\n")
+        if field.startswith(":"):
+            about = field.lstrip(":").split(" ")
+            paths = 2 if about[-1][0] in "RC" and not field.startswith("::") else 1
+            assert row
+            row[2].append((about[-1], about[-2], tuple(next(fields) for _ in range(paths))))
+        elif field:
+            if row:
+                yield row
+            row = (*_header(field, next(fields), next(fields), next(fields)), [])
+    if row:
+        yield row
+
+
+def _header(commit: str, time: str, subject: str, body: str) -> tuple[Logged, str | None]:
+    reverts = _REVERTS.search(body)
+    trailers = tuple(_TRAILER.findall(body.strip("\n").rpartition("\n\n")[2]))
+    ops = body.strip("\n").rpartition("\n\n")[0].splitlines() if trailers else []
+    logged = Logged(commit, time, subject, tuple(filter(None, ops)), trailers)
+    return logged, reverts[1] if reverts else None
+
+
+def _commit(
+    history: History, logged: Logged, reverts: str | None, entries: Sequence[Entry], linked: bool
+) -> _Commit:
+    blobs: dict[str, str | None] = {}
+    renames: dict[str, tuple[str, ...]] = {}
+    for status, blob, paths in entries:
+        files = [path.removeprefix(history.prefix) for path in paths]
+        if len(files) == 2 and status.startswith("R") and _is_note(history, paths[0]):
+            blobs[files[0]] = None
+            if _is_note(history, paths[1]):
+                renames[files[1]] = (files[0],)
+        if _is_note(history, paths[-1]):
+            blobs[files[-1]] = blob if blob.strip("0") else None
+    ours = logged.get(FILES_TRAILER) is not None
+    came_from = _merges(logged, blobs) if ours else renames
+    # what a revert brings back has a past of its own, however like the text that it replaces
+    return _Commit(logged, reverts, blobs, came_from if linked and not reverts else {})
+
+
+def _is_note(history: History, path: str) -> bool:
+    inside = path.removeprefix(history.prefix)
+    return path.startswith(history.prefix) and "/" not in inside and is_note_name(inside)
+
+
+def _merges(logged: Logged, blobs: Mapping[str, str | None]) -> dict[str, tuple[str, ...]]:
+    """Of a compaction: the file each op wrote, and the files that were merged into it."""
+    if logged.get("Memory-Op") != "compact":
+        return {}
+    found = {}
+    for value in (value for name, value in logged.trailers if name == FILES_TRAILER):
+        files = [file for file in _file_list(value) if file in blobs]
+        written = [file for file in files if blobs[file] is not None]
+        if len(written) == 1 and len(files) > 1:
+            found[written[0]] = tuple(file for file in files if file not in written)
+    return found
+
+
+def _file_list(value: str) -> list[str]:
+    """The value of a trailer; [] where a person edited it into something else."""
+    try:
+        files = json.loads(value)
+    except ValueError:
+        return []
+    return [f for f in files if isinstance(f, str)] if isinstance(files, list) else []
+
+
+def _texts(history: History, blobs: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of these objects; what a partial clone lacks is left out."""
+    wanted = list(dict.fromkeys(blobs))
+    if not wanted:
+        return {}
+    data = "".join(f"{blob}\n" for blob in wanted).encode()
+    out = history.repository.run("cat-file", "--batch", data=data)
+    found, at = {}, 0
+    for blob in wanted:
+        end = out.index(b"\n", at)
+        about = out[at:end].split(b" ")
+        if about[-1] == b"missing":
+            at = end + 1
+            continue
+        size = int(about[2])
+        found[blob] = out[end + 1 : end + 1 + size]
+        at = end + 2 + size
+    return found

@@ -1,0 +1,363 @@
+"""`init`: a project gets a store, in one commit of exactly the files that it needs.
+
+Run again it changes nothing. Whatever a person had there stays: a MEMORY.md of their own becomes
+a note like any other.
+"""
+
+from __future__ import (
+    annotations,
+)
+
+import os
+from collections.abc import (
+    Callable,
+    Iterator,
+    Sequence,
+)
+from contextlib import (
+    contextmanager,
+)
+from dataclasses import (
+    dataclass,
+    field,
+)
+from pathlib import (
+    Path,
+)
+
+from mdmemory.actions import (
+    attributes,
+)
+from mdmemory.config.settings import (
+    load,
+)
+from mdmemory.config.table import (
+    PROJECT_FILE,
+)
+from mdmemory.errors import (
+    BadSetting,
+    NoState,
+    NoStore,
+    RepositoryState,
+    UsageError,
+)
+from mdmemory.files import (
+    digest,
+    read_regular,
+    write_atomic,
+    writing,
+)
+from mdmemory.git import (
+    repositories,
+)
+from mdmemory.git.commits_of_store import (
+    KEEP,
+    History,
+    Message,
+    memory_trailers,
+)
+from mdmemory.git.lock import (
+    Patience,
+    locked,
+)
+from mdmemory.git.transaction import (
+    Change,
+    Transactions,
+)
+from mdmemory.store.project import (
+    Places,
+    Project,
+    open_project,
+)
+from mdmemory.store.refresh import (
+    Refresher,
+    is_foreign,
+)
+from mdmemory.store.store import (
+    GENERATED,
+    INDEX,
+    Store,
+)
+
+
+def advice(folder: Path) -> list[str]:
+    """A sentence when the store lies in a repository with a remote and other authors."""
+    repository = repositories.find(folder)
+    if repository is None or not repository.ask("remote"):
+        return []
+    # a line about each commit, then its author
+    lines = (repository.ask("rev-list", "-n500", "--format=%ae", "HEAD") or b"").splitlines()
+    if len(set(lines[1::2])) < 2:
+        return []
+    return [
+        f"This repository has a remote and other authors: whoever reads it reads {folder}. "
+        "`mdmemory init --own-repo` keeps the notes in a repository of their own."
+    ]
+
+
+@dataclass
+class Setup:
+    """What `init` did: sentences for the person, the commit, and the files that it holds."""
+
+    project: Project
+    said: list[str] = field(default_factory=list)
+    commit: str | None = None
+    files: list[str] = field(default_factory=list)
+
+
+def init(
+    root: Path, places: Places, is_secret: Callable[[str], bool], *,
+    store: str | None = None, own_repo: bool = False,
+) -> Setup:  # fmt: skip
+    """Make `root` a project with a store at `store`, relative to it (default notes/memory).
+
+    Raises before anything is written: BadSetting, NoStore (a link in the way), RepositoryState
+    (detached HEAD, merge under way, ignored store, content filter), Unwritable.
+    """
+    root = root.absolute()
+    if root.exists() and not root.is_dir():
+        raise NoStore(f"{root} is a file, not a folder.", "Name the project's folder.")
+    inside = _store_path(root, places, store)
+    with writing(root):
+        root.mkdir(parents=True, exist_ok=True)
+    _require_no_links(root, inside)
+    said: list[str] = []
+    repository = repositories.find(root)
+    if own_repo:
+        repository = _own_repository(root, inside, repository, said)
+    elif repository is None:
+        repository = _new_repository(root, said)
+    base = root / inside if own_repo else root
+    if repository is not None:
+        _require_history(History(repository, base), os.path.relpath(root / inside, base))
+    with writing(root / inside):
+        (root / inside).mkdir(parents=True, exist_ok=True)
+        if own_repo and not (root / PROJECT_FILE).exists():
+            write_atomic(root / PROJECT_FILE, _project_text(inside))
+    settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
+    setup = Setup(Project(root, root / inside, settings), said)
+    with _locked(setup.project, repository):
+        _fill(setup, base, repository, is_secret)
+    open_project(root, places)
+    return setup
+
+
+def _store_path(root: Path, places: Places, wanted: str | None) -> str:
+    """The store's path inside the project: the file's word, else the caller's, else the default."""
+    settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
+    named = os.path.normpath(settings.text("store"))
+    if wanted is None:
+        return named
+    clean = os.path.normpath(wanted)
+    if settings.origins["store"] != "default" and clean != named:
+        raise BadSetting(
+            f"{root / PROJECT_FILE} says that the store is {named}.",
+            "Change that line first, and move the folder yourself.",
+        )
+    if os.path.isabs(clean) or clean.startswith(("..", "~")) or set(clean) & set('"\\\n'):
+        raise BadSetting(
+            f"The store {wanted} must be a folder inside {root}.",
+            "Name it relative to the project, such as notes/memory.",
+        )
+    return clean
+
+
+def _project_text(inside: str) -> bytes:
+    return f'store = "{inside}"\n'.encode()
+
+
+def _require_no_links(root: Path, inside: str) -> None:
+    part = root
+    for name in Path(inside).parts:
+        part = part / name
+        if part.is_symlink():
+            raise NoStore(
+                f"{part} is a symbolic link, and a store is not made behind links.",
+                "Remove the link, or choose another folder with --store.",
+            )
+        if part.exists() and not part.is_dir():
+            raise NoStore(f"{part} is a file.", "Move it, or choose another folder with --store.")
+
+
+def _new_repository(folder: Path, said: list[str]) -> repositories.Repository | None:
+    if not repositories.is_installed():
+        said.append(
+            "git is not installed: notes are written and read, but nothing can be taken back, so "
+            "removing and compacting are refused. Install git and run `mdmemory init` again."
+        )
+        return None
+    done = repositories.run(folder, ["init", "-q", "."])
+    if done.returncode != 0:
+        raise RepositoryState(f"git init failed in {folder}: {done.stderr.decode().strip()}")
+    said.append(f"Made a git repository in {folder}.")
+    return repositories.find(folder)
+
+
+def _own_repository(
+    root: Path, inside: str, outer: repositories.Repository | None, said: list[str]
+) -> repositories.Repository | None:
+    """The store as a repository of its own, which the outer one is told, privately, to ignore."""
+    if outer is None or inside == ".":
+        raise UsageError(
+            f"--own-repo is for a store inside another repository, and {root / inside} is not.",
+            "Run `mdmemory init` without it.",
+        )
+    folder = root / inside
+    history = History(outer, root)
+    if not (folder / ".git").exists():
+        if history.holds(inside):
+            raise RepositoryState(
+                f"The repository {outer.top} already holds files of {folder}.",
+                "Choose another folder with --store, or go on without --own-repo.",
+            )
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        _new_repository(folder, [])
+    _exclude(outer, [f"/{history.prefix}{name}" for name in (inside, PROJECT_FILE)])
+    said.append(
+        f"The store {folder} is a git repository of its own. {outer.top} ignores it through "
+        ".git/info/exclude; all its branches and worktrees share it."
+    )
+    return repositories.find(folder)
+
+
+def _exclude(repository: repositories.Repository, lines: Sequence[str]) -> None:
+    path = repository.common_dir / "info" / "exclude"
+    with writing(path):
+        path.parent.mkdir(exist_ok=True)
+    for change in attributes.lines_added(path, path.name, lines):
+        write_atomic(path, change.new or b"")
+
+
+def _require_history(history: History, inside: str) -> None:
+    """Git must be able to hold, byte for byte, what is written to the store `inside` the folder."""
+    if refusal := repositories.refusal(history.repository):
+        raise refusal
+    sample = os.path.normpath(os.path.join(inside, "reference-sample.md"))
+    if history.ignored([sample]):
+        raise RepositoryState(
+            f"git ignores {history.folder / inside}, so notes there would be in no commit.",
+            f"Take the rule out (`git check-ignore -v {sample}` names it), choose another folder "
+            "with --store, or use --own-repo.",
+        )
+    if name := attributes.filtered(history, [sample]):
+        raise RepositoryState(
+            f"A content filter ({name}) applies to notes in {history.folder / inside}, so git "
+            "would not hold their bytes.",
+            "Exempt the folder in .gitattributes, or choose another with --store.",
+        )
+
+
+@contextmanager
+def _locked(project: Project, repository: repositories.Repository | None) -> Iterator[None]:
+    try:
+        project.prepare_private()
+    except NoState:  # with git nothing of it is needed
+        if repository is None:
+            raise
+    path = repository.common_dir / "mdmemory.lock" if repository else project.private / "lock"
+    with locked(path, "`mdmemory init`", Patience(30.0)):
+        yield
+
+
+def _fill(
+    setup: Setup,
+    base: Path,
+    repository: repositories.Repository | None,
+    is_secret: Callable[[str], bool],
+) -> None:
+    """Write and commit what is missing; `base` is the folder that the commit is about."""
+    refresher = Refresher(setup.project, is_secret)
+    history = History(repository, base) if repository else None
+    if history:
+        setup.said += Transactions(history).recover()
+    changes = _missing(setup, base, history, refresher)
+    if history and changes:
+        transactions = Transactions(history)
+        files = [change.file for change in changes]
+        old = [change.file for change in changes if change.old is not None]
+        message = Message(
+            "memory: begin a store",
+            [f"init {' '.join(files)}"],
+            memory_trailers("init", groups=[files]),
+        )
+        done = transactions.apply(changes, transactions.checkpoint(old, KEEP), message)
+        setup.commit, setup.files = done.commit, files
+    else:
+        for change in changes:
+            _write(base / change.file, change)
+        setup.files = [change.file for change in changes]
+    refresher.refresh()
+
+
+def _missing(
+    setup: Setup, base: Path, history: History | None, refresher: Refresher
+) -> list[Change]:
+    """The files that a store needs and does not have, as changes relative to `base`."""
+    project = setup.project
+    inside = os.path.relpath(project.store, base)
+    changes: list[Change] = []
+    if base == project.root and not (project.root / PROJECT_FILE).exists():
+        changes.append(Change(PROJECT_FILE, None, _project_text(inside)))
+    here: list[Change] = []
+    if history:
+        here += _attributes(setup, history)
+        if not project.settings.switch("index.tracked"):
+            path = project.store / ".gitignore"
+            here += attributes.lines_added(path, path.name, attributes.ignored_index())
+    here += _index(setup, refresher)
+    return changes + [
+        Change(os.path.normpath(os.path.join(inside, c.file)), c.old, c.new, c.derived)
+        for c in here
+    ]
+
+
+def _attributes(setup: Setup, history: History) -> list[Change]:
+    store = setup.project.store
+    raw = attributes.same_bytes(History(history.repository, store), Store(store))
+    if not raw:
+        setup.said.append(
+            "git converts the line ends of notes here, so .gitattributes does not say "
+            f"`{attributes.RAW}`; `mdmemory doctor` explains."
+        )
+    path = store / ".gitattributes"
+    return attributes.lines_added(path, path.name, attributes.wanted(raw))
+
+
+def _index(setup: Setup, refresher: Refresher) -> list[Change]:
+    """MEMORY.md where there is none; somebody's own text under its name becomes a note first."""
+    store = setup.project.store
+    foreign: dict[str, bytes] = {}
+    for name in GENERATED:
+        if is_foreign(store / name) and (data := read_regular(store / name)).strip():
+            foreign[name] = data
+    rescued = []
+    for name, data in foreign.items():
+        note = _free(store, f"{name.strip('_').removesuffix('.md').lower()}-before-mdmemory")
+        rescued.append(Change(note, None, data))
+        setup.said.append(f"{name} was there before: its text is now the note {note}.")
+    if (store / INDEX).exists() and not foreign:
+        return []
+    if not foreign and not setup.project.settings.switch("index.tracked"):
+        return []  # the refresh that follows writes it, outside git
+    # what took the place of a foreign file is no derived change: its old bytes must be safe
+    return rescued + [
+        Change(c.file, digest(foreign[c.file]), c.new) if c.file in foreign else c
+        for c in refresher.after(rescued)
+    ]
+
+
+def _free(folder: Path, stem: str) -> str:
+    name, number = f"{stem}.md", 1
+    while os.path.lexists(folder / name):
+        number += 1
+        name = f"{stem}-{number}.md"
+    return name
+
+
+def _write(path: Path, change: Change) -> None:
+    # without git: what a foreign file said has become a note one change earlier
+    if change.new is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_atomic(path, change.new, replace=change.old is not None or change.derived)

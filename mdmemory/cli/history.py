@@ -1,0 +1,206 @@
+"""Commands on what was done: log, diff, history, undo."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.cli.output import emit, opened
+from mdmemory.errors import NotFound, UsageError
+from mdmemory.git.commits_of_store import ID_TRAILER, Logged
+
+if TYPE_CHECKING:
+    from mdmemory.actions.note_history import Step
+    from mdmemory.actions.undo import Undone
+    from mdmemory.memory import Memory
+
+
+def log_options(parser: ArgumentParser) -> None:
+    """Options of `log`."""
+    parser.add_argument("-n", type=_count, metavar="N", help="only the newest N")
+    parser.add_argument("--captures", action="store_true",
+                        help="why each fact found in a session was kept or left out")  # fmt: skip
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text} is not a whole number of at least 1")
+    return int(text)
+
+
+def log(asked: Namespace) -> int:
+    """What was done to the notes, newest first, one commit a line."""
+    asked.holder = "log"
+    if asked.captures:
+        return _captures(asked)
+    rows = opened(asked).log(asked.n)
+    if asked.json:
+        emit([_json(entry, undone) for entry, undone in rows])
+        return 0
+    for entry, undone in rows:
+        mark = "  (undone)" if undone else "  (in no branch yet)" if entry.waits else ""
+        print(f"{entry.get(ID_TRAILER)}  {entry.time[:16]}  {entry.subject}{mark}")
+        for op in entry.ops:
+            print(f"            {op}")
+    return 0
+
+
+def _captures(asked: Namespace) -> int:
+    from mdmemory.cli.worddiff import visible
+
+    found = opened(asked).captures(asked.n)
+    if asked.json:
+        emit([
+            {
+                "time": each.time, "session": each.session, "phase": each.phase,
+                "outcome": each.outcome, "reasons": [*each.reasons], "preview": each.preview,
+                "near": [*each.near],
+            }
+            for each in found
+        ])  # fmt: skip
+        return 0
+    for each in found:
+        why = f" ({', '.join(each.reasons)})" if each.reasons else ""
+        print(f"{each.time[:16]}  {each.session}  {each.outcome}{why}: {visible(each.preview)}")
+        if each.near:
+            print(f"{'':18}near it: {', '.join(each.near)}")
+    return 0
+
+
+def _json(entry: Logged, undone: bool) -> dict[str, Any]:
+    return {
+        "id": entry.get(ID_TRAILER), "time": entry.time, "kind": entry.get("Memory-Op"),
+        "commit": entry.commit, "checkpoint": entry.get("Memory-Checkpoint"),
+        "session": entry.get("Memory-Session"), "ops": [*entry.ops], "undone": undone,
+        "waiting": entry.waits,
+    }  # fmt: skip
+
+
+def diff_options(parser: ArgumentParser) -> None:
+    """Options of `diff`."""
+    parser.add_argument("id", nargs="?", metavar="ID", help="a Memory-Id or a commit")
+    parser.add_argument("--all", action="store_true", help="MEMORY.md and _MORE.md, too")
+
+
+def diff(asked: Namespace) -> int:
+    """What a change did to the notes (default: the newest).
+
+    Word by word on a terminal, else a unified diff.
+    """
+    asked.holder = "diff"
+    words = sys.stdout.isatty() and not asked.json
+    entry, text = opened(asked).diff(asked.id, generated=asked.all, words=words)
+    if asked.json:
+        emit({**(_json(entry, False) if entry else {}), "diff": text})
+    elif entry:
+        print(f"{entry.get(ID_TRAILER) or entry.commit[:10]}  {entry.subject}")
+        print(_rendered(text) if words else text, end="")
+    else:
+        print("Nothing was done yet.")
+    return 0
+
+
+def _rendered(text: str) -> str:
+    from mdmemory.cli.worddiff import render  # for a terminal only
+
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return render(text, colour=not plain)
+
+
+def history_options(parser: ArgumentParser) -> None:
+    """Options of `history`."""
+    parser.add_argument("name", metavar="NAME", help="name, stem or file; it may be gone")
+    parser.add_argument("id", nargs="?", metavar="ID",
+                        help="only this Memory-Id or commit, with the text")  # fmt: skip
+    parser.add_argument("--text", action="store_true", help="the text after each step")
+
+
+def history(asked: Namespace) -> int:
+    """The life of one note, newest first, across renames and merges."""
+    from mdmemory.cli.worddiff import visible
+
+    asked.holder = "history"
+    memory = opened(asked)
+    steps = memory.history(asked.name)
+    if asked.id is not None:
+        steps = _chosen(memory, steps, asked.id)
+    if asked.json:
+        emit([
+            {"commit": step.commit, "time": step.time, "file": step.file, "kind": step.kind,
+             "text": step.text}
+            for step in steps
+        ])  # fmt: skip
+        return 0
+    kinds, files = (max(len(getattr(s, what)) for s in steps) for what in ("kind", "file"))
+    for step in steps:
+        commit, time = (step.commit or "-")[:10], (step.time or "-")[:16]
+        mark = "" if step.text is not None else "  (gone)"
+        print(f"{time:<16}  {commit:<10}  {step.kind:<{kinds}}  {step.file:<{files}}  "
+              f"{visible(step.subject)}{mark}")  # fmt: skip
+        if (asked.text or asked.id) and step.text is not None:
+            lines = visible(step.text.replace("\r\n", "\n")).split("\n")
+            print("\n".join(f"    {line}".rstrip() for line in lines))
+    return 0
+
+
+def _chosen(memory: Memory, steps: list[Step], id: str) -> list[Step]:
+    found = [step for step in steps if (step.commit or "").startswith(id) and len(id) >= 4]
+    if not found:  # it may be a Memory-Id, or HEAD~1, which `diff` knows, too
+        entry, _ = memory.diff(id)
+        found = [step for step in steps if entry and step.commit == entry.commit]
+    if not found:
+        raise NotFound(
+            f"No step of this note is the commit {id}.", "Without ID all of them are listed."
+        )
+    return found
+
+
+def undo_options(parser: ArgumentParser) -> None:
+    """Options of `undo`."""
+    parser.add_argument("id", nargs="?", metavar="ID", help="a Memory-Id or a commit of ours")
+    parser.add_argument("--session", metavar="ID", help="all that this session wrote")
+
+
+def undo(asked: Namespace) -> int:
+    """Take a change back, byte for byte; what was edited since is kept and named."""
+    asked.holder = "undo"
+    if asked.session and asked.id:
+        raise UsageError("Undo what: ID or --session?", "Name one of them.")
+    if asked.session:
+        memory = opened(asked)
+        all_done = memory.undo_session(asked.session)
+        if asked.json:
+            emit([_undone(done) for done in all_done])
+        else:
+            for done in all_done:
+                _tell(memory, done)
+        return 1 if any(done.kept for done in all_done) else 0
+    memory = opened(asked)
+    done = memory.undo(asked.id)
+    if asked.json:
+        emit(_undone(done))
+    else:
+        _tell(memory, done)
+    return 1 if done.kept else 0
+
+
+def _undone(done: Undone) -> dict[str, Any]:
+    return {
+        "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
+        "kept": [{"file": file, "reason": why} for file, why in done.kept],
+    }  # fmt: skip
+
+
+def _tell(memory: Memory, done: Undone) -> None:
+    for file in done.restored:
+        there = (memory.project.store / file).exists()
+        print(f"{'restored' if there else 'removed'}: {file}")
+    for file, why in done.kept:
+        print(f"kept: {file}: {why}")
+    if not done.restored and not done.kept:
+        print("Nothing was left to take back: the files are as they were before.")
+    if done.written.commit:
+        commit, id = done.written.commit[:10], done.written.id
+        print(f"Commit {commit}. To undo this: `mdmemory undo {id}`.")

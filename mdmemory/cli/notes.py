@@ -1,0 +1,193 @@
+"""Commands on one note: add, list, show, edit, remove, confirm."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.cli.output import emit, is_terminal, opened, plural, warn
+from mdmemory.errors import MdmemoryError, NoGit, UsageError
+from mdmemory.memory import Listed, Memory
+from mdmemory.note.limits import TYPES, check_name
+from mdmemory.note.note import UNREADABLE, fields
+
+if TYPE_CHECKING:  # the commands that only read must not pay for writing
+    from mdmemory.actions.editing import Edited
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Options of `add`."""
+    parser.add_argument("name", metavar="NAME", help="kebab-case, such as prefers-pnpm")
+    parser.add_argument("--type", required=True, help=", ".join(TYPES))
+    parser.add_argument("--description", required=True, help="one line: what the index shows")
+    parser.add_argument("--kind", default="", choices=["decision"], metavar="KIND",
+                        help="decision (of a project)")  # fmt: skip
+    parser.add_argument("--source", default="manual", choices=["explicit", "manual", "assistant"],
+                        help="who said it (default: manual)")  # fmt: skip
+    parser.add_argument("body", nargs="?", metavar="BODY", help="the text, or - to read it")
+
+
+def add(asked: Namespace) -> int:
+    """Store a note, in one commit. Without BODY on a terminal, the editor opens."""
+    asked.holder = "add"
+    memory = opened(asked)
+    body = _body(asked.body)
+    done = _added(memory, asked, body) if body is not None else _written(memory, asked)
+    same = f"{done.file} says this already; nothing was changed."
+    return _told(memory, asked, done, "Stored", same)
+
+
+def _added(memory: Memory, asked: Namespace, body: str) -> Edited:
+    return memory.add(
+        asked.name, type=asked.type, description=asked.description, body=body, kind=asked.kind,
+        source=asked.source,
+    )  # fmt: skip
+
+
+def list_options(parser: ArgumentParser) -> None:
+    """Options of `list`: none of its own."""
+
+
+def list(asked: Namespace) -> int:
+    """All notes, by file."""
+    asked.holder = "list"
+    memory = opened(asked)
+    rows = memory.listing()
+    if asked.json:
+        emit([_json(row) for row in rows])
+        return 0
+    for row in rows:
+        mark = f"  [{row.status}]" if row.status else "" if row.listed else "  [not in the index]"
+        print(f"{row.head.file}  {_description(row)}{mark}")
+    print(f"{plural(len(rows), 'note')} in {memory.project.store}")
+    return 0
+
+
+def show_options(parser: ArgumentParser) -> None:
+    """Options of `show`."""
+    parser.add_argument("name", metavar="NAME", help="name, stem or file of the note")
+
+
+def show(asked: Namespace) -> int:
+    """One note, exactly as it stands in its file."""
+    asked.holder = "show"
+    memory = opened(asked)
+    stored = memory.note(asked.name)
+    if stored.note.head.status == UNREADABLE:
+        raise MdmemoryError(stored.note.head.problems[0], "Look at the file itself.")
+    if not asked.json:
+        sys.stdout.write(stored.note.text)
+        return 0
+    row = next(row for row in memory.listing() if row.head.file == stored.file)
+    emit({**_json(row), "body": stored.note.body, "head": fields(stored.note)})
+    return 0
+
+
+def edit_options(parser: ArgumentParser) -> None:
+    """Options of `edit`."""
+    parser.add_argument("name", metavar="NAME", help="name, stem or file of the note")
+    parser.add_argument("--description", help="the new description")
+    parser.add_argument("body", nargs="?", metavar="BODY", help="the new text, or - to read it")
+
+
+def edit(asked: Namespace) -> int:
+    """Change a note. Without --description and BODY, the editor opens on a copy of the file."""
+    asked.holder = "edit"
+    memory = opened(asked)
+    same = "Nothing was changed."
+    if asked.body is None and asked.description is None:
+        if not is_terminal():
+            raise UsageError("Neither a description nor a body was given.", "Pass BODY or `-`.")
+        return _told(memory, asked, _edited(memory, asked.name), "Changed", same)
+    body = _body(asked.body) if asked.body is not None else None
+    done = memory.edit(asked.name, description=asked.description, body=body)
+    return _told(memory, asked, done, "Changed", same)
+
+
+def remove_options(parser: ArgumentParser) -> None:
+    """Options of `remove`."""
+    parser.add_argument("name", metavar="NAME", help="name, stem or file of the note")
+
+
+def remove(asked: Namespace) -> int:
+    """Remove a note, in one commit. `mdmemory undo` brings it back."""
+    asked.holder = "remove"
+    memory = opened(asked)
+    return _told(memory, asked, memory.remove(asked.name), "Removed", "")
+
+
+def confirm_options(parser: ArgumentParser) -> None:
+    """Options of `confirm`."""
+    parser.add_argument("name", metavar="NAME", help="name, stem or file of the note")
+
+
+def confirm(asked: Namespace) -> int:
+    """Stand by a note whose status is unconfirmed, so that the index lists it."""
+    asked.holder = "confirm"
+    memory = opened(asked)
+    done = memory.confirm(asked.name)
+    return _told(memory, asked, done, "Confirmed", f"{done.file} is confirmed already.")
+
+
+def _told(memory: Memory, asked: Namespace, done: Edited, verb: str, same: str) -> int:
+    for file, why in done.written.kept:
+        warn(f"{file} was left as it is: {why}.")
+    if asked.json:
+        commit = done.written.commit
+        emit({"file": done.file, "name": done.name, "digest": done.digest, "commit": commit})
+    elif done.same:
+        print(same)
+    else:
+        where = f"commit {done.written.commit[:10]}" if done.written.commit else "not committed"
+        print(f"{verb} {done.file} ({where}).")
+        if not done.written.commit and not done.written.kept:
+            _warn_of_no_commit(memory)
+    return 1 if done.written.kept else 0
+
+
+def _warn_of_no_commit(memory: Memory) -> None:
+    """Say what is in the way of a commit; of a folder without git that is known."""
+    why = memory.refusal()
+    if why is not None and not isinstance(why, NoGit):
+        warn(f"It will be in a later commit. {why.message} {why.hint}".rstrip())
+
+
+def _description(row: Listed) -> str:
+    """What may be shown: the description of a held note may be the very secret."""
+    return "(held back)" if row.status == "held" else row.head.description
+
+
+def _json(row: Listed) -> dict[str, Any]:
+    head = row.head
+    return {
+        "file": head.file, "name": head.name, "description": _description(row), "type": head.type,
+        "kind": head.kind, "digest": row.digest, "strength": row.strength, "listed": row.listed,
+        "status": row.status,
+    }  # fmt: skip
+
+
+def _body(given: str | None) -> str | None:
+    """The body from the words or from standard input; None: ask the editor."""
+    if given == "-":
+        return sys.stdin.read().rstrip("\n")
+    if given is None and not is_terminal():
+        raise UsageError("The note has no body.", "Give it as BODY, or `-` to read it.")
+    return given
+
+
+def _written(memory: Memory, asked: Namespace) -> Edited:
+    from mdmemory.cli.editor import edited_copy
+
+    check_name(asked.name)  # it names the copy
+    copy = edited_copy(f"{asked.description}\n", f"{asked.name}.md", memory.project.settings)
+    with copy as text:
+        return _added(memory, asked, text.rstrip("\n"))
+
+
+def _edited(memory: Memory, name: str) -> Edited:
+    from mdmemory.cli.editor import edited_copy
+
+    stored = memory.note(name)
+    with edited_copy(stored.note.text, stored.file, memory.project.settings) as text:
+        return memory.replace_text(stored.file, text, replaces=stored.digest, seen=stored.note.text)

@@ -1,0 +1,183 @@
+"""The command on observations: what tools showed in earlier work, kept in short form."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from mdmemory.cli.output import emit, opened, plural, warn
+from mdmemory.cli.worddiff import visible
+from mdmemory.errors import UsageError
+from mdmemory.observe.facade import Observations
+from mdmemory.tools.observations import as_json
+
+if TYPE_CHECKING:
+    from mdmemory.observe.observation import Observation
+
+_TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
+
+
+def observe_options(parser: ArgumentParser) -> None:
+    """Options of `observe`."""
+    parser.add_argument(
+        "action",
+        choices=[*_ACTIONS],
+        metavar="ACTION",
+        help="; ".join(f"{name}: {what}" for name, (_, what) in _ACTIONS.items()),
+    )
+    parser.add_argument("what", nargs="*", metavar="WHAT", help="a text, a query, or numbers")
+    parser.add_argument("--type", default="discovery", choices=_TYPES, help="with add")
+    parser.add_argument("--file", action="append", default=[], help="with add: what it is about")
+    parser.add_argument("--session", default="", metavar="ID", help="only of this session")
+    parser.add_argument(
+        "--around",
+        default="",
+        metavar="WHAT",
+        help="with list: around a number or a day, such as 12 or 2026-06-01",
+    )
+    parser.add_argument("-k", type=_count, default=20, metavar="N",
+                        help="with list and search: how many at most (default 20)")  # fmt: skip
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 2000:
+        raise ArgumentTypeError(f"{text} is not a whole number from 1 to 2000")
+    return int(text)
+
+
+def observe(asked: Namespace) -> int:
+    """What the assistant's tools showed in earlier work, in short form; kept where you switched
+    observe.enabled on, and never a note."""
+    asked.holder = "observe"
+    action, _ = _ACTIONS[asked.action]
+    return action(opened(asked).observations(), asked)
+
+
+def _list(found: Observations, asked: Namespace) -> int:
+    _refuse_words(asked)
+    if asked.around:
+        half = asked.k // 2
+        around = found.timeline(
+            asked.around, before=half, after=asked.k - half - 1, session=asked.session
+        )
+        rows = [*around.observations]
+    else:
+        rows = found.newest(asked.k, session=asked.session)
+    if asked.json:
+        emit([as_json(each) for each in rows])
+        return 0
+    for each in rows:
+        print(visible(f"{each.head}  ({each.session})" if each.session else each.head))
+    if rows:
+        print("One in full: `mdmemory observe show NUMBER`.")
+    else:
+        print("There are no observations." if found.is_on else _OFF)
+    if waiting := found.waiting()["pending"]:
+        print(f"To be made short: {plural(waiting, 'use')} of tools.")
+    return 0
+
+
+_OFF = "There are no observations, and they are switched off: observe.enabled in your settings."
+
+
+def _show(found: Observations, asked: Namespace) -> int:
+    rows = found.recall(_words(asked, "Which observation?"))
+    if asked.json:
+        emit([as_json(each) for each in rows])
+    else:
+        print("\n\n".join(visible(each.text) for each in rows))
+    return 0
+
+
+def _search(found: Observations, asked: Namespace) -> int:
+    hits = found.search(_words(asked, "What is to be found?"), k=asked.k)
+    for sentence in hits.said:
+        warn(sentence)
+    if asked.json:
+        emit({"mode": hits.mode, "hits": [asdict(hit) for hit in hits.hits]})
+        return 0
+    for hit in hits.hits:
+        print(visible(f"{hit.score:.2f}  {hit.text.partition(chr(10))[0]}"))
+    if not hits.hits:
+        print("Nothing was found.")
+    return 0
+
+
+def _add(found: Observations, asked: Namespace) -> int:
+    text = _words(asked, "What is to be kept?")
+    kept = found.add(text, type=asked.type, files=asked.file, session=asked.session)
+    _tell("Kept", [kept], asked)
+    return 0
+
+
+def _forget(found: Observations, asked: Namespace) -> int:
+    _tell("Dropped", found.forget(_words(asked, "Which observation?")), asked)
+    return 0
+
+
+def _tell(done: str, rows: list[Observation], asked: Namespace) -> None:
+    if asked.json:
+        emit([as_json(each) for each in rows])
+        return
+    for each in rows:
+        print(visible(f"{done} {each.head}"))
+
+
+def _promote(found: Observations, asked: Namespace) -> int:
+    done = found.promote(_words(asked, "Which observation?"))
+    if asked.json:
+        emit({
+            "added": done.added, "pending": done.pending, "dropped": done.dropped,
+            "commit": done.commit,
+        })  # fmt: skip
+        return 0
+    for drop in done.dropped:
+        reasons = drop["reasons"]
+        assert isinstance(reasons, list)
+        print(visible(f"{drop['text']}  ({', '.join(reasons)})"))
+    if done.pending:
+        print("For you to accept or drop: `mdmemory pending`.")
+    return 0
+
+
+def _work(found: Observations, asked: Namespace) -> int:
+    _refuse_words(asked)
+    done = found.work()
+    summed = found.summarize(asked.session) if asked.session else None
+    failure = done.failure or (summed.failure if summed else None)
+    if asked.json:
+        emit({
+            "kept": done.kept, "waiting": done.waiting, "failed": done.failed,
+            "summary": summed.summary.fields if summed and summed.summary else None,
+            "failure": failure.code if failure else None,
+        })  # fmt: skip
+    else:
+        print(f"Kept {plural(done.kept, 'observation')}; {done.waiting} wait, {done.failed} rest.")
+    if failure:
+        warn(f"{failure.message} {failure.hint}".rstrip())
+    return 1 if failure else 0
+
+
+def _words(asked: Namespace, question: str) -> str:
+    """What stands behind the action."""
+    if not asked.what:
+        raise UsageError(question, f"`mdmemory observe {asked.action} WHAT`")
+    return " ".join(asked.what)
+
+
+def _refuse_words(asked: Namespace) -> None:
+    if asked.what:
+        raise UsageError(f"{asked.action} takes no {' '.join(asked.what)[:40]!r}.", "Leave it out.")
+
+
+_ACTIONS: Mapping[str, tuple[Callable[[Observations, Namespace], int], str]] = {
+    "list": (_list, "the newest, one line each"),
+    "show": (_show, "some in full, by their numbers"),
+    "search": (_search, "those that answer a question"),
+    "add": (_add, "keep one in your own words"),
+    "forget": (_forget, "drop some, by their numbers"),
+    "promote": (_promote, "offer one's facts as notes; you accept them in `mdmemory pending`"),
+    "work": (_work, "make short what waits, and with --session bring its summary up to date"),
+}

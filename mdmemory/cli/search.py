@@ -1,0 +1,207 @@
+"""Commands that find and read: search, get, rebuild, watch."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from mdmemory.cli.output import emit, opened, plural, warn
+from mdmemory.cli.progress import Progress
+from mdmemory.cli.worddiff import visible
+from mdmemory.errors import MdmemoryError, UsageError
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from mdmemory.memory import Memory
+    from mdmemory.search.project import Updated
+    from mdmemory.search.results import Hit
+
+_SHOWN = 4  # lines of a hit that are shown to a person
+_WIDTH = 400  # characters of such a line
+_MARK = ("\x1b[1;33m", "\x1b[0m")
+_TITLE = ("\x1b[1m", "\x1b[0m")
+_FILE = re.compile(r"(?s)(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?)?")
+DEBOUNCE = 400  # ms: an editor writes a file in several steps
+
+
+def search_options(parser: ArgumentParser) -> None:
+    """Options of `search`."""
+    parser.add_argument("query", nargs="+", metavar="QUERY", help="words, or a question")
+    parser.add_argument("-k", type=_count, default=6, metavar="N", help="hits at most (default 6)")
+    parser.add_argument("--source", default="memory",
+                        choices=["memory", "sessions", "files", "observations", "all"],
+                        help="memory: the notes (default); sessions: what was said in this "
+                        "project; files: search.folders; observations: what tools showed; all: "
+                        "notes, sessions and files"
+                        )  # fmt: skip
+    parser.add_argument("--at", metavar="REV", help="the notes as they stood at a commit")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+        raise ArgumentTypeError(f"{text} is not a whole number from 1 to 1000")
+    return int(text)
+
+
+def search(asked: Namespace) -> int:
+    """The places in the notes that answer a question, the best first."""
+    asked.holder = "search"
+    query, memory = " ".join(asked.query), opened(asked)
+    with Progress(memory, json=asked.json) as progress:
+        found = memory.search(
+            query, k=asked.k, source=asked.source, at=asked.at, report=progress.step
+        )
+    for sentence in found.said:
+        warn(sentence)
+    if asked.json:
+        emit({"mode": found.mode, "hits": [asdict(hit) for hit in found.hits]})
+        return 0
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    colour = colour and os.environ.get("TERM") != "dumb"
+    print("\n\n".join(_shown(hit, query, colour) for hit in found.hits) or "Nothing was found.")
+    return 0
+
+
+def _shown(hit: Hit, query: str, colour: bool) -> str:
+    from mdmemory.search.query import marks
+
+    place = f"{hit.file}:{hit.start_line}-{hit.end_line}"
+    title = f"{_TITLE[0]}{visible(place)}{_TITLE[1]}" if colour else visible(place)
+    status = f"  [{visible(hit.status)}]" if hit.status else ""
+    if hit.source == "sessions":  # the id of a session says little
+        status = visible(f"  {hit.date}  {hit.title}".rstrip())
+    pattern = marks(query)
+    lines = [f"    {_marked(line, pattern, colour)}" for line in _telling(hit.text, pattern)]
+    return "\n".join([f"{title}  {hit.score:.2f}{status}", *lines])
+
+
+def _telling(text: str, pattern: re.Pattern[str] | None) -> list[str]:
+    """The lines of a hit from the first that has a word of the query on."""
+    lines = [line for line in visible(text).split("\n") if line.strip()]
+    first = next((at for at, line in enumerate(lines) if pattern and pattern.search(line)), 0)
+    first = max(0, min(first, len(lines) - _SHOWN))
+    return [line[:_WIDTH] for line in lines[first : first + _SHOWN]]
+
+
+def _marked(line: str, pattern: re.Pattern[str] | None, colour: bool) -> str:
+    if pattern is None or not colour:
+        return line
+    return pattern.sub(lambda match: f"{_MARK[0]}{match[0]}{_MARK[1]}", line)
+
+
+def get_options(parser: ArgumentParser) -> None:
+    """Options of `get`."""
+    parser.add_argument("file", metavar="FILE[:A-B]", help="a note's file, and which lines of it")
+
+
+def get(asked: Namespace) -> int:
+    """A note, or some of its lines, as they stand."""
+    asked.holder = "get"
+    match = _FILE.fullmatch(asked.file)
+    if match is None:
+        raise UsageError("There is no file named.", "`mdmemory list` shows all.")
+    file, first, last = match.groups()
+    lines = (int(first), int(last or first)) if first else None
+    passage = opened(asked).get(file, lines)
+    if asked.json:
+        emit(asdict(passage))
+    else:
+        print(visible(passage.text) if sys.stdout.isatty() else passage.text)
+    return 0
+
+
+def rebuild_options(parser: ArgumentParser) -> None:
+    """Options of `rebuild`."""
+    parser.add_argument("--db", action="store_true", help="only the search database")
+
+
+def rebuild(asked: Namespace) -> int:
+    """Make all that is derived anew from the notes: MEMORY.md, and the search database."""
+    asked.holder = "rebuild"
+    memory = opened(asked)
+    with Progress(memory, json=asked.json) as progress:
+        done = memory.rebuild(search_only=asked.db, report=progress.step)
+    for sentence in done.said:
+        warn(sentence)
+    if asked.json:
+        emit({"files": len(done.changed), "chunks": done.chunks})
+    else:
+        what = "the search database" if asked.db else "MEMORY.md and the search database"
+        notes, pieces = plural(len(done.changed), "note"), plural(done.chunks, "piece")
+        print(f"Made {what} anew from {notes} in {memory.project.store} ({pieces}).")
+    return 0
+
+
+def watch_options(parser: ArgumentParser) -> None:
+    """Options of `watch`: none of its own."""
+
+
+def watch(asked: Namespace) -> int:
+    """Keep MEMORY.md and the search database fresh while notes are edited, until Ctrl-C."""
+    import signal
+    import threading
+
+    asked.holder = "watch"
+    memory, stop = opened(asked), threading.Event()
+    before = {
+        each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        _watch(memory, stop, asked.json)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    if not asked.json:
+        print("Stopped.", flush=True)
+    return 0
+
+
+def _watch(memory: Memory, stop: Event, as_json: bool) -> None:
+    import watchfiles  # 30 ms, and no other command watches
+
+    from mdmemory.store.store import LEDGER, is_note_name
+
+    def concerns_us(_: object, path: str) -> bool:
+        name = os.path.basename(path)
+        return is_note_name(name) or name == LEDGER
+
+    folder = memory.project.store
+    # begun before the first look, so that nothing falls between the two
+    changes = watchfiles.watch(
+        folder, watch_filter=concerns_us, debounce=DEBOUNCE, stop_event=stop, recursive=False,
+        raise_interrupt=False, yield_on_timeout=True, rust_timeout=DEBOUNCE,
+    )  # fmt: skip
+    next(changes, None)
+    _freshen(memory, as_json)
+    if not as_json:
+        print(f"Watching {folder}. Stop: Ctrl-C.", flush=True)
+    for some in changes:
+        if some:
+            _freshen(memory, as_json)
+
+
+def _freshen(memory: Memory, as_json: bool) -> None:
+    try:
+        _tell(memory.freshen(), as_json)
+    except MdmemoryError as problem:  # the next change may find it gone
+        warn(f"{problem.message} {problem.hint}".rstrip())
+
+
+def _tell(done: Updated, as_json: bool) -> None:
+    """One line for each time that something was different."""
+    import json
+
+    for sentence in done.said:
+        warn(sentence)
+    if not done.changed:
+        return
+    if as_json:
+        print(json.dumps({"changed": [*done.changed]}, ensure_ascii=False), flush=True)
+        return
+    more = f" and {len(done.changed) - 3} more" if len(done.changed) > 3 else ""
+    print(visible(f"Read {', '.join(done.changed[:3])}{more}."), flush=True)

@@ -1,0 +1,77 @@
+"""The command that a host's plugin starts: bridge."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+GRACE = 10.0  # seconds that work under way has from the end of our host; LAST_CALL lies within
+_LOOK = 1.0  # seconds between two looks at who started us
+
+
+def bridge_options(parser: ArgumentParser) -> None:
+    """Options of `bridge`: none of its own."""
+
+
+def bridge(asked: Namespace) -> int:
+    """Answer the hooks of OpenCode's plugin: JSON lines in and out, until the input ends.
+
+    Not for people. With MDMEMORY_DISABLE set it ends at once.
+    """
+    from mdmemory.hosts.opencode.bridge import Bridge
+    from mdmemory.hosts.opencode.bridge_log import Log
+    from mdmemory.hosts.opencode.hooks import Hooks
+    from mdmemory.hosts.opencode.idle import Starter
+    from mdmemory.hosts.opencode.recall import BLOCKS
+    from mdmemory.memory import Memory
+
+    if os.environ.get("MDMEMORY_DISABLE"):
+        return 0
+
+    log = Log()
+
+    def open_store() -> Memory:
+        return Memory.open(
+            ".", store=asked.store, holder="`mdmemory bridge`", tell=log.say, automatic=True
+        )
+
+    source, sink = _own_streams()
+    threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
+    start = Starter(lambda: _command(asked.store), Path.cwd())
+    hooks = Hooks(open_store, start, log, blocks=BLOCKS)
+    Bridge(source, sink, hooks.methods(), failed=log.failure, tick=hooks.look).serve()
+    return 0
+
+
+def _command(store: str | None) -> list[str]:
+    from mdmemory.hosts.git_hooks import command  # its imports would lengthen our start
+
+    return [*command(), "--store", store] if store else command()
+
+
+def _own_streams() -> tuple[int, int]:
+    """Both ends for ourselves: what git reads, or something prints, must not come between."""
+    source, sink = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    return source, sink
+
+
+def _end_with_host(source: int) -> None:
+    """End this process when its host is gone and what it does does not end by itself.
+
+    A host is gone when the other end of `source` is closed, or when our parent is another.
+    """
+    parent, ends = os.getppid(), select.poll()
+    # nothing is read here, and what lies there unread does not count
+    ends.register(source, getattr(select, "POLLRDHUP", 0))
+    while not ends.poll(_LOOK * 1000) and os.getppid() == parent:
+        pass
+    time.sleep(GRACE)
+    os._exit(1)  # whatever hangs: a write that is cut short is finished by the next one

@@ -1,0 +1,537 @@
+"""The planner with a model: it is shown the notes batch by batch, and what it answers is judged.
+
+Nothing of an answer is believed. The guards judge it here, so that what they refuse can be put to
+the model once more, and again under the lock.
+"""
+
+from __future__ import (
+    annotations,
+)
+
+import json
+import re
+from collections import (
+    defaultdict,
+    deque,
+)
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    MISSING,
+    dataclass,
+    field,
+    fields,
+    replace,
+)
+from itertools import (
+    combinations,
+)
+from typing import (
+    Any,
+)
+
+from mdmemory.compact import (
+    guards,
+)
+from mdmemory.compact.guards import (
+    Verdict,
+)
+from mdmemory.compact.near import (
+    Neighbours,
+)
+from mdmemory.compact.plan import (
+    MAX_ANSWER,
+    Delete,
+    Flag,
+    Merge,
+    Op,
+    Plan,
+    PlanRefused,
+    Rewrite,
+    as_json,
+    flagged_pairs,
+    named,
+    parse,
+    render,
+    shown,
+)
+from mdmemory.compact.planner import (
+    Proposal,
+    Tokens,
+)
+from mdmemory.compact.removals import (
+    removable,
+    removed,
+)
+from mdmemory.errors import (
+    MdmemoryError,
+)
+from mdmemory.llm.answer import (
+    Model,
+)
+from mdmemory.llm.schemas import (
+    PLAN,
+)
+from mdmemory.store.conflicts import (
+    Entry,
+    known,
+)
+from mdmemory.store.store import (
+    StoredNote,
+)
+
+Size = Callable[[StoredNote], int]
+
+
+def batches(notes: Sequence[StoredNote], size: Size, limit: int) -> list[list[StoredNote]]:
+    """The notes in batches of at most `limit` by `size`, each sorted by file."""
+    ordered = sorted(notes, key=lambda note: (note.note.head.type, note.file))
+    notes = [note for note in ordered if size(note) <= limit]
+    if sum(map(size, notes)) <= limit:
+        found = [notes] if notes else []
+    else:
+        found = _packed((p for group in _near(notes) for p in _cut(group, size, limit)),
+                        size, limit)  # fmt: skip
+    return [sorted(batch, key=lambda note: note.file) for batch in found]
+
+
+def _near(notes: Sequence[StoredNote]) -> Iterator[list[StoredNote]]:
+    """Groups that hang together, neighbours one after the other; never of two types."""
+    near: dict[int, list[int]] = defaultdict(list)
+    for one, other in Neighbours([note.note for note in notes]).pairs():
+        near[one].append(other)
+        near[other].append(one)
+    seen: set[int] = set()
+    for start in range(len(notes)):
+        group, waiting = [], deque([start])
+        while waiting:
+            at = waiting.popleft()
+            if at not in seen:
+                seen.add(at)
+                group.append(notes[at])
+                waiting.extend(near[at])
+        if group:
+            yield group
+
+
+def _cut(group: Sequence[StoredNote], size: Size, limit: int) -> Iterator[list[StoredNote]]:
+    piece: list[StoredNote] = []
+    room = limit
+    for note in group:
+        if size(note) > room:
+            yield piece
+            piece, room = [], limit
+        piece.append(note)
+        room -= size(note)
+    yield piece
+
+
+def _packed(pieces: Iterator[list[StoredNote]], size: Size, limit: int) -> list[list[StoredNote]]:
+    """Each piece in the first batch that has room for it."""
+    found: list[list[StoredNote]] = []
+    rooms: list[int] = []
+    for piece in pieces:
+        total = sum(map(size, piece))
+        at = next((at for at, room in enumerate(rooms) if total <= room), len(rooms))
+        if at == len(rooms):
+            found.append([])
+            rooms.append(limit)
+        found[at] += piece
+        rooms[at] -= total
+    return found
+
+
+Pairs = Iterable[Sequence[str]]
+Refused = tuple[Op | None, str, str]  # None where the plan as a whole is meant; code, sentence
+
+
+def whole(note: StoredNote) -> dict[str, str]:
+    """A note with its body."""
+    head = note.note.head
+    dates = {"created": head.created, "updated": head.updated}
+    return brief(note) | {"body": note.note.body} | dates
+
+
+def brief(note: StoredNote) -> dict[str, str]:
+    """A note without its body: then only flags are asked for."""
+    head = note.note.head
+    named_as = {"file": note.file, "type": head.type, "name": head.name}
+    return named_as | {"description": head.description}
+
+
+def size(shown: Mapping[str, str]) -> int:
+    """The characters that a note takes in a question."""
+    return len(_json(shown)) + len(", ")
+
+
+def may_be_shown(note: StoredNote, redact: Callable[[str], str]) -> bool:
+    """Whether the note reaches a model as it is: no secret, and a name that is text."""
+    if note.note.head.secrets or not note.file.isprintable():
+        return False
+    text = _json(whole(note))
+    return redact(text) == text
+
+
+def question(today: str, shown: Sequence[Mapping[str, str]], conflicts: Pairs) -> str:
+    """Ask for a plan for these notes. `conflicts` are the pairs that wait for a person; those that
+    concern none of the notes are left out."""
+    return _json(_question(today, shown, conflicts))
+
+
+def correction(
+    today: str, notes: Sequence[StoredNote], conflicts: Pairs, ops: Sequence[Op],
+    refused: Sequence[Refused],
+) -> str:  # fmt: skip
+    """Ask once more for `ops`, which were `refused`; of the notes those that they are about, or
+    all where the plan as a whole is meant."""
+    about = {file for op in ops for file in named(op)}
+    everything = any(op is None for op, _, _ in refused)
+    shown = [whole(note) for note in notes if everything or note.file in about]
+    plan = {"plan": {"ops": [as_json(op) for op in ops]}} if everything else {}
+    why = [_reason(*each) for each in refused]
+    return _json(_question(today, shown, conflicts) | plan | {"refused": why})
+
+
+def _question(today: str, shown: Sequence[Mapping[str, str]], conflicts: Pairs) -> dict[str, Any]:
+    files = {note["file"] for note in shown}
+    pairs = [list(pair) for pair in conflicts if files & set(pair)]
+    return {"today": today, "notes": list(shown), "conflicts": pairs}
+
+
+def _reason(op: Op | None, code: str, message: str) -> dict[str, Any]:
+    about = {} if op is None else {"op": as_json(op)}
+    return about | {"code": code, "message": message}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n```", re.DOTALL | re.IGNORECASE)
+_REQUIRED = {
+    kind.__name__.lower(): {each.name for each in fields(kind) if each.default is MISSING}
+    for kind in (Merge, Delete, Rewrite, Flag)
+}
+
+
+def read(text: str) -> Plan:
+    """The plan in an answer. Raises PlanRefused.
+
+    It has no digests: whoever asked knows which notes it showed, and a model's word counts nothing.
+    """
+    found = parse(_without_blanks(text))
+    return Plan(found.ops, flawed=found.flawed)
+
+
+def _without_blanks(text: str) -> str:
+    """The answer without blank fields; as it came where it is not plainly a plan, for `parse` to
+    say what is wrong with it."""
+    if len(text) > MAX_ANSWER:
+        return text
+    stripped = text.strip(" \t\r\n")
+    fenced = _FENCED.fullmatch(stripped)
+    try:
+        value = json.loads(fenced[1] if fenced else stripped, object_pairs_hook=_once)
+        if not isinstance(value, dict) or not isinstance(value.get("ops"), list):
+            return text
+        return json.dumps(value | {"ops": [_applying(op) for op in value["ops"]]})
+    except (ValueError, RecursionError):
+        return text
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _applying(op: Any) -> Any:
+    word = op.get("op") if isinstance(op, dict) else None
+    if not isinstance(word, str):
+        return op
+    required = _REQUIRED.get(word, set())
+    return {key: value for key, value in op.items() if value not in ("", []) or key in required}
+
+
+_MAX_PLAN = MAX_ANSWER // 2  # bytes of ops; the rest is for digests
+
+
+def gathered(
+    ops: Sequence[Op], notes: Sequence[StoredNote], ledger: Sequence[Entry]
+) -> tuple[list[Op], bool]:
+    """The ops, earlier ones first, that can stand in one plan, and whether any has to wait.
+
+    No two name one file, and they remove no more notes than one plan may. A flag of pairs that are
+    all in the ledger is left out: it would say nothing new.
+    """
+    by_file = {note.file: note for note in notes}
+    going: list[Op] = []
+    more = False
+    taken: set[str] = set()
+    removals = min(removable(len(notes)), len(notes) - 1)  # one stays at least
+    room = _MAX_PLAN
+    for op in ops:
+        if isinstance(op, Flag) and _is_known(op, by_file, ledger):
+            continue
+        size = len(json.dumps(as_json(op)))
+        if taken.isdisjoint(named(op)) and removed(op) <= removals and size <= room:
+            going.append(op)
+            taken.update(named(op))
+            removals -= removed(op)
+            room -= size
+        else:
+            more = True
+    return going, more
+
+
+def _is_known(op: Flag, notes: dict[str, StoredNote], ledger: Sequence[Entry]) -> bool:
+    return all(known(ledger, notes[a], notes[b]) for a, b in flagged_pairs(op.files))
+
+
+MAX_FAILURES = 2  # in a row
+_FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A model to ask, and the system text it is asked with."""
+
+    model: Model
+    system: str
+
+
+@dataclass
+class Talk:
+    """`failed` says (code, sentence) why there was no answer to read; `rejected` are answers that
+    could not be used as they came, `flawed` what is wrong with ops of the last one."""
+
+    ask: Callable[[], Asking]
+    name: str = ""
+    tokens: Tokens = field(default_factory=Tokens)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    flawed: tuple[str, ...] = ()
+    _asking: Asking | None = None
+    _last: str = ""
+    _in_a_row: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will be asked."""
+        return self._in_a_row >= MAX_FAILURES
+
+    def ops(self, question: str) -> list[Op] | None:
+        """The ops that the model proposes; None where it fails, or answers with no plan."""
+        if self.is_over:
+            return None
+        try:
+            self._last = self._answer(question)
+            plan = read(self._last)
+            found = list(plan.ops)
+        except PlanRefused as problem:
+            self.failed += [(each["code"], each["message"]) for each in problem.refusals]
+            self.reject()
+            self._in_a_row += 1
+        except MdmemoryError as problem:
+            self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
+            self._in_a_row = MAX_FAILURES if problem.code in _FINAL else self._in_a_row + 1
+        else:
+            self._in_a_row = 0
+            self.flawed = plan.flawed
+            if plan.flawed:
+                self.reject()
+            return found
+        return None
+
+    def leave_out(self, count: int) -> None:
+        """Say that so many questions were not asked."""
+        code = self.failed[-1][0]
+        self.failed.append((code, f"{count} more batches were not asked about."))
+
+    def reject(self) -> None:
+        """The last answer could not be used as it came."""
+        if self._last not in self.rejected:
+            self.rejected.append(self._last)
+
+    def _answer(self, question: str) -> str:
+        asking = self._asking = self._asking or self.ask()
+        self.name = asking.model.name or asking.model.kind
+        try:
+            answer = asking.model.complete(asking.system, question, PLAN)
+        except MdmemoryError as problem:
+            self._spend(0, 0, calls=problem.code not in _FINAL)
+            raise
+        self._spend(answer.input_tokens, answer.output_tokens)
+        return answer.text
+
+    def _spend(self, input: int, output: int, calls: int = 1) -> None:
+        so_far = self.tokens
+        self.tokens = Tokens(so_far.input + input, so_far.output + output, so_far.calls + calls)
+
+
+__all__ = ["Asked", "Asking"]
+
+MAX_CHARS = 60_000  # of the notes of one question, as they are shown
+
+_Part = Sequence[StoredNote]
+Report = Callable[[int, int, str], None]  # done, total, what
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The planner of this `kind` ("openai", "opencode").
+
+    `ask` finds the model, `today` is the day (YYYY-MM-DD) that it is told, `redact` cleans text of
+    secrets, and `report` hears of each question before it is asked.
+    """
+
+    kind: str
+    ask: Callable[[], Asking]
+    today: str
+    redact: Callable[[str], str]
+    report: Report = lambda *_: None
+
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+        """A plan in which what the model said stands as far as the guards let it pass.
+
+        Notes that redaction would change are not shown. A model that fails is told as `failed`.
+        """
+        talk = Talk(self.ask)
+        return _Pass(self, talk, notes, conflicts).proposal()
+
+
+@dataclass
+class _Pass:
+    planner: Asked
+    talk: Talk
+    notes: Sequence[StoredNote]
+    conflicts: Sequence[Entry]
+    ops: list[Op] = field(default_factory=list)
+    flags: list[Op] = field(default_factory=list)  # between batches
+    refused: list[tuple[Op, str, str]] = field(default_factory=list)
+    refusals: list[tuple[str, str]] = field(default_factory=list)
+
+    def proposal(self) -> Proposal:
+        free = [note for note in self.notes if may_be_shown(note, self.planner.redact)]
+        parts = batches(free, lambda note: size(whole(note)), MAX_CHARS) if len(free) > 1 else []
+        heads = batches(free, lambda note: size(brief(note)), MAX_CHARS) if len(parts) > 1 else []
+        self._ask_all(parts, heads)
+        # a contradiction that was seen goes before whatever else its notes were named for
+        ops, more = gathered([*self.flags, *self.ops], self.notes, self.conflicts)
+        files = {file for op in ops for file in named(op)}
+        digests = {note.file: note.digest for note in free if note.file in files}
+        return Proposal(
+            render(ops, digests), self.talk.tokens, more or bool(self.talk.failed),
+            self.talk.name, tuple(self.refused), tuple(self.refusals), tuple(self.talk.failed),
+            tuple(self.talk.rejected),
+        )  # fmt: skip
+
+    def _ask_all(self, parts: Sequence[_Part], heads: Sequence[_Part]) -> None:
+        batch_of = {note.file: number for number, part in enumerate(parts) for note in part}
+        total = len(parts) + len(heads)
+        for done, part in enumerate([*parts, *heads]):
+            if self.talk.is_over:
+                return self.talk.leave_out(total - done)
+            is_whole = done < len(parts)
+            what = f"{len(part)} note{'' if len(part) == 1 else 's'}"
+            what = what if is_whole else f"the descriptions of {what}"
+            self.planner.report(done, total, f"asking about {what}")
+            if is_whole:
+                self._batch(part)
+            else:
+                self._across(part, batch_of)
+        return self.planner.report(total, total, "asked")
+
+    def _ops(
+        self, shown: Sequence[Mapping[str, str]], pairs: Sequence[tuple[str, str]]
+    ) -> list[Op] | None:
+        asked = question(self.planner.today, shown, pairs)
+        if self.planner.redact(asked) != asked:
+            # it would be sent with a gap, which could come back as the text of a note
+            self.talk.failed.append(("secret", "Notes that together read like a secret stay here."))
+            return None
+        return self.talk.ops(asked)
+
+    # one batch
+
+    def _batch(self, part: _Part) -> None:
+        ops = self._ops([whole(note) for note in part], self._open_pairs())
+        if ops is None:
+            return
+        first = last = self._judged(ops, part)
+        if first.refusals or first.refused:
+            last = self._corrected(ops, first, part)
+        if last.refusals or last.refused:
+            self.talk.reject()
+        self.ops += _passed(last)
+        self.refused += last.refused
+        self.refusals += last.refusals
+        self.refusals += [("schema", problem) for problem in self.talk.flawed]
+
+    def _corrected(self, ops: Sequence[Op], first: Verdict, part: _Part) -> Verdict:
+        """The verdict after the model was told, once, what was refused; the first one where its
+        second answer is of no use."""
+        wrong = list(ops) if first.refusals else [op for op, _, _ in first.refused]
+        why = [(None, *each) for each in first.refusals] or first.refused
+        asked = correction(self.planner.today, part, self._open_pairs(), wrong, why)
+        again = self.talk.ops(asked)
+        if again is None:
+            return first
+        fine = _passed(first)
+        last = self._judged([*fine, *again], part)
+        return first if last.refusals and not first.refusals else last
+
+    def _judged(self, ops: Sequence[Op], part: _Part) -> Verdict:
+        hidden = {note.file for note in self.notes} - {note.file for note in part}
+        strange: list[tuple[Op, str, str]] = []
+        known: list[Op] = []
+        for op in ops:
+            files = op.sources if isinstance(op, Merge) else named(op)
+            if file := next((file for file in files if file in hidden), None):
+                strange.append((op, "unknown_file", f"The note {shown(file)} was not shown."))
+            else:
+                known.append(op)
+        found = guards.check(
+            Plan(tuple(known)), self.notes,
+            open_conflicts=[frozenset(pair) for pair in self._open_pairs()],
+            has_secret=lambda text: self.planner.redact(text) != text,
+            refused_before=len(strange),
+        )  # fmt: skip
+        return replace(found, refused=(*strange, *found.refused))
+
+    # across batches
+
+    def _across(self, part: _Part, batch_of: dict[str, int]) -> None:
+        """Flags between notes that no batch held together. No other op counts here, for the
+        descriptions are all that was shown."""
+        flagged = [op.files for op in (*self.ops, *self.flags) if isinstance(op, Flag)]
+        pairs = self._open_pairs()
+        pairs += [pair for files in flagged for pair in combinations(files, 2)]
+        ops = self._ops([brief(note) for note in part], pairs)
+        flags = [op for op in ops or () if isinstance(op, Flag)]
+        verdict = self._judged(flags, part)
+        self.refusals += verdict.refusals
+        crossing = (op for op in flags if _crosses(op.files, batch_of))
+        self.flags += [] if verdict.refusals else crossing
+
+    def _open_pairs(self) -> list[tuple[str, str]]:
+        """The conflicts that wait for a person, as far as both notes can be read."""
+        there = {note.file for note in self.notes}
+        pairs = (entry.files for entry in self.conflicts if not entry.cleared)
+        return list(dict.fromkeys(pair for pair in pairs if there.issuperset(pair)))
+
+
+def _passed(verdict: Verdict) -> list[Op]:
+    """What may go on. The skipped, too: the runner skips them, and says why."""
+    return [*verdict.accepted, *(op for op, _ in verdict.skipped)]
+
+
+def _crosses(files: Collection[str], batch_of: dict[str, int]) -> bool:
+    return len({batch_of.get(file, file) for file in files}) > 1

@@ -1,0 +1,1 @@
+"""Settings: one table of them, and how their values are read."""

@@ -1,0 +1,152 @@
+"""Settings: how they are read, and which value counts. What there is stands in `settings_table`.
+
+Later wins: default, the person's `~/.config/mdmemory/config.toml`, the project's `mdmemory.toml`,
+environment. A project's file comes with a repository that somebody else may have written, so it
+can name no host, key, program, planner, or path outside the project.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mdmemory.config.table import TABLE, Setting
+from mdmemory.errors import BadSetting
+
+_BY_NAME = {setting.name: setting for setting in TABLE}
+# Names that only a person's own file may ever hold, whatever version brings them.
+_PERSONAL_WORDS = {
+    "url", "base_url", "host", "endpoint", "proxy", "key", "api_key", "token", "password",
+    "command", "program", "executable", "dsn", "backend", "planner", "extractor", "model",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values in force; `origins` says where each comes from ("default", a file, a variable)."""
+
+    values: Mapping[str, Any]
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def whole(self, name: str) -> int:
+        """A setting that is a number."""
+        return int(self.values[name])
+
+    def switch(self, name: str) -> bool:
+        """A setting that is on or off."""
+        return bool(self.values[name])
+
+    def number(self, name: str) -> float:
+        """A setting that may be a fraction."""
+        return float(self.values[name])
+
+    def text(self, name: str) -> str:
+        """A setting that is text."""
+        return str(self.values[name])
+
+    def several(self, name: str) -> tuple[str, ...]:
+        """A setting that is a list."""
+        return tuple(filter(None, self.text(name).split(os.pathsep)))
+
+    def shown(self, name: str) -> str:
+        """A setting as it may be printed: of a secret only whether it is set."""
+        value = self.values[name]
+        if _BY_NAME[name].secret or value == "":
+            return "set" if value else "not set"
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def load(
+    environment: Mapping[str, str], personal: Path | None = None, project: Path | None = None
+) -> Settings:
+    """The settings from the two files (either may be missing) and the environment.
+
+    Raises BadSetting: one sentence that names the place, the setting, and what it may be.
+    """
+    values: dict[str, Any] = {setting.name: setting.default for setting in TABLE}
+    origins = dict.fromkeys(values, "default")
+    for path, is_project in ((personal, False), (project, True)):
+        for name, value in _entries(path).items():
+            setting = _known(name, path, personal, is_project)
+            values[name] = _value(setting, value, f"{name} in {path}")
+            origins[name] = str(path)
+    for setting in TABLE:
+        for variable in setting.variables:
+            text = environment.get(variable, "").strip()
+            if text:
+                values[setting.name] = _value(setting, text, variable)
+                origins[setting.name] = variable
+                break
+    return Settings(values, origins)
+
+
+def _entries(path: Path | None) -> dict[str, object]:
+    """The settings of a file, its tables flattened to dotted names."""
+    if path is None or not path.is_file():
+        return {}
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        why = getattr(problem, "strerror", None) or "it is not UTF-8 text"
+        raise BadSetting(f"{path} cannot be read: {why}.", "Check the file.") from problem
+    if store := _only_store(text):
+        return {"store": store}  # what `init` writes: spares every command the TOML parser
+    import tomllib
+
+    try:
+        return _flat(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as problem:
+        raise BadSetting(f"{path} is not valid TOML: {problem}.", "Correct that line.") from problem
+
+
+def _only_store(text: str) -> str:
+    """The store, where the text has comments and this setting and nothing else; else ""."""
+    found = re.fullmatch(r'(?:\s*+#[^\n]*\n)*+\s*+store = "([^"\\\n]+)"\s*', text)
+    return found[1] if found else ""
+
+
+def _flat(table: Mapping[str, object], before: str = "") -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, value in table.items():
+        if isinstance(value, dict):
+            found |= _flat(value, f"{before}{name}.")
+        else:
+            found[before + name] = value
+    return found
+
+
+def _known(name: str, path: Path | None, personal: Path | None, is_project: bool) -> Setting:
+    setting = _BY_NAME.get(name)
+    names_outside = name.rpartition(".")[2] in _PERSONAL_WORDS
+    if is_project and (names_outside or (setting is not None and setting.personal)):
+        raise BadSetting(
+            f"{name} stands in {path}, but a project may not choose hosts, keys, programs or "
+            "planners for whoever opens it.",
+            f"Move the line to {personal or '~/.config/mdmemory/config.toml'}.",
+        )
+    if setting is None:
+        import difflib  # only for this message
+
+        near = difflib.get_close_matches(name, _BY_NAME, 1)
+        hint = f"Did you mean {near[0]}?" if near else "docs/settings.md lists all settings."
+        raise BadSetting(f"{path} has a setting {name} that mdmemory does not know.", hint)
+    return setting
+
+
+def _value(setting: Setting, value: object, place: str) -> Any:
+    try:
+        return setting.read(value)
+    except (ValueError, KeyError) as problem:
+        raise BadSetting(
+            f"{place} is {_repeated(setting, value)}, but must be {setting.kind}.",
+            f"The default is {setting.default or 'not to set it'}.",
+        ) from (None if setting.secret else problem)
+
+
+def _repeated(setting: Setting, value: object) -> str:
+    """A bad value as a message may show it; an address may hold a password."""
+    return "unusable" if setting.secret else re.sub(r"//[^/\s]*@", "//…@", repr(value))

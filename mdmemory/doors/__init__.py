@@ -1,1 +1,0 @@
-"""The doors: everything that prints, exits, reads the environment or asks the clock."""

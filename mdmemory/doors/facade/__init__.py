@@ -1,1 +1,0 @@
-"""What a Memory can do, by what it is about; doors/memory puts it together."""

@@ -1,0 +1,1 @@
+"""Git: a folder changes as one commit or not at all."""

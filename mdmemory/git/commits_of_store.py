@@ -1,0 +1,345 @@
+"""The store in git: what its trees and a person's index hold, and what was done.
+
+Only reads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.config.table import PROJECT_FILE
+from mdmemory.errors import GitFailed, NotFound, RepositoryState
+from mdmemory.git import repositories
+from mdmemory.git.objects import Object
+from mdmemory.git.repositories import Repository
+from mdmemory.git.trees import Blob as Blob
+from mdmemory.git.trees import Trees
+
+AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
+ID_TRAILER = "Memory-Id"
+FILES_TRAILER = "Memory-Files"  # one an op: the files it wrote, as a JSON list
+UNDOES = "Memory-Undoes"  # the commit that an undo took back
+
+MANY = 200  # files; from here on a whole folder is listed, not each name on a command line
+
+_HIDDEN = "is marked assume-unchanged or skip-worktree in git"
+_CLOSED = {"H": "", "M": "is in the middle of a merge in git"}  # by the tag of `git ls-files -v`
+
+_FIELDS = "%H%x1f%cI%x1f%s%x1f%b%x1e"
+# how `git revert` and our undo say what they take back; git may shorten the id (revert.reference)
+_REVERTS = "This reverts commit "
+_TAKES_BACK = re.compile(rf"^(?:{_REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a commit says. `trailers` are written in the order given; `by_model` sets the author."""
+
+    subject: str
+    lines: Sequence[str] = ()
+    trailers: Sequence[tuple[str, str]] = ()
+    by_model: bool = False
+
+    def text(self) -> str:
+        """The whole message: subject, one line an op, trailers."""
+        parts = [self.subject]
+        if self.lines:
+            parts.append("\n".join(self.lines))
+        parts.append("\n".join(f"{name}: {value}" for name, value in self.trailers))
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+
+KEEP = Message("memory: keep the files as they were", trailers=(("Memory-Op", "checkpoint"),))
+
+
+def memory_trailers(
+    kind: str,
+    more: Sequence[tuple[str, str]] = (),
+    *,
+    groups: Sequence[Sequence[str]] = (),
+    id: str = "",
+) -> tuple[tuple[str, str], ...]:
+    """The trailers by which a commit is known as ours; `groups` are the files of each op."""
+    files = [(FILES_TRAILER, json.dumps(list(group))) for group in groups]
+    return ((ID_TRAILER, id or new_id()), ("Memory-Op", kind), *more, *files)
+
+
+def new_id() -> str:
+    """A Memory-Id."""
+    return f"m-{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A file in the person's index; `closed` says why we may not set it, "" where we may."""
+
+    blob: Blob
+    closed: str
+
+    @property
+    def trusted(self) -> bool:
+        """Whether git looks at the file, so that its absence from the disk says something."""
+        return not self.closed
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One commit of ours, read back from its trailers. `waits`: no branch has it yet."""
+
+    commit: str
+    time: str  # ISO 8601 with offset
+    subject: str
+    ops: tuple[str, ...]
+    trailers: tuple[tuple[str, str], ...]
+    waits: bool = False
+
+    def get(self, name: str) -> str | None:
+        """The value of a trailer, or None."""
+        return next((value for key, value in self.trailers if key == name), None)
+
+    def groups(self) -> list[list[str]]:
+        """The files that each op wrote, op by op: what an undo takes back together."""
+        values = [value for key, value in self.trailers if key == FILES_TRAILER]
+        return [files for value in values if (files := _listed(value))]
+
+
+class History:
+    """The part of a repository that lies under `folder` (absolute, inside the work tree)."""
+
+    def __init__(self, repository: Repository, folder: Path) -> None:
+        self.repository = repository
+        self.folder = folder
+        inside = os.path.relpath(os.path.realpath(folder), os.path.realpath(repository.top))
+        self.prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
+        self.trees = Trees(repository)
+
+    # what there is
+
+    def branch(self) -> str:
+        """The full name of the branch that HEAD is on, such as refs/heads/main.
+
+        Raises RepositoryState when HEAD is detached.
+        """
+        found = repositories.branch(self.repository)
+        if found is None:
+            raise RepositoryState("HEAD is detached.", "Switch to a branch: `git switch <branch>`.")
+        return found
+
+    def head(self) -> str | None:
+        """The commit of HEAD, or None on a branch without commits."""
+        branch = repositories.branch(self.repository)
+        return self.commit("HEAD") if branch is None else repositories.tip(self.repository, branch)
+
+    def commit(self, name: str) -> str | None:
+        """The full id of the commit that a ref or a hash names, or None."""
+        found = self.repository.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
+        return None if found is None else text(found).strip()
+
+    def is_part_of(self, commit: str, tip: str) -> bool:
+        """Whether a commit is `tip` or one of its ancestors."""
+        return self.repository.ask("merge-base", "--is-ancestor", commit, tip) is not None
+
+    def tree(self, commit: str | None, files: Iterable[str] | None = None) -> dict[str, Blob]:
+        """The files directly in the folder (or just `files`, which may be deeper) at a commit."""
+        if commit is None:
+            return {}
+        if files is None:
+            return self.trees.files(commit, self.prefix.rstrip("/"))
+        found = self.trees.some(commit, (self.prefix + file for file in files))
+        return {path[len(self.prefix) :]: blob for path, blob in found.items()}
+
+    def differing(self, commit: str | None, ids: Mapping[str, str]) -> list[str]:
+        """Those of the files that are not there at a commit with these object ids."""
+        if commit is None:
+            return [*ids]
+        paths = {self.prefix + file: id for file, id in ids.items()}
+        return [path[len(self.prefix) :] for path in self.trees.others(commit, paths)]
+
+    def names(self, commit: str | None) -> list[str]:
+        """The names of the files directly in the folder at a commit."""
+        return [] if commit is None else self.trees.names(commit, self.prefix.rstrip("/"))
+
+    def _paths(self, files: Collection[str] | None) -> list[str]:
+        """The words that limit a command to these files, or nearly so; None: to the folder."""
+        if files is not None and (len(files) < MANY or any("/" in file for file in files)):
+            return ["--", *sorted(self.prefix + file for file in files)]
+        return ["--", self.prefix] if self.prefix else []
+
+    def holds(self, folder: str) -> bool:
+        """Whether the person's index has any file below `folder` (relative)."""
+        return bool(self.repository.run("ls-files", "-z", "--", f"{self.prefix}{folder}/"))
+
+    def holds_other_work(self) -> bool:
+        """Whether HEAD has anything at its top that belongs to no store of notes."""
+        if self.head() is None:
+            return False
+        names = text(self.repository.run("ls-tree", "-z", "--name-only", "HEAD")).split("\0")[:-1]
+        ours = [PROJECT_FILE, *(name for name in names if name.endswith(".md") or name[0] == ".")]
+        return bool({*names} - {*ours})
+
+    def staged(self, files: Iterable[str]) -> dict[str, Staged]:
+        """What the person's index holds of these files."""
+        found = {}
+        for row, file in self._listed(set(files), "-s"):
+            tag, mode, blob, _stage = row.partition("\t")[0].split(" ")
+            found[file] = Staged(Blob(mode, blob), _CLOSED.get(tag, _HIDDEN))
+        return found
+
+    def closed(self, files: Iterable[str]) -> dict[str, str]:
+        """`Staged.closed` of these files, where the index holds them: for many, in less time."""
+        return {file: _CLOSED.get(row[0], _HIDDEN) for row, file in self._listed(set(files))}
+
+    def _listed(self, wanted: Collection[str], *options: str) -> Iterator[tuple[str, str]]:
+        """The rows of the index, and the files that they are about."""
+        if not wanted:
+            return
+        words = ("ls-files", "-v", *options, "-z", "--full-name", *self._paths(wanted))
+        # the path begins after the tab, or where only a tag stands before it, after a space
+        start = len(self.prefix) + (0 if options else len("H "))
+        for row in text(self.repository.run(*words)).split("\0")[:-1]:
+            file = row.partition("\t")[2][start:] if options else row[start:]
+            if file in wanted:
+                yield row, file
+
+    def ignored(self, files: Iterable[str]) -> set[str]:
+        """Which of these files git is told to ignore."""
+        # ./ for a name at the top that would read as a pathspec
+        paths = {f"./{self.prefix}{file}": file for file in files}
+        if not paths:
+            return set()
+        data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        # exit 1: none is; the paths come by stdin, and git refuses literal pathspecs here
+        words = ("check-ignore", "--no-index", "-z", "--stdin")
+        plain = {"GIT_LITERAL_PATHSPECS": "0"}
+        out = self.repository.run(*words, data=data, extra=plain, fine=(0, 1))
+        return {paths[path] for path in text(out).split("\0")[:-1]}
+
+    def read(self, commit: str, file: str) -> bytes | None:
+        """The bytes of a file at a commit, or None when it was not there."""
+        return self.contents(commit, [file]).get(file)
+
+    def contents(self, commit: str | None, files: Iterable[str]) -> dict[str, bytes]:
+        """The bytes of those of the files that were there at a commit."""
+        with self.trees.open():
+            held = self.tree(commit, files)
+            blobs = self.trees.objects.read([blob.id for blob in held.values()])
+        for file, blob in zip(held, blobs, strict=True):
+            if blob is None:  # a failure, and not the same as no file
+                raise GitFailed(f"git has lost the text of {file} at {commit}: run `git fsck`.")
+        return {file: blob.data for file, blob in zip(held, blobs, strict=True) if blob}
+
+    def blob_id(self, data: bytes) -> str:
+        """The object id that git gives these bytes, computed without git."""
+        return self.trees.objects.id(Object("blob", data))
+
+    # reading back
+
+    def log(self, limit: int | None = None, beyond: str | None = None) -> list[Logged]:
+        """Our commits that touch the folder, newest first: those that carry a Memory-Id; only
+        those that the commit `beyond` does not have."""
+        if self.head() is None:
+            return []
+        words = [f"--format={_FIELDS}", "--basic-regexp", f"--grep=^{ID_TRAILER}: "]
+        if limit is not None:
+            words.append(f"-n{limit}")
+        if beyond is not None:
+            words.append(f"^{beyond}")
+        inside = [self.prefix] if self.prefix else []
+        return [_logged(*row.split("\x1f", 3)) for row in self._walk(*words, "HEAD", "--", *inside)]
+
+    def told(self, commits: Sequence[str]) -> list[Logged]:
+        """What these commits say, in the order given."""
+        words = ("--no-walk=unsorted", f"--format={_FIELDS}")
+        rows = self._walk(*words, *commits) if commits else []
+        return [_logged(*row.split("\x1f", 3)) for row in rows]
+
+    def undone(self) -> set[str]:
+        """Full ids of the commits that an undo or a `git revert` took back and nothing restored."""
+        if self.head() is None:
+            return set()
+        # children first: whether a revert stands is known before what it took back
+        words = ("--topo-order", "--format=%H%x1f%b%x1e", "--basic-regexp")
+        found = self._walk(*words, f"--grep=^{_REVERTS}", f"--grep=^{UNDOES}: ", "HEAD")
+        rows = [row.partition("\x1f") for row in found]
+        named = [(commit, _TAKES_BACK.findall(body)) for commit, _, body in rows]
+        length = len(self.blob_id(b""))
+        short = sorted({id for _, ids in named for id in ids if len(id) < length})
+        full = {id: self.commit(id) or id for id in short}
+        return taken_back((commit, [full.get(id, id) for id in ids]) for commit, ids in named)
+
+    def _walk(self, *words: str) -> Iterator[str]:
+        """What the format in `words` (which ends in x1e) says of each commit."""
+        # not `git log`, which fails at a display setting of the person's that it cannot parse
+        out = self.repository.run("rev-list", *words)
+        for row in text(out).split("\x1e")[:-1]:
+            yield row.lstrip("\n").partition("\n")[2].strip("\n")  # below "commit <id>"
+
+    def parent(self, commit: str) -> str | None:
+        """The first parent of a commit, or None for a root commit."""
+        return self.trees.parent(commit)
+
+    def changed(self, commit: str) -> list[str]:
+        """The files in the folder that a commit touched."""
+        words = ("diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--root", commit)
+        paths = text(self.repository.run(*words)).split("\0")[:-1]
+        return [path[len(self.prefix) :] for path in paths if path.startswith(self.prefix)]
+
+    def resolve(self, name: str) -> str:
+        """The full id of a commit named by hash, branch or tag. Raises NotFound."""
+        found = None if name.startswith("-") else self.commit(name)
+        if found is None:
+            what = name[:120]  # may be all that someone pasted
+            raise NotFound(f"There is no commit or Memory-Id {what}.", "`mdmemory log` lists them.")
+        return found
+
+
+def taken_back(takes: Iterable[tuple[str, Collection[str]]]) -> set[str]:
+    """The commits that are taken back, of commits each with what it takes back, children first.
+
+    One that was taken back in its turn counts for nothing, to any depth: what it took back stands
+    again, unless another commit took it back, too.
+    """
+    gone: set[str] = set()
+    for commit, targets in takes:
+        if commit not in gone:
+            gone.update(targets)
+    return gone
+
+
+def _logged(commit: str, time: str, subject: str, body: str) -> Logged:
+    paragraphs = body.strip("\n").split("\n\n")
+    trailers = [
+        (name, value)
+        for name, colon, value in (line.partition(": ") for line in paragraphs[-1].splitlines())
+        if colon
+    ]
+    ops = [line for part in paragraphs[:-1] for line in part.splitlines()]
+    return Logged(commit, time, subject, tuple(ops), tuple(trailers))
+
+
+def _listed(value: str) -> list[str]:
+    """The files of a trailer, which anybody can write: none, unless all are names in the folder."""
+    try:
+        files = json.loads(value)
+    except ValueError:
+        return []
+    if not isinstance(files, list) or not all(map(_is_inside, files)):
+        return []
+    return files
+
+
+def _is_inside(file: object) -> bool:
+    if not isinstance(file, str) or not file or os.path.isabs(file):
+        return False
+    return os.path.normpath(file) == file and file.split("/")[0] not in ("..", ".", ".git")
+
+
+def text(out: bytes) -> str:
+    """What git printed; bytes that are no UTF-8 survive the way there and back."""
+    return out.decode("utf-8", "surrogateescape")

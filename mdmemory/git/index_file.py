@@ -1,0 +1,142 @@
+"""A person's own git index: locked as git locks it, changed in our files alone, put back whole.
+
+If the branch moved and their index did not, their next plain `git commit` would silently revert
+what we committed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from mdmemory.errors import Unwritable
+from mdmemory.files import link
+from mdmemory.git import commits
+from mdmemory.git.commits import Entries
+from mdmemory.git.commits_of_store import History, Message, Staged
+from mdmemory.git.repositories import PATIENCE, PAUSE, is_same_file, lock_refusal
+from mdmemory.git.trees import Blob
+
+# what a write, or a dead one, leaves in the room besides the journal
+LEFTOVERS = ("*.held", "*.index", "*.index.lock", ".mdmemory-*.tmp")
+KEPT = "refs/mdmemory/staged"  # keeps reachable what was staged and nowhere else
+
+
+class Staging:
+    """The index of one work tree. `room` is our own folder beside it, in the git directory."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.room = history.repository.room
+        self.live = history.repository.git_dir / "index"
+        self.lock = history.repository.git_dir / "index.lock"
+
+    def take(self, id: str) -> None:
+        """Take git's lock on the index. Raises RepositoryState when another keeps it too long."""
+        if self.is_ours():
+            return
+        held = self.mark(id)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                # a hard link takes the lock in one step, and after a crash proves it to be ours
+                link(held, self.lock)
+                return
+            except Unwritable:
+                held.unlink()
+                raise
+            except FileExistsError as problem:
+                if time.monotonic() >= deadline:
+                    held.unlink()
+                    raise lock_refusal(self.lock) from problem
+            time.sleep(PAUSE)
+
+    def mark(self, id: str) -> Path:
+        """Note that a write begins, without a lock; the file that says so."""
+        held = self.room / f"{id}.held"
+        os.close(os.open(held, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        return held
+
+    def is_ours(self) -> bool:
+        """Whether the lock is there and is ours."""
+        return any(is_same_file(held, self.lock) for held in self.room.glob("*.held"))
+
+    def was_taken(self) -> bool:
+        """Whether a write of ours began and did not end: only then are there new bytes of it."""
+        return any(self.room.glob("*.held"))
+
+    def release(self) -> None:
+        """Give the lock back, if it is ours, and remove what a write or a dead one left here."""
+        if self.is_ours():
+            self.lock.unlink()
+        for empty in self.room.glob("*.nowhere"):
+            empty.rmdir()
+        for pattern in LEFTOVERS:
+            for leftover in self.room.glob(pattern):
+                leftover.unlink(missing_ok=True)
+
+    def prepare(self, id: str, entries: Entries) -> None:
+        """Make a copy of the index with these files set (None: removed), all else as it is."""
+        fresh = self.room / f"{id}.index"
+        for old in (fresh, fresh.with_name(f"{fresh.name}.lock")):
+            old.unlink(missing_ok=True)  # of a recovery that was killed in its turn
+        if self.live.exists():
+            shutil.copyfile(self.live, fresh)
+        self._set(fresh, entries)
+
+    def _set(self, index: Path, entries: Entries) -> None:
+        """Set (None: remove) these files in an index of ours, with no work tree in sight.
+
+        Whoever writes an index has git compare the files that changed a moment ago, through
+        whatever filter the repository names. In an empty folder there is nothing to compare.
+        """
+        nothing = "0" * len(self.history.blob_id(b""))
+        rows = []
+        for file, blob in entries.items():
+            about = f"{blob.mode} {blob.id}" if blob else f"0 {nothing}"
+            rows.append(f"{about}\t{self.history.prefix}{file}\0")
+        data = "".join(rows).encode("utf-8", "surrogateescape")
+        nowhere = index.with_name(f"{secrets.token_hex(6)}.nowhere")
+        nowhere.mkdir()
+        git = self.history.repository
+        places = {"GIT_DIR": str(git.git_dir), "GIT_WORK_TREE": str(nowhere)}
+        places["GIT_INDEX_FILE"] = str(index)
+        words = ("update-index", "-z", "--index-info")
+        try:
+            git.run(*words, data=data, folder=nowhere, extra=places)
+        finally:
+            nowhere.rmdir()
+
+    def put(self, id: str) -> None:
+        """Let the prepared copy take the index's place; the lock is held since it was made."""
+        fresh = self.room / f"{id}.index"
+        if self.live.exists():
+            # as old as it was: by this time git knows which files it must not trust by their own
+            before = self.live.stat()
+            os.utime(fresh, ns=(before.st_atime_ns, before.st_mtime_ns))
+        with open(fresh, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(fresh, self.live)
+
+    def keep(self, staged: Mapping[str, Staged], *safe: Entries) -> None:
+        """Put bytes that only the index holds behind the ref KEPT, as a commit of their own.
+
+        `safe` are trees of the branch, which hold what it was and what it will be.
+        """
+        empty = self.history.blob_id(b"")  # stands in the index for `git add --intent-to-add`
+        lone: dict[str, Blob | None] = {
+            file: there.blob
+            for file, there in staged.items()
+            if there.blob.id != empty and there.blob not in [tree.get(file) for tree in safe]
+        }
+        if not lone:
+            return
+        before = self.history.commit(KEPT)
+        if self.history.tree(before, lone) != lone:
+            message = Message("memory: text that was staged and in no commit")
+            commit = commits.build(self.history, before, lone, message)
+            self.history.repository.run("update-ref", KEPT, commit)

@@ -1,0 +1,155 @@
+"""The journal: what a write still has to do, on disk before the first thing that cannot be undone.
+
+No journal means that nothing happened; a journal means that the next start finishes the write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError, RepositoryState
+from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, write_atomic
+from mdmemory.git.replacement import MARK, Move
+from mdmemory.git.trees import Blob
+from mdmemory.git.waiting import KEEP
+
+_BEGUN, _MOVED = "journal.json", "journal-moved.json"
+_LIMIT = 64 * 1024 * 1024  # bytes; ten thousand files take four million
+_HEX = re.compile(r"[0-9a-f]{12,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """One transaction in `folder`. `entries` are what the commit's tree says of its files (None:
+    removed).
+
+    `base` and `commit` are where the branch was and where it goes; both None without git. `branch`
+    may be the ref of what waits instead.
+    """
+
+    id: str
+    folder: str
+    moves: list[Move]
+    branch: str = ""
+    base: str | None = None
+    commit: str | None = None
+    entries: Mapping[str, Blob | None] = field(default_factory=dict)
+
+
+class Journals:
+    """The place of the one journal in `room`; `within`: the folder that it may speak of."""
+
+    def __init__(self, room: Path, within: Path) -> None:
+        self.room = room
+        self.within = within
+
+    def prepare(self) -> Path:
+        """Make the room. Raises RepositoryState when somebody put a link there."""
+        if self.room.is_symlink():
+            raise RepositoryState(
+                f"{self.room} is a symbolic link, and nothing is written through links.",
+                f"Remove it: `rm {self.room}`.",
+            )
+        self.room.mkdir(mode=0o700, exist_ok=True)
+        return self.room
+
+    def is_open(self) -> bool:
+        """Whether there is a journal: a write that is not finished."""
+        return self._path() is not None
+
+    def has_moved(self) -> bool:
+        """Whether the branch was moved: from then on it is a person who moved it elsewhere."""
+        return os.path.lexists(self.room / _MOVED)
+
+    def write(self, journal: Journal) -> None:
+        """Put the journal on disk, synced."""
+        # relative: the project may be moved before the next start
+        folder = os.path.relpath(os.path.realpath(journal.folder), os.path.realpath(self.within))
+        data = json.dumps(asdict(journal) | {"folder": folder}).encode()
+        write_atomic(self.prepare() / _BEGUN, data, mode=0o600)
+
+    def mark_moved(self) -> None:
+        """Remember that the branch was moved."""
+        if not self.has_moved():
+            os.rename(self.room / _BEGUN, self.room / _MOVED)
+
+    def drop(self) -> None:
+        """The write is finished, or has not happened."""
+        for name in (_MOVED, _BEGUN):
+            (self.room / name).unlink(missing_ok=True)
+        sync_folder(self.room)
+
+    def written_ns(self) -> int:
+        """When the open journal was written, by the file system's clock (ns)."""
+        path = self._path()
+        return path.stat().st_mtime_ns if path else 0
+
+    def read(self) -> Journal | None:
+        """The open journal, or None. Raises MdmemoryError for one that is not ours to follow."""
+        path = self._path()
+        if path is None:
+            return None
+        self.prepare()
+        try:
+            raw = json.loads(read_regular(path, _LIMIT))
+            journal = _parsed(raw | {"folder": os.path.join(self.within, raw["folder"])})
+            self._check(journal)
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+            raise MdmemoryError(
+                f"The journal of an interrupted write, {path}, cannot be followed: {problem}.",
+                f"Look for {MARK}*.old beside the notes, which hold earlier texts; then move the "
+                "journal away.",
+            ) from problem
+        require_utf8(move.file for move in journal.moves)
+        return journal
+
+    def _path(self) -> Path | None:
+        paths = (self.room / _MOVED, self.room / _BEGUN)
+        return next((path for path in paths if os.path.lexists(path)), None)
+
+    def _check(self, journal: Journal) -> None:
+        """A repository that came in an archive may bring a journal that points anywhere."""
+        folder = Path(journal.folder)
+        if not is_inside(folder, self.within):
+            raise ValueError(f"{folder} lies elsewhere")
+        files = [*journal.entries, *(move.file for move in journal.moves)]
+        if not all(_is_plain(file) for file in files) or not all(
+            is_inside(folder / parent, folder) for parent in {os.path.dirname(f) for f in files}
+        ):
+            raise ValueError("it names files outside its folder")
+        hidden = [name for move in journal.moves for name in (move.fresh, move.aside)]
+        if not all(name.startswith(MARK) and "/" not in name for name in hidden):
+            raise ValueError("it names files that are not ours")
+        blobs = [blob for blob in journal.entries.values() if blob]
+        names = [journal.id, *(blob.id for blob in blobs), journal.base, journal.commit]
+        if not all(_HEX.fullmatch(name) for name in names if name is not None):
+            raise ValueError("it names an object that is none")
+        branch = journal.branch or "refs/heads/none"  # there is none without git
+        if not (branch.startswith(("refs/heads/", KEEP)) and _is_plain(branch)):
+            raise ValueError("it names a branch that is none")
+        if {blob.mode for blob in blobs} - {"100644", "100755"}:
+            raise ValueError("it is not of our making")
+
+
+def _parsed(raw: dict[str, object]) -> Journal:
+    moves, entries = raw.pop("moves"), raw.pop("entries")
+    if not isinstance(moves, list) or not isinstance(entries, dict):
+        raise ValueError("it has no lists")
+    blobs = {file: Blob(**blob) if blob else None for file, blob in entries.items()}
+    return Journal(moves=[Move(**move) for move in moves], entries=blobs, **raw)  # type: ignore[arg-type]
+
+
+def _is_plain(file: str) -> bool:
+    clean = os.path.normpath(file) == file and not os.path.isabs(file)
+    return clean and not {"..", ".", ".git"} & set(file.split("/"))
+
+
+def new_id() -> str:
+    """The id of a transaction: part of every name that it makes."""
+    return secrets.token_hex(6)

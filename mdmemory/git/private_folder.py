@@ -1,0 +1,191 @@
+"""`.mdmemory/`: the one place that opens what lies there, and knows when it is not to be had.
+
+It may have come with somebody else's repository, so no link is followed at any step, and only
+regular files are opened. Nothing in it is knowledge: whoever meets NoState goes on without it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError, NoState
+from mdmemory.files import read_regular
+
+NAME = ".mdmemory"
+STATE = "state.db"
+_CLOSED = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_INDEX = 256 * 1024 * 1024  # bytes of git's index that are read
+
+
+def prepare(folder: Path) -> Path:
+    """Make the folder when it is missing: for its owner only, and ignored by itself.
+
+    Raises NoState where it is a link, no folder, tracked by git, or cannot be made.
+    """
+    check(folder)
+    try:
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        ignore = folder / ".gitignore"
+        if not os.path.lexists(ignore):
+            with suppress(FileExistsError), open(_made(ignore), "wb") as file:
+                file.write(b"*\n")
+    except OSError as problem:
+        raise refused(folder, problem) from problem
+    return folder
+
+
+def check(folder: Path) -> None:
+    """Raises NoState where what lies at the folder's place is not ours to use. Changes nothing."""
+    try:
+        mode = os.lstat(folder).st_mode
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise refused(folder, problem) from problem
+    if stat.S_ISLNK(mode):
+        what = "is a symbolic link, and state is not written through links"
+        raise NoState(str(folder), what, f"Remove it: `rm {_quoted(folder)}`.")
+    if not stat.S_ISDIR(mode):
+        raise NoState(str(folder), "is not a folder", away(folder))
+    if is_tracked(folder):
+        raise NoState(
+            str(folder), "is tracked by git, but is state of one machine",
+            f"Take it out: `git rm -r --cached {_quoted(folder)}`, and commit that.",
+        )  # fmt: skip
+
+
+def opened(file: Path, flags: int) -> int:
+    """A regular file, open; what is created is its owner's only. Never waits.
+
+    Neither the file nor a folder from `.mdmemory` down may be a link. Raises OSError.
+    """
+    folder = _folder(file.parent)
+    try:
+        handle = os.open(file.name, flags | _CLOSED, 0o600, dir_fd=folder)
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "It is not a regular file", str(file))
+    return handle
+
+
+def subfolder(folder: Path) -> Path:
+    """A folder in `.mdmemory`, made where it is missing. Raises OSError where it is a link, or
+    where `.mdmemory` is not ours to use."""
+    try:
+        check(folder.parent)
+    except NoState as problem:
+        raise OSError(errno.EINVAL, problem.what, str(folder.parent)) from problem
+    above = _folder(folder.parent)
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(folder.name, 0o700, dir_fd=above)
+    finally:
+        os.close(above)
+    os.close(_folder(folder))
+    return folder
+
+
+def is_folder(folder: Path) -> bool:
+    """Whether there is such a folder in `.mdmemory`, ours to use, and no link in its place."""
+    try:
+        check(folder.parent)
+        os.close(_folder(folder))
+    except (NoState, OSError):
+        return False
+    return True
+
+
+def refused(path: Path, problem: OSError) -> NoState:
+    """What the file system says, as a sentence with the next step."""
+    hints = {
+        errno.ENOSPC: "Free some space.",
+        errno.EROFS: "The file system is read-only: make it writable.",
+        errno.ELOOP: "It is a symbolic link: remove it.",
+    }
+    why = f"cannot be used ({problem.strerror or problem})"
+    return NoState(str(path), why, hints.get(problem.errno or 0, "Check its permissions."))
+
+
+def away(path: Path) -> str:
+    """The step that takes something away without losing it."""
+    return f"Move it away: `mv {_quoted(path)} {_quoted(path)}.away`."
+
+
+def _quoted(path: Path) -> str:
+    import shlex  # only for words to a person
+
+    return shlex.quote(str(path))
+
+
+def is_tracked(folder: Path) -> bool:
+    """Whether git's index holds a file below the folder: then it came with the repository."""
+    top = next((up for up in folder.parents if os.path.lexists(up / ".git")), None)
+    if top is None:
+        return False
+    index = _git_dir(top) / "index"
+    try:
+        status = index.stat()
+    except OSError:
+        return False  # nothing was ever added
+    return _tracks(folder, top, index, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+
+@lru_cache(maxsize=16)
+def _tracks(folder: Path, top: Path, index: Path, _state: tuple[int, ...]) -> bool:
+    """Spares a git process where the index's plain bytes say that no path has such a name."""
+    try:
+        data = read_regular(index, _INDEX)
+    except MdmemoryError:
+        data = b""
+    # version 4 shortens paths, and a split index keeps them elsewhere
+    is_whole = data[:8] in (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3") and b"link" not in data
+    is_named = folder.name.encode() + b"/" in data
+    if is_whole and not is_named:
+        return False
+    from mdmemory.git import repositories  # most readers never need it
+
+    inside = os.path.relpath(os.path.realpath(folder.parent), os.path.realpath(top))
+    try:
+        done = repositories.run(
+            top, ("ls-files", "-z", "--", os.path.join(inside, folder.name) + "/")
+        )
+    except (OSError, MdmemoryError):
+        return is_named  # without git nobody can say better
+    return bool(done.stdout) if done.returncode == 0 else is_named
+
+
+def _git_dir(top: Path) -> Path:
+    """The git directory of a work tree; a linked one, or a submodule, names it in a file."""
+    pointer = top / ".git"
+    if not pointer.is_file():
+        return pointer
+    with suppress(OSError):
+        return top / pointer.read_text("utf-8", "replace").removeprefix("gitdir:").strip()
+    return pointer
+
+
+def _made(file: Path) -> int:
+    return opened(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+
+
+def _folder(path: Path) -> int:
+    """A folder, open. Of `.mdmemory` and what lies in it no part may be a link."""
+    parts = path.parts
+    at = next((at for at in (-1, -2) if len(parts) > -at and parts[at] == NAME), 0)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    handle = os.open(Path(*parts[:at]) if at else path, flags)
+    for name in parts[at:] if at else ():
+        above = handle
+        try:
+            handle = os.open(name, flags | os.O_NOFOLLOW, dir_fd=above)
+        finally:
+            os.close(above)
+    return handle

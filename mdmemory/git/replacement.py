@@ -1,0 +1,326 @@
+"""One file from its old bytes to its new ones, so that no crash and no editor loses either.
+
+The new bytes stand ready beside the file. The two change places in one step, and the old file is
+looked at; where a system has no such step, it is renamed aside, looked at, and only then does the
+new one take the name. Every step can be repeated, so a killed process is just resumed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError, NoteChanged, NotFound, Unwritable
+from mdmemory.files import digest, exchange, link, read_regular, require_utf8, sync_folder, writing
+from mdmemory.git import open_files
+
+MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
+SOMETHING = ""  # the "digest" of a link, a folder, an unreadable file: never one that we expect
+
+Kept = Mapping[str, str]  # files that somebody changed meanwhile, left as they are, and why
+
+GONE = "it was removed meanwhile"
+CHANGED = "it was changed meanwhile"
+TAKEN = "another file took its name meanwhile"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file of the folder: `old` is the sha256 it must have now (None: it must not exist).
+
+    `new` None removes it. A `derived` file (the index) is replaced whatever it holds.
+    """
+
+    file: str
+    old: str | None
+    new: bytes | None
+    derived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A change as the journal knows it: digests, and the two hidden names on the way."""
+
+    file: str
+    old: str | None
+    new: str | None
+    fresh: str
+    aside: str
+    derived: bool
+
+
+def verify(folder: Path, change: Change) -> None:
+    """Raise NoteChanged unless the file is what the change says it is."""
+    require_utf8([change.file])
+    found = state(folder / change.file)
+    if not change.derived and found != change.old:
+        what = "is gone" if found is None else "has changed" if change.old else "exists already"
+        raise NoteChanged(
+            f"{change.file} {what} since it was read.", "Look at it and run the command again."
+        )
+
+
+def planned(changes: Sequence[Change], id: str) -> list[Move]:
+    """The moves for these changes, with hidden names that no other transaction uses."""
+    return [
+        Move(
+            change.file,
+            change.old,
+            None if change.new is None else digest(change.new),
+            f"{MARK}{id}-{number}.new",
+            f"{MARK}{id}-{number}.old",
+            change.derived,
+        )
+        for number, change in enumerate(changes)
+    ]
+
+
+def write_fresh(
+    folder: Path, changes: Sequence[Change], moves: Sequence[Move], executable: Collection[str] = ()
+) -> None:
+    """Write the new bytes, synced, under their hidden names, with the old file's permissions.
+
+    A removal gets an empty one: the hidden name stands for as long as the move is not done.
+    """
+    tried: set[Path] = set()
+    for change, move in zip(changes, moves, strict=True):
+        fresh = beside(folder, move.file, move.fresh)
+        with writing(fresh.parent):
+            fresh.parent.mkdir(parents=True, exist_ok=True)
+            _write_new(fresh, change.new or b"", folder / move.file, move.file in executable)
+            if fresh.parent not in tried:
+                _try_link(fresh)
+                tried.add(fresh.parent)
+
+
+def _try_link(fresh: Path) -> None:
+    """See that a second name can be given here while nothing has happened yet."""
+    second = fresh.with_name(f"{fresh.name.removesuffix('.new')}-link.new")
+    link(fresh, second)
+    second.unlink()
+
+
+def forget_fresh(folder: Path, moves: Sequence[Move]) -> None:
+    """Remove the new bytes of moves that were never begun."""
+    for move in moves:
+        beside(folder, move.file, move.fresh).unlink(missing_ok=True)
+
+
+def sweep_fresh(folder: Path) -> None:
+    """Remove new bytes of a process that died before its journal: copies, never the only ones."""
+    for name in os.listdir(folder):
+        if name.startswith(MARK) and name.endswith(".new"):
+            (folder / name).unlink(missing_ok=True)
+
+
+@contextmanager
+def finishing() -> Iterator[None]:
+    """For what comes after the point of no return: it stops, and the next start goes on."""
+    try:
+        yield
+    except OSError as problem:
+        raise Unwritable(
+            f"The change is safe, but not every file could follow: {problem.strerror or problem}.",
+            "Mend that; then the next mdmemory command that writes finishes the rest.",
+        ) from problem
+
+
+def install_all(folder: Path, moves: Sequence[Move]) -> Kept:
+    """Bring all files from old to new, durably; those that were kept instead, and why."""
+    kept = {move.file: why for move in moves if (why := install(folder, move))}
+    for parent in {(folder / move.file).parent for move in moves}:
+        if parent.is_dir():
+            sync_folder(parent)
+    return kept
+
+
+def settle_all(folder: Path, moves: Sequence[Move]) -> Kept:
+    """Drop all old bytes; those that were not old after all, and where they are."""
+    return {move.file: why for move in moves if (why := settle(folder, move))}
+
+
+def install(folder: Path, move: Move) -> str | None:
+    """Bring one file from old to new, whatever was done of it before; why it was kept, if so."""
+    path = folder / move.file
+    fresh, aside = beside(folder, move.file, move.fresh), beside(folder, move.file, move.aside)
+    if not os.path.lexists(fresh):
+        # done before a crash; what stands there now is a person's business
+        return None if state(path) == move.new else CHANGED
+    if move.derived:
+        return _overwrite(path, fresh, move)
+    if not os.path.lexists(aside):
+        if _is_exchanged(fresh, move):  # before a crash, and not looked at yet
+            os.rename(fresh, aside)
+            return _look(path, aside, move) or (None if state(path) == move.new else CHANGED)
+        now = state(path)
+        if now != move.old or move.old is None:
+            return _take_free_name(path, fresh, move, now)
+        # aside first, looked at afterwards: an editor may save in this very moment
+        if move.new is not None and _exchanged(path, fresh):
+            os.rename(fresh, aside)
+            return _look(path, aside, move)
+        os.rename(path, aside)
+    if state(aside) != move.old:
+        fresh.unlink()
+        return _put_back(aside, path)
+    return _take_name(path, fresh, move)
+
+
+def settle(folder: Path, move: Move) -> str | None:
+    """Drop the old bytes, which a commit holds; bytes that are others by now are kept, and so is
+    a file that a program has open for writing: see `opened`."""
+    path, aside = folder / move.file, beside(folder, move.file, move.aside)
+    if not os.path.lexists(aside):
+        return None
+    if move.old and (why := open_files.keep(aside, move.file, move.old)):
+        return why
+    if state(aside) == move.old:
+        aside.unlink()
+        return None
+    # an editor that had the old file open wrote into it after all
+    return _put_back(aside, path)
+
+
+def retract(folder: Path, move: Move) -> str | None:
+    """Give up a move: what was put aside gets its name back, or stays aside if that is taken.
+
+    Then where it is.
+    """
+    path, aside = folder / move.file, beside(folder, move.file, move.aside)
+    fresh = beside(folder, move.file, move.fresh)
+    if not os.path.lexists(aside) and _is_exchanged(fresh, move):
+        os.rename(fresh, aside)
+    fresh.unlink(missing_ok=True)
+    if not os.path.lexists(aside):
+        return None
+    if state(aside) == state(path) != SOMETHING:
+        aside.unlink()
+        return None
+    why = _put_back(aside, path)
+    return why if os.path.lexists(aside) else None
+
+
+def awaited(folder: Path, moves: Sequence[Move]) -> list[str]:
+    """The notes that are not there and whose new bytes wait beside them, after a crash.
+
+    Whether one never got its name, or got it and a person removed it since, nothing tells.
+    """
+    return [
+        move.file
+        for move in moves
+        if move.new is not None
+        and not move.derived
+        and not os.path.lexists(folder / move.file)
+        and os.path.lexists(beside(folder, move.file, move.fresh))
+    ]
+
+
+def state(path: Path) -> str | None:
+    """The digest of what stands at `path`, None for nothing, SOMETHING for what is no file."""
+    try:
+        return digest(read_regular(path))
+    except NotFound:
+        return None
+    except MdmemoryError:
+        return SOMETHING
+
+
+def beside(folder: Path, file: str, name: str) -> Path:
+    """The path of a hidden name in the folder of `file`: link() needs one file system."""
+    return (folder / file).parent / name
+
+
+def _exchanged(path: Path, fresh: Path) -> bool:
+    """Put the new file in the old one's place, in one step, where the system can."""
+    try:
+        return exchange(path, fresh)
+    except FileNotFoundError:  # it was removed in this very moment
+        return False
+
+
+def _is_exchanged(fresh: Path, move: Move) -> bool:
+    """Whether the old file stands under the name of the new one: nobody else writes there."""
+    if move.old is None or move.new is None or not os.path.lexists(fresh):
+        return False
+    return state(fresh) != move.new
+
+
+def _look(path: Path, aside: Path, move: Move) -> str | None:
+    """See that what was put aside is what was to be replaced; else it gets its name back."""
+    if state(aside) == move.old:
+        return None
+    if state(path) == move.new and _exchanged(path, aside) and state(aside) == move.new:
+        aside.unlink()
+        return CHANGED
+    return f"{CHANGED}, twice; the other text is in {aside.name}"
+
+
+def _overwrite(path: Path, fresh: Path, move: Move) -> str | None:
+    if path.is_dir() and not path.is_symlink():
+        fresh.unlink()
+        return TAKEN
+    if move.new is None:
+        path.unlink(missing_ok=True)
+        fresh.unlink()
+    else:
+        os.replace(fresh, path)
+    return None
+
+
+def _take_free_name(path: Path, fresh: Path, move: Move, now: str | None) -> str | None:
+    """An addition goes on if the name is free; a file that is not what it was stays."""
+    if now is None and move.old is None:
+        return _take_name(path, fresh, move)
+    fresh.unlink()
+    if now == move.new:
+        return None
+    return GONE if now is None else CHANGED if move.old else TAKEN
+
+
+def _take_name(path: Path, fresh: Path, move: Move) -> str | None:
+    taken = move.new is None and os.path.lexists(path)
+    if move.new is not None:
+        try:
+            os.link(fresh, path)  # link, not rename: never over a file that came meanwhile
+        except FileExistsError:
+            taken = state(path) != move.new
+    fresh.unlink()
+    return TAKEN if taken else None
+
+
+def _put_back(aside: Path, path: Path) -> str:
+    try:
+        if stat.S_ISREG(os.lstat(aside).st_mode):
+            os.link(aside, path)
+            aside.unlink()
+        elif not os.path.lexists(path):
+            os.rename(aside, path)
+    except FileExistsError:
+        if os.path.samestat(os.lstat(aside), os.lstat(path)):
+            aside.unlink()
+    if os.path.lexists(aside):
+        return f"{CHANGED}, twice; the other text is in {aside.name}"
+    return CHANGED
+
+
+def _write_new(path: Path, data: bytes, like: Path, executable: bool) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    handle = os.open(path, flags, 0o777 if executable else 0o666)
+    with open(handle, "wb") as file:
+        file.write(data)
+        if (mode := _permissions(like)) is not None:
+            os.fchmod(file.fileno(), mode)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _permissions(path: Path) -> int | None:
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return status.st_mode & 0o777 if stat.S_ISREG(status.st_mode) else None

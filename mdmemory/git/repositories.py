@@ -1,0 +1,320 @@
+"""Running git: one function, a scrubbed environment, and fixed settings.
+
+A repository may be hostile: nothing that its configuration names is run, and no GIT_* variable of
+the caller can point us at another repository. A process, not GitPython, because every write
+passes here and importing GitPython costs ten times what the git command itself does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
+from mdmemory.files import read_regular, require_utf8
+
+# Each of these closes a door through which a repository's own configuration could run a program,
+# makes what we write durable (git's default does not sync loose objects), or keeps what we read
+# and write in the one form that we parse.
+SAFE = (
+    "-c", "core.fsmonitor=false",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "commit.gpgSign=false",
+    "-c", "core.fsync=committed,reference",
+    "-c", "core.quotePath=false",
+    "-c", "core.splitIndex=false",
+    "-c", "core.untrackedCache=keep",
+    "-c", "log.showSignature=false",
+    "-c", "i18n.commitEncoding=UTF-8",
+    "-c", "i18n.logOutputEncoding=UTF-8",
+)  # fmt: skip
+TIMEOUT = 120.0  # seconds for one git command; they take milliseconds
+PATIENCE = 5.0  # seconds to wait for somebody else's index.lock, which is never ours to delete
+PAUSE = 0.02  # seconds between two looks at it
+_MUCH = 1 << 16  # bytes of input that are not worth many small steps
+
+_ENVIRONMENT = {
+    "LC_ALL": "C", "LANGUAGE": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    # a partial clone would fetch a missing object by itself, through a program that its
+    # configuration names
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}  # fmt: skip
+
+# What marks an operation of the person's that is not finished, and how they end it.
+_UNFINISHED = {
+    "MERGE_HEAD": ("a merge is under way", "`git merge --continue` or `git merge --abort`"),
+    "rebase-merge": ("a rebase is under way", "`git rebase --continue` or `git rebase --abort`"),
+    "rebase-apply/applying": (
+        "patches are being applied",
+        "`git am --continue` or `git am --abort`",
+    ),
+    "rebase-apply": ("a rebase is under way", "`git rebase --continue` or `git rebase --abort`"),
+    "CHERRY_PICK_HEAD": (
+        "a cherry-pick is under way",
+        "`git cherry-pick --continue` or `git cherry-pick --abort`",
+    ),
+    "REVERT_HEAD": (
+        "a revert is under way",
+        "`git revert --continue` or `git revert --abort`",
+    ),
+    "sequencer": (
+        "a series of commits is picked or reverted",
+        "`git cherry-pick --continue` or `git cherry-pick --abort`",
+    ),
+    "BISECT_LOG": ("a bisection is under way", "`git bisect reset`"),
+}
+
+# names that are what they look like, without anything that git would refuse in one
+_PLAIN = re.compile(r"refs/heads/(?!.*\.lock)\w[\w+@%=,-]*(?:[./]\w[\w+@%=,-]*)*", re.ASCII)
+_OURS = re.compile(r"refs/mdmemory/[a-z]+/[a-z]+(?:/[0-9a-f]{12})?")
+_HEAD = re.compile(rb"ref: (%s)\n" % _PLAIN.pattern.encode())
+_ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n")
+_LIMIT = 256 * 1024 * 1024  # bytes; packed-refs of a very large repository
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git work tree: `top` is its root; `git_dir` is its own, `common_dir` all worktrees'."""
+
+    top: Path
+    git_dir: Path
+    common_dir: Path
+    hash_name: str  # "sha1" or "sha256"
+
+    @property
+    def room(self) -> Path:
+        """Our own folder in the git directory: journal, the index to be, names of our locks."""
+        return self.git_dir / "mdmemory"
+
+    def run(
+        self,
+        *words: str,
+        data: bytes = b"",
+        folder: Path | None = None,
+        extra: Mapping[str, str] | None = None,
+        fine: Sequence[int] = (0,),
+    ) -> bytes:
+        """What `git words...` prints. Raises GitFailed, in git's words, unless its exit is fine."""
+        done = run(folder or self.top, words, data=data, extra=extra)
+        if done.returncode not in fine:
+            raise GitFailed(f"git {words[0]} failed: {last_line(done.stderr)}")
+        return done.stdout
+
+    def ask(self, *words: str, data: bytes = b"", folder: Path | None = None) -> bytes | None:
+        """What `git words...` prints, or None where it ends with an error: a no to a question."""
+        done = run(folder or self.top, words, data=data)
+        return done.stdout if done.returncode == 0 else None
+
+
+def run(
+    folder: Path,
+    words: Sequence[str],
+    *,
+    data: bytes = b"",
+    extra: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """One git command in `folder`, with nothing of the caller's GIT_* variables in it."""
+    require_utf8(words)
+    with _given(data) as given:
+        try:
+            return subprocess.run(
+                ["git", *SAFE, *words], cwd=folder, env=_environment(extra),
+                **given, capture_output=True, timeout=TIMEOUT, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as problem:
+            raise GitFailed(f"git {words[0]} did not end within {TIMEOUT:.0f} s.") from problem
+
+
+@contextmanager
+def _given(data: bytes) -> Iterator[dict[str, Any]]:
+    """The words with which `subprocess` gives a process its input."""
+    if len(data) < _MUCH or not hasattr(os, "memfd_create"):
+        yield {"input": data}
+        return
+    # a file in memory: through a pipe it would go 4 KB at a time
+    with open(os.memfd_create("git"), "w+b") as file:
+        file.write(data)
+        file.seek(0)
+        yield {"stdin": file}
+
+
+def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """A git command that goes on, with pipes for what it is asked, answers and complains of."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        ["git", *SAFE, *words],
+        cwd=folder, env=_environment(), stdin=pipe, stdout=pipe, stderr=pipe,
+    )  # fmt: skip
+
+
+def _environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env["PATH"] = _absolute_only(env.get("PATH", os.defpath))
+    return env | _ENVIRONMENT | dict(extra or {})
+
+
+def _absolute_only(path: str) -> str:
+    # git starts in the repository, where a relative entry would find the repository's own "git"
+    return os.pathsep.join(part for part in path.split(os.pathsep) if os.path.isabs(part))
+
+
+def is_installed() -> bool:
+    """Whether a git program is on the path."""
+    import shutil  # only asked where something failed already
+
+    return shutil.which("git") is not None
+
+
+def find(folder: Path) -> Repository | None:
+    """The repository whose work tree holds `folder`, or None (no git, no repository).
+
+    Raises RepositoryState for a bare repository and for one that git itself refuses to open.
+    """
+    # "true" between the answers: a path may hold a line break
+    words = (
+        "rev-parse", "--is-bare-repository", "--absolute-git-dir", "--is-inside-work-tree",
+        "--git-common-dir", "--is-inside-work-tree", "--show-toplevel", "--is-inside-work-tree",
+        "--show-object-format",
+    )  # fmt: skip
+    try:
+        done = run(folder, words)
+    except FileNotFoundError:
+        return None
+    out = os.fsdecode(done.stdout)  # paths, as Python gives them
+    if out.startswith("true\n"):
+        raise RepositoryState(
+            f"{folder} lies in a bare git repository, which has no work tree for notes.",
+            "Clone it and work in the clone.",
+        )
+    if done.returncode == 0:
+        git_dir, common, top, kind = out.removeprefix("false\n").split("\ntrue\n")
+        return Repository(Path(top), Path(git_dir), _absolute(folder, common), kind.strip())
+    complaint = last_line(done.stderr)
+    if "not a git repository" in complaint:
+        return None
+    raise RepositoryState(f"git refuses this repository: {complaint}", "Run `git status` there.")
+
+
+def _absolute(folder: Path, path: str) -> Path:
+    # --git-common-dir is relative to where git ran
+    return Path(os.path.realpath(folder / path))
+
+
+def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | None:
+    """Why no commit is written in the repository's present state, or None when it is ready.
+
+    A lock of another git process is waited for, up to `patience` seconds.
+    """
+    if problem := unfinished(repository):
+        return problem
+    deadline = time.monotonic() + patience
+    while _is_locked_by_others(repository):
+        if time.monotonic() >= deadline:
+            return lock_refusal(repository.git_dir / "index.lock")
+        time.sleep(PAUSE)
+    return None
+
+
+def unfinished(repository: Repository) -> RepositoryState | None:
+    """What a person has to finish before anything is committed or removed, or None."""
+    for mark, (what, way_out) in _UNFINISHED.items():
+        if (repository.git_dir / mark).exists():
+            return RepositoryState(
+                f"Nothing is committed while {what} in {repository.top}.",
+                f"Finish it first: {way_out}.",
+            )
+    if branch(repository) is None:
+        return RepositoryState(
+            f"HEAD is detached in {repository.top}, and a commit there would belong to no branch.",
+            "Switch to a branch first: `git switch <branch>`.",
+        )
+    return None
+
+
+def branch(repository: Repository) -> str | None:
+    """The full name of the branch that HEAD is on, such as refs/heads/main; None: detached."""
+    found = _HEAD.fullmatch(_bytes(repository.git_dir / "HEAD"))
+    if found:
+        return found[1].decode()
+    # a commit, a link, another way to keep refs: git knows
+    out = repository.ask("symbolic-ref", "-q", "HEAD")
+    return None if out is None else out.decode("utf-8", "surrogateescape").strip()
+
+
+def tip(repository: Repository, branch: str) -> str | None:
+    """The commit that a branch (or a ref of ours) is at, or None where it has none yet.
+
+    Read as git reads it, its own file before the packed ones, which spares a process.
+    """
+    if _PLAIN.fullmatch(branch) or _OURS.fullmatch(branch):
+        loose = _bytes(repository.common_dir / branch)
+        if _ID.fullmatch(loose):
+            return loose.decode().strip()
+        row = rb"^([0-9a-f]{40,64}) %s$" % re.escape(branch.encode())
+        packed = re.search(row, _bytes(repository.common_dir / "packed-refs"), re.MULTILINE)
+        if not loose and packed:
+            return packed[1].decode()
+        if not os.path.lexists(repository.common_dir / branch) and not _keeps_refs_otherwise(
+            repository
+        ):
+            return None
+    out = repository.ask("rev-parse", "-q", "--verify", f"{branch}^{{commit}}")
+    return None if out is None else out.decode().strip()
+
+
+def _keeps_refs_otherwise(repository: Repository) -> bool:
+    """Whether refs may lie elsewhere than in files of their own and the packed ones."""
+    return (repository.common_dir / "reftable").exists()
+
+
+def _bytes(path: Path) -> bytes:
+    """What a file of git's holds; nothing where it is missing or no plain file."""
+    try:
+        return read_regular(path, _LIMIT)
+    except MdmemoryError:
+        return b""
+
+
+def lock_refusal(lock: Path) -> RepositoryState:
+    """The sentence on a lock of git's that is not ours, and so not ours to delete."""
+    return RepositoryState(
+        f"Another git process holds {lock}.",
+        "Wait for it; if none runs any more, remove that file.",
+    )
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether two names are one file (no link followed); False when either is missing."""
+    try:
+        return os.path.samestat(os.lstat(one), os.lstat(other))
+    except FileNotFoundError:
+        return False
+
+
+def _is_locked_by_others(repository: Repository) -> bool:
+    lock = repository.git_dir / "index.lock"
+    if not os.path.lexists(lock):
+        return False
+    # the lock of a killed process of ours is no foreign one: the next write takes it over
+    return not any(is_same_file(lock, ours) for ours in repository.room.glob("*.held"))
+
+
+def last_line(text: bytes) -> str:
+    """The sentence in which git says what is wrong."""
+    lines = [line for line in text.decode("utf-8", "replace").splitlines() if line.strip()]
+    for line in lines:
+        if line.startswith(("fatal:", "error:")):
+            return line.partition(":")[2].strip()
+    return lines[-1].strip() if lines else "it said nothing"

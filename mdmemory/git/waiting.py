@@ -1,0 +1,144 @@
+"""What was written by itself into a store that lies in a person's own repository, and waits.
+
+Their branch is theirs to move. Such a write stands in the work tree, and beside the branches as
+commits under a ref of ours: every byte that it replaced, and the commits that are to be. The next
+command that a person types takes them over (see `replay`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from mdmemory.files import digest
+from mdmemory.git import repositories
+from mdmemory.git.commits_of_store import AUTHOR, History, Logged
+from mdmemory.git.objects import Object
+from mdmemory.git.trees import Blob
+
+KEEP = "refs/mdmemory/keep/"  # what stands here no branch may hold, and nobody may lose
+PAST = f"{KEEP}past"  # chains that were not taken over byte for byte, all behind one commit
+
+WAITS = "It is kept in git, and the next mdmemory command that you type commits it."
+
+_BEGINS = "memory: what follows waits for a command of yours, which commits it\n"
+_NOTHING = "memory: nothing waits\n"
+_KEPT = "memory: texts that no branch took over\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A commit to be: `data` as git has it, and of each file what stood there before and after."""
+
+    commit: str
+    data: bytes
+    changed: dict[str, tuple[Blob | None, Blob | None]]
+
+
+class Waiting:
+    """The chain of one folder in one work tree. The caller who changes it holds the store's lock.
+
+    A chain begins at a commit that says so, made on what HEAD was; the ref is never deleted,
+    because a git that is killed while it deletes one leaves a lock on all packed refs.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        repository = history.repository
+        linked = repository.git_dir != repository.common_dir
+        about = f"{repository.git_dir.name if linked else ''}\0{history.prefix}"
+        self.ref = f"{KEEP}waiting/{digest(about.encode('utf-8', 'surrogateescape'))[:12]}"
+
+    def tip(self) -> str | None:
+        """What the ref names; None where there was never anything."""
+        return repositories.tip(self.history.repository, self.ref)
+
+    def is_empty(self) -> bool:
+        """Whether nothing waits, as far as can be told without reading it."""
+        return self.tip() in (None, self._nothing_id)
+
+    def base(self) -> str:
+        """The commit that the next one stands on; nothing refers to it yet where it is new."""
+        tip, trees = self.tip(), self.history.trees
+        if tip is not None and tip != self._nothing_id and not self._begins(tip):
+            return tip
+        head = self.history.head()
+        empty = Object("tree", b"")
+        tree = trees.root(head) if head else trees.objects.id(empty)
+        begin = _commit(tree, [head] if head else [], _BEGINS)
+        trees.objects.write([begin, *([] if head else [empty])])
+        return trees.objects.id(begin)
+
+    def steps(self) -> list[Step]:
+        """The commits to be, the oldest first."""
+        with self.history.trees.open():
+            return [
+                Step(commit, self.history.trees.commit(commit), self._changed(parent, commit))
+                for commit, parent in self._chain()
+            ][::-1]
+
+    def log(self) -> list[Logged]:
+        """What waits, the newest first, as a log of a branch would have it."""
+        told = self.history.told([commit for commit, _ in self._chain()])
+        return [replace(entry, waits=True) for entry in told]
+
+    def _chain(self) -> list[tuple[str, str]]:
+        """The commits to be, the newest first, each with its parent."""
+        found: list[tuple[str, str]] = []
+        commit = self.tip()
+        if commit == self._nothing_id:
+            return found
+        with self.history.trees.open():
+            while commit is not None and not self._begins(commit):
+                parent = self.history.parent(commit)
+                if parent is not None:
+                    found.append((commit, parent))
+                commit = parent
+        return found
+
+    def _begins(self, commit: str) -> bool:
+        return self.history.trees.commit(commit).endswith(f"\n\n{_BEGINS}".encode())
+
+    def end(self, tip: str, whole: bool) -> None:
+        """Nothing waits any more. Unless all of it went into a branch, `whole`, it stays kept."""
+        if not whole:
+            self._keep(tip)
+        nothing = [self._nothing, Object("tree", b"")]
+        self.history.trees.objects.write(nothing)
+        self._move(self.ref, self._nothing_id, tip)
+
+    def _keep(self, tip: str) -> None:
+        past = repositories.tip(self.history.repository, PAST)
+        if past is not None and self.history.is_part_of(tip, past):
+            return  # a process was killed when it had just done this
+        parents = [*([past] if past else []), tip]
+        kept = _commit(self.history.trees.root(tip), parents, _KEPT)
+        self.history.trees.objects.write([kept])
+        self._move(PAST, self.history.trees.objects.id(kept), past)
+
+    def _move(self, ref: str, commit: str, before: str | None) -> None:
+        words = ("update-ref", "-m", "mdmemory", ref, commit, before or "0" * len(commit))
+        self.history.repository.run(*words)
+
+    def _changed(self, old: str, new: str) -> dict[str, tuple[Blob | None, Blob | None]]:
+        before, after = self.history.tree(old), self.history.tree(new)
+        files = sorted(before.keys() | after.keys())
+        pairs = {file: (before.get(file), after.get(file)) for file in files}
+        return {file: pair for file, pair in pairs.items() if pair[0] != pair[1]}
+
+    @cached_property
+    def _nothing(self) -> Object:
+        return _commit(self.history.trees.objects.id(Object("tree", b"")), [], _NOTHING)
+
+    @cached_property
+    def _nothing_id(self) -> str:
+        return self.history.trees.objects.id(self._nothing)
+
+
+def _commit(tree: str, parents: Sequence[str], message: str) -> Object:
+    """A commit of ours without a time: the same again gets the same id."""
+    who = f"{AUTHOR[0]} <{AUTHOR[1]}> 0 +0000"
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+    lines += [f"author {who}", f"committer {who}", "", message]
+    return Object("commit", "\n".join(lines).encode())

@@ -1,0 +1,1 @@
+"""Clients that run an assistant: how each is wired, and its events."""

@@ -1,0 +1,215 @@
+"""One marked line in four of a repository's hooks, so that MEMORY.md follows git by itself.
+
+The line never fails a git command, never waits for anybody, and can be taken out exactly. What
+else a hook holds is the person's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError, NoGit
+from mdmemory.files import is_inside, read_regular, write_atomic, writing
+from mdmemory.git import repositories
+from mdmemory.git.commits_of_store import History
+from mdmemory.store.project import Project
+
+MARK = b"# mdmemory: refresh the index"
+MADE = MARK + b" (and the reason for this file)"  # the line's end in a hook that we began
+
+# In the middle of these git moves the work tree itself, and a MEMORY.md that changes under it
+# would stop it, or keep it from giving back what it has stashed. A rebase calls post-rewrite when
+# it is through but for that.
+_IN_GIT_DIR = '$(ls "$(git rev-parse --git-dir)")'
+_QUIET = f'case "{_IN_GIT_DIR}" in *rebase-*|*sequencer*|*BISECT_LOG*|*AUTOSTASH*) ;; *)'
+_IN_REBASE = '$(ls "$(git rev-parse --git-dir)"/rebase-* 2>/dev/null)'
+_GUARDS = {
+    "post-commit": _QUIET,
+    "post-merge": _QUIET,
+    "post-checkout": _QUIET,
+    "post-rewrite": f'case "${{1:-}}: {_IN_REBASE}" in *autostash*) ;; rebase:*)',
+}
+_SHELLS = {b"sh", b"bash", b"dash", b"zsh", b"ksh", b"ash", b"mksh"}
+_SHEBANG = re.compile(rb"#![ \t]*(\S+)[ \t]*([^\r\n]*)\r?\n?")
+
+
+def command() -> list[str]:
+    """How mdmemory is started by others: an absolute path, never by way of a PATH."""
+    script = Path(sys.executable).with_name("mdmemory")
+    if os.access(script, os.X_OK):
+        return [str(script)]
+    # -P: the folder that it runs in is not searched for modules
+    return [sys.executable, "-P", "-m", "mdmemory"]
+
+
+def install(project: Project, program: Sequence[str]) -> list[str]:
+    """Put the line into each hook; sentences on what was done, [] when all is in place.
+
+    A hook of another language, a link, or one that git does not run is left alone and named.
+    Raises MdmemoryError where the folder of hooks is not the person's to change.
+    """
+    repository = _repository(project)
+    folder = _folder(repository)
+    start = _start(project, repository, folder)
+    said: list[str] = []
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    changed = [name for name in _GUARDS if _put(folder / name, _line(name, program, start), said)]
+    if changed:
+        said.insert(0, f"MEMORY.md now follows git: a line in {_and(changed)} in {folder}.")
+        if _is_tracked(repository, folder):
+            said.append(f"git tracks {folder}, so the line goes to whoever gets your commits.")
+    return said
+
+
+def remove(project: Project) -> list[str]:
+    """Take exactly our lines out, and the hooks that hold nothing else; sentences, or []."""
+    try:
+        folder = _folder(_repository(project))
+    except NoGit:
+        return []
+    except MdmemoryError as problem:
+        return [f"No hook was changed: {problem.message}"]
+    return [f"Took the line out of {folder / name}." for name in _GUARDS if _take(folder / name)]
+
+
+def _repository(project: Project) -> repositories.Repository:
+    repository = repositories.find(project.store)
+    if repository is None:
+        raise NoGit(f"{project.store} is in no git repository, which could have hooks.",
+                    "Run `mdmemory init` first.")  # fmt: skip
+    return repository
+
+
+def _folder(repository: repositories.Repository) -> Path:
+    """Where git looks for hooks, if that is a place of the person's own."""
+    named = _hooks_path(repository)
+    path = repository.top / named if named else repository.common_dir / "hooks"
+    folder = Path(os.path.realpath(path))
+    inside = is_inside(folder, repository.top) or is_inside(folder, repository.common_dir)
+    if folder.exists() and not folder.is_dir():
+        raise MdmemoryError(f"core.hooksPath is {path}, so git runs no hooks here.",
+                            "Unset it: `git config --unset core.hooksPath`.")  # fmt: skip
+    if inside or (folder.is_dir() and folder.stat().st_uid == os.getuid()):
+        return folder
+    raise MdmemoryError(
+        f"The hooks of {repository.top} lie in {folder}, which is not yours alone to change.",
+        "Set core.hooksPath to a folder of your own, or go without hooks.",
+    )
+
+
+def _hooks_path(repository: repositories.Repository) -> str:
+    # our own git commands are told of another one; what the files say is asked by scope
+    words = ("config", "--show-scope", "-z", "--path", "--get-all", "core.hooksPath")
+    fields = os.fsdecode(repository.ask(*words) or b"").split("\0")
+    found = zip(fields[::2], fields[1::2], strict=False)
+    return ([""] + [value for scope, value in found if scope != "command"])[-1]
+
+
+def _start(project: Project, repository: repositories.Repository, folder: Path) -> str:
+    """Where the line goes to find the store; git runs it at the top of the work tree.
+
+    Not `--store`: on a branch from before the store there is none to be refreshed.
+    """
+    if not is_inside(project.root, repository.top):
+        return str(project.root)  # a store that is a repository of its own
+    inside = os.path.relpath(os.path.realpath(project.root), os.path.realpath(repository.top))
+    ours = is_inside(folder, repository.top) or is_inside(folder, repository.common_dir)
+    if not ours and inside != ".":
+        raise MdmemoryError(
+            f"The hooks in {folder} are for all your repositories, and could not know that the "
+            f"project here is {inside}.",
+            "Set core.hooksPath for this repository, or go without hooks.",
+        )
+    # relative: linked worktrees share the hooks, and have each their own store
+    return "" if inside == "." else f"./{inside}"
+
+
+def _line(name: str, program: Sequence[str], start: str) -> bytes:
+    words = shlex.join([*program, "index"])
+    if start:
+        words = f"(cd {shlex.quote(start)} && {words})"
+    run = f"{words} </dev/null >/dev/null 2>&1 || :"
+    text = f'[ -n "${{MDMEMORY_DISABLE:-}}" ] || {_GUARDS[name]} {run} ;; esac'
+    if "\n" in text:
+        raise MdmemoryError("A path with a line break in it cannot stand in a hook.")
+    return os.fsencode(text)
+
+
+def _put(path: Path, line: bytes, said: list[str]) -> bool:
+    """Whether the hook had to change."""
+    if not os.path.lexists(path):
+        write_atomic(path, b"#!/bin/sh\n" + line + b" " + MADE + b"\n", mode=0o755)
+        return True
+    problem = _unsuitable(path)
+    if problem:
+        said.append(f"Left {path} alone: {problem}.")
+        return False
+    text = read_regular(path)
+    without, mark = _without(text)
+    shebang = _SHEBANG.match(without)
+    at = shebang.end() if shebang else 0
+    head = without[:at] if without[:at].endswith(b"\n") or not at else without[:at] + b"\n"
+    # first, not last: an `exit` or `exec` would keep it from being run, and the hook's own last
+    # command decides how the hook ends
+    fresh = head + line + b" " + (mark or MARK) + b"\n" + without[at:]
+    if fresh == text:
+        return False
+    write_atomic(path, fresh, mode=path.stat().st_mode & 0o777)
+    return True
+
+
+def _take(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    without, mark = _without(read_regular(path))
+    if not mark:
+        return False
+    if mark == MADE and without == b"#!/bin/sh\n":
+        path.unlink()
+    else:
+        write_atomic(path, without, mode=path.stat().st_mode & 0o777)
+    return True
+
+
+def _without(text: bytes) -> tuple[bytes, bytes]:
+    """The hook without our line, and how the line ended (b"" when it was not there)."""
+    lines = text.splitlines(keepends=True)
+    marks = [mark for line in lines for mark in (MARK, MADE) if line.rstrip().endswith(mark)]
+    rest = [line for line in lines if not line.rstrip().endswith((MARK, MADE))]
+    return b"".join(rest), marks[0] if marks else b""
+
+
+def _unsuitable(path: Path) -> str:
+    """Why the line cannot stand in this hook, or ""."""
+    if path.is_symlink() or not path.is_file():
+        return "it is a link, or no file"
+    if not os.access(path, os.X_OK):
+        return "it is not executable, so git does not run it (`chmod +x` changes that)"
+    text = read_regular(path)
+    if b"\0" in text:
+        return "it is a compiled program"
+    shebang = _SHEBANG.match(text)
+    if shebang is None:
+        return ""  # git gives it to sh
+    words = [shebang[1], *shebang[2].split()]
+    if os.path.basename(words[0]) == b"env":
+        words = [word for word in words[1:] if not word.startswith(b"-") and b"=" not in word]
+    program = os.path.basename(words[0]) if words else b"env"
+    return "" if program in _SHELLS else f"it is written for {os.fsdecode(program)}, no shell"
+
+
+def _is_tracked(repository: repositories.Repository, folder: Path) -> bool:
+    if not is_inside(folder, repository.top) or is_inside(folder, repository.git_dir):
+        return False
+    ignored = History(repository, folder).ignored(_GUARDS)
+    return len(ignored) < len(_GUARDS)
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

@@ -1,0 +1,1 @@
+"""OpenCode: wiring, the bridge that its plugin talks to, and idle work."""

@@ -1,0 +1,96 @@
+"""`.mdmemory/bridge.log`: why a hook came to nothing. Bounded, and nothing secret stands in it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+
+from mdmemory import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.git import private_folder
+from mdmemory.store.project import PRIVATE, Project
+
+NAME = "bridge.log"
+MAX_BYTES = 128 * 1024
+_RECENT = 7 * 86_400  # seconds: what is older is no news for `doctor`
+
+
+class Log:
+    """A line for each failure; what was said a moment ago is not said again."""
+
+    def __init__(self) -> None:
+        self.file = person.state_folder() / NAME  # until the store is known
+        self._said: deque[str] = deque(maxlen=16)
+
+    def belongs_to(self, project: Project) -> None:
+        """Write into the project's own log from now on."""
+        with suppress(MdmemoryError):  # read-only, or behind a link: the person's own log stays
+            self.file = project.prepare_private() / NAME
+
+    def failure(self, method: str, problem: Exception) -> None:
+        """Note what kept `method` from its work. Of what is unexpected only its kind and place:
+        its words may repeat a note's."""
+        if isinstance(problem, MdmemoryError):
+            self.say(f"{method}: {problem.message} {problem.hint}".rstrip())
+            return
+        at = problem.__traceback__
+        while at is not None and at.tb_next is not None:
+            at = at.tb_next
+        place = f"{Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at else "?"
+        self.say(f"{method}: unexpected {type(problem).__name__} at {place}.")
+
+    def say(self, sentence: str) -> None:
+        """Note a sentence. A log that cannot be written is no reason to fail."""
+        from mdmemory.privacy.redaction import redact  # only where something went wrong
+
+        line = " ".join(redact(sentence)[0].split())
+        if line in self._said:
+            return
+        self._said.append(line)
+        with suppress(OSError):
+            _append(self.file, f"{person.now().strftime('%Y-%m-%dT%H:%M:%SZ')} {line}\n")
+
+
+def findings(project: Project) -> list[str]:
+    """What went wrong in the last days, one sentence; [] when nothing did."""
+    file = project.private / NAME
+    try:
+        with os.fdopen(private_folder.opened(file, os.O_RDONLY), encoding="utf-8",
+                       errors="replace") as log:  # fmt: skip
+            if person.now().timestamp() - os.fstat(log.fileno()).st_mtime > _RECENT:
+                return []
+            lines = log.read().split("\n")
+    except OSError:
+        return []
+    said = [line for line in lines if line.strip()]
+    if not said:
+        return []
+    return [
+        f"The plugin had trouble; the last: {said[-1][:300]} More stands in {PRIVATE}/{NAME}; "
+        "delete it once that is mended."
+    ]
+
+
+def opened(file: Path) -> int:
+    """A log, open for lines at its end, and cut to its newer half where it has become too long.
+
+    Never through a link at its place. Raises OSError.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle = private_folder.opened(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+    size = os.fstat(handle).st_size
+    if size > MAX_BYTES:
+        kept = os.pread(handle, MAX_BYTES // 2, size - MAX_BYTES // 2).partition(b"\n")[2]
+        os.ftruncate(handle, 0)  # in place: other processes have it open, too
+        os.write(handle, kept)
+    return handle
+
+
+def _append(file: Path, line: str) -> None:
+    handle = opened(file)
+    try:
+        os.write(handle, line.encode("utf-8"))
+    finally:
+        os.close(handle)

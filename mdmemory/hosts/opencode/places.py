@@ -1,0 +1,125 @@
+"""Where things go: into a project, or into the person's own configuration folder of OpenCode."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import is_inside, unwritable, write_atomic
+
+PROTOCOL_FILE = "PROTOCOL.md"
+INDEX_FILE = "MEMORY.md"
+# Of several configurations OpenCode merges all, and the earlier here wins (seen with 1.18.33).
+IN_PROJECT = (
+    ".opencode/opencode.jsonc",
+    ".opencode/opencode.json",
+    "opencode.jsonc",
+    "opencode.json",
+)
+IN_CONFIG_FOLDER = ("opencode.jsonc", "opencode.json")
+# In a relative entry these make a pattern of the folder's name; in an absolute one they do not.
+_PATTERN = re.compile(r"[*?\[\]{}()!\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A project with its store; with `config_folder` the person's configuration is meant."""
+
+    project: Path
+    store: Path
+    config_folder: Path | None = None
+
+    @property
+    def root(self) -> Path:
+        return self.config_folder or self.project
+
+    @property
+    def folder(self) -> Path:
+        """Where OpenCode looks for plugins, commands and skills."""
+        return self.config_folder or self.project / ".opencode"
+
+    @property
+    def shown_folder(self) -> str:
+        """That folder as a person reads it."""
+        return str(self.folder) if self.config_folder else self.name(self.folder)
+
+    @property
+    def protocol(self) -> Path:
+        return self.folder / "memory" / PROTOCOL_FILE
+
+    @property
+    def wanted(self) -> tuple[Path, Path]:
+        """The files that OpenCode has to read."""
+        return self.protocol, self.store / INDEX_FILE
+
+    def configurations(self) -> list[Path]:
+        """Those that exist, the one that wins first."""
+        names = IN_CONFIG_FOLDER if self.config_folder else IN_PROJECT
+        return [self.root / name for name in names if os.path.lexists(self.root / name)]
+
+    def entry(self, file: Path) -> str:
+        """How `file` is named in `instructions`.
+
+        Relative in a project. In the user's configuration, outside the project, and where a
+        relative one would be a pattern: below the home as `~/`, else absolute.
+        """
+        real = Path(os.path.realpath(file))
+        base = Path(os.path.realpath(self.project))
+        if self.config_folder is None and real.is_relative_to(base):
+            relative = real.relative_to(base).as_posix()
+            if not _PATTERN.search(relative):
+                return relative
+        home = Path(os.path.realpath(Path.home()))
+        return f"~/{real.relative_to(home).as_posix()}" if real.is_relative_to(home) else str(real)
+
+    def resolve(self, entry: str) -> str:
+        """The file that an entry names when OpenCode is started in the project."""
+        path = Path(entry).expanduser() if entry.startswith("~/") else self.project / entry
+        return os.path.realpath(path)
+
+    def name(self, path: Path) -> str:
+        """`path` as a person reads it."""
+        return path.relative_to(self.root).as_posix()
+
+    def refuse_links(self, path: Path) -> None:
+        """A link may lead out of the project, or to a file that others share."""
+        if path.is_symlink():
+            raise MdmemoryError(
+                f"{self.name(path)} is a symbolic link, and links are not written through.",
+                f"Change what it points to by hand, or replace it by a file: {path}.",
+            )
+        if self.config_folder is None and not is_inside(path, self.project):
+            raise MdmemoryError(
+                f"{self.name(path)} lies outside the project, behind a symbolic link.",
+                "Replace the linked folder by a real one.",
+            )
+
+
+def write(path: Path, data: bytes) -> None:
+    """Keeps the permissions of a file that is there: a configuration may hold keys."""
+    try:
+        mode = path.stat().st_mode & 0o777
+    except OSError:
+        mode = 0o644
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise unwritable(path.parent, problem) from problem
+    write_atomic(path, data, mode=mode)
+
+
+def drop(path: Path, place: Place) -> None:
+    """Remove a file, and the folders that are empty then, but never the root of the place."""
+    path.unlink()
+    for folder in path.parents:
+        if folder == place.root or any(folder.iterdir()):
+            return
+        folder.rmdir()
+
+
+def and_(names: list[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

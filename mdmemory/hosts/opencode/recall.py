@@ -1,0 +1,101 @@
+"""What of the memory goes into a session's prompt: looked up here, made text by `recall`.
+
+A function for each block; what is switched off gives "".
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mdmemory import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.memory import Memory
+from mdmemory.prompt import blocks
+
+if TYPE_CHECKING:
+    from mdmemory.search.results import Hit
+
+# Seconds for a search by meaning, and again for one by words; the host waits three in all.
+PATIENCE = 1.25
+_PARTS = ("hot", "core", "working")
+
+
+def at_hand(memory: Memory, session: str) -> str:
+    """Core blocks, working memory, hot state, as they are now."""
+    settings = memory.project.settings
+    if not any(settings.switch(f"session.{part}") for part in _PARTS):
+        return ""
+    if not os.path.lexists(memory.project.state_file):
+        return ""  # looking is no reason to make the file
+    with memory.desk(session) as desk:
+        return desk.blocks()
+
+
+def notes(memory: Memory, session: str, message: str) -> str:
+    """The notes that fit the message of the user best."""
+    settings = memory.project.settings
+    mode = settings.text("recall.notes")
+    if mode == "off":
+        return ""
+    title = "" if message.strip() else last_title(memory, session)
+    query = blocks.query(message, memory.project.root.name, title)
+    found = _in_time(memory, query, meaning=True) if mode == "hybrid" else None
+    if found is None:
+        found = _in_time(memory, query, meaning=False)
+    return blocks.notes(found or (), settings.whole("recall.tokens"))
+
+
+def observations(memory: Memory, session: str, _: str = "") -> str:
+    """What tools showed in earlier work, the newest in full."""
+    found = memory.observations()
+    budget = memory.project.settings.whole("recall.observation_tokens")
+    return found.block(budget=budget) if found.is_on and budget else ""
+
+
+BLOCKS = (notes, observations)
+
+
+def for_compaction(memory: Memory, session: str) -> list[str]:
+    """What a host's own summary of the session is told besides its turns."""
+    found = memory.observations()
+    seen = found.block(session=session, budget=blocks.COMPACTION_BUDGET) if found.is_on else ""
+    return blocks.for_compaction(at_hand(memory, session), seen)
+
+
+def last_title(memory: Memory, session: str) -> str:
+    """The title of the newest other session of this project in OpenCode; "" where there is none."""
+    from mdmemory.search_sources import session_folders
+    from mdmemory.transcripts import opencode_database
+    from mdmemory.transcripts.sources import began_in
+
+    try:
+        wanted = began_in(session_folders(memory.project))
+        found = opencode_database.titles(person.hosts().opencode, wanted)
+    except (MdmemoryError, OSError):
+        return ""
+    return next((title for id, title in found if id != session), "")
+
+
+def _in_time(memory: Memory, query: str, *, meaning: bool) -> Sequence[Hit] | None:
+    """The hits; None where they are not there in time, and by meaning where anything went wrong.
+
+    A thread of its own: no prompt may wait for a server that hangs.
+    """
+    found: list[Sequence[Hit]] = []
+    problems: list[Exception] = []
+
+    def search() -> None:
+        try:
+            found.append(memory.search(query, k=blocks.MOST, meaning=meaning).hits)
+        except Exception as problem:  # noqa: BLE001 - raised below, where somebody hears it
+            problems.append(problem)
+
+    thread = threading.Thread(target=search, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if problems and not meaning:
+        raise problems[0]
+    return found[0] if found else None

@@ -1,0 +1,1 @@
+"""The same tools for any MCP host, over stdio."""

@@ -1,0 +1,311 @@
+"""The memory as an MCP server, for any host that speaks the protocol: the same tools as elsewhere.
+
+The store is looked for at every call, so that a server that began without one finds it later. A
+failure is an answer, and never the end of the server.
+"""
+
+from __future__ import (
+    annotations,
+)
+
+import sys
+import traceback
+from collections.abc import (
+    Callable,
+)
+from contextlib import (
+    suppress,
+)
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    TypeVar,
+)
+from urllib.parse import (
+    quote,
+    unquote,
+)
+
+from mdmemory import (
+    chosen_model,
+)
+from mdmemory.errors import (
+    MdmemoryError,
+    NotFound,
+)
+from mdmemory.memory import (
+    Listed,
+    Memory,
+)
+from mdmemory.protocol import (
+    Protocol,
+    shipped,
+)
+from mdmemory.tools.table import (
+    TOOLS,
+    call,
+    offered,
+)
+from mdmemory.tools.tool import (
+    AS_DATA,
+    Tool,
+)
+from mdmemory.version import (
+    VERSION,
+)
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server.lowlevel import Server
+
+# name: title, the blank, what it is for, the text
+_PROMPTS = {
+    "remember": (
+        "Keep something in the long-term memory",
+        "fact", "What to remember",
+        "Remember this for later sessions: {}\n\nLook with memory_search whether a note says it "
+        "already. If none does, keep it with memory_store, in words that stand alone, and tell me "
+        "in half a sentence what you stored.",
+    ),
+    "recall": (
+        "Look something up in the long-term memory",
+        "topic", "What to look up",
+        "What does the long-term memory hold about this: {}\n\nUse memory_search, open what fits "
+        "with memory_get, and answer from the notes, naming their files. Say so if there is none.",
+    ),
+}  # fmt: skip
+
+
+def every() -> list[types.Prompt]:
+    """All prompts."""
+    return [_prompt(name) for name in _PROMPTS]
+
+
+def filled(asked: types.GetPromptRequestParams) -> types.GetPromptResult:
+    """A prompt with its blank filled in. Raises MCPError."""
+    import mcp_types as types
+    from mcp import MCPError
+
+    if asked.name not in _PROMPTS:
+        said = f"There is no prompt {asked.name[:40]!r}. There are: {', '.join(_PROMPTS)}."
+        raise MCPError(types.INVALID_PARAMS, said)
+    title, argument, about, text = _PROMPTS[asked.name]
+    given = (asked.arguments or {}).get(argument, "").strip()
+    if not given:
+        raise MCPError(types.INVALID_PARAMS, f"{asked.name} needs {argument!r}: {about}.")
+    content = types.TextContent(type="text", text=text.format(given))
+    message = types.PromptMessage(role="user", content=content)
+    return types.GetPromptResult(description=title, messages=[message])
+
+
+def _prompt(name: str) -> types.Prompt:
+    import mcp_types as types
+
+    title, argument, about, _ = _PROMPTS[name]
+    given = types.PromptArgument(name=argument, description=about, required=True)
+    return types.Prompt(name=name, title=title, description=title, arguments=[given])
+
+
+Open = Callable[[], Memory]
+T = TypeVar("T")
+
+INDEX = "memory://index"
+NOTE = "memory://note/"
+_MARKDOWN = "text/markdown"
+
+_TOLD = f"""\
+This server is the user's long-term memory: notes in markdown, one fact in each, kept in git.
+{AS_DATA}
+
+- Before you answer about earlier work, a decision, a preference, a person or an account, look in \
+the memory's index, then use memory_search. Open a note with memory_get before you rely on a detail.
+- A note can be outdated: what you see and what the user says now come first. Nothing found is an \
+answer; do not guess.
+- Keep with memory_store what the user asks you to remember, and lasting facts they state:
+
+"""
+
+
+def serve(open: Open, *, index: bool = True) -> None:
+    """Speak MCP on standard input and output until the host closes them."""
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    made = server(open, index=index)
+
+    async def run() -> None:
+        async with stdio_server() as (incoming, outgoing):
+            await made.run(incoming, outgoing, made.create_initialization_options())
+
+    anyio.run(run)
+
+
+def server(open: Open, *, index: bool = True) -> Server[dict[str, Any]]:
+    """The server; `open` opens the store, and may raise. `index`: the host has to be told it."""
+    import mcp_types as types
+    from anyio import CapacityLimiter, to_thread
+    from mcp.server.lowlevel import Server
+
+    one_by_one = CapacityLimiter(1)
+
+    async def aside(work: Callable[[], T]) -> T:
+        # git and locks block; meanwhile pings are answered
+        return await to_thread.run_sync(work, limiter=one_by_one)
+
+    async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=await aside(lambda: _tools(open)))
+
+    async def call_tool(_: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
+        return await aside(lambda: _called(open, asked))
+
+    async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=await aside(lambda: _resources(open)))
+
+    async def list_templates(_: Any, __: Any) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            name="note", title="A note", uri_template=f"{NOTE}{{name}}", mime_type=_MARKDOWN,
+            description="One note of the memory, by its name or file.",
+        )  # fmt: skip
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(
+        _: Any, asked: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        return await aside(lambda: _read(open, asked.uri))
+
+    async def list_prompts(_: Any, __: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=every())
+
+    async def get_prompt(_: Any, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return filled(asked)
+
+    return Server(
+        "mdmemory", version=VERSION, title="mdmemory", instructions=instructions(open, index),
+        on_list_tools=list_tools, on_call_tool=call_tool, on_list_resources=list_resources,
+        on_list_resource_templates=list_templates, on_read_resource=read_resource,
+        on_list_prompts=list_prompts, on_get_prompt=get_prompt,
+    )  # fmt: skip
+
+
+def instructions(open: Open, index: bool = True) -> str:
+    """What the host puts into the prompt: how to use the memory, and its index as it is now."""
+    try:
+        memory = open()
+        told = f"{_TOLD}{_bar(chosen_model.protocol(memory.project))}\n"
+        return f"{told}\n{_index(memory)}" if index else told
+    except MdmemoryError as problem:
+        return f"{_TOLD}{_bar(Protocol(shipped()))}\n\n{problem.message} {problem.hint}"
+
+
+def _bar(protocol: Protocol) -> str:
+    return "\n".join(f"  {line}" for line in protocol.section("The bar").splitlines() if line)
+
+
+# --- tools ---------------------------------------------------------------------------------------
+
+
+def _tools(open: Open) -> list[types.Tool]:
+    """Those that are offered; without a store all, for there may be one by the first call."""
+    try:
+        found = offered(open())
+    except MdmemoryError:
+        found = [*TOOLS]
+    return [_tool(each) for each in found]
+
+
+def _tool(tool: Tool) -> types.Tool:
+    import mcp_types as types
+
+    hints = types.ToolAnnotations(
+        title=tool.title, read_only_hint=tool.read_only, destructive_hint=tool.destructive,
+        idempotent_hint=tool.idempotent, open_world_hint=False,
+    )  # fmt: skip
+    return types.Tool(
+        name=tool.name, title=tool.title, description=tool.description,
+        input_schema=tool.parameters, annotations=hints,
+    )  # fmt: skip
+
+
+def _called(open: Open, asked: types.CallToolRequestParams) -> types.CallToolResult:
+    try:
+        answer = call(open(), asked.name, asked.arguments or {})
+    except MdmemoryError as problem:
+        return _failed(problem)
+    except Exception as problem:  # noqa: BLE001 - a failing memory must not end the session
+        traceback.print_exc(file=sys.stderr)
+        sentence = f"Something unexpected happened in the memory ({type(problem).__name__})."
+        return _failed(MdmemoryError(sentence, "Go on without it.", "unexpected"))
+    return _result(answer.text, answer.structured)
+
+
+def _failed(problem: MdmemoryError) -> types.CallToolResult:
+    error = {"code": problem.code, "message": problem.message, "hint": problem.hint}
+    return _result(f"{problem.message} {problem.hint}".strip(), {"error": error}, failed=True)
+
+
+def _result(text: str, structured: dict[str, Any], failed: bool = False) -> types.CallToolResult:
+    import mcp_types as types
+
+    content = types.TextContent(type="text", text=text)
+    return types.CallToolResult(content=[content], structured_content=structured, is_error=failed)
+
+
+# --- resources -----------------------------------------------------------------------------------
+
+
+def _resources(open: Open) -> list[types.Resource]:
+    """The index, and the notes that it lists; the others can be read all the same."""
+    import mcp_types as types
+
+    index = types.Resource(
+        name="index", title="Memory index", uri=INDEX, mime_type=_MARKDOWN,
+        description="One line for each note, within a budget.",
+    )  # fmt: skip
+    try:
+        rows = [row for row in open().listing() if row.listed]
+    except MdmemoryError:
+        return [index]  # without a store there is nothing to list; reading says so
+    return [index, *map(_resource, rows)]
+
+
+def _resource(row: Listed) -> types.Resource:
+    import mcp_types as types
+
+    return types.Resource(
+        name=row.head.name, title=row.head.title or row.head.name, mime_type=_MARKDOWN,
+        uri=NOTE + quote(row.head.file.removesuffix(".md"), safe=""),
+        description=row.head.description,
+    )  # fmt: skip
+
+
+def _read(open: Open, uri: str) -> types.ReadResourceResult:
+    import mcp_types as types
+    from mcp import MCPError
+
+    try:
+        text = _text(open(), uri)
+    except MdmemoryError as problem:
+        said = f"{problem.message} {problem.hint}".strip()
+        raise MCPError(types.INVALID_PARAMS, said, {"uri": uri}) from problem
+    found = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
+    return types.ReadResourceResult(contents=[found])
+
+
+def _text(memory: Memory, uri: str) -> str:
+    if uri == INDEX:
+        return _index(memory)
+    if not uri.startswith(NOTE):
+        raise NotFound(f"There is no resource {uri[:80]!r}.", f"There are {INDEX} and {NOTE}NAME.")
+    name = unquote(uri.removeprefix(NOTE))
+    # by its name, too; what is then read is a note of the store, and not one that is held back
+    file = name if "/" in name else memory.note(name).file
+    return memory.get(file).text + "\n"
+
+
+def _index(memory: Memory) -> str:
+    """MEMORY.md as the notes are now, on disk as well where that can be."""
+    seen = memory.index(check=True)
+    if seen.changed:
+        with suppress(MdmemoryError):
+            memory.index()
+    return seen.index.memory

@@ -1,0 +1,1 @@
+"""One note: its frontmatter, its text, and how a changed note is written."""

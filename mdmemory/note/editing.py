@@ -1,0 +1,335 @@
+"""Writing notes: a new one from its parts, and changes to one that a person may have written.
+
+Law: only the lines of what changes are touched; the result is read back before it is believed.
+"""
+
+from __future__ import (
+    annotations,
+)
+
+import re
+from collections.abc import (
+    Mapping,
+)
+from typing import (
+    Any,
+)
+
+from mdmemory.errors import (
+    BadNote,
+)
+from mdmemory.note import (
+    frontmatter,
+    limits,
+)
+from mdmemory.note.frontmatter import (
+    Field,
+    Reading,
+    children_of,
+    comment_of,
+    lines_of,
+    loader,
+    scalar,
+    scan,
+)
+from mdmemory.note.limits import (
+    LINE_KEYS,
+    TYPES,
+    check_body,
+    check_description,
+    check_line,
+    check_name,
+)
+from mdmemory.note.note import (
+    EOL,
+    Note,
+    body_span,
+    opened,
+    parse,
+)
+
+_FLOW_PLAIN = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
+
+
+def put(head: str, place: str, value: str | None, eol: str) -> str:
+    """Set (None: remove) one key, such as `name` or `metadata.type`, and touch no other line.
+
+    The caller reads the result back; raises BadNote where metadata is not a mapping.
+    """
+    lines = lines_of(head)
+    fields = scan(lines)
+    key = place.removeprefix("metadata.")
+    number = next((n for n, field in enumerate(fields) if field.key == "metadata"), None)
+    if key == place:
+        # New top-level keys go before the block, where a person looks for them.
+        at = len(lines) if number is None else fields[number - 1].end if number else 0
+        return _put_line(lines, fields, "", at, key, value, eol)
+    if number is None:
+        return head if value is None else f"{head}metadata:{eol}  {key}: {scalar(key, value)}{eol}"
+    block = fields[number]
+    if block.first.startswith("{"):
+        return _put_flow(lines, block, key, value)
+    if not block.is_empty:
+        raise BadNote(
+            "The note's `metadata` is not a list of keys.",
+            f"Write it as a `metadata:` line and an indented `{key}:` line, then try again.",
+        )
+    indent, children = children_of(lines, block)
+    at = children[-1].end if children else block.start + 1
+    return _put_line(lines, children, indent, at, key, value, eol)
+
+
+def _put_line(
+    lines: list[str],
+    fields: list[Field],
+    indent: str,
+    at: int,
+    key: str,
+    value: str | None,
+    eol: str,
+) -> str:
+    field = next((field for field in fields if field.key == key), None)
+    if field is None:
+        lines[at:at] = [] if value is None else [f"{indent}{key}: {scalar(key, value)}{eol}"]
+    elif value is None:
+        del lines[field.start : field.end]
+    else:
+        comment = comment_of(field)
+        if comment.startswith("#"):
+            comment = f" {comment}"
+        lead = field.lead if field.lead[-1] in " \t" else f"{field.lead} "
+        # After a plain description a comment would be read as a part of it.
+        text = scalar(key, value, quoted=bool(comment) and key in LINE_KEYS)
+        lines[field.start : field.end] = [f"{lead}{text}{comment}{_eol(lines[field.start])}"]
+    return "".join(lines)
+
+
+def _eol(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _put_flow(lines: list[str], block: Field, key: str, value: str | None) -> str:
+    """The same inside `metadata: {type: user}`, by the places YAML gives for each key and value."""
+    import yaml
+
+    flow = block.value
+    try:
+        node: Any = yaml.compose(flow, Loader=loader())
+    except yaml.YAMLError as error:
+        raise BadNote(
+            "The note's `metadata` is not valid YAML.", "Correct it by hand, then try again."
+        ) from error
+    spans = [
+        (k.value, k.start_mark.index, v.start_mark.index, v.end_mark.index) for k, v in node.value
+    ]
+    number = next((n for n, span in enumerate(spans) if span[0] == key), None)
+    text = value
+    if value is not None and not _FLOW_PLAIN.fullmatch(value):
+        text = scalar(key, value, quoted=True)
+    if number is None:
+        start = stop = spans[-1][3] if spans else flow.index("{") + 1
+        text = text and f"{', ' if spans else ''}{key}: {text}"
+    else:
+        _, start, value_start, stop = spans[number]
+        if text is not None:
+            start = value_start
+        elif number + 1 < len(spans):
+            stop = spans[number + 1][1]
+        elif number:
+            start = spans[number - 1][3]
+    lines[block.start : block.end] = [
+        f"{block.lead}{flow[:start]}{text or ''}{flow[stop:]}{_eol(lines[block.end - 1])}"
+    ]
+    return "".join(lines)
+
+
+# The order of keys in a machine-written metadata block.
+_ORDER = (
+    *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
+    *("last_reinforced", "session", "turn", "status"),
+)
+_PLACE = re.compile(r"(?:metadata\.)?[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_BLANK_LINES = re.compile(rf"(?:[ \t]*{EOL})+")
+_ANY_EOL = re.compile(EOL)
+
+
+def compose(
+    *,
+    name: str,
+    type: str,
+    description: str,
+    body: str,
+    kind: str = "",
+    metadata: Mapping[str, str] = {},
+) -> str:
+    """The text of a new note; empty metadata values are left out. Raises BadNote."""
+    check_name(name)
+    check_description(description)
+    check_body(body)
+    if type not in TYPES:
+        raise BadNote(f"{type[:40]!r} is not a type of note.", f"Use one of {', '.join(TYPES)}.")
+    block = {**metadata, "type": type, "kind": kind}
+    for key, value in block.items():
+        _check_value(f"metadata.{key}", value)
+    keys = [*_ORDER, *(key for key in block if key not in _ORDER)]
+    lines = [
+        "---",
+        f"name: {frontmatter.scalar('name', name)}",
+        f"description: {frontmatter.scalar('description', description)}",
+        "metadata:",
+        *(f"  {key}: {frontmatter.scalar(key, block[key])}" for key in keys if block.get(key)),
+        "---",
+        "",
+        _with_eol(body, "\n"),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def edit(
+    note: Note,
+    *,
+    set: Mapping[str, str | None] = {},
+    body: str | None = None,
+) -> Note:
+    """Change keys (`description`, `metadata.updated`; None removes one) and the body, if given.
+
+    Only the lines of what changes are touched. The result is read back, and anything but exactly
+    the wanted change raises BadNote.
+    """
+    file = note.head.file
+    if parse(note.text, file) != note:
+        raise BadNote(f"{file} cannot be read, so it cannot be edited.", "See `mdmemory doctor`.")
+    _check_changes(set, body)
+    reading = opened(note.text)[1]
+    wanted = frontmatter.flat(reading.fields)
+    text = note.text
+    for key, value in set.items():
+        for place in _places(wanted, key, value):
+            if wanted.get(place) == value:
+                continue
+            text = _with_key(text, place, value)
+            wanted.pop(place, None)
+            if value is not None:
+                wanted[place] = value
+    if body is not None:
+        text = _with_body(text, body)
+    edited = parse(text, file)
+    wanted_body = note.body if body is None else _with_eol(body, line_end(note.text))
+    if edited.body != wanted_body or not _reads_as(opened(text)[1], wanted, reading):
+        raise _damaging(file)
+    return edited
+
+
+def with_head(note: Note, head: str, wanted: Mapping[str, object]) -> Note:
+    """The note with other lines between its fences; `wanted` is what they must be read as, keys
+    under `metadata` by their dotted place. Raises BadNote where they are not."""
+    edited = parse(_between_fences(note.text, head), note.head.file)
+    fences, before = opened(note.text)
+    after = opened(edited.text)[1]
+    is_broken = fences is not None and bool(before.problem)
+    if (
+        is_broken
+        or after.problem
+        or edited.body != note.body
+        or frontmatter.flat(after.fields) != wanted
+    ):
+        raise _damaging(note.head.file)
+    return edited
+
+
+def _damaging(file: str) -> BadNote:
+    return BadNote(
+        f"{file} is written in a way that this change would damage; nothing was changed.",
+        "Make the change by hand, in an editor.",
+    )
+
+
+def _check_value(place: str, value: str) -> None:
+    if not _PLACE.fullmatch(place) or place == "metadata":
+        raise BadNote(f"{place[:40]!r} is not a key of a note.", "Use letters, digits, - and _.")
+    check_line(f"The value of `{place}`", value)
+
+
+def _check_changes(changes: Mapping[str, str | None], body: str | None) -> None:
+    for place, value in changes.items():
+        _check_value(place, value or "")
+        if value is not None and place == "name":
+            check_name(value)
+        if value is not None and place == "description":
+            check_description(value)
+    if body is not None:
+        check_body(body)
+
+
+def line_end(text: str) -> str:
+    """The line end most lines of the text have; "\\n" when there is none."""
+    windows = text.count("\r\n")
+    counts = {
+        "\n": text.count("\n") - windows,
+        "\r\n": windows,
+        "\r": text.count("\r") - windows,
+    }
+    return max(counts, key=lambda eol: counts[eol])
+
+
+def _with_eol(body: str, eol: str) -> str:
+    """A body as it is written: without blank lines around it, with one kind of line end."""
+    blank = _BLANK_LINES.match(body)
+    return eol.join(_ANY_EOL.split(body[blank.end() if blank else 0 :].rstrip("\r\n")))
+
+
+def _places(fields: Mapping[str, object], key: str, value: str | None) -> list[str]:
+    """Where a key stands: other tools write metadata keys at the top level, and there they stay."""
+    bare = key.removeprefix("metadata.")
+    places = [key, bare] if bare != key and bare in limits.METADATA_KEYS else [key]
+    found = [place for place in places if place in fields]
+    return found if value is None else found[:1] or [key]
+
+
+def _with_key(text: str, place: str, value: str | None) -> str:
+    fences, _ = opened(text)
+    eol = line_end(text)
+    if fences:
+        head = put(text[fences.head : fences.closing], place, value, eol)
+    else:
+        head = put("", place, value, eol)
+    return _between_fences(text, head)
+
+
+def _between_fences(text: str, head: str) -> str:
+    """The text with another head; a text without one gets its fences."""
+    fences, _ = opened(text)
+    if fences:
+        return text[: fences.head] + head + text[fences.closing :]
+    eol = line_end(text)
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    return f"{mark}---{eol}{head}---{eol}{eol}{text[len(mark) :]}"
+
+
+def _with_body(text: str, body: str) -> str:
+    eol = line_end(text)
+    fences, _ = opened(text)
+    start, end = body_span(text, fences)
+    written = _with_eol(body, eol)
+    if start < end or not fences:
+        return text[:start] + written + text[end:]
+    # There was no body whose spacing could be kept.
+    before = text[: fences.rest]
+    fence_end = "" if before.endswith(("\n", "\r")) else eol
+    return f"{before}{fence_end}{eol}{written}{eol}"
+
+
+def _reads_as(after: Reading, wanted: Mapping[str, object], before: Reading) -> bool:
+    """Whether exactly the wanted keys changed; of a broken head only the known keys compare."""
+    if after.problem and not before.problem:
+        return False
+    found = frontmatter.flat(after.fields)
+    if not before.problem:
+        return found == wanted
+    known = [
+        *limits.TOP_KEYS,
+        *limits.METADATA_KEYS,
+        *(f"metadata.{k}" for k in limits.METADATA_KEYS),
+    ]
+    return all(found.get(key) == wanted.get(key) for key in known)

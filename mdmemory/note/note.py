@@ -1,0 +1,222 @@
+"""The note: one fact as markdown text with a small head, read, written and changed as values.
+
+Law: `parse` never raises, `render(parse(text, file)) == text`, and `edit` changes only the lines
+it was asked to change. Nothing here knows about paths, git or the clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmemory.errors import BadNote
+from mdmemory.note import limits
+from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
+
+if TYPE_CHECKING:
+    from mdmemory.note.frontmatter import Reading
+
+
+UNREADABLE = "unreadable"  # the status of a file that is no text
+
+_IN_METADATA = frozenset(limits.METADATA_KEYS)
+_AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
+
+EOL = r"(?:\r\n|[\r\n])"
+_OPENING = re.compile(rf"\ufeff?---[ \t]*{EOL}")
+# The first is searched as a literal, several times as fast; few files have lone "\r" line ends.
+_CLOSING = re.compile(rf"\n---[ \t]*(?:{EOL}|\Z)")
+_CLOSING_ANY = re.compile(rf"[\r\n]---[ \t]*(?:{EOL}|\Z)")
+_BLANK_LINE = re.compile(rf"[ \t]*{EOL}")
+_TEXT_LINE = re.compile(r"\S[^\r\n]*")
+_HEADING_MARKS = re.compile(r"#{1,6}[ \t]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What index, list and guards need to know of a note; dates are `YYYY-MM-DD` as written."""
+
+    file: str
+    name: str
+    description: str
+    type: str
+    kind: str = ""
+    source: str = ""
+    importance: str = ""
+    created: str = ""
+    updated: str = ""
+    last_reinforced: str = ""
+    reinforced: int = 0
+    session: str = ""
+    turn: str = ""
+    status: str = ""
+    secrets: str = ""
+    title: str = ""
+    problems: tuple[str, ...] = ()  # sentences for `doctor`; empty when the file is well-formed
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A file's whole text, its head, and its body without the blank line before and the last
+    line end after it (line ends as in the file)."""
+
+    text: str
+    head: Head
+    body: str
+
+
+class _Fences(NamedTuple):
+    """Offsets into the text: where the head begins, the closing fence, and what follows it."""
+
+    head: int
+    closing: int
+    rest: int
+
+
+def parse(text: str, file: str) -> Note:
+    """Read a note from a file's text; never raises, and says in `head.problems` what is wrong."""
+    fences, reading = opened(text)
+    start, end = body_span(text, fences)
+    body = text[start:end]
+    return Note(text, _head(file, reading, body), body)
+
+
+def unreadable(file: str, problem: str) -> Note:
+    """Stand-in for a file that is not text; `edit` refuses it."""
+    head = Head(file, *_from_stem(file), status=UNREADABLE, problems=(problem,))
+    return Note("", head, "")
+
+
+def render(note: Note) -> str:
+    """The text to write; what was read, to the last character."""
+    return note.text
+
+
+def fields(note: Note) -> Mapping[str, object]:
+    """All that the head says, keys as written: strings, and what YAML nests."""
+    return opened(note.text)[1].fields
+
+
+def decode(data: bytes) -> str:
+    """A file's bytes as text, line ends and BOM kept; raises BadNote for anything but UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadNote(
+            f"The file is not UTF-8 text (byte {error.start + 1}).", "Save it as UTF-8."
+        ) from error
+
+
+def opened(text: str) -> tuple[_Fences | None, Reading]:
+    """Where the head lies and what it says; no fences when the whole text is the body."""
+    from mdmemory.note import (
+        frontmatter,  # its patterns take 15 ms to compile, and a listing reads no head
+    )
+
+    opening = _OPENING.match(text)
+    if not opening:
+        return None, frontmatter.Reading({}, "There is no head between two `---` lines.")
+    # The line end of the opening fence may be the one before the closing fence.
+    pattern = _CLOSING_ANY if "\r" in text else _CLOSING
+    closing = pattern.search(text, opening.end() - 1)
+    if not closing:
+        return None, frontmatter.Reading({}, "The head is opened by `---` and never closed.")
+    head = (opening.end(), closing.start() + 1)
+    reading = frontmatter.read(text[slice(*head)])
+    if reading.problem and not limits.KNOWN_KEYS & reading.fields.keys():
+        return None, frontmatter.Reading({}, "The lines between the `---` fences are not a head.")
+    return _Fences(*head, closing.end()), reading
+
+
+def body_span(text: str, fences: _Fences | None) -> tuple[int, int]:
+    if fences is None:
+        start = 1 if text.startswith("\ufeff") else 0
+    else:
+        blank = _BLANK_LINE.match(text, fences.rest)
+        start = blank.end() if blank else fences.rest
+    end = len(text)
+    if text.endswith("\r\n"):
+        end -= 2
+    elif text.endswith(("\n", "\r")):
+        end -= 1
+    return start, max(start, end)
+
+
+def _from_stem(file: str) -> tuple[str, str, str]:
+    """Name, description and type of a file that says none of them."""
+    stem = file.rpartition("/")[2].removesuffix(".md")
+    kind, _, rest = stem.partition("-")
+    return (rest if kind in TYPES and rest else stem), "", "reference"
+
+
+def _head(file: str, reading: Reading, body: str) -> Head:
+    problems = [reading.problem] if reading.problem else []
+    # Other tools write metadata keys at the top level: those count where metadata lacks them.
+    values = _values(reading.fields, _AT_TOP, problems)
+    values.update(_values(_metadata(reading, problems), _IN_METADATA, problems))
+    if "name" not in values:
+        problems.append("There is no name: the file's name is used.")
+        values["name"] = _from_stem(file)[0]
+    values["description"] = _description(values.get("description", ""), body, problems)
+    if "type" not in values:
+        problems.append("There is no type: the note counts as `reference`.")
+        values["type"] = "reference"
+    if "reinforced" in values:
+        values["reinforced"] = _count(values["reinforced"], problems)
+    return Head(file=file, problems=tuple(problems), **values)
+
+
+def _values(
+    fields: Mapping[str, object], known: frozenset[str], problems: list[str]
+) -> dict[str, Any]:
+    """The known keys that have a text; a dictionary that fits Head's field names."""
+    values: dict[str, Any] = {}
+    for key, value in fields.items():
+        if key not in known or value == "":
+            continue
+        if isinstance(value, str):
+            values[key] = value
+        else:
+            problems.append(f"`{key}` is not a single value.")
+    return values
+
+
+def _metadata(reading: Reading, problems: list[str]) -> Mapping[str, object]:
+    block = reading.fields.get("metadata")
+    if isinstance(block, dict):
+        return block
+    if block is None and reading.fields:
+        problems.append("There is no `metadata` block.")
+    elif block:
+        problems.append("`metadata` is not a block of keys.")
+    return {}
+
+
+def _description(written: str, body: str, problems: list[str]) -> str:
+    if not written:
+        problems.append("There is no description: the first line of the body is used.")
+        return _first_line(body)
+    if len(written.splitlines()) > 1:
+        written = " ".join(written.split())
+    if len(written) > MAX_DESCRIPTION:
+        problems.append(
+            f"The description has {len(written)} characters; {MAX_DESCRIPTION} are the limit."
+        )
+    return written
+
+
+def _first_line(body: str) -> str:
+    for match in _TEXT_LINE.finditer(body):
+        line = match[0].rstrip()
+        if line != "---":
+            return _HEADING_MARKS.sub("", line, count=1)[:MAX_DESCRIPTION].rstrip()
+    return ""
+
+
+def _count(written: str, problems: list[str]) -> int:
+    if written.isascii() and written.isdigit() and len(written) < 10:
+        return int(written)
+    problems.append("`reinforced` is not a whole number: it counts as 0.")
+    return 0

@@ -1,0 +1,210 @@
+"""The Python door to observations: `Memory.observations()`. Operational state, never notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from mdmemory import person
+from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.store.project import Project
+
+if TYPE_CHECKING:  # each is loaded by the method that needs it
+    from mdmemory.capture.outcome import Extracted
+    from mdmemory.llm.answer import Model
+    from mdmemory.observe.observation import Observation
+    from mdmemory.observe.queue import Worked
+    from mdmemory.observe.summaries import Summary, Summed
+    from mdmemory.observe.timeline import Timeline
+    from mdmemory.search.results import Found
+    from mdmemory.store.state import State
+    from mdmemory.store.writer import Writer
+    from mdmemory.transcripts.reading import Turn
+
+BATCHES = 8  # of five, in one go; the next idle takes the rest
+
+
+@dataclass(frozen=True)
+class Observations:
+    """What tools showed, in short form. `clock` gives the present moment in UTC."""
+
+    project: Project
+    state: Callable[[], State]
+    writer: Callable[[], Writer]
+    clock: Callable[[], datetime]
+
+    @property
+    def is_on(self) -> bool:
+        """Whether uses of tools are observed: the person's setting."""
+        return self.project.settings.switch("observe.enabled")
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The tools that the settings leave out."""
+        named = self.project.settings.text("observe.ignore").split(",")
+        return tuple(name.strip() for name in named if name.strip())
+
+    # reading
+
+    def newest(self, limit: int = 20, *, session: str = "") -> list[Observation]:
+        """The newest observations, the newest first."""
+        from mdmemory.observe import shelf
+
+        with self.state() as state:
+            return shelf.newest(state, limit, session)
+
+    def timeline(
+        self, around: str = "", *, before: int = 5, after: int = 5, session: str = ""
+    ) -> Timeline:
+        """The observations around a number or a day, in their order; the newest without one."""
+        from mdmemory.observe.timeline import timeline
+
+        with self.state() as state:
+            return timeline(state, around, before=before, after=after, session=session)
+
+    def recall(self, ids: str) -> list[Observation]:
+        """The observations with these numbers, such as `12, 14`. Raises NotFound, UsageError."""
+        from mdmemory.observe.timeline import recall
+
+        with self.state() as state:
+            return recall(state, ids)
+
+    def search(self, query: str, *, k: int = 6) -> Found:
+        """The `k` best observations for a question, best first."""
+        from mdmemory.observe.timeline import find
+        from mdmemory.search.answer import Weights
+
+        days = self.project.settings.whole("search.recency_days")
+        with self.state() as state:
+            return find(
+                state, query, k=k, today=self.clock().date(), weights=Weights(half_life=days)
+            )
+
+    def block(self, *, session: str = "", budget: int = 4_000) -> str:
+        """Observations for a prompt, the newest in full: of all sessions, or of one with its
+        summary. The same bytes as long as there is no new one."""
+        from mdmemory.observe import shelf, summaries, timeline
+
+        with self.state() as state:
+            some = shelf.newest(state, timeline.FULL + timeline.LINES, session)
+            total = shelf.count(state, session)
+            summary = summaries.get(state, session) if session else None
+        return timeline.block(some, total=total, summary=summary, budget=budget)
+
+    def waiting(self) -> dict[str, int]:
+        """How many uses of tools are pending, processing, completed and failed."""
+        from mdmemory.observe import queue
+
+        with self.state() as state:
+            return queue.waiting(state)
+
+    def summaries(self, limit: int = 20) -> list[Summary]:
+        """What sessions came to, the newest first."""
+        from mdmemory.observe import summaries
+
+        with self.state() as state:
+            return summaries.newest(state, limit)
+
+    # writing
+
+    def add(
+        self, text: str, *, type: str = "discovery", files: Sequence[str] = (), session: str = ""
+    ) -> Observation:
+        """Keep one in a person's words: the first line is its title. Private text and secrets are
+        left out. Raises UsageError where nothing is left."""
+        from mdmemory.observe import shelf
+        from mdmemory.observe.observation import TYPES, drafted
+        from mdmemory.session.wording import visible
+
+        title, _, rest = visible(text).strip().partition("\n")
+        if type not in TYPES:
+            raise UsageError(f"There is no type {type}.", f"Use one of: {', '.join(TYPES)}.")
+        if not title.strip():
+            raise UsageError("There is no text to keep.", "Write it behind the command.")
+        with self.state() as state:
+            kept = shelf.add(state, session, drafted(type, title, rest, files=files), self.clock())
+            shelf.expire(state, self.clock(), self._days)
+        return kept
+
+    def forget(self, ids: str) -> list[Observation]:
+        """Drop the observations with these numbers, and the summaries that may tell of them.
+        Raises NotFound, UsageError."""
+        from mdmemory.observe import shelf, summaries, timeline
+
+        gone = self.recall(ids)
+        with self.state() as state:
+            shelf.forget(state, [each.id for each in gone])
+            summaries.forget(state, {each.session for each in gone})
+            timeline.forget(state)
+        return gone
+
+    def work(self, *, model: Model | None = None) -> Worked:
+        """Make short what waits, by `model` (default: the one that the settings choose, or none).
+
+        A failure of the model is told as `failure`; what it concerns is tried again later.
+        """
+        from mdmemory.observe import queue
+
+        model = model or self._model()
+        kept = 0
+        with self.state() as state:
+            for _ in range(BATCHES):
+                # the clock anew: a model takes its time, and the queue goes by the time
+                done = queue.work(state, model, self.clock(), days=self._days)
+                kept += done.kept
+                if done.failure or not queue.waiting(state)["pending"]:
+                    break
+        return queue.Worked(kept, done.waiting, done.failed, done.failure)
+
+    def summarize(self, session: str, *, request: str = "", model: Model | None = None) -> Summed:
+        """Bring the summary of a session up to date; `request` is what its user wanted: without
+        it what they said first, where a host on this machine knows it."""
+        from mdmemory.observe.summaries import summarize
+
+        model = model or self._model()
+        with self.state() as state:
+            return summarize(
+                state, session, model, self.clock(), request=request or _asked_first(session),
+                days=self._days,
+            )  # fmt: skip
+
+    def brought_up(self, session: str) -> bool:
+        """Bring the queue and the summary of a session up to date now, where that takes no model;
+        False where it does: asking one takes longer than a compaction waits."""
+        if self._model():
+            return False
+        self.work()
+        self.summarize(session)
+        return True
+
+    def promote(self, id: str, said: Sequence[Turn] = ()) -> Extracted:
+        """Offer an observation's facts to capture. What no user's turn in `said` bears out waits in
+        `Memory.pending()` for a person. Raises NotFound, UsageError."""
+        from mdmemory.observe.promotion import promote
+
+        found = self.recall(id)
+        if len(found) != 1:
+            raise UsageError("One observation is promoted at a time.", "Name one number.")
+        return promote(self.writer(), found[0], said, now=self.clock())
+
+    @property
+    def _days(self) -> int:
+        return self.project.settings.whole("observe.days")
+
+    def _model(self) -> Model | None:
+        from mdmemory import chosen_model
+
+        return chosen_model.model("observe", self.project, self.clock().date().isoformat())
+
+
+def _asked_first(session: str) -> str:
+    """What the user of a session said first; "" where no host here has it."""
+    from mdmemory.transcripts.reading import copy, read
+
+    try:
+        turns = read(copy(person.hosts(), session)).turns
+    except (MdmemoryError, OSError):
+        return ""
+    return next((turn.text for turn in turns if turn.role == "user"), "")

@@ -1,0 +1,72 @@
+"""What the doors know of the machine: where the person's files lie, and what day it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmemory.store.project import Places
+
+if TYPE_CHECKING:  # each is loaded by the function that needs it
+    from datetime import datetime
+
+    from mdmemory.transcripts.reading import Hosts
+
+
+def environment(given: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """The environment variables: those `given`, or this process' own."""
+    return os.environ if given is None else given
+
+
+def places(environment: Mapping[str, str] | None = None) -> Places:
+    """The person's settings file and their own store, by the XDG rules."""
+    environment = os.environ if environment is None else environment
+    return Places(
+        environment,
+        _base(environment, "XDG_CONFIG_HOME", ".config") / "mdmemory" / "config.toml",
+        _base(environment, "XDG_DATA_HOME", ".local/share") / "mdmemory",
+    )
+
+
+def opencode_folder(environment: Mapping[str, str] | None = None) -> Path:
+    """Where OpenCode keeps the person's own configuration."""
+    environment = os.environ if environment is None else environment
+    return _base(environment, "XDG_CONFIG_HOME", ".config") / "opencode"
+
+
+def state_folder(environment: Mapping[str, str] | None = None) -> Path:
+    """Where logs go that belong to no project."""
+    environment = os.environ if environment is None else environment
+    return _base(environment, "XDG_STATE_HOME", ".local/state") / "mdmemory"
+
+
+def hosts(environment: Mapping[str, str] | None = None) -> Hosts:
+    """Where the hosts keep their sessions on this machine, by the variables that they read."""
+    from mdmemory.transcripts.reading import Hosts
+
+    environment = os.environ if environment is None else environment
+    data = _base(environment, "XDG_DATA_HOME", ".local/share") / "opencode"
+    claude = environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
+    named = environment.get("OPENCODE_DB") or "opencode.db"
+    return Hosts(opencode=data / named, claude=Path(claude) / "projects")
+
+
+def _base(environment: Mapping[str, str], variable: str, usual: str) -> Path:
+    named = environment.get(variable, "")
+    # the rule says that a relative path in these variables is to be ignored
+    return Path(named) if os.path.isabs(named) else Path.home() / usual
+
+
+def is_run_by_git() -> bool:
+    """Whether a git command started us (a hook, an editor that it waits for): in the middle of it
+    no branch may move."""
+    return "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
+
+
+def now() -> datetime:
+    """The present moment, UTC, to the second."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).replace(microsecond=0)

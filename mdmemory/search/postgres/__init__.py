@@ -1,0 +1,1 @@
+"""Search on a PostgreSQL server."""

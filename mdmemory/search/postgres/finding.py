@@ -1,0 +1,157 @@
+"""Questions to the search database in PostgreSQL: who has a word, and what fits best.
+
+The server picks what is looked at, by its own rank; the scores are those of bm25, as SQLite has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from mdmemory.search.database import Row
+from mdmemory.search.postgres import keywords
+from mdmemory.search.postgres.keywords import Phrase
+from mdmemory.search.postgres.server import Connected
+from mdmemory.search.query import Term
+
+SCANNED = 2_000  # chunks with the rarest words of a query, from which on no commoner ones are read
+LOOKED = 5  # times as many chunks as are wanted are scored to the letter
+ROW = 'f.source, f.file, f.name, f.title, f.description, f.date, f.status, c.start, c."end", c.text'
+
+
+class Finding(Connected):
+    """The part of a Database that reads words."""
+
+    def __init__(self, dsn: str, schema: str) -> None:
+        super().__init__(dsn, schema)
+        self._known_stems: dict[str, str] = {}
+
+    def holding(
+        self, term: Term, source: str, limit: int, among: Collection[int] | None = None
+    ) -> set[int]:
+        with self._reading() as rows:
+            asked = self._phrases((term,))
+            query = (
+                "SELECT id FROM chunks WHERE words @@ %s::tsquery AND source = %s"
+                " AND (%s::bigint[] IS NULL OR id = ANY (%s)) LIMIT %s"
+            )
+            some = None if among is None else [*among]
+            values = (keywords.any_of(asked), source, some, some, limit)
+            found = rows(query, values) if asked else []
+        return {number for (number,) in found}
+
+    def best(
+        self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
+    ) -> dict[int, float]:
+        with self._reading() as rows:
+            needed = self._phrases(phrases)
+            held = self._held([*dict.fromkeys((*self._phrases(terms), *needed))])
+            if not held or any(each not in held for each in needed):
+                return {}
+            chunks, words = map(int, rows("SELECT sum(chunks), sum(words) FROM totals")[0])
+            rare = {each: keywords.rarity(count, chunks) for each, count in held.items()}
+            match = " & ".join(each.asked for each in needed)
+            match = match or keywords.any_of(_rarest(held))
+            looked = self._roughly_best(match, rare, source, LOOKED * limit)
+            lengths, places = self._places(looked, [*held])
+        scores = {}
+        for chunk, length in lengths.items():
+            found = [(rare[p], keywords.frequency(p, places[chunk])) for p in held]
+            scores[chunk] = keywords.bm25(found, length, words / chunks)
+        order = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
+        return {chunk: scores[chunk] for chunk in order[:limit]}
+
+    def _roughly_best(
+        self, match: str, rare: Mapping[Phrase, float], source: str, limit: int
+    ) -> list[int]:
+        """Chunks, by the server's own rank of each phrase, which knows no rarity."""
+        rank = (
+            "(SELECT sum(r * ts_rank(%s::real[], words, q))"
+            " FROM unnest(%s::text[]::tsquery[], %s::float8[]) AS a (q, r))"
+        )
+        found = self._rows(
+            "SELECT id FROM chunks WHERE words @@ %s::tsquery AND source = %s"
+            f" ORDER BY {rank} DESC, id LIMIT %s",
+            (match, source, [*keywords.LABEL_WEIGHTS], [each.asked for each in rare],
+             [*rare.values()], limit),
+        )  # fmt: skip
+        return [number for (number,) in found]
+
+    def _places(
+        self, chunks: Sequence[int], asked: Sequence[Phrase]
+    ) -> tuple[dict[int, int], dict[int, dict[str, list[int]]]]:
+        """The length of each chunk, and where in it the stems of these phrases stand."""
+        found = self._rows(
+            "SELECT c.id, c.length, u.lexeme, u.positions FROM chunks c, unnest(c.words) AS u"
+            " WHERE c.id = ANY(%s) AND (u.lexeme = ANY(%s) OR u.lexeme ^@ ANY(%s))",
+            ([*chunks], [stem for each in asked for stem in each.stems],
+             [each.stems[-1] for each in asked if each.prefix]),
+        )  # fmt: skip
+        lengths: dict[int, int] = {}
+        places: dict[int, dict[str, list[int]]] = {}
+        for chunk, length, stem, at in found:
+            lengths[chunk] = length
+            places.setdefault(chunk, {})[stem] = at
+        return lengths, places
+
+    def _held(self, asked: Sequence[Phrase]) -> dict[Phrase, int]:
+        """How many chunks of all hold each phrase; without those that none does."""
+        words = [each for each in asked if len(each.stems) == 1 and not each.prefix]
+        query = "SELECT word, held FROM vocabulary WHERE word = ANY(%s) AND held > 0"
+        held = dict(self._rows(query, ([each.stems[0] for each in words],)))
+        found = {each: int(held.get(each.stems[0], 0)) for each in words}
+        if others := [each for each in asked if each not in found]:
+            query = (
+                "SELECT (SELECT count(*) FROM chunks WHERE words @@ q)"
+                " FROM unnest(%s::text[]::tsquery[]) WITH ORDINALITY AS a (q, at) ORDER BY at"
+            )
+            counts = self._rows(query, ([each.asked for each in others],))
+            found |= {each: int(count) for each, (count,) in zip(others, counts, strict=True)}
+        return {each: count for each, count in found.items() if count}
+
+    def similar(self, word: str) -> tuple[str, ...]:
+        from mdmemory.search.spelling import LONG, nearest
+
+        with self._reading() as rows:
+            word = next(iter(self._stems({*keywords.split(word)}).values()), "")
+            slips = 2 if len(word) >= LONG else 1
+            # hardly anybody misspells the first letter, and it spares reading all the others
+            query = (
+                "SELECT word FROM vocabulary WHERE word ^@ %s AND held > 0"
+                " AND length(word) BETWEEN %s AND %s"
+            )
+            known = rows(query, (word[:1], len(word) - slips, len(word) + slips)) if word else []
+        return nearest(word, [term for (term,) in known])
+
+    def rows(self, chunks: Collection[int]) -> dict[int, Row]:
+        query = f"SELECT c.id, {ROW} FROM chunks c JOIN files f ON c.file = f.id"
+        with self._reading() as rows:
+            found = rows(f"{query} WHERE c.id = ANY(%s)", ([*chunks],))
+        return {number: Row(*row) for number, *row in found}
+
+    def _phrases(self, terms: Sequence[Term]) -> list[Phrase]:
+        words = {part for term in terms for way in term.ways for word in way
+                 for part in keywords.split(word)}  # fmt: skip
+        stems = self._stems(words)
+        return [each for term in terms for each in keywords.phrases(term, stems)]
+
+    def _stems(self, words: Collection[str]) -> dict[str, str]:
+        """Each word without its endings: asked of the server, and remembered."""
+        known = self._known_stems
+        if new := [word for word in words if word not in known]:
+            query = "SELECT w, (ts_lexize('stems', w))[1] FROM unnest(%s::text[]) AS w"
+            known.update((word, stem or word) for word, stem in self._rows(query, (new,)))
+        return {word: known[word] for word in words}
+
+
+def _rarest(held: Mapping[Phrase, int]) -> list[Phrase]:
+    """The phrases that few chunks hold: without the common ones, which would be most of the work
+    and hardly change what comes first."""
+    order = sorted(held, key=lambda each: (held[each], each.stems))
+    total = 0
+    kept: list[Phrase] = []
+    for each in order:
+        if kept and total + held[each] > SCANNED:
+            break
+        total += held[each]
+        kept.append(each)
+    return kept

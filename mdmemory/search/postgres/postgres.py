@@ -1,0 +1,265 @@
+"""The search database in PostgreSQL: a server's, with a schema of its own for each checkout.
+
+One process writes at a time, a file in whole or not at all; readers never wait. Where the server
+fails, the database in SQLite serves.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from mdmemory.errors import Busy, MdmemoryError, Unwritable
+from mdmemory.files import digest, read_regular, write_atomic
+from mdmemory.search import schema
+from mdmemory.search.database import BrokenError, Document, LockedError, Row, UnusableError
+from mdmemory.search.postgres import keywords, tables
+from mdmemory.search.postgres.finding import Finding
+from mdmemory.search.postgres.server import told
+from mdmemory.search.postgres.vectors import Vectors
+
+T = TypeVar("T")
+
+ID_FILE = "search.id"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where the database is: `checkout` is what tells one checkout from all others."""
+
+    dsn: str = field(repr=False)
+    checkout: str
+
+    @property
+    def schema(self) -> str:
+        """The name of the schema there; it says nothing of the project."""
+        return f"mdmemory_{digest(self.checkout.encode('utf-8', 'surrogateescape'))[:16]}"
+
+
+def server(dsn: str, private: Path) -> Server:
+    """The place on the server for the checkout whose `.mdmemory/` is `private`.
+
+    An id that lies there tells it from those of others, and the path from copies of itself: what is
+    in a database are the notes as they lie in one checkout, unpushed ones and sessions among them.
+    """
+    path = private / ID_FILE
+    try:
+        if not path.exists():
+            with suppress(FileExistsError):  # another process was quicker
+                write_atomic(path, f"{secrets.token_hex(8)}\n".encode(), replace=False)
+        known = read_regular(path).decode("ascii", "replace").strip()
+    except MdmemoryError:
+        known = ""  # the path alone
+    return Server(dsn, f"{known} {os.path.realpath(private)}")
+
+
+def use(
+    server: Server, stamp: str, job: Callable[[Postgres], T],
+    otherwise: Callable[[], tuple[T, list[str]]] | None, *, anew: bool = False,
+) -> tuple[T, list[str]]:  # fmt: skip
+    """What `job` gives, done with the database on the server, and what there is to say about that.
+
+    One that is broken is made anew. Where the server fails, `otherwise` is done, and its failure
+    said; without it raises Busy or Unwritable. A job may so be done more than once.
+    """
+    said: list[str] = []
+    for attempt in range(3):
+        try:
+            with closing(Postgres(server, stamp, anew=anew or attempt == 2)) as database:
+                return job(database), [*said, *database.said]
+        except BrokenError as problem:
+            # once more as it is, for another process may just have made it anew
+            failure: UnusableError = problem
+            said = ["The search database on the server was broken: it is made anew."] * attempt
+        except UnusableError as problem:
+            failure = problem
+            break
+    if otherwise is None:
+        raise _refusal(failure) from None
+    result, more = otherwise()
+    return result, [f"The PostgreSQL server {failure}: .mdmemory/search.db serves.", *more]
+
+
+def _refusal(problem: UnusableError) -> MdmemoryError:
+    sentence = f"The PostgreSQL server {problem}."
+    if isinstance(problem, LockedError):
+        return Busy(sentence, "Try again in a moment.")
+    return Unwritable(sentence, 'Check search.dsn, or set search.backend to "sqlite".')
+
+
+class Postgres(Finding, Vectors):
+    """A Database on a server."""
+
+    lasting = True
+
+    def __init__(self, server: Server, stamp: str, *, anew: bool = False) -> None:
+        super().__init__(server.dsn, server.schema)
+        try:
+            with told():
+                self._open(tables.stamp(stamp), anew)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, stamp: str, anew: bool) -> None:
+        if not anew and self._stamp() == stamp:
+            return
+        with self._writing():
+            if not anew and self._stamp() == stamp:
+                return  # another process was quicker
+            self._run(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+            names = (*tables.NAMES, *(tables.OUTLIVING if anew else ()))
+            self._run(f"DROP TABLE IF EXISTS {', '.join(names)} CASCADE")
+            self._run("DROP TEXT SEARCH DICTIONARY IF EXISTS stems")
+            self._run(tables.STEMS)
+            for statement in tables.statements(self._vector_type()):
+                self._run(statement)
+            self._run("INSERT INTO meta VALUES ('stamp', %s)", (stamp,))
+
+    def _stamp(self) -> str | None:
+        found = self._rows("SELECT to_regclass('meta')")
+        found = found[0][0] and self._rows("SELECT value FROM meta WHERE key = 'stamp'")
+        return str(found[0][0]) if found else None
+
+    # what is in
+
+    def seal(self, source: str) -> str:
+        with self._reading() as rows:
+            found = rows("SELECT value FROM meta WHERE key = %s", (f"seal {source}",))
+        return str(found[0][0]) if found else ""
+
+    def set_seal(self, source: str, seal: str) -> None:
+        with self._writing():
+            self._remember(f"seal {source}", seal)
+
+    def prints(self, source: str) -> dict[str, tuple[str, str]]:
+        with self._reading() as rows:
+            found = rows("SELECT file, print, digest FROM files WHERE source = %s", (source,))
+        return {file: (print, digest.hex()) for file, print, digest in found}
+
+    def count(self, source: str) -> int:
+        with self._reading() as rows:
+            found = rows("SELECT chunks FROM totals WHERE source = %s", (source,))
+        return int(found[0][0]) if found else 0
+
+    # putting in and taking out
+
+    def put(self, documents: Sequence[Document]) -> None:
+        latest = {(each.source, each.file): each for each in documents}
+        with self._writing():
+            self._touch()
+            for source in {source for source, _ in latest}:
+                self._take_out(source, [each.file for each in documents if each.source == source])
+            self._add([*latest.values()])
+
+    def _add(self, documents: Sequence[Document]) -> None:
+        fields = [
+            [[keywords.split(text) for text in schema.fields(_row(each, at))]
+             for at in range(len(each.chunks))]
+            for each in documents
+        ]  # fmt: skip
+        every = (field for file in fields for chunk in file for field in chunk)
+        stems = self._stems({word for field in every for word in field})
+        file, chunk = self._last("files"), self._last("chunks")
+        with self._copying("files") as write:
+            for number, each in enumerate(documents, file + 1):
+                write((number, *_file_row(each)))
+        held: Counter[str] = Counter()
+        totals: dict[str, tuple[int, int]] = {}
+        with self._copying("chunks") as write:
+            for number, (each, words) in enumerate(zip(documents, fields, strict=True), file + 1):
+                for piece, split in zip(each.chunks, words, strict=True):
+                    chunk, length = chunk + 1, sum(map(len, split))
+                    vector = keywords.vector(split, stems)
+                    write((chunk, number, each.source, piece.start, piece.end, _kept(piece.text),
+                           length, vector))  # fmt: skip
+                    held.update({stems[word] for field in split for word in field})
+                    before = totals.get(each.source, (0, 0))
+                    totals[each.source] = (before[0] + 1, before[1] + length)
+        self._count(held, totals)
+
+    @contextmanager
+    def _copying(self, table: str) -> Iterator[Callable[[Sequence[object]], None]]:
+        query = f"COPY {table} FROM STDIN".encode()
+
+        def write(row: Sequence[object]) -> None:
+            self._watch.renew()
+            out.write_row(row)
+
+        with self._watch.asking(), self._database.cursor() as cursor, cursor.copy(query) as out:
+            yield write
+
+    def _last(self, table: str) -> int:
+        return int(self._rows(f"SELECT coalesce(max(id), 0) FROM {table}")[0][0])
+
+    def _count(self, held: Mapping[str, int], totals: Mapping[str, tuple[int, int]]) -> None:
+        self._run(
+            "INSERT INTO vocabulary AS v SELECT * FROM unnest(%s::text[], %s::bigint[])"
+            " ON CONFLICT (word) DO UPDATE SET held = v.held + excluded.held",
+            ([*held], [*held.values()]),
+        )
+        for source, (chunks, words) in totals.items():
+            self._run(
+                "INSERT INTO totals AS t VALUES (%s, %s, %s) ON CONFLICT (source) DO UPDATE"
+                " SET chunks = t.chunks + excluded.chunks, words = t.words + excluded.words",
+                (source, chunks, words),
+            )
+
+    def _take_out(self, source: str, files: Sequence[str]) -> None:
+        self._run(
+            "WITH gone AS (SELECT c.words, c.length FROM chunks c JOIN files f ON c.file = f.id"
+            " WHERE f.source = %s AND f.file = ANY(%s)),"
+            " fewer AS (UPDATE vocabulary v SET held = v.held - g.chunks FROM"
+            " (SELECT lexeme, count(*) AS chunks FROM gone, unnest(gone.words) GROUP BY lexeme) g"
+            ' WHERE v.word = g.lexeme COLLATE "C")'
+            " UPDATE totals SET chunks = chunks - (SELECT count(*) FROM gone),"
+            " words = words - (SELECT coalesce(sum(length), 0) FROM gone) WHERE source = %s",
+            (source, files, source),
+        )
+        self._run("DELETE FROM files WHERE source = %s AND file = ANY(%s)", (source, files))
+
+    def reprint(self, source: str, prints: Mapping[str, str]) -> None:
+        with self._writing():
+            self._run(
+                "UPDATE files f SET print = n.print FROM unnest(%s::text[], %s::text[])"
+                " AS n (file, print) WHERE f.source = %s AND f.file = n.file",
+                ([*prints], [*prints.values()], source),
+            )
+
+    def remove(self, source: str, files: Iterable[str]) -> None:
+        with self._writing():
+            self._touch()
+            self._take_out(source, [*files])
+
+    def tidy(self) -> None:
+        with self._writing():
+            self._run("DELETE FROM vocabulary WHERE held <= 0")
+        with self._patient():
+            self._run("VACUUM (ANALYZE) files, chunks, vocabulary")
+        self._index_vectors()
+
+
+def _row(document: Document, at: int) -> Row:
+    piece = document.chunks[at]
+    return Row(
+        document.source, document.file, document.name, document.title, document.description,
+        document.date, document.status, piece.start, piece.end, piece.text,
+    )  # fmt: skip
+
+
+def _file_row(document: Document) -> tuple[object, ...]:
+    texts = (document.name, document.title, document.description, document.date, document.status)
+    return (
+        document.source, document.file, document.print, bytes.fromhex(document.digest),
+        *map(_kept, texts),
+    )  # fmt: skip
+
+
+def _kept(text: str) -> str:
+    return text.replace("\0", "\ufffd")  # the one character that PostgreSQL does not take

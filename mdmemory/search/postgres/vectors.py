@@ -1,0 +1,228 @@
+"""Vectors in PostgreSQL: by pgvector where the server has it, else kept there and compared here.
+
+Where there are many, an index makes that quick and only nearly complete; it needs a model whose
+vectors all have one length.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from mdmemory.search.database import Row
+from mdmemory.search.postgres.finding import ROW
+from mdmemory.search.postgres.server import Connected, told
+
+INDEXED = 50_000  # texts with vectors of one model, from which on an index is made
+_ROOM = "512MB"  # for making it: with the server's usual 64 MB it takes many times as long
+_LONGEST = 2_000  # numbers of a vector that pgvector indexes
+_WIDTH = 4  # bytes of a number
+_LOOKED = 400  # the most that the index looks at for one answer before it goes on
+_OF_SOURCE = (
+    "vectors v JOIN chunks c ON c.id = v.chunk"
+    " JOIN embeddings e ON e.hash = v.hash AND e.model = v.model"
+    " WHERE v.model = %(model)s AND c.source = %(source)s"
+)
+
+
+class Vectors(Connected):
+    """The part of a Database that knows of vectors."""
+
+    def _vector_type(self) -> str:
+        """The type for vectors on this server: pgvector's, which is set up where that may be."""
+        import psycopg
+
+        if not self._extension():
+            try:
+                with self._database.transaction():
+                    self._run("CREATE EXTENSION vector SCHEMA public")
+            except psycopg.Error:
+                return "bytea"
+        return f"{self._extension()}.vector"
+
+    def _extension(self) -> str:
+        """The schema that holds pgvector, or ""."""
+        query = "SELECT quote_ident(n.nspname) FROM pg_extension e"
+        query += " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+        found = self._rows(query)
+        return str(found[0][0]) if found else ""
+
+    def _place(self) -> str:
+        """The schema of pgvector if the vectors here are kept as its type, or ""."""
+        query = (
+            "SELECT quote_ident(n.nspname) FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
+            " JOIN pg_namespace n ON n.oid = t.typnamespace WHERE a.attname = 'vector'"
+            " AND a.attrelid = to_regclass('embeddings') AND t.typname = 'vector'"
+        )
+        found = self._rows(query)
+        return str(found[0][0]) if found else ""
+
+    def without_vector(self, source: str, model: str) -> int:
+        query = (
+            "SELECT count(*) FROM chunks c WHERE c.source = %s AND NOT EXISTS"
+            " (SELECT FROM vectors v WHERE v.chunk = c.id AND v.model = %s)"
+        )
+        with self._reading() as rows:
+            return int(rows(query, (source, model))[0][0])
+
+    def next_without_vector(self, source: str, model: str, limit: int) -> dict[int, Row]:
+        query = (
+            f"SELECT c.id, {ROW} FROM chunks c JOIN files f ON c.file = f.id WHERE c.source = %s"
+            " AND NOT EXISTS (SELECT FROM vectors v WHERE v.chunk = c.id AND v.model = %s)"
+            " ORDER BY c.id LIMIT %s"
+        )
+        with self._reading() as rows:
+            return {number: Row(*row) for number, *row in rows(query, (source, model, limit))}
+
+    def known_texts(self, model: str, hashes: Collection[bytes]) -> set[bytes]:
+        query = "SELECT hash FROM embeddings WHERE model = %s AND hash = ANY(%s)"
+        with self._reading() as rows:
+            return {bytes(hash) for (hash,) in rows(query, (model, [*hashes]))}
+
+    def put_vectors(
+        self, model: str, vectors: Mapping[bytes, bytes], chunks: Mapping[int, bytes]
+    ) -> None:
+        with self._writing():
+            self._touch()
+            place = self._place()
+            kept = [_written(each) if place else each for each in vectors.values()]
+            kind = f"{place}.vector" if place else "bytea"
+            self._run(
+                "INSERT INTO embeddings SELECT n.hash, %s, n.vector"
+                f" FROM unnest(%s::bytea[], %s::{'text' if place else 'bytea'}[]::{kind}[])"
+                " AS n (hash, vector)"
+                " ON CONFLICT (hash, model) DO UPDATE SET vector = excluded.vector",
+                (model, [*vectors], kept),
+            )
+            self._run(
+                "INSERT INTO vectors SELECT c.id, %s, n.hash FROM unnest(%s::bigint[], %s::bytea[])"
+                " AS n (chunk, hash) JOIN chunks c ON c.id = n.chunk"
+                " ON CONFLICT (chunk, model) DO UPDATE SET hash = excluded.hash",
+                (model, [*chunks], [*chunks.values()]),
+            )
+
+    def forget_vectors(self, model: str) -> None:
+        with self._writing():
+            self._touch()
+            self._run("DELETE FROM vectors WHERE model <> %s", (model,))
+            self._run(
+                "DELETE FROM embeddings e WHERE e.model <> %s OR NOT EXISTS"
+                " (SELECT FROM vectors v WHERE v.hash = e.hash AND v.model = e.model)",
+                (model,),
+            )
+        self._index_vectors()
+
+    def nearest(
+        self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
+    ) -> tuple[dict[int, float], float]:
+        with self._reading() as rows:
+            place = self._place()
+            if not place:
+                return self._compared_here(source, model, vector, limit, also)
+            numbers = len(vector) // _WIDTH
+            asked = {"source": source, "model": model, "vector": _written(vector),
+                     "numbers": numbers, "limit": limit, "also": [*also]}  # fmt: skip
+            if rows("SELECT to_regclass(%s)", (_index(model, numbers),))[0][0]:
+                return self._by_index(place, model, numbers, asked)
+            found = rows(_exact(place), asked)
+        return {chunk: cosine for chunk, cosine, _ in found}, float(found[0][2]) if found else 0.0
+
+    def _by_index(
+        self, place: str, model: str, numbers: int, asked: Mapping[str, object]
+    ) -> tuple[dict[int, float], float]:
+        """The nearest by the index; the least cosine is that of some: nobody knows all."""
+        kind = f"{place}.vector({numbers})"
+        cosine = f"-(e.vector::{kind} OPERATOR({place}.<#>) %(vector)s::{kind})"
+        with self._database.transaction():
+            # filtered by source afterwards, so it has to be able to go on for more
+            self._run("SET LOCAL hnsw.iterative_scan = 'strict_order'")
+            self._run(f"SET LOCAL hnsw.ef_search = {_LOOKED}")
+            # the index has the texts of one model, and serves who names it there
+            near = _OF_SOURCE.replace("v.model = %(model)s", "e.model = %(model)s", 1)
+            found = self._rows(
+                f"SELECT v.chunk, {cosine} FROM {near}"
+                f" ORDER BY e.vector::{kind} OPERATOR({place}.<#>) %(vector)s::{kind}"
+                " LIMIT %(limit)s",
+                asked,
+            )
+        others = self._rows(
+            f"SELECT v.chunk, {cosine} FROM {_OF_SOURCE} AND v.chunk = ANY(%(also)s)", asked
+        )
+        low = self._rows(
+            f"SELECT min({cosine}) FROM embeddings e TABLESAMPLE SYSTEM (2) REPEATABLE (1)"
+            " WHERE e.model = %(model)s",
+            asked,
+        )[0][0]
+        cosines = dict(sorted(found, key=lambda each: (-each[1], each[0]))) | dict(others)
+        return cosines, min([*cosines.values(), *([low] if low is not None else [])], default=0.0)
+
+    def _compared_here(
+        self, source: str, model: str, vector: bytes, limit: int, also: Collection[int]
+    ) -> tuple[dict[int, float], float]:
+        from mdmemory.search import vectors  # numpy
+
+        def read() -> vectors.Space:
+            query = f"SELECT v.chunk, e.vector FROM {_OF_SOURCE} AND length(e.vector) = %(size)s"
+            values = {"model": model, "source": source, "size": len(vector)}
+            found = self._rows(f"{query} ORDER BY v.chunk", values)
+            data = b"".join(each for _, each in found)
+            return vectors.space([chunk for chunk, _ in found], data, len(vector) // _WIDTH)
+
+        word = "The PostgreSQL server has no pgvector: vectors are compared here, and slowly."
+        if word not in self.said:
+            self.said.append(word)
+        state = self._rows("SELECT value FROM meta WHERE key = 'touched'")
+        place = f"{self._schema} {source}"
+        space = vectors.kept(place, (state and state[0][0], model, len(vector)), read)
+        return space.nearest(vector, limit, also)
+
+    def _index_vectors(self) -> None:
+        """Make the index of each model that has many vectors, of one length, and none yet."""
+        with told():
+            place = self._place()
+            lengths = f"min({place}.vector_dims(vector)), max({place}.vector_dims(vector))"
+            query = f"SELECT model, {lengths} FROM embeddings GROUP BY model HAVING count(*) >= %s"
+            found = self._rows(query, (INDEXED,)) if place else []
+        for model, least, most in found:
+            if least == most <= _LONGEST:
+                self._index_model(place, model, most)
+
+    def _index_model(self, place: str, model: str, numbers: int) -> None:
+        name = _index(model, numbers)
+        with self._patient():
+            (said,) = self._rows("SELECT quote_literal(%s)", (model,))[0]
+            # minutes: so not under the writers' lock, and left to the first who comes
+            with self._database.transaction():
+                lock = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
+                if self._rows(lock, (f"{self._schema} {name}",))[0][0]:
+                    self._run(f"SET LOCAL maintenance_work_mem = '{_ROOM}'")
+                    self._run(f"CREATE INDEX IF NOT EXISTS {name} ON embeddings USING hnsw"
+                              f" ((vector::{place}.vector({numbers})) {place}.vector_ip_ops)"
+                              f" WHERE model = {said}")  # fmt: skip
+
+
+def _exact(place: str) -> str:
+    """Every vector compared; of the nearest, and of those that are wanted beside, the cosine, with
+    the least of all."""
+    cosine = f"-(e.vector OPERATOR({place}.<#>) %(vector)s::{place}.vector)"
+    return (
+        f"WITH a AS MATERIALIZED (SELECT v.chunk, {cosine} AS cosine FROM {_OF_SOURCE}"
+        f" AND {place}.vector_dims(e.vector) = %(numbers)s),"
+        " near AS (SELECT * FROM a ORDER BY cosine DESC, chunk LIMIT %(limit)s)"
+        " SELECT chunk, cosine, (SELECT min(cosine) FROM a) FROM"
+        " (SELECT 0 AS part, * FROM near UNION ALL SELECT 1, * FROM a"
+        " WHERE chunk = ANY(%(also)s) AND chunk NOT IN (SELECT chunk FROM near)) b"
+        " ORDER BY part, cosine DESC, chunk"
+    )
+
+
+def _index(model: str, numbers: int) -> str:
+    return f"nearest_{sha256(model.encode()).hexdigest()[:12]}_{numbers}"
+
+
+def _written(vector: bytes) -> str:
+    """A vector as pgvector reads it."""
+    numbers: Sequence[Any] = array("f", vector)
+    return f"[{','.join(map('{:.9g}'.format, numbers))}]"

@@ -1,0 +1,127 @@
+"""What a search gives back. Values only."""
+
+from __future__ import (
+    annotations,
+)
+
+import os
+from collections.abc import (
+    Callable,
+)
+from dataclasses import (
+    dataclass,
+)
+from stat import (
+    S_ISREG,
+)
+
+from mdmemory.errors import (
+    NotFound,
+    UsageError,
+)
+from mdmemory.note.note import (
+    UNREADABLE,
+)
+from mdmemory.store import (
+    catalog,
+)
+from mdmemory.store.store import (
+    Store,
+    StoredNote,
+    is_note_name,
+)
+
+_SHOWN = 120  # characters of a name that a message repeats
+
+
+def passage(
+    store: Store, is_secret: Callable[[str], bool], file: str, lines: tuple[int, int] | None
+) -> Passage:
+    """The lines (from 1, both included; None: all) of a note. The last may lie behind its end.
+
+    Raises UsageError for a path and for lines that cannot be; NotFound for what is no readable
+    note, and for one that is held back.
+    """
+    stored = _note(store, file)
+    if catalog.row(stored.note, is_secret).held:
+        raise NotFound(
+            f"{stored.file} is held back: it seems to hold a secret.",
+            "`mdmemory doctor` says more.",
+        )
+    every = stored.note.text.splitlines()
+    first, last = lines or (1, max(1, len(every)))
+    if first < 1 or last < first:
+        raise UsageError(f"{first}-{last} are no lines of a file.", "Lines count from 1: `A-B`.")
+    if first > max(1, len(every)):
+        raise NotFound(f"{stored.file} has {len(every)} lines.", "Ask for fewer.")
+    last = min(last, max(1, len(every)))
+    return Passage(stored.file, first, last, "\n".join(every[first - 1 : last]))
+
+
+def _note(store: Store, file: str) -> StoredNote:
+    if "/" in file or "\\" in file or "\0" in file:
+        raise UsageError(
+            f"{file[:_SHOWN]!r} is a path, and only notes of the store are read.",
+            "Name the file alone: `mdmemory list` shows them.",
+        )
+    for name in (file, f"{file}.md"):
+        if is_note_name(name) and _is_regular(store, name):
+            stored = store.read(name)
+            if stored.note.head.status == UNREADABLE:
+                raise NotFound(stored.note.head.problems[0], "`mdmemory doctor` says more.")
+            return stored
+    raise NotFound(f"There is no note {file[:_SHOWN]!r}.", "`mdmemory list` shows all.")
+
+
+def _is_regular(store: Store, name: str) -> bool:
+    try:
+        return S_ISREG(os.lstat(store.folder / name).st_mode)
+    except (OSError, ValueError):  # too long, not encodable
+        return False
+
+
+MEMORY = "memory"  # the source of hits that are notes
+SESSIONS = "sessions"  # turns of sessions; lines are the numbers of turns
+FILES = "files"  # markdown in folders that a person named
+ALL = "all"
+SOURCES = (MEMORY, SESSIONS, FILES)  # a database numbers chunks by it: only append
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place that answers a query; `text` is that place, line by line as it stands.
+
+    `score` lies between 0 and 1. `title` is the note's title or name, or the session's title,
+    `date` (`YYYY-MM-DD` or "") its last change, `status` is "" or unconfirmed. Lines count from 1
+    and belong to the file; of a session (`file` is its id) they are turns.
+    """
+
+    file: str
+    name: str
+    start_line: int
+    end_line: int
+    score: float
+    source: str
+    text: str
+    title: str = ""
+    date: str = ""
+    status: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits, best first. `mode` is keyword, hybrid or vectors; `said` tells what went wrong."""
+
+    mode: str
+    hits: tuple[Hit, ...]
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Some lines of a note, as they stand."""
+
+    file: str
+    start_line: int
+    end_line: int
+    text: str

@@ -1,0 +1,83 @@
+"""What a search looks at beside the notes: where it lies on this machine, and who makes vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmemory import person
+from mdmemory.config.table import PROJECT_FILE
+from mdmemory.errors import RepositoryState
+from mdmemory.privacy import redacted
+from mdmemory.store.project import Project
+
+if TYPE_CHECKING:
+    from mdmemory.search.embeddings import Embedder, Local
+    from mdmemory.search.project import Feeder
+
+
+def session_folders(project: Project) -> list[Path]:
+    """The project's folder in each of its repository's worktrees, those that are gone, too.
+
+    A store that belongs to no one project serves the folder in which the command was started.
+    """
+    from mdmemory.git import repositories
+
+    root = project.root
+    if root == person.places().personal_root or not (root / PROJECT_FILE).is_file():
+        root = Path.cwd()
+    try:
+        repository = repositories.find(root)
+    except RepositoryState:  # no reason not to look
+        repository = None
+    listed = repository.ask("worktree", "list", "--porcelain") if repository else None
+    if repository is None or listed is None:
+        return [root]
+    below = Path(os.path.realpath(root)).relative_to(os.path.realpath(repository.top))
+    lines = listed.decode("utf-8", "surrogateescape").split("\n")
+    trees = [line.removeprefix("worktree ") for line in lines if line.startswith("worktree ")]
+    return [root, *(Path(tree) / below for tree in trees)]
+
+
+def sources(project: Project, wanted: str) -> Mapping[str, Feeder]:
+    """What feeds a source of search beside the notes, or (all) each of them."""
+    from mdmemory.search.results import ALL, FILES, SESSIONS
+
+    found: dict[str, Feeder] = {}
+    if wanted in (SESSIONS, ALL):
+        from mdmemory.search.transcripts import Transcripts
+
+        exports = _folders(project, "search.transcripts")
+        folders = session_folders(project)
+        found[SESSIONS] = Transcripts(person.hosts(), folders, exports, redacted)
+    if wanted in (FILES, ALL):
+        from mdmemory.search.folders import Folders
+
+        found[FILES] = Folders(_folders(project, "search.folders"), project.store, redacted)
+    return found
+
+
+def embedder(project: Project, today: str) -> Embedder | None:
+    """Who makes vectors on the day `today`; None where a person chose nobody."""
+    settings = project.settings
+    if settings.text("search.embeddings") == "off":
+        return None
+    if settings.text("search.embeddings") == "local":
+        return _local(settings.text("search.embedding_model"))
+    from mdmemory.llm.choose import Caller, embedder
+
+    return embedder(Caller(project, today, person.environment(), redacted))
+
+
+@cache  # a model takes seconds to load
+def _local(name: str) -> Local:
+    from mdmemory.search.embeddings import LOCAL_MODEL, Local
+
+    return Local(name or LOCAL_MODEL)
+
+
+def _folders(project: Project, setting: str) -> list[Path]:
+    return [Path(os.path.expanduser(each)) for each in project.settings.several(setting)]

@@ -1,0 +1,284 @@
+"""The literals of a text: what a compaction must neither lose nor invent.
+
+Numbers (with dates and versions), URLs, mail addresses, paths, identifiers, code spans, quoted
+strings, `Why:` lines, [[links]] and proper nouns, compared as whole tokens. Pure text in, sets of
+tokens out.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from mdmemory.text.statements import CJK, is_cjk, is_german, pieces, proper_nouns
+from mdmemory.text.stems import is_known, sense
+
+_STEM = 4  # letters of a noun that its ending must leave
+LISTED = 20  # lost or invented literals that an audit lists
+
+_END = ".,;:!?…"  # punctuation that follows a literal, not part of it
+_L = rf"[^\W{CJK}]"  # a letter, digit or underscore of a script that puts spaces between words
+# Lengths are bounded where a text of one letter would make a search quadratic.
+_URL = re.compile(
+    r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}+://[^\s<>\"'`)\]，。；：！？、）」』】》]+"
+)
+_MAIL = re.compile(
+    r"(?<![A-Za-z0-9_])[A-Za-z0-9_.+-]{1,64}+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[\w.~/-]+)?",
+    re.ASCII,
+)
+# Rooted, or ending in a file name with an extension: "and/or" is prose.
+_PATH = re.compile(
+    r"(?<![\w/:.~@+-])(?:(?:~|\.{1,2})?/[\w@+~-][\w.@+~-]*(?:/[\w.@+~-]+)*/?"
+    r"|[\w.@+-]+(?:/[\w.@+-]+)*/[\w@+-]+\.[A-Za-z]\w*"
+    r"|[\w.@+-]+(?:/[\w.@+-]+){2,}/?"
+    r"|[\w.@+-]+(?:/[\w.@+-]+)*/(?![\w/])"
+    r"|[A-Za-z]:\\[^\s\"'<>|`，。]+)",
+    re.ASCII,
+)
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_SIGNED = re.compile(r"(?:[$€£¥]|(?<![\w)])[-−+])?(?<!\d)\d+(?:[.,:/-]\d+)*(?!\d)[%‰€£¥°]?")
+# 10ms, gpt-5-mini, snake_case, ENV_VAR, camelCase: told apart from words by `_is_identifier`.
+_IDENTIFIER = re.compile(
+    r"(?<![A-Za-z0-9_])(?=[a-z-]{0,80}+[A-Z0-9_])[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)*", re.ASCII
+)
+_OTHER = re.compile(
+    r"(?<![\w/:.~@-])[A-Za-z0-9_-]+(?:\.[A-Za-z_][\w-]*)+(?![\w@])"  # dotted names, files
+    r"|(?<![\w.@/-])\.[A-Za-z][\w-]+(?:\.[A-Za-z]\w*)*"  # .env
+    r"|(?<![\w-])--[A-Za-z][\w-]*(?:=[^\s,;`'\"，。]+)?"  # --flag=value
+    r"|(?<![\w.@/])@[A-Za-z][\w-]*(?:/[\w.-]*\w)?"  # @handle, @scope/package
+    r"|(?<!\w)[A-Za-z]\w*(?:\+\+|#)(?!\w)",  # C++, C#
+    re.ASCII,
+)
+_OTHER_SIGN = re.compile(r"\.[A-Za-z_]|--|@|\+\+|#")
+_ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")  # e.g, i.e: not a dotted name
+_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_FENCE = re.compile(r"[ \t]*(`{3,}+|~{3,}+)")
+_QUOTED = re.compile(
+    rf"(?<!{_L})\"(?=\S)([^\"\n]{{1,300}})(?<=\S)\"(?!{_L})"
+    rf"|(?<!{_L})'(?=\S)([^'\n]{{2,300}})(?<=\S)'(?!{_L})"
+    r"|[“„«]\s?([^“”„«»\n]{1,300}?)\s?[”“»]"
+    rf"|‘(?=\S)([^‘’\n]{{2,300}})’(?!{_L})"
+    r"|「([^「」\n]{1,300})」|『([^『』\n]{1,300})』|《([^《》\n]{1,300})》"
+)
+_SPAN_SIGN = re.compile("[`~\"'“„«‘「『《]")
+_ORDINAL = re.compile(r"(?m)^[ \t]*[0-9]{1,2}[.)](?=[ \t])")  # the number of a list item: form
+_WHY = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$")
+_LINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
+_PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
+_WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
+
+
+def links(text: str) -> set[str]:
+    """The names that a text links to as [[name]], folded as `fold` does."""
+    return {fold(name) for name in _LINK.findall(text)}
+
+
+def fold(name: str) -> str:
+    """A name as links compare it: composed, without case, without `.md`."""
+    plain = name if name.isascii() else unicodedata.normalize("NFC", name)
+    return plain.strip().casefold().removesuffix(".md")
+
+
+def tokens(text: str) -> set[str]:
+    """Every literal of a text but its `Why:` lines and proper nouns, each as it is compared."""
+    text = _composed(text)
+    return set(_words(text)) | set(_spans(text)) | {f"[[{name}]]" for name in links(_flat(text))}
+
+
+def audit(
+    sources: Sequence[str], result: str, *, merged: Collection[str] = ()
+) -> tuple[list[str], list[str]]:
+    """What `result` lost of the source texts, and what it holds that none of them has.
+
+    `merged` are the names of the sources: links among them may go, for they are one note now.
+    At most 20 of each are listed.
+    """
+    before, after = _Reading([_composed(text) for text in sources]), _Reading([_composed(result)])
+    own = {f"[[{fold(name)}]]" for name in merged}
+    lost = {token for token in before.lacking(after) if token not in own}
+    invented = set(after.lacking(before, strange=True))
+    return sorted(lost)[:LISTED], sorted(invented)[:LISTED]
+
+
+class _Reading:
+    """One or several texts, read for the literals that are demanded of another reading."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        # One after the other, too: a quotation that two of them open and close is in neither.
+        self.whole = _flat("\n".join(texts))
+        self.tokens = {token for text in texts for token in _words(text)}
+        self.links = links(self.whole)
+
+    @cached_property
+    def folded(self) -> str:
+        return _folded(self.whole)
+
+    @cached_property
+    def vocabulary(self) -> set[str]:
+        return {word for piece in pieces(self.whole) for word in _parts(piece)}
+
+    def names(self, folded: str) -> bool:
+        """Whether a proper noun is among the words, in whatever number or case, or a word that
+        means the same."""
+        if folded in self.vocabulary or not self._forms.isdisjoint(_forms(folded)):
+            return True
+        return is_known(folded) and sense(folded) in map(sense, self.vocabulary)
+
+    @cached_property
+    def _forms(self) -> set[str]:
+        return {form for word in self.vocabulary for form in _forms(word)}
+
+    def lacking(self, other: _Reading, *, strange: bool = False) -> Iterator[str]:
+        """The literals of this one that the other does not have.
+
+        `strange`: this is the result, which is a stranger to the sources. Then a `Why:` line need
+        not be one there, only made of their words.
+        """
+        plain = {token for text in self.texts for token in self._demanded(text)}
+        yield from (token for token in plain - other.tokens if not other.holds(token))
+        yield from (f"[[{name}]]" for name in self.links - other.links)
+        for span in {span for text in self.texts for span in _spans(text)}:
+            if span not in other.tokens and not stands(span, other.whole):
+                yield span
+        for reason in (reason for text in self.texts for reason in _WHY.findall(text)):
+            if not other.gives(reason, strange):
+                yield f"Why: {reason.strip()}"
+        german = any(map(is_german, other.texts)) if strange else None
+        for text in self.texts:
+            for folded, noun in proper_nouns(text, german=german).items():
+                if not other.names(folded) and not stands(folded, other.folded):
+                    yield noun
+
+    def _demanded(self, text: str) -> Iterable[str]:
+        bare = _ORDINAL.sub("", text)
+        return self.tokens if bare == text and len(self.texts) == 1 else _words(bare)
+
+    def holds(self, token: str) -> bool:
+        """Whether a token stands here that a neighbour makes read otherwise ("`" left open)."""
+        return not _NUMBER.fullmatch(token) and stands(token, self.whole)
+
+    def gives(self, reason: str, strange: bool) -> bool:
+        """Whether a reason stands here, or (strange) is made of the words that do."""
+        if stands(_folded(reason), self.folded):
+            return True
+        return strange and {word for piece in pieces(reason) for word in _parts(piece)} <= (
+            self.vocabulary
+        )
+
+
+def stands(token: str, text: str) -> bool:
+    """Whether the token stands in the text with nothing touching it that could belong to it."""
+    at = text.find(token) if token else 0
+    while at >= 0:
+        if _is_free(token, text, at):
+            return True
+        at = text.find(token, at + 1)
+    return False
+
+
+def _is_free(token: str, text: str, at: int) -> bool:
+    end = at + len(token)
+    before, after = text[at - 1 : at] if at else "", text[end : end + 1]
+    if (_wordy(token[0]) or token[0] in "-./~@") and (_wordy(before) or before in _JOINS_BEFORE):
+        return False
+    if not _wordy(token[-1]):
+        return True
+    further = text[end + 1 : end + 2]
+    if _wordy(after) or after in _JOINS_AFTER:
+        return False
+    return not (after in ".:,'’" and after and _wordy(further)) or text[end : end + 3] in _OWNS
+
+
+_JOINS_BEFORE = frozenset("-./~@\\+")
+_JOINS_AFTER = frozenset("-/@+#=\\")
+_OWNS = frozenset(("'s ", "’s "))
+
+
+def _wordy(char: str) -> bool:
+    return bool(char) and (char.isalnum() or char == "_") and not is_cjk(char)
+
+
+def _composed(text: str) -> str:
+    if text.isascii():
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+    composed = unicodedata.normalize("NFC", text).translate(_WIDE_DIGITS)
+    return composed.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _flat(text: str) -> str:
+    """Each paragraph on one line: where a line breaks is form."""
+    return "\n".join(" ".join(part.split()) for part in _PARAGRAPHS.split(text))
+
+
+def _words(text: str) -> Iterator[str]:
+    """The literals that hold no white space: they are cut the same way wherever they stand."""
+    for token in _SIGNED.findall(text):
+        number = token.strip("-−+$€£¥%‰°")
+        yield from (number,) if number == token else (number, token)
+    # Looking for the sign first is many times as fast as searching for the form.
+    for sign, form in (("://", _URL), ("@", _MAIL), ("/", _PATH), ("\\", _PATH)):
+        if sign in text:
+            yield from (token.rstrip(_END) for token in form.findall(text))
+    if _OTHER_SIGN.search(text):
+        yield from (token for token in _OTHER.findall(text) if not _ABBREVIATION.fullmatch(token))
+    yield from filter(_is_identifier, _IDENTIFIER.findall(text))
+
+
+def _is_identifier(token: str) -> bool:
+    if token.isalpha():  # camelCase; a capital in front makes it a proper noun
+        return token[0].islower() and not token.islower()
+    digits = sum(map(str.isdigit, token))
+    if token[0] in "vV" and digits == len(token) - 1:
+        return False  # v2 is the number 2
+    return "_" in token or 0 < digits < len(token) - token.count("-")
+
+
+def _spans(text: str) -> Iterator[str]:
+    """The literals that may hold white space: code spans, lines of code blocks, quoted strings."""
+    if not _SPAN_SIGN.search(text):
+        return
+    flat = _flat(text)
+    yield from filter(None, (" ".join(span.split()) for span in _CODE.findall(flat)))
+    for groups in _QUOTED.findall(flat):
+        yield from filter(None, (span.strip().rstrip(_END) for span in groups))
+    if "```" in text or "~~~" in text:
+        yield from filter(None, (" ".join(line.split()) for line in _fenced(text)))
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """The lines of the code blocks of a text; one that is left open holds none."""
+    fence, held = "", list[str]()
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if fence and mark and mark[1].startswith(fence):
+            yield from held
+            fence = ""
+        elif fence:
+            held.append(line)
+        elif mark:
+            fence, held = mark[1], []
+
+
+def _parts(piece: str) -> Iterable[str]:
+    """The forms in which a word may stand for a proper noun: whole, its parts, without 's."""
+    folded = piece.casefold()
+    yield folded
+    if not folded.isalnum():
+        yield from re.split(r"[^\w]", folded)
+        yield folded.removesuffix("'s").removesuffix("’s")
+
+
+def _forms(folded: str) -> Iterator[str]:
+    """A word, and what is left of it without the ending of a plural or a genitive."""
+    yield folded
+    if folded.isalpha():
+        for ending in ("s", "es", "n", "en"):
+            if folded.endswith(ending) and len(folded) - len(ending) >= _STEM:
+                yield folded[: -len(ending)]
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(_END)

@@ -1,0 +1,1 @@
+"""The tools for assistants: one table for all hosts."""

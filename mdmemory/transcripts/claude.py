@@ -1,0 +1,188 @@
+"""Claude Code's sessions: a folder per project, a file per session, a JSON object per line.
+
+Lines of tools, sub-agents, hooks and the client itself come in the user's name, too: only what a
+person typed becomes a user's turn. A line of a form that is not known is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_regular
+from mdmemory.transcripts.injected import without_tagged
+from mdmemory.transcripts.turns import ROLES, Transcript, Turn, as_text, is_id, is_ours, said
+
+MAX_BYTES = 256 * 1024 * 1024
+_MAX_SLUG = 200  # characters; a longer one is cut, and a hash follows
+
+# A line with one of these is the client's own, or a sub-agent's.
+_NOT_SAID = ("isMeta", "isSidechain", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+_CLIENT_TAGS = (
+    r"command-[a-z-]+|local-command-[a-z-]+|bash-(?:input|stdout|stderr)|task-notification"
+    r"|user-prompt-submit-hook|ide_\w+|teammate-message|cross-session-message|fork-boilerplate"
+)
+_CLIENT_LINES = (
+    "[Request interrupted", "[SYSTEM NOTIFICATION", "Caveat: The messages below were generated",
+    "Stop hook feedback", "SubagentStop hook feedback", "Base directory for this skill:",
+)  # fmt: skip
+_SUMMARY = "This session is being continued from a previous conversation"
+_TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
+
+
+def is_claude(data: bytes) -> bool:
+    """Whether a line of it is one of such a session."""
+    return any(isinstance(row.get("type"), str) for row in _rows(data))
+
+
+def read_claude(data: bytes) -> Transcript:
+    """The turns of a session's file, in the order of its lines.
+
+    It is named by the last name that it gives itself, "" when it gives none.
+    """
+    titles: dict[str, str] = {}
+    turns: dict[str, Turn] = {}
+    summaries: list[Turn] = []
+    own_name = ""
+    for row in _rows(data):
+        own_name = as_text(row.get("sessionId")) or own_name
+        kind = as_text(row.get("type"))
+        if kind in _TITLES:
+            titles[kind] = as_text(row.get(_TITLES[kind]))
+        turn, is_summary = _turn(row, kind)
+        if turn and is_summary:
+            summaries.append(turn)
+        elif turn:
+            turns.setdefault(turn.id, turn)  # a session that was resumed may repeat its lines
+    name = own_name if is_id(own_name) else ""
+    title = next((titles[kind] for kind in reversed(_TITLES) if titles.get(kind)), "")
+    if is_ours(title):
+        return Transcript(name, title, "", ())
+    return Transcript(name, title, "", tuple(turns.values()), tuple(summaries))
+
+
+def _rows(data: bytes) -> Iterator[Mapping[str, Any]]:
+    for line in data.split(b"\n"):
+        if not line.lstrip().startswith((b"{", b"\xef\xbb\xbf{")):
+            continue
+        try:
+            row = json.loads(line.decode("utf-8-sig", "replace"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield row
+
+
+def _turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:
+    """The turn of a line, and whether it is the client's summary of what came before."""
+    role, content = _message(row, kind)
+    name = as_text(row.get("uuid"))
+    if not role or not is_id(name):
+        return None, False
+    words = without_tagged(_words(content), _CLIENT_TAGS).strip()
+    is_summary = bool(row.get("isCompactSummary")) or words.startswith(_SUMMARY)
+    is_said = not any(row.get(mark) for mark in _NOT_SAID)
+    if row.get("isSidechain") or not (is_said or is_summary):
+        return None, False
+    text = "" if words.startswith(_CLIENT_LINES) else said(words)
+    turn = Turn(name, role, text, _milliseconds(row.get("timestamp"))) if text else None
+    return turn, is_summary
+
+
+def _message(row: Mapping[str, Any], kind: str) -> tuple[str, object]:
+    """The role and content of a line; no role for one in which nobody speaks."""
+    if kind == "attachment":
+        return _queued(row)
+    message = row.get("message")
+    if kind not in ROLES or not isinstance(message, dict) or message.get("role", kind) != kind:
+        return "", None
+    if message.get("model") == "<synthetic>" or "toolUseResult" in row or not _is_human(row):
+        return "", None
+    return kind, message.get("content")
+
+
+def _queued(row: Mapping[str, Any]) -> tuple[str, object]:
+    """What was typed while the assistant was at work has a line of another form."""
+    item = row.get("attachment")
+    if not isinstance(item, dict) or item.get("type") != "queued_command":
+        return "", None
+    if item.get("commandMode") != "prompt" or item.get("isMeta") or not _is_human(item):
+        return "", None
+    return "user", item.get("prompt")
+
+
+def _is_human(row: Mapping[str, Any]) -> bool:
+    origin = row.get("origin")
+    return not isinstance(origin, dict) or origin.get("kind", "human") == "human"
+
+
+def _words(content: object) -> str:
+    if not isinstance(content, list):
+        return as_text(content)
+    blocks = [block for block in content if isinstance(block, dict)]
+    if any(block.get("type") == "tool_result" for block in blocks):
+        return ""  # what stands beside it is the client's comment on it
+    texts = [as_text(block.get("text")) for block in blocks if block.get("type") == "text"]
+    return "\n\n".join(filter(None, texts))
+
+
+def _milliseconds(stamp: object) -> int:
+    try:
+        return round(datetime.fromisoformat(as_text(stamp)).timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        return 0
+
+
+# --- the folder ------------------------------------------------------------------------------
+
+
+def sessions(
+    projects: Path, roots: Sequence[Path], wanted: Callable[[str], bool]
+) -> list[tuple[str, Transcript]]:
+    """The sessions that began in a wanted folder at or below the roots, each with its file's name.
+
+    A file that cannot be read is passed over.
+    """
+    found = ((file, session(file, wanted)) for file in files(projects, roots))
+    return [(file.stem, each) for file, each in found if each]
+
+
+def files(projects: Path, roots: Sequence[Path]) -> Iterator[Path]:
+    """The files of sessions that may have begun at or below one of the roots."""
+    places = {str(place) for root in roots for place in (root, os.path.realpath(root))}
+    slugs = tuple(_slug(place)[:_MAX_SLUG] for place in places)
+    for file in sorted(projects.glob("*/*.jsonl")):
+        # a folder's name does not tell a slash from a dash: the session itself says where it is
+        if file.parent.name.startswith(slugs) and not file.name.startswith("agent-"):
+            yield file
+
+
+def session(file: Path, wanted: Callable[[str], bool]) -> Transcript | None:
+    """The session in a file; None where it began elsewhere or cannot be read."""
+    try:
+        data = read_regular(file, MAX_BYTES)
+    except MdmemoryError:
+        return None
+    return read_claude(data) if wanted(_directory(data)) else None
+
+
+def find(projects: Path, session: str) -> Path | None:
+    """The file of a session, whatever its project."""
+    if not re.fullmatch(r"[\w-]{1,120}", session):
+        return None
+    return next(projects.glob(f"*/{session}.jsonl"), None)
+
+
+def _slug(folder: str) -> str:
+    """The name of a project's folder: its path with a dash for all but letters and digits."""
+    return re.sub(r"[^A-Za-z0-9]", "-", folder)
+
+
+def _directory(data: bytes) -> str:
+    return next((cwd for cwd in (as_text(row.get("cwd")) for row in _rows(data)) if cwd), "")

@@ -1,0 +1,69 @@
+"""A conversation written down as text: `User:` and `Assistant:` at the start of a line.
+
+Also `Human:`, `用户：` and `助手：`, bold or as a heading. What stands before the first of them, or
+under `Tool:` and `System:`, is nobody's words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+
+from mdmemory.transcripts.fences import fence_after
+from mdmemory.transcripts.turns import Transcript, Turn, is_ours, said
+
+_ROLES = {
+    "User": "user", "USER": "user", "Human": "user", "用户": "user", "用戶": "user",
+    "Assistant": "assistant", "ASSISTANT": "assistant", "AI": "assistant", "助手": "assistant",
+    "System": "", "Tool": "", "系统": "", "工具": "",
+}  # fmt: skip
+_LABEL = re.compile(
+    rf"(?:#{{1,4}} )?\*{{0,2}}({'|'.join(_ROLES)})\*{{0,2}}[ ]?[:：]\*{{0,2}}[ \t]*"
+)
+_TITLE = re.compile(r"\[Session:[ \t]*([^\]\n]{1,200})\]")
+
+
+def is_plain(text: str) -> bool:
+    """Whether anybody speaks in it."""
+    return any(role for role, _ in _blocks(text))
+
+
+def read_plain(text: str) -> Transcript:
+    """The turns of a conversation in plain text; none when nobody speaks in it.
+
+    It has no names for itself and its messages: the session is named by how it begins, a turn by
+    its number and all that was said until then. So a text that grows is read on, and another one
+    that only begins alike is read from its start.
+    """
+    text = text.replace("\r\n", "\n")
+    header = _TITLE.match(text.lstrip("\ufeff \t\n"))
+    title = header[1].strip() if header else ""
+    turns: list[Turn] = []
+    told = hashlib.sha256(title.encode("utf-8", "replace"))
+    session = ""
+    for number, (role, block) in enumerate(_blocks(text), 1):
+        told.update(f"\0{role}\0{block.strip()}".encode("utf-8", "replace"))
+        session = session or f"text-{told.hexdigest()[:12]}"
+        words = said(block) if role else ""
+        if words:
+            turns.append(Turn(f"{number:06}-{told.hexdigest()[:8]}", role, words))
+    return Transcript(session, title, "", () if is_ours(title) else tuple(turns))
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Who speaks ("": nobody) and what, in order. A label inside code is part of the code."""
+    role: str | None = None
+    lines: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        label = None if fence else _LABEL.match(line)
+        if label:
+            if role is not None:
+                yield role, "\n".join(lines)
+            role, lines = _ROLES[label[1]], [line[label.end() :]]
+        else:
+            fence = fence_after(line, fence)
+            lines.append(line)
+    if role is not None:
+        yield role, "\n".join(lines)

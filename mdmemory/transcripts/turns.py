@@ -1,0 +1,108 @@
+"""A session as turns: who said what, in order, and which of them are still to be read.
+
+Only words of the user and of the assistant are turns. `<private>` text and injected memory are
+left out here, for every host alike, so that no later step can take them for what a person said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mdmemory import bounds, unseen
+from mdmemory.privacy.private import strip_private
+from mdmemory.transcripts.injected import without_memory
+
+MAX_TURNS = 40
+MAX_CHARS = 24_000
+ROLES = ("user", "assistant")
+
+_OWN_TITLE = "mdmemory"
+_ID = re.compile(r"[\w.:-]{1,120}")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message: `role` is user or assistant, `time` milliseconds since 1970 (0: unknown)."""
+
+    id: str
+    role: str
+    text: str
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A session's turns in order; `parent` is the session that started this one, or "".
+
+    `summaries` are what a host's own compaction wrote: nobody's words, and none of the turns.
+    """
+
+    session: str
+    title: str
+    parent: str
+    turns: tuple[Turn, ...]
+    summaries: tuple[Turn, ...] = ()
+
+
+def since(
+    transcript: Transcript,
+    watermark: str,
+    max_turns: int = MAX_TURNS,
+    max_chars: int = MAX_CHARS,
+) -> list[Turn]:
+    """The turns to read next, oldest first.
+
+    After a known watermark these are the oldest unread ones, so that the next call goes on where
+    this one ended; for an unknown or empty watermark the newest ones. Always at least one turn,
+    whole, however long.
+    """
+    done = turns_read(transcript, watermark)
+    if done:
+        return _within(transcript.turns[done:], max_turns, max_chars)
+    return _within(transcript.turns[::-1], max_turns, max_chars)[::-1]
+
+
+def turns_read(transcript: Transcript, watermark: str) -> int:
+    """How many turns lie at or before the watermark; 0 when it is unknown."""
+    ids = [turn.id for turn in transcript.turns]
+    return ids.index(watermark) + 1 if watermark in ids else 0
+
+
+def _within(turns: Sequence[Turn], max_turns: int, max_chars: int) -> list[Turn]:
+    taken: list[Turn] = []
+    used = 0
+    for turn in turns[:max_turns]:
+        used += len(turn.text)
+        if taken and used > max_chars:
+            break
+        taken.append(turn)
+    return taken
+
+
+# --- what the readers of all hosts share -----------------------------------------------------
+
+
+def is_id(text: str) -> bool:
+    """Whether a host's name for a session or message can be used as it is."""
+    return bool(_ID.fullmatch(text))
+
+
+def is_ours(title: str) -> bool:
+    """Whether a session is one of mdmemory's own, from which nothing may be captured."""
+    return title.strip().lower().startswith(_OWN_TITLE)
+
+
+def said(text: str) -> str:
+    """What is left of a message without what is private, what nobody sees and what memory
+    had put there. Of one that is longer than MESSAGE the beginning is read."""
+    text = unseen.without(bounds.beginning(text))
+    return without_memory(strip_private(text)[0]).strip()
+
+
+def as_text(value: object) -> str:
+    """A string that can be written as UTF-8 (JSON may carry half a surrogate pair), else ""."""
+    if not isinstance(value, str):
+        return ""
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

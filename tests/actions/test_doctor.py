@@ -1,0 +1,286 @@
+"""What doctor finds, what it mends, and that looking changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Memory
+from mdmemory.actions.doctor import Finding
+from mdmemory.cli import main
+from mdmemory.errors import NotFound
+from mdmemory.git import replacement
+
+Git = Callable[..., str]
+
+
+class Killed(BaseException):
+    """Stands for a process that ends here."""
+
+
+def stop(*_: object) -> None:
+    raise Killed
+
+
+@pytest.fixture
+def memory(repository: Path) -> Memory:
+    opened, _ = Memory.init(repository)
+    opened.add("prefers-pnpm", type="feedback", description="Uses pnpm.", body="Uses pnpm.")
+    return opened
+
+
+def found(memory: Memory, check: str, *, fix: bool = False) -> list[Finding]:
+    return [finding for finding in memory.doctor(fix=fix) if finding.check == check]
+
+
+def test_a_sound_store_has_no_findings_and_looking_changes_nothing(
+    memory: Memory, git: Git
+) -> None:
+    before = git(memory.project.root, "rev-parse", "HEAD")
+    assert memory.doctor() == []
+    assert memory.doctor(fix=True) == []
+    assert git(memory.project.root, "rev-parse", "HEAD") == before
+    assert git(memory.project.root, "status", "--porcelain") == ""
+
+
+def test_a_stale_index_is_found_and_mended(memory: Memory) -> None:
+    index = memory.project.store / "MEMORY.md"
+    good = index.read_bytes()
+    index.write_bytes(good + b"a line by hand\n")
+    (finding,) = found(memory, "index")
+    assert finding.fixable
+    assert found(memory, "index", fix=True) == []
+    assert index.read_bytes() == good
+
+
+def test_missing_attributes_are_found_and_mended_in_a_commit(memory: Memory, git: Git) -> None:
+    path = memory.project.store / ".gitattributes"
+    path.write_text("*.png binary\n", encoding="utf-8")
+    (finding,) = found(memory, "attributes")
+    assert finding.fixable
+    assert found(memory, "attributes", fix=True) == []
+    assert path.read_text(encoding="utf-8").startswith("*.png binary\n*.md -text\n")
+    assert git(memory.project.root, "status", "--porcelain") == ""
+
+
+def test_somebody_s_own_index_is_an_error_and_stays(memory: Memory) -> None:
+    index = memory.project.store / "MEMORY.md"
+    index.write_bytes(b"mine\n")
+    (finding,) = found(memory, "index")
+    assert finding.level == "error"
+    assert index.read_bytes() == b"mine\n"
+
+
+def test_what_is_no_note_is_named_and_left_alone(memory: Memory, tmp_path: Path) -> None:
+    store = memory.project.store
+    (store / "link.md").symlink_to(tmp_path / "elsewhere.md")
+    (store / "folder.md").mkdir()
+    os.mkfifo(store / "fifo.md")
+    (store / "_CONFLICTS.md").symlink_to(tmp_path / "elsewhere.md")
+    named = {finding.path: finding.message for finding in found(memory, "files")}
+    assert sorted(named) == ["_CONFLICTS.md", "fifo.md", "folder.md", "link.md"]
+    assert "link" in named["link.md"]
+    assert [note.file for note in memory.notes()] == ["feedback-prefers-pnpm.md"]
+
+
+def test_a_name_that_is_not_utf8_is_named(memory: Memory) -> None:
+    (memory.project.store / os.fsdecode(b"caf\xe9.md")).write_bytes(b"x\n")
+    assert any("UTF-8" in finding.message for finding in found(memory, "files"))
+
+
+def test_problems_of_notes_are_told_file_by_file(memory: Memory) -> None:
+    store = memory.project.store
+    (store / "binary.md").write_bytes(b"\xff\xfe\x00")
+    (store / "twin.md").write_bytes(b"---\nname: prefers-pnpm\ndescription: x\n---\n\nx\n")
+    (store / "links.md").write_bytes(b"See [[prefers-pnpm]] and [[nowhere]].\n")
+    assert {finding.path for finding in found(memory, "note")} >= {"binary.md", "twin.md"}
+    (name,) = found(memory, "names")
+    assert name.path == "twin.md"
+    (link,) = found(memory, "links")
+    assert "[[nowhere]]" in link.message
+
+
+def test_a_held_note_is_an_error(memory: Memory) -> None:
+    text = "The token is ghp_" + "aB3dE5fG7h" * 3 + "aB3dE5\n"
+    (memory.project.store / "mine.md").write_text(text, encoding="utf-8")
+    (finding,) = found(memory, "secrets")
+    assert (finding.level, finding.path) == ("error", "mine.md")
+
+
+@pytest.mark.parametrize("how", ["ignored", "assume-unchanged"])
+def test_notes_that_git_does_not_see_are_named(memory: Memory, git: Git, how: str) -> None:
+    root, file = memory.project.root, "notes/memory/feedback-prefers-pnpm.md"
+    if how == "ignored":
+        (root / ".gitignore").write_text(f"{file}\n", encoding="utf-8")
+        git(root, "rm", "-q", "--cached", file)
+    else:
+        git(root, "update-index", "--assume-unchanged", file)
+    (finding,) = found(memory, "unseen")
+    assert finding.path == "feedback-prefers-pnpm.md"
+
+
+def test_state_that_git_tracks_is_an_error(memory: Memory, git: Git) -> None:
+    git(memory.project.root, "add", "-f", ".mdmemory/catalog")
+    (finding,) = found(memory, "state")
+    assert finding.level == "error"
+
+
+def test_a_merge_under_way_is_told(memory: Memory, git: Git) -> None:
+    head = git(memory.project.root, "rev-parse", "HEAD")
+    (memory.project.root / ".git" / "MERGE_HEAD").write_text(head, encoding="utf-8")
+    (finding,) = found(memory, "git")
+    assert "merge" in finding.message
+
+
+def test_a_content_filter_is_an_error(memory: Memory) -> None:
+    path = memory.project.store / ".gitattributes"
+    path.write_text(path.read_text(encoding="utf-8") + "*.md filter=crypt\n", encoding="utf-8")
+    (finding,) = found(memory, "filter")
+    assert finding.level == "error"
+
+
+def test_late_text_beside_a_note_is_pointed_at(memory: Memory) -> None:
+    (memory.project.store / ".mdmemory-tx-0123-0.old").write_bytes(b"late\n")
+    (finding,) = found(memory, "aside")
+    assert finding.path == ".mdmemory-tx-0123-0.old"
+
+
+@pytest.fixture
+def linked(memory: Memory) -> Memory:
+    """A note in three forms of a link to one that was merged into prefers-pnpm, and in code."""
+    memory.add("zz-pnpm", type="feedback", description="Uses pnpm!", body="Uses pnpm.")
+    body = (
+        "See [[zz-pnpm]], [[feedback-zz-pnpm.md|why]] and [[ ZZ-pnpm#npm ]].\r\n"
+        "Not `[[zz-pnpm]]`, and not [[prefers-pnpm]].\r\n```\r\nif [[ -f zz-pnpm ]]\r\n```\r\n"
+    )
+    head = "---\r\nname: other\r\ndescription: 'See it'  # mine\r\nmetadata:\r\n  type: user\r\n"
+    head += "  updated: 2020-01-01\r\n---\r\n\r\n"
+    (memory.project.store / "user-other.md").write_bytes(f"{head}{body}".encode())
+    assert memory.compact().outcome == "applied"
+    return memory
+
+
+def test_links_to_a_merged_note_say_its_name_after_a_fix_and_nothing_else_changes(
+    linked: Memory, git: Git
+) -> None:
+    path = linked.project.store / "user-other.md"
+    before = path.read_bytes()
+    assert [(f.path, f.fixable) for f in found(linked, "links")] == [("user-other.md", True)] * 3
+    assert found(linked, "links", fix=True) == []
+    after = before.replace(b"See [[zz-pnpm]]", b"See [[prefers-pnpm]]")
+    after = after.replace(b"[[feedback-zz-pnpm.md|why]]", b"[[feedback-prefers-pnpm.md|why]]")
+    assert path.read_bytes() == after.replace(b"[[ ZZ-pnpm#npm ]]", b"[[ prefers-pnpm#npm ]]")
+    (entry, _), *_ = linked.log()
+    assert entry.get("Memory-Op") == "edit"
+    assert git(linked.project.root, "status", "--porcelain") == ""
+    linked.undo()
+    assert path.read_bytes() == before
+
+
+def test_links_in_a_note_of_an_open_conflict_stay_as_they_are(linked: Memory) -> None:
+    linked.add("yy", type="user", description="Another", body="Another.")
+    flag = {"op": "flag", "files": ["user-other.md", "user-yy.md"], "reason": "they differ"}
+    assert linked.compact(plan=json.dumps({"ops": [flag]})).outcome == "applied"
+    before = (linked.project.store / "user-other.md").read_bytes()
+    assert found(linked, "links", fix=True) == []
+    assert (linked.project.store / "user-other.md").read_bytes() == before
+
+
+def test_links_to_what_a_hand_renamed_follow_it(memory: Memory, git: Git) -> None:
+    store = memory.project.store
+    memory.add("tea", type="user", description="Drinks tea", body="Tea.")
+    memory.add("jam", type="user", description="Eats jam", body="Eats jam on bread.")
+    body = "[[tea]] [[jam]] [[user-jam]] [[nobody]]"
+    memory.add("links", type="user", description="Links", body=body)
+    # the name in the head alone, and the file with it
+    tea = (store / "user-tea.md").read_text().replace("name: tea", "name: green-tea")
+    (store / "user-tea.md").write_text(tea)
+    jam = (store / "user-jam.md").read_text().replace("name: jam", "name: marmalade")
+    (store / "user-jam.md").unlink()
+    (store / "user-marmalade.md").write_text(jam)
+    git(store, "add", "-A", ".")
+    git(store, "commit", "-q", "-m", "renamed by hand")
+    (left,) = found(memory, "links", fix=True)
+    assert "[[nobody]]" in left.message
+    text = "[[green-tea]] [[marmalade]] [[user-marmalade]] [[nobody]]"
+    assert memory.note("links").note.body == text
+
+
+def test_a_former_name_finds_the_note_and_does_not_remove_it(linked: Memory) -> None:
+    for name in ("zz-pnpm", "feedback-zz-pnpm", "ZZ-pnpm"):
+        assert linked.note(name).file == "feedback-prefers-pnpm.md"
+    assert {step.file for step in linked.history("zz-pnpm")} == {
+        "feedback-prefers-pnpm.md", "feedback-zz-pnpm.md",
+    }  # fmt: skip
+    with pytest.raises(NotFound, match="any more") as refused:
+        linked.remove("zz-pnpm")
+    assert "feedback-prefers-pnpm.md" in refused.value.hint
+    linked.add("zz-pnpm", type="user", description="Another", body="Another.")
+    assert linked.note("zz-pnpm").file == "user-zz-pnpm.md"
+
+
+def test_temporary_files_of_killed_writes_go_when_they_are_old(memory: Memory) -> None:
+    project = memory.project
+    (project.private / "aside").mkdir()
+    folders = (project.root, project.store, project.private, project.private / "aside")
+    old = [folder / ".mdmemory-0123456789ab.tmp" for folder in folders]
+    fresh = project.store / ".mdmemory-ba9876543210.tmp"
+    others = [project.store / name for name in (".mdmemory-mine.tmp", "x.tmp")]
+    folder = project.store / ".mdmemory-00000000000f.tmp"
+    folder.mkdir()
+    for path in (*old, fresh, *others):
+        path.write_bytes(b"half")
+    for path in (*old, *others, folder):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert [f.fixable for f in found(memory, "temporary")] == [True] * len(old)
+    assert found(memory, "temporary", fix=True) == []
+    assert not any(path.exists() for path in old)
+    assert all(path.exists() for path in (fresh, *others, folder))
+
+
+def test_a_note_that_an_interrupted_write_will_put_in_place_is_named(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(replacement, "install", stop)
+        with pytest.raises(Killed):
+            memory.add("tea", type="user", description="Drinks tea", body="Tea.")
+    told = found(memory, "journal")
+    assert [finding.path for finding in told] == ["", "user-tea.md"]
+    assert "removed" in told[1].message
+    said: list[str] = []
+    again = Memory(memory.project, tell=said.append)
+    assert [f for f in again.doctor(fix=True) if f.check == "journal"] == []
+    assert said[0] == "A write that was interrupted is finished."
+    assert said[1].startswith("user-tea.md: put in place")
+    assert again.note("tea")
+
+
+def test_text_that_a_recovery_had_to_keep_aside_is_told_by_the_command_that_recovers(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = memory.project.store
+    with monkeypatch.context() as patch:
+        patch.setattr(replacement, "settle", stop)
+        with pytest.raises(Killed):
+            memory.edit("prefers-pnpm", body="Uses pnpm alone.")
+    (aside,) = store.glob(".mdmemory-tx-*.old")
+    aside.write_bytes(b"saved late, by an editor that had the old file open\n")
+    monkeypatch.chdir(memory.project.root)
+    assert main(["add", "tea", "--type", "user", "--description", "Tea", "Tea."]) == 0
+    told = capsys.readouterr().err
+    assert "mdmemory: A write that was interrupted is finished.\n" in told
+    assert "feedback-prefers-pnpm.md: it was changed meanwhile, twice" in told
+    assert f"the other text is in {aside.name}" in told
+    assert aside.read_bytes().startswith(b"saved late")
+    assert main(["list"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_repository_without_a_work_tree_is_named_by_status(memory: Memory, git: Git) -> None:
+    git(memory.project.root, "config", "core.bare", "true")
+    assert "bare" in memory.git_state()

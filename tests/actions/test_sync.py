@@ -1,0 +1,301 @@
+"""sync: two clones come together, and nothing is lost, guessed or sent behind anybody's back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Memory
+from mdmemory.actions import sync as syncing
+from mdmemory.cli import main
+from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
+from mdmemory.hosts import git_hooks
+
+Git = Callable[..., str]
+
+
+def opened(folder: Path) -> Memory:
+    project = Memory.open(folder).project
+    return Memory(project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+
+
+def add(memory: Memory, name: str, text: str = "") -> Path:
+    text = text or f"Is fond of {name}."
+    done = memory.add(name, type="user", description=f"Is fond of {name}.", body=text)
+    return memory.project.store / done.file
+
+
+def identify(git: Git, folder: Path, name: str) -> Path:
+    git(folder, "config", "user.name", name)
+    git(folder, "config", "user.email", f"{name}@example.com")
+    return folder
+
+
+@pytest.fixture
+def bare(repository: Path, git: Git, tmp_path: Path) -> Path:
+    """A remote that holds a project with an empty store."""
+    Memory.init(repository)
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote")
+    git(repository, "remote", "add", "origin", "../remote")
+    git(repository, "push", "-q", "-u", "origin", "main")
+    return tmp_path / "remote"
+
+
+@pytest.fixture
+def clones(bare: Path, git: Git, tmp_path: Path) -> tuple[Memory, Memory]:
+    for name in ("one", "two"):
+        git(tmp_path, "clone", "-q", "remote", name)
+        identify(git, tmp_path / name, name)
+    return opened(tmp_path / "one"), opened(tmp_path / "two")
+
+
+def is_fresh(memory: Memory, git: Git) -> bool:
+    clean = git(memory.project.root, "status", "--porcelain") == ""
+    return clean and memory.index(check=True).changed == ()
+
+
+@pytest.mark.parametrize("rebase", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_two_clones_end_with_the_same_notes_and_a_fresh_index(
+    clones: tuple[Memory, Memory], git: Git, rebase: bool
+) -> None:
+    one, two = clones
+    add(one, "tea")
+    add(two, "coffee")
+    (two.project.store / "by-hand.md").write_text("Likes rain.\n", encoding="utf-8")
+    first = one.sync(rebase=rebase)
+    assert (first.fetched, first.merged, first.pushed) == (0, None, 1)
+    second = two.sync(rebase=rebase)
+    assert second.committed
+    assert second.merged
+    assert second.fetched == 1
+    assert one.sync(rebase=rebase).fetched == second.pushed
+    heads = [git(memory.project.root, "rev-parse", "HEAD") for memory in clones]
+    assert heads[0] == heads[1]
+    assert [note.file for note in one.notes()] == ["by-hand.md", "user-coffee.md", "user-tea.md"]
+    assert all(is_fresh(memory, git) for memory in clones)
+    merges = git(one.project.root, "rev-list", "--count", "--merges", "HEAD").strip()
+    assert merges == ("0" if rebase else "1")
+    again = two.sync(rebase=rebase)
+    assert (again.committed, again.fetched, again.merged, again.pushed) == (None, 0, None, 0)
+
+
+def test_work_elsewhere_in_the_repository_is_left_as_it_was(
+    clones: tuple[Memory, Memory], git: Git
+) -> None:
+    one, two = clones
+    add(one, "tea")
+    one.sync()
+    root = two.project.root
+    (root / "README").write_text("unstaged\n", encoding="utf-8")
+    (root / "new").write_text("untracked\n", encoding="utf-8")
+    two.sync()
+    assert git(root, "status", "--porcelain") == " M README\n?? new\n"
+    assert (root / "README").read_text(encoding="utf-8") == "unstaged\n"
+    assert [note.file for note in two.notes()] == ["user-tea.md"]
+
+
+def test_a_change_that_the_merge_would_overwrite_is_named_and_nothing_is_merged(
+    clones: tuple[Memory, Memory], git: Git
+) -> None:
+    one, two = clones
+    (one.project.root / "README").write_text("theirs\n", encoding="utf-8")
+    git(one.project.root, "commit", "-qam", "readme")
+    one.sync()
+    (two.project.root / "README").write_text("mine\n", encoding="utf-8")
+    add(two, "tea")
+    with pytest.raises(RepositoryState, match="README") as caught:
+        two.sync()
+    assert "run `mdmemory sync` again" in caught.value.hint
+    assert (two.project.root / "README").read_text(encoding="utf-8") == "mine\n"
+    assert two.git_state() == "ready"
+
+
+def test_a_held_note_is_neither_committed_nor_pushed(
+    clones: tuple[Memory, Memory], bare: Path, git: Git
+) -> None:
+    one, _ = clones
+    token = "ghp_" + "a1B2" * 9
+    (one.project.store / "held.md").write_text(f"token {token}\n", encoding="utf-8")
+    add(one, "tea")
+    one.sync()
+    assert "held.md" not in git(bare, "ls-tree", "-r", "--name-only", "main")
+    assert git(one.project.root, "status", "--porcelain") == "?? notes/memory/held.md\n"
+
+
+@pytest.mark.slow
+def test_the_same_note_edited_twice_is_left_to_the_person(
+    clones: tuple[Memory, Memory],
+    bare: Path,
+    git: Git,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = clones
+    add(one, "tea")
+    one.sync()
+    two.sync()
+    one.edit("tea", body="Green tea.")
+    two.edit("tea", body="Black tea.")
+    one.sync()
+    tip = git(bare, "rev-parse", "main")
+    monkeypatch.chdir(two.project.store)
+    assert main(["sync"]) == 1
+    said = capsys.readouterr().out
+    assert "  user-tea.md\n" in said
+    assert "`git add user-tea.md`" in said
+    assert "`git merge --abort`" in said
+    assert git(bare, "rev-parse", "main") == tip
+    assert "Black tea." in (two.project.store / "user-tea.md").read_text(encoding="utf-8")
+    assert "Green tea." in (two.project.store / "user-tea.md").read_text(encoding="utf-8")
+    with pytest.raises(RepositoryState, match="a merge is under way"):
+        two.sync()
+    (two.project.store / "user-tea.md").write_text("Any tea.\n", encoding="utf-8")
+    git(two.project.root, "add", "-A")
+    git(two.project.root, "commit", "-q", "--no-edit")
+    assert main(["sync", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pushed"] > 0
+    assert is_fresh(two, git)
+
+
+@pytest.mark.slow
+def test_a_rebase_that_stops_names_its_own_way_out(
+    clones: tuple[Memory, Memory],
+    git: Git,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = clones
+    add(one, "tea")
+    one.sync()
+    two.sync()
+    one.edit("tea", body="Green tea.")
+    two.edit("tea", body="Black tea.")
+    one.sync()
+    monkeypatch.chdir(two.project.root)
+    assert main(["sync", "--rebase", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["conflicts"] == ["notes/memory/user-tea.md"]
+    git(two.project.root, "rebase", "--abort")
+    assert two.git_state() == "ready"
+
+
+def test_a_clone_of_an_empty_remote_can_begin(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "empty")
+    git(tmp_path, "clone", "-q", "empty", "first")
+    memory, _ = Memory.init(identify(git, tmp_path / "first", "first"))
+    done = memory.sync()
+    assert (done.pushed, done.upstream) == (1, "origin/main")
+
+
+@pytest.mark.parametrize(("remote", "hint"), [
+    (False, "`git remote add origin URL`, then `git push -u origin main`"),
+    (True, "Once: `git push -u work main`"),
+])  # fmt: skip
+def test_without_an_upstream_it_says_how_to_get_one_and_changes_nothing(
+    repository: Path, git: Git, remote: bool, hint: str
+) -> None:
+    memory, _ = Memory.init(repository)
+    if remote:
+        git(repository, "remote", "add", "work", "../nowhere")
+    (memory.project.store / "a.md").write_text("one\n", encoding="utf-8")
+    with pytest.raises(RepositoryState, match="follows no branch of a remote") as caught:
+        memory.sync()
+    assert hint in caught.value.hint
+    assert git(repository, "status", "--porcelain") == "?? notes/memory/a.md\n"
+
+
+def test_a_remote_that_cannot_be_reached_leaves_the_notes_committed(
+    clones: tuple[Memory, Memory], git: Git
+) -> None:
+    one, _ = clones
+    git(one.project.root, "remote", "set-url", "origin", "../nowhere")
+    (one.project.store / "a.md").write_text("one\n", encoding="utf-8")
+    with pytest.raises(GitFailed, match="could not fetch from origin"):
+        one.sync()
+    assert git(one.project.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_push_that_others_overtake_is_made_on_top_of_theirs(
+    clones: tuple[Memory, Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = clones
+    add(one, "tea")
+    add(two, "coffee")
+    push = syncing._push
+    overtaken: list[bool] = []
+
+    def late(*arguments: object) -> bool:
+        if not overtaken:
+            overtaken.append(True)
+            two.sync()
+        return push(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(syncing, "_push", late)
+    done = one.sync()
+    assert done.fetched == 1
+    assert done.merged
+    two.sync()
+    assert [n.file for n in one.notes()] == [n.file for n in two.notes()]
+
+
+def test_notes_that_vanished_are_not_removed_from_the_other_side(
+    clones: tuple[Memory, Memory], git: Git
+) -> None:
+    one, _ = clones
+    for name in ("tea", "rain", "snow", "salt", "moss"):
+        path = add(one, name)
+    one.sync()
+    for note in one.project.store.glob("user-*.md"):
+        note.unlink()
+    with pytest.raises(MdmemoryError, match="5 of 5 notes are gone") as caught:
+        one.sync()
+    assert caught.value.code == "sudden_loss"
+    git(one.project.store, "restore", ".")
+    path.unlink()  # one removal by hand is a removal
+    assert one.sync().committed
+
+
+def test_the_persons_own_hooks_run_and_ours_do_not_wait_for_the_lock(
+    clones: tuple[Memory, Memory], git: Git
+) -> None:
+    one, two = clones
+    add(two, "coffee")
+    two.sync()
+    git_hooks.install(one.project, git_hooks.command())
+    hook = one.project.root / ".git/hooks/pre-push"
+    hook.write_text("#!/bin/sh\necho secrets found >&2\nexit 1\n", encoding="utf-8")
+    hook.chmod(0o755)
+    add(one, "tea")
+    with pytest.raises(GitFailed, match="could not push to origin: secrets found"):
+        one.sync()
+    hook.unlink()
+    assert one.sync().pushed > 0
+
+
+def test_a_variable_that_names_another_repository_is_not_obeyed(
+    clones: tuple[Memory, Memory], repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = clones
+    add(one, "tea")
+    monkeypatch.setenv("GIT_DIR", str(repository / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(repository))
+    assert one.sync().pushed == 1
+
+
+@pytest.mark.slow
+def test_a_store_of_its_own_repository_is_synced_alone(
+    repository: Path, git: Git, tmp_path: Path
+) -> None:
+    memory, _ = Memory.init(repository, own_repo=True)
+    store = memory.project.store
+    git(tmp_path, "init", "-q", "--bare", "notes")
+    branch = git(store, "symbolic-ref", "--short", "HEAD").strip()
+    git(store, "remote", "add", "origin", str(tmp_path / "notes"))
+    git(store, "push", "-q", "-u", "origin", branch)
+    add(memory, "tea")
+    assert memory.sync().pushed == 1
+    assert "user-tea.md" in git(tmp_path / "notes", "ls-tree", "--name-only", branch)

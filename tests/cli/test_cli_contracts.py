@@ -1,0 +1,581 @@
+"""What scripts may rely on: the JSON of each command, exit codes, and clean streams."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pace import HUNG
+
+from mdmemory import assets, cli
+from mdmemory.cli import COMMANDS, main
+from mdmemory.git.lock import Patience, locked
+
+Ask = Callable[..., tuple[int, Any]]
+
+WORD = str | None
+WRITTEN = {"file": str, "name": str, "digest": str, "commit": WORD}
+ROW = {
+    "file": str, "name": str, "description": str, "type": str, "kind": str, "digest": str,
+    "strength": float, "listed": bool, "status": str,
+}  # fmt: skip
+EXPLAIN = {
+    "text": str, "private_removed": int, "redacted": [str], "trigger": str, "negated": bool,
+    "facts": [{"type": str, "kind": str, "text": str}],
+    "gate": {"accepted": bool, "reasons": [str]},
+    "key": str, "identity": str, "near": [{"file": str, "score": float}],
+}  # fmt: skip
+EXTRACT = {
+    "added": [str], "updated": [str], "reinforced": [str], "flagged": [str],
+    "dropped": [{"text": str, "reasons": [str]}], "commit": WORD, "watermark": str,
+}  # fmt: skip
+COMPACT = {
+    "outcome": str, "checkpoint": WORD, "commit": WORD, "planned": [dict], "applied": [dict],
+    "skipped": [{"op": dict, "reason": str}],
+    "refused": [{"op": dict, "code": str, "message": str}],
+    "refusals": [{"code": str, "message": str}],
+    "planner": str, "tokens": {"input": int, "output": int, "calls": int},
+}  # fmt: skip
+LOGGED = {
+    "id": str, "time": str, "kind": str, "commit": str, "checkpoint": WORD, "session": WORD,
+    "ops": [str], "undone": bool, "waiting": bool,
+}  # fmt: skip
+UNDO = {"undone": str, "commit": WORD, "restored": [str], "kept": [{"file": str, "reason": str}]}
+STATUS = {
+    "store": str, "git": str, "notes": int, "listed": int, "held": int, "unconfirmed": int,
+    "conflicts": int, "unread": [str], "inbox": {"wishes": int, "pending": int},
+    "waiting": [{"id": str, "subject": str, "files": [str]}], "due": WORD,
+    "last": dict | None, "planner": str, "sends_to": WORD,
+    "tokens_today": {"input": int, "output": int, "calls": int},
+}  # fmt: skip
+DOCTOR = {
+    "ok": bool,
+    "findings": [{"check": str, "level": str, "path": str, "message": str, "fixable": bool}],
+}
+ERROR = {"error": {"code": str, "message": str, "hint": str}}
+
+
+def fit(value: Any, shape: Any, where: str = "answer") -> None:
+    """Exactly these keys, all the way down, and values of these types."""
+    if isinstance(shape, dict):
+        assert isinstance(value, dict), where
+        assert set(value) == set(shape), where
+        for key, inner in shape.items():
+            fit(value[key], inner, f"{where}.{key}")
+    elif isinstance(shape, list):
+        assert isinstance(value, list), where
+        for item in value:
+            fit(item, shape[0], f"{where}[]")
+    else:
+        assert isinstance(value, shape), where
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., None]) -> Path:
+    """The demo's eight notes as a store with one commit."""
+    root = tmp_path_factory.mktemp("template") / "project"
+    shutil.copytree(assets.path("templates/demo/notes"), root / "notes/memory")
+    begin(root, ("git", "add", "notes"), ("git", "commit", "-q", "-m", "notes"))
+    shutil.rmtree(root / ".mdmemory")
+    return root
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Runs a command with --json: exit code and answer. Standard error says nothing."""
+
+    def run(*words: str) -> tuple[int, Any]:
+        capsys.readouterr()
+        code = main([*words, "--json"])
+        said = capsys.readouterr()
+        assert said.err == ""
+        return code, json.loads(said.out)
+
+    return run
+
+
+def head(project: Path, git: Callable[..., str]) -> str:
+    return git(project, "rev-parse", "HEAD").strip()
+
+
+# --- one note ----------------------------------------------------------------------------------
+
+TABS = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go is indented with tabs")
+
+
+def test_list_gives_every_note_with_its_strength(project: Path, ask: Ask) -> None:
+    code, rows = ask("list")
+    assert code == 0
+    fit(rows, [ROW])
+    assert [row["file"] for row in rows] == sorted(row["file"] for row in rows)
+    assert len(rows) == 8
+    assert all(row["listed"] and row["status"] == "" for row in rows)
+
+
+def test_show_gives_the_row_the_body_and_the_head(project: Path, ask: Ask) -> None:
+    code, shown = ask("show", "prefers-pnpm")
+    assert code == 0
+    fit(shown, {**ROW, "body": str, "head": dict})
+    assert shown["head"]["name"] == "prefers-pnpm"
+    assert shown["head"]["metadata"]["created"] == "2026-05-11"
+    _, rows = ask("list")
+    assert {key: shown[key] for key in ROW} in rows
+
+
+@pytest.mark.parametrize("name", ["prefers-pnpm", "feedback-prefers-pnpm.md", "PREFERS-pnpm"])
+def test_a_note_answers_to_its_name_stem_and_file(project: Path, ask: Ask, name: str) -> None:
+    assert ask("show", name)[1]["file"] == "feedback-prefers-pnpm.md"
+
+
+def test_add_gives_file_name_digest_and_commit(
+    project: Path, ask: Ask, git: Callable[..., str]
+) -> None:
+    code, added = ask(*TABS, "gofmt does it.")
+    assert code == 0
+    fit(added, WRITTEN)
+    assert (added["file"], added["name"]) == ("feedback-tabs-in-go.md", "tabs-in-go")
+    assert added["commit"] == head(project, git)
+    assert ask("show", "tabs-in-go")[1]["digest"] == added["digest"]
+
+
+def test_adding_the_same_again_names_the_note_and_makes_no_commit(project: Path, ask: Ask) -> None:
+    _, first = ask(*TABS, "gofmt does it.")
+    code, again = ask(*TABS, "gofmt does it.")
+    assert code == 0
+    assert again == {**first, "commit": None}
+
+
+def test_a_body_is_read_from_standard_input(
+    project: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("Two\nlines.\n"))
+    ask(*TABS, "-")
+    assert ask("show", "tabs-in-go")[1]["body"] == "Two\nlines."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("edit", "prefers-pnpm", "--description", "Uses pnpm 9"), ("remove", "prefers-pnpm")],
+    ids=lambda words: words[0],
+)
+def test_edit_and_remove_give_what_add_gives(
+    project: Path, ask: Ask, git: Callable[..., str], words: tuple[str, ...]
+) -> None:
+    code, done = ask(*words)
+    assert code == 0
+    fit(done, WRITTEN)
+    assert done["file"] == "feedback-prefers-pnpm.md"
+    assert done["commit"] == head(project, git)
+
+
+def test_confirm_gives_what_edit_gives_and_lists_the_note(project: Path, ask: Ask) -> None:
+    path = project / "notes/memory/feedback-prefers-pnpm.md"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("metadata:\n", "metadata:\n  status: unconfirmed\n"), "utf-8")
+    assert ask("show", "prefers-pnpm")[1]["status"] == "unconfirmed"
+    assert not ask("show", "prefers-pnpm")[1]["listed"]
+    code, done = ask("confirm", "prefers-pnpm")
+    assert code == 0
+    fit(done, WRITTEN)
+    assert ask("show", "prefers-pnpm")[1]["listed"]
+
+
+# --- the index ---------------------------------------------------------------------------------
+
+
+def test_index_tells_whether_it_changed_anything(project: Path, ask: Ask) -> None:
+    shape = {"path": str, "changed": bool, "listed": int, "total": int}
+    code, done = ask("index")
+    assert code == 0
+    fit(done, shape)
+    assert done["path"] == str(project / "notes/memory/MEMORY.md")
+    (project / "notes/memory/hand-made.md").write_text("Made by hand.\n", encoding="utf-8")
+    code, stale = ask("index", "--check")
+    assert (code, stale["changed"], stale["total"]) == (1, True, 9)
+    assert ask("index")[1]["changed"] is True
+    code, fresh = ask("index", "--check")
+    assert (code, fresh["changed"]) == (0, False)
+
+
+# --- capture -----------------------------------------------------------------------------------
+
+
+def test_explain_gives_its_whole_verdict(project: Path, ask: Ask) -> None:
+    code, verdict = ask("explain", "remember: we decided on Redis <private>in Paris</private>")
+    assert code == 0
+    fit(verdict, EXPLAIN)
+    assert verdict["gate"] == {"accepted": True, "reasons": []}
+    assert verdict["facts"] == [{"type": "project", "kind": "decision",
+                                 "text": "we decided on Redis"}]  # fmt: skip
+    assert verdict["private_removed"] == 1
+    _, refused = ask("explain", "good morning")
+    fit(refused, EXPLAIN)
+    assert refused["gate"] == {"accepted": False, "reasons": ["too_short", "courtesy"]}
+    assert refused["trigger"] == ""
+
+
+def test_explain_names_the_note_that_says_it_already(project: Path, ask: Ask) -> None:
+    _, verdict = ask("explain", "remember: Uses pnpm, never npm, in every JavaScript project")
+    fit(verdict, EXPLAIN)
+    assert "feedback-prefers-pnpm.md" in [near["file"] for near in verdict["near"]]
+
+
+def test_extract_tells_what_it_stored_and_then_finds_nothing_new(
+    project: Path, ask: Ask, git: Callable[..., str]
+) -> None:
+    transcript = str(assets.path("templates/demo/transcript.json"))
+    before = head(project, git)
+    code, planned = ask("extract", "--transcript", transcript, "--dry-run")
+    assert code == 0
+    fit(planned, EXTRACT)
+    assert planned["commit"] is None
+    assert head(project, git) == before
+    code, done = ask("extract", "--transcript", transcript)
+    assert code == 0
+    fit(done, EXTRACT)
+    assert done["commit"] == head(project, git) != before
+    assert {**done, "commit": None} == planned
+    code, again = ask("extract", "--transcript", transcript)
+    assert code == 0
+    assert (again["added"], again["commit"]) == ([], None)
+    assert again["watermark"] == done["watermark"]
+
+
+# --- compaction --------------------------------------------------------------------------------
+
+
+def plan(tmp_path: Path, *ops: dict[str, Any]) -> str:
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({"ops": ops}), encoding="utf-8")
+    return str(path)
+
+
+def test_compact_tells_checkpoint_commit_and_every_op(
+    project: Path, ask: Ask, git: Callable[..., str]
+) -> None:
+    (project / "notes/memory/hand-made.md").write_text("Made by hand.\n", encoding="utf-8")
+    code, done = ask("compact")
+    assert code == 0
+    fit(done, COMPACT)
+    assert (done["outcome"], done["planner"]) == ("applied", "offline")
+    assert done["commit"] == head(project, git)
+    assert done["checkpoint"] == git(project, "rev-parse", "HEAD^").strip()
+    assert done["planned"] == done["applied"]
+    assert [op["op"] for op in done["applied"]] == ["merge", "flag"]
+
+
+def test_compact_dry_run_changes_nothing(project: Path, ask: Ask, git: Callable[..., str]) -> None:
+    before = head(project, git)
+    code, done = ask("compact", "--dry-run")
+    assert code == 0
+    fit(done, COMPACT)
+    assert (done["outcome"], done["commit"], done["checkpoint"]) == ("dry_run", None, None)
+    assert [op["op"] for op in done["applied"]] == ["merge", "flag"]
+    assert (head(project, git), git(project, "status", "--porcelain")) == (before, "")
+
+
+def test_compact_without_anything_to_do_is_a_noop_without_a_commit(
+    project: Path, ask: Ask, git: Callable[..., str]
+) -> None:
+    ask("compact")
+    before = head(project, git)
+    code, done = ask("compact")
+    assert code == 0
+    fit(done, COMPACT)
+    assert (done["outcome"], done["commit"]) == ("noop", None)
+    assert head(project, git) == before
+
+
+def test_compact_if_due_is_not_due_after_a_pass(project: Path, ask: Ask) -> None:
+    assert ask("compact", "--if-due")[1]["outcome"] == "applied"
+    code, done = ask("compact", "--if-due")
+    assert code == 0
+    fit(done, COMPACT)
+    assert done["outcome"] == "not_due"
+
+
+def test_a_plan_that_is_refused_says_why_and_exits_1(
+    project: Path, ask: Ask, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    before = head(project, git)
+    op = {"op": "delete", "file": "../README", "reason": "old"}
+    code, done = ask("compact", "--plan", plan(tmp_path, op))
+    assert code == 1
+    fit(done, COMPACT)
+    assert done["outcome"] == "refused"
+    assert [refusal["code"] for refusal in done["refusals"]] == ["bad_name"]
+    assert done["planned"] == [op]
+    assert head(project, git) == before
+
+
+def test_a_refused_op_is_named_and_the_others_go_on(
+    project: Path, ask: Ask, tmp_path: Path
+) -> None:
+    lossy = {"op": "rewrite", "file": "project-postgres-for-billing.md", "body": "A database."}
+    fine = {"op": "delete", "file": "reference-error-dashboard.md", "reason": "closed"}
+    code, done = ask("compact", "--plan", plan(tmp_path, lossy, fine))
+    assert code == 0
+    fit(done, COMPACT)
+    assert (done["outcome"], done["planner"]) == ("applied", "given")
+    assert done["applied"] == [fine]
+    assert [(row["op"], row["code"]) for row in done["refused"]] == [(lossy, "literal_lost")]
+
+
+def test_an_op_on_a_note_that_changed_is_skipped_and_named(
+    project: Path, ask: Ask, tmp_path: Path
+) -> None:
+    file = "reference-error-dashboard.md"
+    path = tmp_path / "plan.json"
+    op = {"op": "delete", "file": file, "reason": "closed"}
+    path.write_text(json.dumps({"ops": [op], "digests": {file: "0" * 64}}), encoding="utf-8")
+    code, done = ask("compact", "--plan", str(path))
+    assert code == 0
+    fit(done, COMPACT)
+    assert (done["outcome"], [row["op"] for row in done["skipped"]]) == ("noop", [op])
+
+
+def test_compact_if_due_is_busy_while_another_process_writes(
+    project: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def brief(path: Path, holder: str, _: Patience) -> AbstractContextManager[None]:
+        return locked(path, holder, Patience(0))
+
+    monkeypatch.setattr("mdmemory.store.writer.locked", brief)
+    with locked(project / ".git/mdmemory.lock", "a test"):
+        code, done = ask("compact", "--if-due")
+    assert code == 0
+    fit(done, COMPACT)
+    assert done["outcome"] == "busy"
+
+
+# --- contradictions ----------------------------------------------------------------------------
+
+
+def test_conflicts_lists_what_a_person_must_settle(project: Path, ask: Ask) -> None:
+    assert ask("conflicts") == (0, [])
+    ask("compact")
+    code, rows = ask("conflicts")
+    assert code == 0
+    fit(rows, [{"id": str, "files": [str], "why": str, "since": str, "stale": bool}])
+    assert [row["files"] for row in rows] == [
+        ["feedback-indent-with-spaces.md", "feedback-indent-with-tabs.md"]
+    ]
+    assert rows[0]["stale"] is False
+
+
+@pytest.mark.parametrize(
+    ("how", "removed"),
+    [(("--keep", "indent-with-tabs"), ["feedback-indent-with-spaces.md"]), (("--both",), [])],
+    ids=["keep", "both"],
+)
+def test_resolving_a_conflict_is_one_commit_that_can_be_undone(
+    project: Path, ask: Ask, git: Callable[..., str], how: tuple[str, ...], removed: list[str]
+) -> None:
+    ask("compact")
+    (row,) = ask("conflicts")[1]
+    code, done = ask("conflicts", "resolve", row["id"], *how)
+    assert code == 0
+    fit(done, {"id": str, "removed": [str], "commit": WORD})
+    assert (done["removed"], done["commit"]) == (removed, head(project, git))
+    assert ask("conflicts")[1] == []
+    assert ask("undo", done["commit"])[0] == 0
+    assert ask("conflicts")[1] == [row]
+
+
+# --- the past ----------------------------------------------------------------------------------
+
+
+def test_log_gives_our_commits_newest_first(
+    project: Path, ask: Ask, git: Callable[..., str]
+) -> None:
+    ask(*TABS, "gofmt does it.")
+    code, rows = ask("log")
+    assert code == 0
+    fit(rows, [LOGGED])
+    assert [row["kind"] for row in rows] == ["add", "init"]
+    assert rows[0]["commit"] == head(project, git)
+    assert len(ask("log", "-n", "1")[1]) == 1
+
+
+def test_undo_takes_back_the_newest_change_and_the_log_knows(project: Path, ask: Ask) -> None:
+    path = project / "notes/memory/feedback-prefers-pnpm.md"
+    before = path.read_bytes()
+    _, removed = ask("remove", "prefers-pnpm")
+    code, done = ask("undo")
+    assert code == 0
+    fit(done, UNDO)
+    assert done["undone"] == removed["commit"]
+    assert (done["restored"], done["kept"]) == ([path.name], [])
+    assert path.read_bytes() == before
+    rows = ask("log")[1]
+    fit(rows, [LOGGED])
+    assert [(row["kind"], row["undone"]) for row in rows][:2] == [("undo", False), ("remove", True)]
+
+
+def test_undo_that_keeps_a_hand_edit_names_it_and_exits_1(project: Path, ask: Ask) -> None:
+    path = project / "notes/memory/feedback-prefers-pnpm.md"
+    ask("edit", "prefers-pnpm", "--description", "Uses pnpm 9")
+    path.write_text(path.read_text(encoding="utf-8") + "\nBy hand.\n", encoding="utf-8")
+    code, done = ask("undo")
+    assert code == 1
+    fit(done, UNDO)
+    assert (done["commit"], done["restored"]) == (None, [])
+    assert [row["file"] for row in done["kept"]] == [path.name]
+    assert path.read_text(encoding="utf-8").endswith("By hand.\n")
+
+
+def test_diff_gives_the_log_row_and_the_diff(project: Path, ask: Ask) -> None:
+    ask(*TABS, "gofmt does it.")
+    code, shown = ask("diff")
+    assert code == 0
+    fit(shown, {**LOGGED, "diff": str})
+    assert "+gofmt does it." in shown["diff"]
+    assert ask("diff", shown["id"])[1] == ask("diff", shown["commit"][:10])[1] == shown
+
+
+# --- the store ---------------------------------------------------------------------------------
+
+
+def test_status_says_where_text_goes_and_what_is_due(project: Path, ask: Ask) -> None:
+    code, report = ask("status")
+    assert code == 0
+    fit(report, STATUS)
+    assert (report["git"], report["planner"], report["sends_to"]) == ("ready", "offline", None)
+    assert (report["notes"], report["listed"], report["conflicts"]) == (8, 8, 0)
+    assert (report["due"], report["last"]) == ("no pass is recorded", None)
+    ask("compact")
+    _, report = ask("status")
+    fit(report, {**STATUS, "last": {"at": str, "outcome": str}})
+    assert (report["conflicts"], report["due"]) == (1, None)
+
+
+def test_doctor_exits_0_with_warnings_and_1_with_an_error(project: Path, ask: Ask) -> None:
+    code, report = ask("doctor")
+    assert (code, report) == (0, {"ok": True, "findings": []})
+    (project / "notes/memory/hand-made.md").write_text("Made by hand.\n", encoding="utf-8")
+    code, report = ask("doctor")
+    assert (code, report["ok"]) == (0, True)
+    fit(report, DOCTOR)
+    assert {row["level"] for row in report["findings"]} == {"warning"}
+    (project / "notes/memory/MEMORY.md").write_text("somebody's own\n", encoding="utf-8")
+    code, report = ask("doctor")
+    assert (code, report["ok"]) == (1, False)
+    fit(report, DOCTOR)
+
+
+def test_doctor_fix_mends_what_it_called_fixable(project: Path, ask: Ask) -> None:
+    (project / "notes/memory/MEMORY.md").unlink()
+    assert any(row["fixable"] for row in ask("doctor")[1]["findings"])
+    assert ask("doctor", "--fix")[1] == {"ok": True, "findings": []}
+
+
+def test_init_again_says_that_nothing_was_changed(project: Path, ask: Ask) -> None:
+    code, done = ask("init")
+    assert code == 0
+    fit(done, {"root": str, "store": str, "commit": WORD, "files": [str], "said": [str]})
+    assert (done["commit"], done["files"]) == (None, [])
+
+
+# --- errors and exit codes ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "word"),
+    [
+        (("show", "nothing"), 1, "not_found"),
+        (("undo",), 1, "not_found"),
+        (("list", "--store", "nowhere"), 1, "no_store"),
+        (("add", "Bad Name", "--type", "user", "--description", "d", "b"), 1, "bad_note"),
+        (("extract", "--transcript", "mdmemory.toml"), 1, "bad_transcript"),
+        (("show",), 2, "usage"),
+        (("show", "a", "b"), 2, "usage"),
+        (("list", "--frobnicate"), 2, "usage"),
+        (("frobnicate",), 2, "usage"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
+)
+def test_an_error_is_one_sentence_with_a_next_step_and_an_object(
+    project: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], code: int, word: str
+) -> None:
+    assert main([*words, "--json"]) == code
+    said = capsys.readouterr()
+    error = json.loads(said.out)
+    fit(error, ERROR)
+    error = error["error"]
+    assert error["code"] == word
+    assert error["message"].endswith((".", "!"))
+    assert error["hint"].endswith((".", "?"))
+    assert said.err == f"mdmemory: {error['message']} {error['hint']}\n"
+    assert main(words) == code
+    assert capsys.readouterr() == ("", said.err)
+
+
+def test_what_is_unexpected_exits_3_with_a_log_and_without_a_trace(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    empty_home: Path,
+) -> None:
+    def broken(*_: object) -> int:
+        raise ZeroDivisionError("a surprise")
+
+    monkeypatch.setattr(cli, "_dispatch", broken)
+    assert main(["list", "--json"]) == 3
+    said = capsys.readouterr()
+    fit(json.loads(said.out), ERROR)
+    assert said.err.count("\n") == 1
+    assert "Traceback" not in said.err
+    log = empty_home / ".local/state/mdmemory/error.log"
+    assert str(log) in said.err
+    assert "ZeroDivisionError: a surprise" in log.read_text(encoding="utf-8")
+
+
+def test_no_command_shows_the_help_and_exits_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    shown = capsys.readouterr().out
+    assert all(f"\n  {name} " in shown for name, _, _ in COMMANDS)
+
+
+@pytest.mark.parametrize("command", [name for name, _, _ in COMMANDS])
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert f"usage: mdmemory {command} " in capsys.readouterr().out
+
+
+# --- through the console script ----------------------------------------------------------------
+
+SCRIPT = Path(sys.executable).with_name("mdmemory")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(("list", "--json"), 0), (("index", "--check"), 0), (("show", "nothing"), 1), (("nope",), 2)],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
+)
+def test_the_console_script_and_the_module_end_alike(
+    project: Path, words: tuple[str, ...], code: int
+) -> None:
+    ways = ([str(SCRIPT)], [sys.executable, "-P", "-m", "mdmemory"])
+    first, second = (
+        subprocess.run([*way, *words], capture_output=True, text=True, timeout=HUNG) for way in ways
+    )
+    assert first.returncode == second.returncode == code
+    assert (first.stdout, first.stderr) == (second.stdout, second.stderr)
+    assert bool(first.stderr) == (code != 0)
+
+
+def test_a_reader_who_leaves_early_sees_no_trace(project: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"{SCRIPT}" list | true'], capture_output=True, text=True, timeout=HUNG
+    )
+    assert done.stderr == ""

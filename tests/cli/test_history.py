@@ -1,0 +1,226 @@
+"""log, diff, history and undo as a person meets them, and the page about them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+
+import mdmemory
+from mdmemory import Memory
+from mdmemory.cli import main
+from mdmemory.cli.worddiff import render
+
+Git = Callable[..., str]
+PAGE = Path(__file__).parents[2] / "docs" / "history.md"
+
+
+@pytest.fixture
+def project(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    memory, _ = Memory.init(repository)
+    memory.add("go-tabs", type="feedback", description="Uses tabs.", body="Uses tabs in Go.")
+    memory.edit("go-tabs", body="Uses spaces in Go. 喜欢短的回答")
+    monkeypatch.chdir(repository)
+    return repository
+
+
+Say = Callable[..., str]
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Say:
+    def run(*words: str, code: int = 0) -> str:
+        assert main(words) == code
+        return capsys.readouterr().out
+
+    return run
+
+
+# --- diff --------------------------------------------------------------------------------------
+
+
+def test_a_piped_diff_is_unified_and_leaves_the_index_out(project: Path, say: Say) -> None:
+    Memory.open(project).edit("go-tabs", description="Uses spaces.")
+    text = say("diff")
+    assert "\n-description: Uses tabs.\n+description: Uses spaces.\n" in text
+    assert "MEMORY.md" not in text
+    assert "MEMORY.md" in say("diff", "--all")
+    assert "\x1b" not in text
+    patch = text.partition("\n")[2]
+    subprocess.run(["git", "apply", "--check", "-R"], input=patch, text=True, check=True)
+    assert json.loads(say("diff", "--json"))["diff"] == patch
+
+
+def test_diff_takes_a_commit_made_by_hand(project: Path, say: Say, git: Git) -> None:
+    (project / "notes/memory/a.md").write_text("one\n", encoding="utf-8")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "by a person")
+    text = say("diff", "HEAD")
+    assert re.match(r"[0-9a-f]{10}  by a person\n", text)
+    assert "+one" in text
+    say("diff", "nothing-of-that-name", code=1)
+
+
+def on_a_terminal(*words: str, **variables: str) -> str:
+    """What a command prints when a terminal is at the other end."""
+    leader, follower = pty.openpty()
+    try:
+        command = [sys.executable, "-P", "-m", "mdmemory", *words]
+        subprocess.run(
+            command, stdout=follower, check=True, env={**os.environ, "TERM": "xterm", **variables}
+        )
+        return os.read(leader, 65536).decode("utf-8").replace("\r\n", "\n")
+    finally:
+        os.close(leader)
+        os.close(follower)
+
+
+def test_on_a_terminal_the_words_are_coloured(project: Path) -> None:
+    text = on_a_terminal("diff")
+    assert "\x1b[1mfeedback-go-tabs.md\x1b[0m\n" in text
+    assert "Uses \x1b[31;9mtabs\x1b[0m\x1b[32mspaces\x1b[0m in Go." in text
+    assert "@@" not in text
+    plain = on_a_terminal("diff", NO_COLOR="1")
+    assert "Uses [-tabs-]{+spaces+} in Go. {+喜欢短的回答+}\n" in plain
+
+
+def test_each_character_of_chinese_is_a_word(project: Path) -> None:
+    Memory.open(project).edit("go-tabs", body="Uses spaces in Go. 喜欢很短的回答")
+    assert "喜欢{+很+}短的回答\n" in on_a_terminal("diff", NO_COLOR="1")
+
+
+def test_a_note_cannot_write_to_the_terminal(project: Path, git: Git) -> None:
+    evil = "one \x1b]0;title\x07 \u202etwo\n"
+    (project / "notes/memory/a.md").write_text(evil, encoding="utf-8")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "by hand")
+    for words in (("diff", "HEAD"), ("history", "a", "--text")):
+        assert "one �]0;title� �two" in on_a_terminal(*words, NO_COLOR="1")
+
+
+def test_titles_say_what_became_of_a_file() -> None:
+    porcelain = (
+        "diff --git a b.md a b.md\nnew file mode 100644\nindex 1..2\n--- /dev/null\n"
+        "+++ a b.md\t\n@@ -0,0 +1,2 @@\n+--- one\n~\n~\n"
+        "diff --git c.md c.md\ndeleted file mode 100644\n--- c.md\n+++ /dev/null\n"
+        "@@ -1 +0,0 @@\n-two\n~\n\\ No newline at end of file\n"
+        "diff --git d.md e.md\nsimilarity index 90%\nrename from d.md\nrename to e.md\n"
+        "--- d.md\n+++ e.md\n@@ -1 +1 @@\n three \n-x\n+y\n~\n@@ -9 +9 @@ z\n+w\n~\n"
+        "diff --git f.md f.md\nnew file mode 100644\nindex 000..e69\n"
+    )
+    assert render(porcelain, colour=False) == (
+        "a b.md (new)\n{+--- one+}\n\n\n"
+        "c.md (removed)\n[-two-]\n\n"
+        "e.md (was d.md)\nthree [-x-]{+y+}\n…\n{+w+}\n\n"
+        "f.md (new)\n"
+    )
+
+
+# --- history -----------------------------------------------------------------------------------
+
+
+def test_history_is_a_line_a_step_and_the_text_where_it_is_asked_for(
+    project: Path, say: Say
+) -> None:
+    newest, first = say("history", "go-tabs").splitlines()
+    assert re.fullmatch(
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d  [0-9a-f]{10}  edit  feedback-go-tabs.md  "
+        r"memory: edit go-tabs", newest,
+    )  # fmt: skip
+    commit = first.split()[1]
+    one = say("history", "go-tabs", commit)
+    assert "    Uses tabs in Go.\n" in one
+    assert "spaces" not in one
+    both = say("history", "go-tabs", "--text")
+    assert "Uses tabs in Go." in both
+    assert "Uses spaces in Go." in both
+    say("history", "go-tabs", "0000", code=1)
+
+
+def test_history_in_json_has_every_text_and_null_for_a_removal(project: Path, say: Say) -> None:
+    Memory.open(project).remove("go-tabs")
+    rows = json.loads(say("history", "go-tabs", "--json"))
+    assert [sorted(row) for row in rows] == [["commit", "file", "kind", "text", "time"]] * 3
+    assert [row["kind"] for row in rows] == ["remove", "edit", "add"]
+    assert [row["text"] is None for row in rows] == [True, False, False]
+    assert say("history", "go-tabs").splitlines()[0].endswith("memory: remove go-tabs  (gone)")
+
+
+# --- a person's configuration ------------------------------------------------------------------
+
+
+UNPARSABLE = (
+    "format.pretty", "log.date", "log.abbrevCommit", "log.showRoot", "log.showSignature",
+    "log.follow", "log.mailmap", "log.diffMerges", "diff.algorithm", "diff.renames",
+    "diff.context", "diff.interHunkContext", "diff.colorMoved", "diff.relative",
+    "diff.mnemonicPrefix", "color.ui", "color.diff", "color.decorate.branch", "grep.patternType",
+)  # fmt: skip
+
+
+def test_a_display_setting_that_git_cannot_parse_stops_no_command_of_ours(
+    project: Path, say: Say, git: Git
+) -> None:
+    words = (("log",), ("diff",), ("diff", "HEAD~1"), ("history", "go-tabs", "--text"))
+    before = [say(*each) for each in words]
+    plain = (project / ".git/config").read_bytes()
+    for name in UNPARSABLE:
+        (project / ".git/config").write_bytes(plain)
+        git(project, "config", name, "bogus(")
+        ours = subprocess.run(["git", "log"], cwd=project, capture_output=True, check=False)
+        assert ours.returncode, f"git can parse {name}"
+        assert git_view(project) == "edit add", name
+    for name in UNPARSABLE:
+        git(project, "config", name, "bogus(")
+    assert [say(*each) for each in words] == before
+    say("compact")
+    say("undo")
+    assert "Uses tabs in Go." in say("show", "go-tabs")
+
+
+def git_view(project: Path) -> str:
+    """The kinds of a note's steps, by what git tells."""
+    return " ".join(step.kind for step in Memory.open(project).history("go-tabs"))
+
+
+def test_no_git_command_that_obeys_display_settings_is_run() -> None:
+    shown = r'"(?:log|show|diff|status|branch|whatchanged)",\s*f?"-'
+    sources = Path(mdmemory.__file__).parent.rglob("*.py")
+    found = [path.name for path in sources if re.search(shown, path.read_text(encoding="utf-8"))]
+    assert found == ["demo.py"]  # which shows a person what they would see
+
+
+# --- the page ----------------------------------------------------------------------------------
+
+
+def normal(text: str, folder: Path) -> str:
+    """Without what differs from run to run."""
+    text = text.replace(str(folder), "/home/you/project")
+    text = re.sub(r"\bm-[0-9a-f]{8}\b", "m-ID", text)
+    text = re.sub(r"\b[0-9a-f]{10}\b", "COMMIT", text)
+    return re.sub(r"\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b", "DATE", text)
+
+
+@pytest.mark.slow
+def test_every_example_of_the_page_is_what_happens(repository: Path) -> None:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    shown, seen = [], []
+    for block in re.findall(r"^```console\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S):
+        parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+        for command, answer in zip(parts[1::2], parts[2::2], strict=True):
+            done = subprocess.run(
+                ["sh", "-c", command], cwd=repository, env={**os.environ, "PATH": path},
+                capture_output=True, text=True, timeout=HUNG, check=False,
+            )  # fmt: skip
+            assert done.stderr == "", command
+            shown.append((command, normal(answer, repository)))
+            seen.append((command, normal(done.stdout, repository)))
+    assert len(seen) > 10
+    assert seen == shown

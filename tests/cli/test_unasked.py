@@ -1,0 +1,163 @@
+"""The doors by which no person comes: none of them moves a branch of a repository of theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+
+from mdmemory.cli import main
+from mdmemory.memory import Memory
+
+Git = Callable[..., str]
+MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
+TEA, FILE = "Remember that I prefer green tea.", "feedback-prefer-green-tea.md"
+
+
+@pytest.fixture(scope="module")
+def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("unasked") / "project"
+    begin(root)
+    (root / "code.py").write_text("one\n")
+    subprocess.run(["git", "add", "."], cwd=root, check=True)
+    subprocess.run(["git", "commit", "-qm", "code"], cwd=root, check=True)
+    return root
+
+
+def message(text: str) -> bytes:
+    parts = [{"type": "text", "text": text}]
+    params = {"session": "ses_1", "message": "msg_1", "parts": parts}
+    return json.dumps({"id": 1, "method": "message", "params": params}).encode() + b"\n"
+
+
+def transcript(text: str) -> str:
+    info = {"id": "msg_1", "role": "user"}
+    turn = {"info": info, "parts": [{"type": "text", "text": text}]}
+    return json.dumps({"info": {"id": "ses_1"}, "messages": [turn]})
+
+
+def remember(project: Path) -> dict[str, object]:
+    done = subprocess.run(
+        [*MDMEMORY, "bridge"], cwd=project, input=message(TEA), capture_output=True, check=True,
+        timeout=HUNG,
+    )  # fmt: skip
+    result: dict[str, object] = json.loads(done.stdout)["result"]
+    return result
+
+
+@pytest.fixture
+def commit(project: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A `git commit` of the person's, with its editor open until it is told to close."""
+    ready, close = tmp_path / "ready", tmp_path / "close"
+    for pipe in (ready, close):
+        os.mkfifo(pipe)
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\necho > "{ready}"\nread word < "{close}"\necho theirs > "$1"\n')
+    editor.chmod(0o755)
+    (project / "code.py").write_text("two\n")
+    popen = subprocess.Popen(
+        ["git", "commit", "-a"], cwd=project, env={**os.environ, "GIT_EDITOR": str(editor)},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    with popen:
+        try:
+            ready.read_text()
+            yield popen
+        finally:
+            popen.kill()
+
+
+def test_the_persons_commit_succeeds_while_the_bridge_writes(
+    project: Path, commit: subprocess.Popen[bytes], tmp_path: Path, git: Git
+) -> None:
+    head = git(project, "rev-parse", "HEAD")
+    answer = remember(project)
+    assert answer["saved"] == [FILE]
+    assert "the next mdmemory command that the user types commits it" in str(answer["parts"])
+    assert git(project, "rev-parse", "HEAD") == head
+    (tmp_path / "close").write_text("now\n")
+    said = commit.communicate(timeout=HUNG)[0].decode()
+    assert commit.returncode == 0, said
+    assert git(project, "log", "-1", "--format=%s") == "theirs\n"
+    assert main(["index"]) == 0
+    subjects = git(project, "log", "-2", "--format=%s").splitlines()
+    assert subjects == ["memory: keep what was asked in ses_1", "theirs"]
+    assert git(project, "status", "--porcelain") == ""
+
+
+def test_status_and_log_name_what_waits(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    remember(project)
+    assert main(["status", "--json"]) == 0
+    (each,) = json.loads(capsys.readouterr().out)["waiting"]
+    assert each["files"] == [FILE]
+    assert main(["status"]) == 0
+    assert f"({FILE}): kept in git" in capsys.readouterr().out
+    assert main(["log", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["waiting"] for row in rows] == [True, False]
+    assert rows[0]["id"] == each["id"]
+    assert main(["diff", each["id"]]) == 0
+    assert "+I prefer green tea." in capsys.readouterr().out
+    assert main(["add", "cat", "--type", "user", "--description", "Has a cat", "Tom."]) == 0
+    assert "Committed now, as it was waiting: memory: keep" in capsys.readouterr().err
+    assert main(["status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["waiting"] == []
+
+
+@pytest.mark.parametrize("words", [["undo"], ["undo", "--session", "ses_1"]])
+def test_undo_of_a_waiting_change_takes_it_back(project: Path, git: Git, words: list[str]) -> None:
+    remember(project)
+    assert main(words) == 0
+    assert not (project / "notes/memory" / FILE).exists()
+    assert git(project, "status", "--porcelain") == ""
+    assert "green tea" in git(project, "show", f"HEAD~1:notes/memory/{FILE}")
+
+
+def test_a_compaction_that_is_due_moves_no_branch(
+    project: Path, git: Git, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = "---\nname: {0}\ndescription: Uses tabs.\nmetadata:\n  type: user\n---\n\nUses tabs.\n"
+    for name in ("one", "two"):
+        (project / f"notes/memory/user-{name}.md").write_text(head.format(name))
+    before = git(project, "rev-parse", "HEAD")
+    assert main(["compact", "--if-due", "--json"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert (done["outcome"], done["commit"]) == ("applied", None)
+    assert git(project, "rev-parse", "HEAD") == before
+    assert not (project / "notes/memory/user-two.md").exists()
+    assert main(["undo"]) == 0
+    assert (project / "notes/memory/user-two.md").read_text() == head.format("two")
+
+
+@pytest.mark.parametrize(("after", "moves"), [([], True), (["--after", "0.01"], False)])
+def test_a_session_that_is_read_in_the_background_moves_no_branch(
+    project: Path, tmp_path: Path, git: Git, after: list[str], moves: bool
+) -> None:
+    file = tmp_path / "session.json"
+    file.write_text(transcript(TEA))
+    before = git(project, "rev-parse", "HEAD")
+    done = subprocess.run(
+        [*MDMEMORY, "extract", "--transcript", str(file), *after], cwd=project, check=True,
+        capture_output=True, timeout=HUNG,
+    )  # fmt: skip
+    assert (project / "notes/memory" / FILE).exists()
+    assert (git(project, "rev-parse", "HEAD") != before) is moves
+    assert (b"kept in git" in done.stdout) is not moves
+
+
+def test_what_git_itself_starts_moves_no_branch(project: Path, git: Git) -> None:
+    remember(project)
+    program = " ".join(MDMEMORY)
+    hook = project / ".git/hooks/post-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\n{program} index\n")
+    hook.chmod(0o755)
+    git(project, "commit", "-q", "--allow-empty", "-m", "theirs")
+    assert git(project, "log", "-1", "--format=%s") == "theirs\n"
+    assert len(Memory.open(project).waiting()) == 1

@@ -1,0 +1,224 @@
+"""Settings: where each may stand, what counts over what, and one sentence for what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mdmemory.config.settings import Settings, load
+from mdmemory.config.table import TABLE, Setting
+from mdmemory.errors import BadSetting
+
+# What a test sets, and what it reads back; for all others it sets the default.
+GOOD: dict[str, tuple[str, object]] = {
+    "store": ("memory", "memory"),
+    "index.max_chars": ("500", 500),
+    "index.max_entries": ("1", 1),
+    "index.tracked": ("off", False),
+    "compact.enabled": ("no", False),
+    "compact.churn": ("3", 3),
+    "compact.min_entries": ("5", 5),
+    "compact.interval_ms": ("0", 0),
+    "search.dsn": ("postgresql://a@b/c", "postgresql://a@b/c"),
+    "search.embedding_url": ("http://a/v1", "http://a/v1"),
+    "search.folders": ("/a:~/b", "/a:~/b"),
+    "search.transcripts": ("~", "~"),
+    "editor": ("code --wait", "code --wait"),
+}
+BAD = {
+    "store": ["", "/elsewhere", "../above", "~/home", "a/../../b", ".git/notes"],
+    "index.max_chars": ["499", "-1", "8k", "8000.5", "1e4", ""],
+    "index.max_entries": ["0", "many"],
+    "index.tracked": ["maybe", "2"],
+    "compact.enabled": ["enabled"],
+    "compact.churn": ["0", "-8"],
+    "compact.min_entries": ["0"],
+    "compact.interval_ms": ["-1", "12h"],
+    "planner": ["psychic"],
+    "extract.enabled": ["maybe"],
+    "extract.model": ["", "two words", "--help"],
+    "compact.model": ["two words", "-m"],
+    "openai.base_url": [
+        "",
+        "localhost",
+        "ftp://a",
+        "https://",
+        "http://a b",
+        "http://a:99999",
+        "http://a/?key=b",
+        "http://a/#b",
+        "http://[a",
+    ],
+    "openai.api_key": ["two words", "schlüssel"],
+    "opencode.command": ["./opencode", "bin/opencode"],
+    "llm.daily_calls": ["-1"],
+    "llm.timeout_s": ["0", "1.5"],
+    "search.backend": ["mysql"],
+    "search.dsn": ["localhost", "mysql://a/b"],
+    "search.embeddings": ["on", "yes"],
+    "search.embedding_model": ["two words"],
+    "search.embedding_dimensions": ["0", "16001"],
+    "search.embedding_url": ["localhost", "http://a/?key=b"],
+    "search.folders": ["notes", "/a:b", " "],
+    "editor": [" "],
+}
+
+
+def good(setting: Setting) -> tuple[str, object]:
+    """A text that is a value of this setting, and the value."""
+    default = setting.default if setting.default != "" else "abc"
+    return GOOD.get(setting.name, (str(default), default))
+
+
+def written(folder: Path, text: str, name: str = "mdmemory.toml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def toml(name: str, value: object) -> str:
+    """One setting as a line (and its table) of a settings file."""
+    table, _, key = name.rpartition(".")
+    shown = f'"{value}"' if isinstance(value, str) else str(value).lower()
+    return f"[{table}]\n{key} = {shown}\n" if table else f"{key} = {shown}\n"
+
+
+def test_without_files_and_variables_every_setting_has_its_default() -> None:
+    settings = load({})
+    assert dict(settings.values) == {setting.name: setting.default for setting in TABLE}
+    assert set(settings.origins.values()) == {"default"}
+
+
+def test_every_default_would_be_accepted_as_a_value() -> None:
+    for setting in TABLE:
+        assert setting.read(setting.default) == setting.default
+
+
+def test_names_and_variables_are_unique() -> None:
+    names = [setting.name for setting in TABLE]
+    variables = [variable for setting in TABLE for variable in setting.variables]
+    assert len(set(names)) == len(names)
+    assert len(set(variables)) == len(variables)
+    assert set(BAD) | set(GOOD) <= set(names)
+
+
+@pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
+def test_every_setting_is_read_from_its_variables(setting: Setting) -> None:
+    name = setting.name
+    text, value = good(setting)
+    for variable in setting.variables:
+        settings = load({variable: text})
+        assert settings.values[name] == value
+        assert settings.origins[name] == variable
+
+
+@pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
+def test_every_setting_is_read_from_the_persons_file(setting: Setting, tmp_path: Path) -> None:
+    name = setting.name
+    value = good(setting)[1]
+    path = written(tmp_path, toml(name, value))
+    settings = load({}, personal=path)
+    assert settings.values[name] == value
+    assert settings.origins[name] == str(path)
+
+
+@pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
+def test_a_project_may_set_what_is_not_personal(setting: Setting, tmp_path: Path) -> None:
+    name, value = setting.name, good(setting)[1]
+    path = written(tmp_path, toml(name, value))
+    if setting.personal:
+        with pytest.raises(BadSetting) as refused:
+            load({}, project=path)
+        assert "config.toml" in refused.value.hint
+    else:
+        assert load({}, project=path).values[name] == value
+
+
+def test_the_environment_counts_over_the_project_and_that_over_the_person(tmp_path: Path) -> None:
+    personal = written(tmp_path, "[index]\nmax_entries = 1\nmax_chars = 600\n", "config.toml")
+    project = written(tmp_path, "[index]\nmax_entries = 2\n")
+    assert load({}, personal, project).whole("index.max_entries") == 2
+    assert load({}, personal, project).whole("index.max_chars") == 600
+    variables = {"MEMORY_INDEX_MAX_ENTRIES": "3"}
+    assert load(variables, personal, project).whole("index.max_entries") == 3
+
+
+def test_an_empty_variable_is_none() -> None:
+    assert load({"MEMORY_COMPACT_CHURN": " "}).origins["compact.churn"] == "default"
+
+
+def test_zero_counts() -> None:
+    assert load({"MEMORY_COMPACT_INTERVAL_MS": "0"}).whole("compact.interval_ms") == 0
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name in BAD for text in BAD[name]])
+def test_a_bad_value_is_one_sentence_that_names_place_value_and_way_out(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, toml(name, text), "config.toml")
+    with pytest.raises(BadSetting) as refused:
+        load({}, personal=path)
+    secret = next(setting.secret for setting in TABLE if setting.name == name)
+    told = "unusable" if secret else repr(text)
+    assert f"{name} in {path} is {told}, but must be " in refused.value.message
+    assert refused.value.message.endswith(".")
+    assert refused.value.hint.startswith("The default is ")
+
+
+@pytest.mark.parametrize("value", ["true", "3.5", "[1]", '"x"'])
+def test_a_value_of_another_type_is_refused(value: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"[compact]\nchurn = {value}\n")
+    with pytest.raises(BadSetting):
+        load({}, project=path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'base_url = "http://evil.example"', 'api_key = "k"', 'search.endpoint = "http://x"',
+        'openai.model = "x"', 'hooks.command = "rm"', 'database.dsn = "x"', 'planner = "offline"',
+    ],
+)  # fmt: skip
+def test_a_project_can_name_no_host_key_program_or_planner_even_of_another_version(
+    line: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadSetting) as refused:
+        load({}, tmp_path / "mine.toml", written(tmp_path, line + "\n"))
+    assert str(tmp_path / "mine.toml") in refused.value.hint
+
+
+def test_an_unknown_setting_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting) as refused:
+        load({}, project=written(tmp_path, "[compact]\nchurm = 3\n"))
+    assert refused.value.hint == "Did you mean compact.churn?"
+    with pytest.raises(BadSetting) as refused:
+        load({}, project=written(tmp_path, "zzz = 1\n"))
+    assert "docs/settings.md" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "data", [b"store = \n", b"\xff\xfe", b'a = "1"\na = "2"\n'], ids=["cut", "not text", "twice"]
+)
+def test_a_file_that_cannot_be_read_is_one_sentence(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "mdmemory.toml"
+    path.write_bytes(data)
+    with pytest.raises(BadSetting) as refused:
+        load({}, project=path)
+    assert str(path) in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'store = "kept"\n', '# mine\nstore = "kept"\n', 'store="kept"', "store = 'kept'\n",
+        'store = "kept" # here\n', 'store = "k\\u0065pt"\n', '\nstore = "kept"\n[index]\n',
+    ],
+)  # fmt: skip
+def test_the_short_way_to_read_a_file_gives_what_toml_gives(text: str, tmp_path: Path) -> None:
+    assert load({}, project=written(tmp_path, text)).text("store") == "kept"
+
+
+def test_settings_are_read_by_their_kind() -> None:
+    settings = Settings({"a": 3, "b": False, "c": "x"})
+    assert (settings.whole("a"), settings.switch("b"), settings.text("c")) == (3, False, "x")

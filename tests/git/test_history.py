@@ -1,0 +1,264 @@
+"""What git holds of a store, read back whatever its files are called and however git is set."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmemory.errors import GitFailed, NotFound, RepositoryState
+from mdmemory.git import commits_of_store as module
+from mdmemory.git import repositories as our_git
+from mdmemory.git.commits_of_store import (
+    FILES_TRAILER,
+    ID_TRAILER,
+    UNDOES,
+    History,
+    Logged,
+    Message,
+    memory_trailers,
+    taken_back,
+)
+
+Git = Callable[..., str]
+ODD = [
+    'quote".md', "back\\slash.md", "line\nbreak.md", "tab\there.md", " space .md", "-dash.md",
+    ":(top)magic.md", "*.md", "[x].md", "喜欢.md", "e\u0301.md", "\u00e9.md", "X.md", "x.md",
+    "l" * 252 + ".md", os.fsdecode(b"\xff\xfe.md"),
+]  # fmt: skip
+
+
+def of(folder: Path) -> History:
+    repository = our_git.find(folder)
+    assert repository
+    return History(repository, folder)
+
+
+def commit(git: Git, folder: Path, message: Message) -> str:
+    git(folder, "commit", "-q", "--allow-empty", "-F", "-", text=message.text())
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+# trees and the index
+
+
+def test_files_are_found_by_their_names_however_odd(store: Path, git: Git) -> None:
+    for name in ODD:
+        (store / name).write_bytes(os.fsencode(name))
+    git(store, "add", ".")
+    git(store, "commit", "-q", "-m", "odd")
+    history = of(store)
+    expected = {name: history.blob_id(os.fsencode(name)) for name in ODD}
+    for found in (history.tree("HEAD"), history.tree("HEAD", ODD)):
+        assert {name: found[name].id for name in ODD} == expected
+    staged = history.staged(ODD)
+    assert {name: staged[name].blob.id for name in ODD} == expected
+    assert not any(there.closed for there in staged.values())
+    for name in ODD:
+        assert history.read("HEAD", name) == os.fsencode(name)
+
+
+def test_asking_for_many_files_gives_the_same_as_asking_for_few(
+    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (store / "below").mkdir()
+    (store / "below" / "user-name.md").write_text("not in the folder itself")
+    git(store, "add", ".")
+    git(store, "commit", "-q", "-m", "below")
+    history, files = of(store), ["user-name.md", "project-plan.md", "missing.md"]
+    few = history.tree("HEAD", files), history.staged(files)
+    monkeypatch.setattr(module, "MANY", 0)
+    assert (history.tree("HEAD", files), history.staged(files)) == few
+    assert few[0].keys() == {"user-name.md", "project-plan.md"}
+
+
+def test_a_store_at_the_top_of_its_repository_has_no_prefix(repository: Path) -> None:
+    history = of(repository)
+    assert history.prefix == ""
+    assert history.tree("HEAD").keys() == history.tree("HEAD", ["README"]).keys() == {"README"}
+    assert history.staged(["README"]).keys() == {"README"}
+
+
+def test_blob_ids_are_gits_own_also_in_sha256(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "--object-format=sha256", "new")
+    (tmp_path / "new" / "file").write_bytes(b"bytes\r\n")
+    theirs = git(tmp_path / "new", "hash-object", "--no-filters", "file").strip()
+    assert of(tmp_path / "new").blob_id(b"bytes\r\n") == theirs
+    assert len(theirs) == 64
+
+
+def test_what_git_is_told_not_to_look_at_is_closed(store: Path, git: Git) -> None:
+    git(store, "update-index", "--assume-unchanged", "user-name.md")
+    git(store, "update-index", "--skip-worktree", "project-plan.md")
+    staged = of(store).staged(["user-name.md", "project-plan.md", "feedback-old.md"])
+    assert [file for file, there in staged.items() if not there.trusted] == [
+        "project-plan.md", "user-name.md",
+    ]  # fmt: skip
+
+
+def test_a_file_in_the_middle_of_a_merge_is_closed(store: Path, git: Git) -> None:
+    (store / "user-name.md").write_text("stashed\n")
+    git(store, "stash", "-q")
+    (store / "user-name.md").write_text("committed\n")
+    git(store, "commit", "-q", "-a", "-m", "other")
+    with pytest.raises(AssertionError):
+        git(store, "stash", "pop", "-q")
+    assert "merge" in of(store).staged(["user-name.md"])["user-name.md"].closed
+
+
+def test_a_file_that_is_gone_is_not_the_same_as_bytes_that_are_missing(
+    store: Path, git: Git
+) -> None:
+    history = of(store)
+    assert history.read("HEAD", "never-there.md") is None
+    blob = git(store, "rev-parse", "HEAD:notes/memory/user-name.md").strip()
+    (store.parents[1] / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(GitFailed):
+        history.read("HEAD", "user-name.md")
+
+
+def test_a_detached_head_has_no_branch(store: Path, git: Git) -> None:
+    assert of(store).branch() == "refs/heads/main"
+    git(store, "switch", "-q", "--detach")
+    with pytest.raises(RepositoryState, match="detached"):
+        of(store).branch()
+
+
+# the log
+
+
+def test_a_message_is_read_back_as_it_was_written(store: Path, git: Git) -> None:
+    groups = [["user-a.md", "line\nbreak.md"], ["喜欢.md"]]
+    trailers = memory_trailers("compact", [("Memory-Session", "ses_1")], groups=groups)
+    made = commit(git, store, Message("memory: one", ["merge a + b", "flag 喜欢: why"], trailers))
+    (store / "new").touch()
+    git(store, "add", ".")
+    git(store, "commit", "-q", "--amend", "--no-edit")
+    (entry,) = of(store).log()
+    assert entry.commit != made
+    assert (entry.subject, entry.ops) == ("memory: one", ("merge a + b", "flag 喜欢: why"))
+    assert entry.trailers == trailers
+    assert entry.groups() == groups
+    assert entry.get("Memory-Session") == "ses_1"
+    assert entry.get("Memory-Model") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("grep.patternType", "fixed"), ("grep.patternType", "perl"), ("log.showSignature", "true"),
+        ("i18n.commitEncoding", "ISO-8859-1"), ("i18n.logOutputEncoding", "UTF-16"),
+        ("color.ui", "always"), ("log.follow", "true"), ("core.quotePath", "true"),
+    ],
+)  # fmt: skip
+def test_a_persons_settings_change_nothing_of_what_we_read(
+    name: str, value: str, store: Path, git: Git
+) -> None:
+    (store / "喜欢.md").write_text("new")
+    git(store, "add", ".")
+    about = memory_trailers("add", groups=[["喜欢.md"]])
+    made = commit(git, store, Message("memory: 喜欢", ["add 喜欢"], about))
+    git(store, "config", name, value)
+    history = of(store)
+    assert [(e.commit, e.subject, e.ops) for e in history.log()] == [
+        (made, "memory: 喜欢", ("add 喜欢",))
+    ]
+    assert history.changed(made) == ["喜欢.md"]
+    assert "喜欢.md" in history.tree("HEAD")
+    assert history.undone() == set()
+
+
+def test_commits_of_others_and_of_other_folders_are_not_in_the_log(store: Path, git: Git) -> None:
+    about = memory_trailers("add", groups=[["a.md"]])
+    commit(git, store, Message("memory: elsewhere", trailers=about))
+    (store / "a.md").write_text("by hand")
+    git(store, "add", ".")
+    git(store, "commit", "-q", "-m", "by hand\n\nMemory-Id is only mentioned here")
+    assert of(store).log() == []
+
+
+def test_an_unborn_branch_has_an_empty_log(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "new")
+    history = of(tmp_path / "new")
+    assert history.log() == []
+    assert history.undone() == set()
+    assert history.tree(history.head()) == {}
+
+
+def test_reverts_of_reverts_are_followed_to_any_depth(store: Path, git: Git) -> None:
+    (store / "a.md").write_text("new")
+    git(store, "add", ".")
+    made = [commit(git, store, Message("memory: add a", trailers=memory_trailers("add")))]
+    for depth in range(1, 5):
+        how = ["-c", "revert.reference=true"] if depth == 2 else []  # git then shortens the id
+        git(store, *how, "revert", "--no-edit", "HEAD")
+        made.append(git(store, "rev-parse", "HEAD").strip())
+        # every second one, counted back from the newest, which stands
+        assert of(store).undone() == {*made[depth - 1 :: -2]}
+    assert (store / "a.md").exists()
+
+
+def test_an_undo_by_us_and_a_revert_by_git_count_alike(store: Path, git: Git) -> None:
+    about = memory_trailers("add")
+    first = commit(git, store, Message("memory: add a", trailers=about))
+    undo = commit(git, store, Message("memory: undo", trailers=(*about, (UNDOES, first))))
+    assert of(store).undone() == {first}
+    said = Message('Reapply "memory: add a"', [f"This reverts commit {undo}."])
+    again = commit(git, store, said)
+    assert of(store).undone() == {undo}
+    commit(git, store, Message("memory: undo", trailers=(*about, (UNDOES, again))))
+    assert of(store).undone() == {again, first}
+
+
+@pytest.mark.parametrize(
+    ("takes", "gone"),
+    [
+        ({"b": ["a"]}, "a"),
+        ({"c": ["b"], "b": ["a"]}, "b"),
+        ({"d": ["c"], "c": ["b"], "b": ["a"]}, "ca"),
+        ({"e": ["d"], "d": ["c"], "c": ["b"], "b": ["a"]}, "db"),
+        # taken back, brought back, and taken back once more by another
+        ({"d": ["a"], "c": ["b"], "b": ["a"]}, "ab"),
+        # taken back twice, and only one of these brought back
+        ({"d": ["c"], "c": ["a"], "b": ["a"]}, "ca"),
+        ({"d": ["b", "c"], "c": ["a"], "b": ["a"]}, "bc"),
+        ({}, ""),
+    ],
+)
+def test_what_was_brought_back_is_not_taken_back(takes: dict[str, list[str]], gone: str) -> None:
+    assert taken_back(takes.items()) == set(gone)
+
+
+def test_a_commit_is_resolved_by_what_names_it_and_options_are_no_names(
+    store: Path, git: Git
+) -> None:
+    full = git(store, "rev-parse", "HEAD").strip()
+    history = of(store)
+    assert history.resolve(full[:10]) == history.resolve("main") == full
+    for bad in ("--all", "nothing", "main:README", ""):
+        with pytest.raises(NotFound):
+            history.resolve(bad)
+    assert history.parent(full) == git(store, "rev-parse", "HEAD~1").strip()
+    assert history.parent(str(history.parent(full))) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "not json", '"user-a.md"', "[1]", '["../../outside.md"]', '["/etc/passwd"]', '["a/../b"]',
+        '[".git/config"]', '["./a.md"]', '[""]', '["ok.md", "../no.md"]', "{}", "null", "[[]]",
+    ],
+)  # fmt: skip
+def test_a_trailer_that_somebody_made_up_leads_nowhere(value: str) -> None:
+    entry = Logged("c", "t", "s", (), ((ID_TRAILER, "m-1"), (FILES_TRAILER, value)))
+    assert entry.groups() == []
+
+
+def test_file_names_in_a_trailer_stay_on_one_line() -> None:
+    ((_, _), (_, _), (_, value)) = memory_trailers("add", groups=[["line\nbreak.md"]])
+    assert "\n" not in value
+    assert json.loads(value) == ["line\nbreak.md"]
+    assert value.isascii()

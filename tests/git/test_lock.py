@@ -1,0 +1,174 @@
+"""One writer at a time, and a dead one blocks nobody."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+
+from mdmemory.errors import Busy, Unwritable
+from mdmemory.git import lock
+from mdmemory.git.lock import Patience, is_held, locked
+
+
+def hold(path: Path) -> subprocess.Popen[str]:
+    """A process that holds the lock until it is killed."""
+    code = (
+        "import sys, time; from pathlib import Path; from mdmemory.git.lock import locked\n"
+        "with locked(Path(sys.argv[1]), 'a long compaction'): print('held', flush=True); "
+        "time.sleep(60)"
+    )
+    words = [sys.executable, "-P", "-c", code, str(path)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_a_second_writer_waits_and_is_told_who_has_it(tmp_path: Path) -> None:
+    with hold(tmp_path / "lock") as process:
+        begun = time.monotonic()
+        with pytest.raises(Busy) as told, locked(tmp_path / "lock", "another", Patience(0.2)):
+            pass
+        assert time.monotonic() - begun >= 0.2
+        assert f"process {process.pid}: a long compaction" in told.value.message
+        process.kill()
+
+
+def test_a_killed_writer_blocks_nobody(tmp_path: Path) -> None:
+    with hold(tmp_path / "lock") as process:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    with locked(tmp_path / "lock", "the next", Patience(0)):
+        pass
+
+
+def test_a_wait_that_takes_long_is_told_once_and_ends_when_the_lock_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "_SILENCE", 0.01)
+    with hold(tmp_path / "lock") as process:
+        told: list[str] = []
+
+        def tell(sentence: str) -> None:
+            told.append(sentence)
+            process.kill()
+
+        with locked(tmp_path / "lock", "another", Patience(HUNG, tell)):
+            assert is_held()
+    (sentence,) = told
+    assert f"process {process.pid}: a long compaction" in sentence
+
+
+def taken(path: Path) -> int:
+    """The lock, taken by somebody who does not say who it is."""
+    handle = os.open(path, os.O_RDWR)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    return handle
+
+
+def test_who_gave_the_lock_back_is_not_named(tmp_path: Path) -> None:
+    with locked(tmp_path / "lock", "one that is done"):
+        pass
+    handle = taken(tmp_path / "lock")
+    with pytest.raises(Busy) as told, locked(tmp_path / "lock", "another", Patience(0.1)):
+        pass
+    assert "one that is done" not in told.value.message
+    assert "another process has its lock" in told.value.message
+    os.close(handle)
+
+
+def test_who_was_killed_is_not_named(tmp_path: Path) -> None:
+    with hold(tmp_path / "lock") as process:
+        process.kill()
+        process.wait()
+    assert b"a long compaction" in (tmp_path / "lock").read_bytes()
+    handle = taken(tmp_path / "lock")
+    with pytest.raises(Busy, match="another process"), locked(tmp_path / "lock", "x", Patience(0)):
+        pass
+    os.close(handle)
+
+
+def test_who_gave_up_waiting_keeps_nobody_from_the_lock(tmp_path: Path) -> None:
+    with locked(tmp_path / "lock", "one"):
+        for _ in range(3):
+            with pytest.raises(Busy), locked(tmp_path / "lock", "another", Patience(0.01)):
+                pass
+    with locked(tmp_path / "lock", "the next", Patience(HUNG)):
+        assert is_held()
+
+
+def test_who_waits_is_served_in_turn(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from mdmemory.git.lock import Patience, locked\n"
+        "root, name = Path(sys.argv[1]), sys.argv[2]\n"
+        "print('here', flush=True); sys.stdin.readline()\n"
+        "for _ in range(20):\n"
+        "    with locked(root / 'lock', name, Patience(300.0)), open(root / 'log', 'a') as log:\n"
+        "        log.write(name); [n * n for n in range(20_000)]\n"
+    )
+    words = [sys.executable, "-P", "-c", code, str(tmp_path)]
+    started = [
+        subprocess.Popen([*words, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for name in "abcd"
+    ]
+    for process in started:
+        assert process.stdout
+        assert process.stdout.readline() == "here\n"
+    for process in started:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in started:
+        assert process.communicate(timeout=HUNG)[0] == ""
+    log = (tmp_path / "log").read_text()
+    # the first is done when each of the others has had a good part of its turns
+    first = min(log.rfind(name) for name in "abcd")
+    assert all(log[:first].count(name) >= 10 for name in "abcd"), log
+
+
+def test_the_lock_is_free_again_after_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), locked(tmp_path / "lock", "one"):
+        assert 1 / (not is_held())
+    assert not is_held()
+    with locked(tmp_path / "lock", "two", Patience(0)):
+        pass
+
+
+def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(Unwritable), locked(tmp_path / "lock", "one"):
+        pass
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_a_file_system_without_locks_is_named_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(handle: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(Unwritable, match="has no locks"), locked(tmp_path / "lock", "one"):
+        pass
+
+
+def test_a_full_disk_does_not_keep_anybody_from_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int, data: bytes, offset: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with locked(tmp_path / "lock", "one"):
+        assert is_held()

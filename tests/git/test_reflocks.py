@@ -1,0 +1,169 @@
+"""A lock on a branch that a killed git of ours left blocks nobody; somebody else's stays."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Memory
+from mdmemory.errors import GitFailed, RepositoryState
+from mdmemory.git import reflocks
+from mdmemory.git.index_file import Staging
+from mdmemory.git.journal import Journals
+from mdmemory.git.repositories import Repository
+
+Git = Callable[..., str]
+Said = Callable[[str], bytes]  # what a lock holds, of the commit that the branch was to move to
+THEIRS = b"ab" * 20 + b"\n"
+LEFT: dict[str, Said] = {
+    "nothing": lambda commit: b"",
+    "all": lambda commit: f"{commit}\n".encode(),
+    "a part": lambda commit: commit[:17].encode(),
+    "all but the line's end": lambda commit: commit.encode(),
+    "NULs": lambda commit: b"\0" * 41,
+    "a part, then NULs": lambda commit: commit[:20].encode() + b"\0" * 21,
+}
+
+
+class Killed(BaseException):
+    """Stands for a process that ends here."""
+
+
+@pytest.fixture
+def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    opened, _ = Memory.init(repository)
+    monkeypatch.setattr(reflocks, "PATIENCE", 0.3)
+    return opened
+
+
+def add(memory: Memory, name: str) -> str | None:
+    done = memory.add(name, type="user", description=f"About {name}", body=f"All of {name}.")
+    return done.written.commit
+
+
+def lock(memory: Memory) -> Path:
+    return memory.project.root / ".git" / "refs" / "heads" / "main.lock"
+
+
+@contextmanager
+def update_ref_dies(said: Said, problem: BaseException, memory: Memory) -> Iterator[None]:
+    """In the block git leaves its lock on the branch with what `said` says, and then `problem`."""
+    run = Repository.run
+
+    def dying(self: Repository, *words: str, **more: object) -> bytes:
+        if words[0] == "update-ref" and "refs/heads/main" in words:
+            lock(memory).write_bytes(said(words[-2]))
+            (memory.project.root / ".git" / "HEAD.lock").touch()
+            raise problem
+        return run(self, *words, **more)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Repository, "run", dying)
+        yield
+
+
+@contextmanager
+def killed(memory: Memory, said: Said) -> Iterator[None]:
+    """In the block a process dies with its git: nothing is tidied up."""
+    with update_ref_dies(said, Killed(), memory), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journals, "drop", lambda self: None)
+        patch.setattr(Staging, "release", lambda self: None)
+        with pytest.raises(Killed):
+            yield
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_a_lock_that_a_crash_left_half_written_blocks_nobody(
+    left: str, memory: Memory, git: Git
+) -> None:
+    with killed(memory, LEFT[left]):
+        add(memory, "one")
+    root = memory.project.root
+    assert lock(memory).exists()
+    memory.doctor(fix=True)
+    assert not lock(memory).exists()
+    assert not (root / ".git" / "HEAD.lock").exists()
+    assert memory.note("one").note.body.strip() == "All of one."
+    assert add(memory, "two")
+    git(root, "commit", "-q", "--allow-empty", "-m", "theirs")
+    assert git(root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("another commit", lambda commit: THEIRS),
+        ("half of another commit", lambda commit: bytes([commit.encode()[0] ^ 1]) + b"ab"),
+        ("more than a commit", lambda commit: f"{commit}\nmore".encode()),
+        ("NULs without end", lambda commit: b"\0" * 4096),
+        ("text after NULs", lambda commit: b"\0\0" + commit[:4].encode()),
+    ],
+)
+def test_a_lock_that_holds_something_else_stays_and_is_named(
+    what: str, said: Said, memory: Memory
+) -> None:
+    with killed(memory, said):
+        add(memory, "one")
+    before = lock(memory).read_bytes()
+    for _ in range(2):
+        with pytest.raises(RepositoryState, match=r"main\.lock") as problem:
+            add(memory, "two")
+        assert "remove that file" in problem.value.hint
+    assert lock(memory).read_bytes() == before, what
+    lock(memory).unlink()
+    assert add(memory, "two")
+    assert memory.note("one")
+
+
+def test_a_lock_that_is_older_than_our_write_or_a_link_stays(
+    memory: Memory, tmp_path: Path
+) -> None:
+    with killed(memory, LEFT["a part"]):
+        add(memory, "one")
+    os.utime(lock(memory), ns=(0, 0))
+    with pytest.raises(RepositoryState, match=r"main\.lock"):
+        add(memory, "two")
+    lock(memory).unlink()
+    (tmp_path / "elsewhere").touch()
+    lock(memory).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RepositoryState, match=r"main\.lock"):
+        add(memory, "two")
+    assert lock(memory).is_symlink()
+
+
+def test_a_git_that_is_alive_keeps_its_lock(memory: Memory) -> None:
+    with killed(memory, LEFT["nothing"]):
+        add(memory, "one")
+    writes = threading.Timer(0.1, lambda: lock(memory).write_bytes(THEIRS))
+    writes.start()
+    with pytest.raises(RepositoryState, match=r"main\.lock"):
+        add(memory, "two")
+    writes.join()
+    assert lock(memory).read_bytes() == THEIRS
+
+
+def test_a_git_of_ours_that_was_killed_alone_leaves_no_lock(memory: Memory) -> None:
+    with (
+        update_ref_dies(LEFT["a part"], GitFailed("git update-ref was killed."), memory),
+        pytest.raises(GitFailed, match="killed"),
+    ):
+        add(memory, "one")
+    assert not lock(memory).exists()
+    assert add(memory, "one")
+
+
+def test_a_lock_that_no_git_holds_so_long_is_named_by_doctor(memory: Memory) -> None:
+    lock(memory).write_bytes(THEIRS)
+    assert memory.doctor() == [], "a living git may hold it for a moment"
+    long_ago = time.time() - 100
+    os.utime(lock(memory), (long_ago, long_ago))
+    (finding,) = memory.doctor()
+    assert (finding.check, finding.path) == ("git", str(lock(memory)))
+    assert "remove it" in finding.message
+    assert memory.doctor(fix=True) == [finding]

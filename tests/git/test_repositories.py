@@ -1,0 +1,351 @@
+"""Running git in a repository that may be in any state, anywhere, and anybody's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+
+from mdmemory import Memory
+from mdmemory.errors import GitFailed, RepositoryState
+from mdmemory.git import repositories as our_git
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.repositories import Repository, find, refusal
+
+Git = Callable[..., str]
+
+
+def found(folder: Path) -> Repository:
+    repository = find(folder)
+    assert repository
+    return repository
+
+
+# finding it
+
+
+def test_no_repository_is_none(tmp_path: Path) -> None:
+    assert find(tmp_path) is None
+
+
+def test_without_git_on_the_path_there_is_no_repository(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert find(repository) is None
+    assert not our_git.is_installed()
+
+
+def test_a_folder_below_the_top_finds_the_whole(repository: Path) -> None:
+    (repository / "a" / "b").mkdir(parents=True)
+    here = found(repository / "a" / "b")
+    assert (here.top, here.git_dir) == (repository, repository / ".git")
+    assert here.common_dir == repository / ".git"
+    assert here.hash_name == "sha1"
+
+
+def test_a_linked_worktree_has_its_own_git_folder_and_shares_the_rest(
+    repository: Path, git: Git, tmp_path: Path
+) -> None:
+    git(repository, "worktree", "add", "-q", str(tmp_path / "linked"))
+    here = found(tmp_path / "linked")
+    assert here.top == tmp_path / "linked"
+    assert here.git_dir == repository / ".git" / "worktrees" / "linked"
+    assert here.common_dir == repository / ".git"
+
+
+def test_a_submodule_is_a_repository_of_its_own(repository: Path, git: Git, tmp_path: Path) -> None:
+    outer = tmp_path / "outer"
+    git(tmp_path, "init", "-q", str(outer))
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "in")
+    here = found(outer / "in")
+    assert here.top == outer / "in"
+    assert here.git_dir == here.common_dir == outer / ".git" / "modules" / "in"
+
+
+def test_a_path_with_a_line_break_is_one_path(tmp_path: Path, git: Git) -> None:
+    odd = tmp_path / "two\nlines \"and\" 'quotes' é"
+    odd.mkdir()
+    git(odd, "init", "-q")
+    assert found(odd).top == odd
+    assert found(odd).git_dir == odd / ".git"
+
+
+def test_sha256_repositories_are_known(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "--object-format=sha256", "new")
+    assert found(tmp_path / "new").hash_name == "sha256"
+
+
+def test_a_bare_repository_is_refused_with_one_sentence(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "--bare", "bare")
+    with pytest.raises(RepositoryState, match="bare git repository"):
+        find(tmp_path / "bare")
+
+
+def test_a_repository_that_git_refuses_is_not_taken_for_none(repository: Path) -> None:
+    (repository / ".git" / "config").write_text("[core\n")
+    with pytest.raises(RepositoryState, match="git refuses this repository"):
+        find(repository)
+
+
+# its state
+
+
+def diverge(repository: Path, git: Git) -> None:
+    """Two branches that conflict in README; `other` is not the one that is checked out."""
+    git(repository, "switch", "-q", "-c", "other")
+    (repository / "README").write_text("theirs\n")
+    git(repository, "commit", "-q", "-a", "-m", "theirs")
+    git(repository, "switch", "-q", "main")
+    (repository / "README").write_text("ours\n")
+    git(repository, "commit", "-q", "-a", "-m", "ours")
+
+
+STATES = {
+    "merge": (["merge", "other"], "a merge is under way"),
+    "rebase": (["rebase", "other"], "a rebase is under way"),
+    "rebase by patches": (["rebase", "--apply", "other"], "a rebase is under way"),
+    "cherry-pick": (["cherry-pick", "other"], "a cherry-pick is under way"),
+    "revert": (["revert", "--no-edit", "HEAD~1"], "a revert is under way"),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_a_person_has_not_finished_is_named(state: str, repository: Path, git: Git) -> None:
+    diverge(repository, git)
+    words, sentence = STATES[state]
+    if state == "revert":
+        (repository / "README").write_text("later\n")
+        git(repository, "commit", "-q", "-a", "-m", "later")
+    done = subprocess.run(["git", "-C", str(repository), *words], capture_output=True)
+    assert done.returncode != 0, "the conflict that this test needs"
+    problem = refusal(found(repository))
+    assert problem
+    assert sentence in problem.message
+    assert "--abort" in problem.hint
+
+
+def test_between_two_commits_of_a_series_is_not_finished(repository: Path, git: Git) -> None:
+    diverge(repository, git)
+    git(repository, "switch", "-q", "other")
+    (repository / "new").write_text("new\n")
+    git(repository, "add", "new")
+    git(repository, "commit", "-q", "-m", "second")
+    git(repository, "switch", "-q", "main")
+    words = ["git", "-C", str(repository), "cherry-pick", "other~1", "other"]
+    assert subprocess.run(words, capture_output=True).returncode != 0
+    (repository / "README").write_text("both\n")
+    git(repository, "commit", "-q", "-a", "-m", "first picked")
+    problem = refusal(found(repository))
+    assert problem
+    assert "picked" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence", "way_out"),
+    [
+        (["bisect", "start"], "a bisection is under way", "`git bisect reset`"),
+        (["bisect", "start", "HEAD", "HEAD~2"], "a bisection is under way", "`git bisect reset`"),
+        (["am", "../patch"], "patches are being applied", "`git am --abort`"),
+    ],
+)
+def test_a_bisection_and_a_mailbox_have_their_own_way_out(
+    words: list[str], sentence: str, way_out: str, repository: Path, git: Git
+) -> None:
+    diverge(repository, git)
+    (repository / "README").write_text("later\n")
+    git(repository, "commit", "-q", "-a", "-m", "later")
+    patch = git(repository, "format-patch", "--stdout", "-1", "other")
+    (repository.parent / "patch").write_text(patch)
+    subprocess.run(["git", "-C", str(repository), *words], capture_output=True)
+    problem = refusal(found(repository))
+    assert problem
+    assert sentence in problem.message
+    assert way_out in problem.hint
+
+
+def test_a_detached_head_is_refused(repository: Path, git: Git) -> None:
+    git(repository, "switch", "-q", "--detach")
+    problem = refusal(found(repository))
+    assert problem
+    assert "detached" in problem.message
+
+
+def test_an_unborn_branch_is_ready(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "new")
+    assert refusal(found(tmp_path / "new")) is None
+    assert History(found(tmp_path / "new"), tmp_path / "new").head() is None
+
+
+def test_a_foreign_index_lock_is_waited_for(repository: Path) -> None:
+    lock = repository / ".git" / "index.lock"
+    lock.touch()
+    begun = time.monotonic()
+    threading.Timer(0.2, lock.unlink).start()
+    assert refusal(found(repository), patience=HUNG) is None
+    assert 0.2 <= time.monotonic() - begun < HUNG / 2
+
+
+def test_a_foreign_index_lock_is_refused_at_last_and_never_removed(repository: Path) -> None:
+    lock = repository / ".git" / "index.lock"
+    lock.write_text("theirs")
+    problem = refusal(found(repository), patience=0.1)
+    assert problem
+    assert str(lock) in problem.message
+    assert lock.read_text() == "theirs"
+
+
+def test_the_index_lock_of_a_killed_process_of_ours_is_no_foreign_one(repository: Path) -> None:
+    here = found(repository)
+    here.room.mkdir()
+    (here.room / "0123456789ab.held").touch()
+    os.link(here.room / "0123456789ab.held", repository / ".git" / "index.lock")
+    assert refusal(here) is None
+
+
+# what it is run with
+
+
+@pytest.mark.parametrize(
+    "name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG"]
+)
+def test_git_variables_of_the_caller_point_us_nowhere_else(
+    name: str, repository: Path, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "-q", "another")
+    elsewhere = {"GIT_WORK_TREE": "another"}.get(name, "another/.git")
+    monkeypatch.setenv(name, str(tmp_path / elsewhere))
+    here = found(repository)
+    assert here.top == repository
+    assert here.run("ls-files") == b"README\n"
+
+
+def test_configuration_in_the_environment_is_not_used(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.worktree")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(tmp_path))
+    assert found(repository).top == repository
+
+
+def test_a_git_in_the_repository_is_not_run(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(repository / "git", tmp_path / "ran")
+    monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
+    found(repository).run("status")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_git_says_is_the_sentence(repository: Path) -> None:
+    with pytest.raises(GitFailed, match=r"git cat-file failed: .*no-such"):
+        found(repository).run("cat-file", "blob", "no-such")
+
+
+def test_a_git_that_does_not_end_is_given_up(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = found(repository)
+    monkeypatch.setattr(our_git, "TIMEOUT", 0.0)
+    with pytest.raises(GitFailed, match="did not end"):
+        here.run("status")
+
+
+# a hostile repository
+
+
+def program(path: Path, mark: Path) -> Path:
+    """A program that tells that it ran, and does what a filter or an editor would: nothing."""
+    path.write_text(f"#!/bin/sh\necho $0 $* >>'{mark}'\ncat\n")
+    path.chmod(0o755)
+    return path
+
+
+HOOKS = (
+    "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change",
+    "reference-transaction", "post-checkout", "post-rewrite", "pre-auto-gc", "fsmonitor-watchman",
+)  # fmt: skip
+
+
+def poison(root: Path, git: Git, mark: Path) -> None:
+    evil = program(root / ".git" / "evil", mark)
+    (root / ".git" / "hooks").mkdir(exist_ok=True)
+    for hook in HOOKS:
+        program(root / ".git" / "hooks" / hook, mark)
+    shutil.copytree(root / ".git" / "hooks", root / ".git" / "hooks-2")
+    for name in (
+        "core.fsmonitor", "gpg.program", "gpg.ssh.program", "core.sshCommand", "core.editor",
+        "core.pager", "diff.external", "diff.evil.textconv", "diff.evil.command",
+        "filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "merge.evil.driver",
+        "credential.helper", "core.alternateRefsCommand", "core.askPass", "sequence.editor",
+        "core.gitProxy", "uploadpack.packObjectsHook", "trailer.evil.command",
+    ):  # fmt: skip
+        git(root, "config", name, str(evil))
+    for name, value in {
+        "core.hooksPath": str(root / ".git" / "hooks-2"), "commit.gpgSign": "true",
+        "tag.gpgSign": "true", "log.showSignature": "true", "filter.evil.required": "true",
+        "alias.commit-tree": f"!{evil}", "alias.log": f"!{evil}", "gc.auto": "1",
+        "core.untrackedCache": "true",
+    }.items():  # fmt: skip
+        git(root, "config", name, value)
+    (root / ".git" / "info").mkdir(exist_ok=True)
+    (root / ".git" / "info" / "attributes").write_text("* diff=evil merge=evil filter=evil\n")
+
+
+def test_no_program_that_a_repository_names_is_run(
+    repository: Path, git: Git, tmp_path: Path
+) -> None:
+    mark = tmp_path / "ran"
+    Memory.init(repository)
+    poison(repository, git, mark)
+    memory = Memory.open(repository)
+    memory.add("one", type="user", description="One", body="One.")
+    memory.add("two", type="user", description="Two", body="Two.")
+    memory.edit("one", body="One and a half.")
+    (repository / "notes" / "memory" / "user-two.md").write_text("by hand\n")
+    memory.compact()
+    memory.remove("two")
+    memory.undo()
+    assert len(memory.log()) >= 5
+    memory.diff()
+    memory.doctor()
+    memory.index()
+    with pytest.raises(RepositoryState, match="content filter"):
+        Memory.init(repository)
+    assert not mark.exists(), mark.read_text()
+
+
+def test_a_signature_in_history_calls_nobody(repository: Path, git: Git, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    memory, _ = Memory.init(repository)
+    memory.add("one", type="user", description="One", body="One.")
+    raw = git(repository, "cat-file", "commit", "HEAD").replace(
+        "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n", 1
+    )
+    signed = git(repository, "hash-object", "-t", "commit", "-w", "--stdin", text=raw).strip()
+    git(repository, "update-ref", "HEAD", signed)
+    poison(repository, git, mark)
+    assert len(memory.log()) == 2
+    memory.diff()
+    assert not mark.exists(), mark.read_text()
+
+
+def test_a_missing_object_is_not_fetched(repository: Path, git: Git, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    git(repository, "config", "extensions.partialClone", "origin")
+    git(repository, "config", "remote.origin.url", str(tmp_path))
+    git(repository, "config", "remote.origin.promisor", "true")
+    git(repository, "config", "remote.origin.uploadpack", str(program(tmp_path / "evil", mark)))
+    blob = git(repository, "rev-parse", "HEAD:README").strip()
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(GitFailed):
+        History(found(repository), repository).read("HEAD", "README")
+    assert not mark.exists(), mark.read_text()

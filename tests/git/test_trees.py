@@ -1,0 +1,124 @@
+"""Trees made without an index are git's own, and what is read is what its id says."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from mdmemory.errors import GitFailed
+from mdmemory.git import repositories as our_git
+from mdmemory.git.objects import Object, Objects
+from mdmemory.git.trees import Blob, Trees
+
+Git = Callable[..., str]
+# names that git sorts otherwise than a plain sort does, and that need quoting elsewhere
+FILES = ["a.md", "a-b.md", "a/x.md", "a0", "deep/er/n\nl.md", "caf\u00e9.md", "only/one.md"]
+
+
+@pytest.fixture(params=["sha1", "sha256"])
+def root(request: pytest.FixtureRequest, tmp_path: Path, git: Git) -> Path:
+    git(tmp_path, "init", "-q", f"--object-format={request.param}", "new")
+    folder = tmp_path / "new"
+    git(folder, "config", "user.name", "A Person")
+    git(folder, "config", "user.email", "person@example.com")
+    for file in FILES:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(file)
+    os.symlink("a.md", folder / "link")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "first")
+    return folder
+
+
+def trees_of(root: Path) -> Trees:
+    repository = our_git.find(root)
+    assert repository
+    return Trees(repository)
+
+
+def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path, git: Git) -> None:
+    trees, head = trees_of(root), git(root, "rev-parse", "HEAD").strip()
+    blob = Blob("100755", trees.objects.id(Object("blob", b"new\n")))
+    changes: list[Mapping[str, Blob | None]] = [
+        {"a.md": blob},
+        {"a/y.md": blob, "a.b": blob, "deep/er/new/z.md": blob},
+        {"only/one.md": None, "a0": None, "missing.md": None, "no/where.md": None},
+        {"a.md/below.md": None, "a": None, "deep/er/n\nl.md": None, "deep/x": blob},
+        dict.fromkeys([*FILES, "link"]),
+    ]
+    for entries in changes:
+        git(root, "read-tree", "HEAD")
+        for file, there in entries.items():
+            if there:
+                git(root, "update-index", "--add", "--cacheinfo", f"{there.mode},{there.id},{file}")
+            elif file in FILES or file == "link":
+                git(root, "update-index", "--force-remove", file)
+        theirs = git(root, "write-tree", "--missing-ok").strip()
+        tree, new = trees.edited(head, entries)
+        trees.objects.write([*new, Object("blob", b"new\n")])
+        assert tree == theirs
+        assert git(root, "cat-file", "-t", tree).strip() == "tree"
+    assert git(root, "cat-file", "blob", blob.id) == "new\n"
+
+
+def test_a_file_under_a_folders_name_is_refused_and_so_is_the_reverse(root: Path, git: Git) -> None:
+    trees, head = trees_of(root), git(root, "rev-parse", "HEAD").strip()
+    blob = Blob("100644", trees.objects.id(Object("blob", b"")))
+    with pytest.raises(GitFailed, match="a is a folder"):
+        trees.edited(head, {"a": blob})
+    with pytest.raises(GitFailed, match=r"a\.md is a file"):
+        trees.edited(head, {"a.md/below.md": blob})
+
+
+def test_objects_are_read_as_they_were_written_many_at_once(root: Path) -> None:
+    objects = trees_of(root).objects
+    things = [Object("blob", b"x" * size) for size in (0, 1, 15, 16, 2047, 2048, 70_000, 300_000)]
+    things += [Object("blob", f"{number}".encode()) for number in range(120)]
+    objects.write(things)
+    names = [objects.id(thing) for thing in things]
+    assert objects.read([*names, "0" * 39]) == [*things, None]
+
+
+def test_a_damaged_object_is_a_failure(root: Path, git: Git) -> None:
+    trees = trees_of(root)
+    id = git(root, "rev-parse", "HEAD:a.md").strip()
+    path = root / ".git" / "objects" / id[:2] / id[2:]
+    path.chmod(0o644)
+    path.write_bytes(zlib.compress(b"blob 4\0A.md"))
+    with pytest.raises(GitFailed, match=r"damaged|failed"):
+        trees.objects.read([id])
+
+
+def test_the_reading_process_lives_as_long_as_the_block(root: Path) -> None:
+    objects: Objects = trees_of(root).objects
+    with objects.open():
+        objects.read(["HEAD"])
+        first = objects._reader
+        with objects.open():
+            objects.read(["HEAD"])
+        assert objects._reader is first is not None
+    assert objects._reader is None
+    assert first._process.returncode is not None
+
+
+def test_head_is_read_from_its_files_as_git_would(root: Path, git: Git) -> None:
+    repository = our_git.find(root)
+    assert repository
+    for name in ("main", "feature/one.two", "caf\u00e9"):
+        git(root, "switch", "-q", "-C", name)
+        git(root, "commit", "-q", "--allow-empty", "-m", name)
+        for pack in (False, True):
+            if pack:
+                git(root, "pack-refs", "--all")
+            branch = our_git.branch(repository)
+            assert branch == f"refs/heads/{name}"
+            assert our_git.tip(repository, branch) == git(root, "rev-parse", "HEAD").strip()
+    git(root, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    assert our_git.tip(repository, "refs/heads/alias") == git(root, "rev-parse", "main").strip()
+    assert our_git.tip(repository, "refs/heads/unborn") is None
+    git(root, "switch", "-q", "--detach")
+    assert our_git.branch(repository) is None

@@ -1,0 +1,460 @@
+"""What a plugin's hooks are answered, and that nothing they ask can end or hold up the bridge."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pace import HUNG
+
+from mdmemory.errors import MdmemoryError, NoStore, UsageError
+from mdmemory.hosts.opencode import bridge_log, following, idle
+from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
+from mdmemory.memory import Memory
+from mdmemory.store.state import State
+
+Git = Callable[..., str]
+DEPLOYS = "Remember that deploys go out on Tuesdays only."
+FILE = "feedback-deploys-go-out-tuesdays-only.md"
+
+
+@pytest.fixture(scope="module")
+def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("template") / "project"
+    begin(root)
+    return root
+
+
+class Started(idle.Starter):
+    """Remembers what would have been started."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: ["mdmemory"], Path())
+        self.words: list[list[str]] = []
+
+    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
+        self.words.append(list(words))
+
+
+class Plugin:
+    """The other end: asks the methods as the plugin would."""
+
+    def __init__(self, project: Path, **more: Any) -> None:
+        self.started = Started()
+        self.log = Log()
+        opened = partial(Memory.open, project, automatic=True)
+        self.hooks = Hooks(opened, self.started, self.log, **more)
+        self._methods = self.hooks.methods()
+
+    def ask(self, method: str, session: str = "ses_1", **params: Any) -> dict[str, Any]:
+        return self._methods[method]({"session": session, **params})
+
+    def say(self, text: str, message: str = "msg_1", **part: Any) -> dict[str, Any]:
+        parts = [{"type": "text", "text": text, **part}]
+        return self.ask("message", message=message, parts=parts)
+
+
+@pytest.fixture
+def plugin(project: Path) -> Plugin:
+    return Plugin(project)
+
+
+def transcript(*turns: tuple[str, str], session: str = "ses_1") -> bytes:
+    messages = [
+        {"info": {"id": id, "role": "user"}, "parts": [{"type": "text", "text": text}]}
+        for id, text in turns
+    ]
+    return json.dumps({"info": {"id": session}, "messages": messages}).encode()
+
+
+# --- a message -------------------------------------------------------------------------------
+
+
+def test_what_a_message_asks_for_is_kept_when_the_answer_comes(
+    plugin: Plugin, project: Path, git: Git
+) -> None:
+    answer = plugin.say(DEPLOYS)
+    assert answer["saved"] == [FILE]
+    assert FILE in answer["parts"][0]
+    Memory.open(project).index()
+    note = git(project, "show", f"HEAD:notes/memory/{FILE}")
+    assert "source: explicit" in note
+    assert "turn: msg_1" in note
+    assert FILE in git(project, "show", "HEAD:notes/memory/MEMORY.md")
+
+
+def test_a_message_that_asks_for_nothing_writes_nothing(
+    plugin: Plugin, project: Path, git: Git
+) -> None:
+    before = git(project, "rev-parse", "HEAD")
+    assert plugin.say("How do I list files?") == {"parts": [], "saved": []}
+    assert plugin.ask("message", message="msg_2", parts=[]) == {"parts": [], "saved": []}
+    assert git(project, "rev-parse", "HEAD") == before
+
+
+def test_what_was_stored_at_once_is_not_stored_or_reinforced_by_the_later_reading(
+    plugin: Plugin, project: Path, git: Git
+) -> None:
+    memory = Memory.open(project)
+    plugin.say(DEPLOYS, "msg_2")
+    said = transcript(("msg_1", "Remember that tests run with TZ=UTC."), ("msg_2", DEPLOYS))
+    memory.remove(FILE)
+    done = memory.extract(said)
+    assert done.added == ["feedback-tests-run-tz-utc.md"], "the turn before it is read all the same"
+    assert done.reinforced == []
+    assert plugin.say(DEPLOYS, "msg_2")["saved"] == [], "a host may send a message twice"
+    assert plugin.say(DEPLOYS, "msg_3")["saved"] == [FILE]
+
+
+def test_what_is_asked_for_is_stored_with_models_switched_off(
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_EXTRACT_ENABLED", "0")
+    monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
+    assert plugin.say(DEPLOYS)["saved"] == [FILE]
+
+
+def test_remember_this_alone_gives_one_line_for_the_assistant(plugin: Plugin) -> None:
+    (line,) = plugin.say("remember this")["parts"]
+    assert "memory_store" in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't remember that I like pnpm.",
+        "remember <private>my cat is called Tom</private>",
+        "Remember that my password is hunter2-Xk29!",
+        "```\nremember: this is code\n```",
+    ],
+)
+def test_what_must_not_be_stored_is_neither_stored_nor_asked_for(
+    plugin: Plugin, project: Path, text: str
+) -> None:
+    answer = plugin.say(text)
+    assert answer["saved"] == []
+    assert not any("memory_store" in line for line in answer["parts"])
+    assert list((project / "notes/memory").glob("[!M]*.md")) == []
+
+
+def test_only_the_users_own_words_count(plugin: Plugin, project: Path) -> None:
+    assert plugin.say(DEPLOYS, synthetic=True)["saved"] == []
+    plugin.ask("created", "ses_1", parent="ses_0")
+    assert plugin.say(DEPLOYS)["saved"] == [], "a sub-agent is told by another agent"
+    plugin.ask("idle")
+    assert plugin.started.words == []
+
+
+def test_a_note_changed_by_hand_is_in_the_index_at_the_next_message(
+    plugin: Plugin, project: Path
+) -> None:
+    note = project / "notes/memory/user-cat.md"
+    note.write_text("---\nname: cat\ndescription: Has a cat\n---\n\nTom.\n", encoding="utf-8")
+    plugin.say("hello")
+    assert "Has a cat" in (project / "notes/memory/MEMORY.md").read_text(encoding="utf-8")
+
+
+# --- the prompt, compaction, tools -----------------------------------------------------------
+
+
+def test_a_block_is_frozen_until_a_compaction_or_a_new_start(project: Path) -> None:
+    counted = iter(range(10))
+    plugin = Plugin(project, blocks=[lambda memory, session, asked: f"block {next(counted)}"])
+    assert plugin.ask("system") == plugin.ask("system") == {"text": "block 0"}
+    assert plugin.ask("system", "ses_2") == {"text": "block 1"}
+    plugin.say(DEPLOYS)
+    assert plugin.ask("system") == {"text": "block 0"}
+    with pytest.raises(MdmemoryError):
+        plugin.ask("compacted")  # there is no host here to take a summary from
+    assert plugin.ask("system") == {"text": "block 2"}
+
+
+def test_without_blocks_nothing_is_added_to_a_prompt(plugin: Plugin) -> None:
+    assert plugin.ask("system") == {"text": ""}
+
+
+def test_a_summary_is_asked_for_candidates_and_told_the_notes(plugin: Plugin) -> None:
+    plugin.say(DEPLOYS)
+    (context,) = plugin.ask("compacting")["context"]
+    assert "Memory candidates:" in context
+    assert "[M1] deploys-go-out-tuesdays-only" in context
+
+
+def test_a_call_reaches_the_table_of_tools_and_null_is_a_parameter_left_out(
+    plugin: Plugin,
+) -> None:
+    plugin.say(DEPLOYS)
+    arguments = {"query": "deploys", "max_results": None}
+    answer = plugin.ask("call", tool="memory_search", arguments=arguments)
+    assert FILE in answer["text"]
+    with pytest.raises(UsageError, match="no tool"):
+        plugin.ask("call", tool="memory_burn")
+
+
+def test_hello_gives_the_tools_and_refuses_another_protocol(plugin: Plugin) -> None:
+    told = plugin.ask("hello", protocol=PROTOCOL)
+    assert "memory_search" in [each["name"] for each in told["tools"]]
+    assert {*HOOKS, *following.HOOKS} == set(told["hooks"])
+    with pytest.raises(UsageError, match="protocol"):
+        plugin.ask("hello", protocol=PROTOCOL + 1)
+
+
+def test_without_a_store_there_are_no_tools_and_a_line_says_why(tmp_path: Path) -> None:
+    plugin = Plugin(tmp_path)
+    assert plugin.ask("hello", protocol=PROTOCOL)["tools"] == []
+    with pytest.raises(NoStore):
+        plugin.say("How do I list files?")
+    assert "There is no memory store" in plugin.log.file.read_text(encoding="utf-8")
+    assert plugin.log.file.is_relative_to(Path.home())
+
+
+# --- what is left to others ------------------------------------------------------------------
+
+
+def test_a_session_that_is_idle_is_read_by_a_process_of_its_own(
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin.ask("idle")
+    monkeypatch.setenv("MEMORY_EXTRACT_DEBOUNCE_MS", "500")
+    plugin.ask("idle", "-x")
+    plugin.ask("deleted")
+    assert plugin.started.words == [
+        ["extract", "--session=ses_1", "--after=60"], ["extract", "--session=-x", "--after=0.5"],
+    ]  # fmt: skip
+
+
+def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and_then(
+    plugin: Plugin, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_COMPACT_POLL_MS", "90000")
+    assert plugin.hooks.look() == 1
+    assert plugin.started.words == []
+    assert plugin.hooks.look() == 90
+    with idle.background(Memory.open(project).project):
+        plugin.hooks.look()
+    assert plugin.started.words == [["compact", "--if-due"]]
+
+
+def test_what_is_remembered_of_sessions_is_bounded(plugin: Plugin) -> None:
+    for number in range(500):
+        plugin.ask("created", f"ses_{number}")
+        plugin.ask("system", f"ses_{number}")
+    assert len(plugin.hooks._frozen._kept) == len(plugin.hooks._children._kept) == 200
+
+
+# --- the log ---------------------------------------------------------------------------------
+
+
+def test_the_log_is_bounded_and_holds_no_secret(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bridge_log, "MAX_BYTES", 2_000)
+    found = Memory.open(project).project
+    log = Log()
+    log.belongs_to(found)
+    assert bridge_log.findings(found) == []
+    token = "ghp_" + "a1B2" * 9
+    log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
+    log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
+    text = log.file.read_text(encoding="utf-8")
+    assert token not in text
+    assert len(text.splitlines()) == 1
+    for number in range(100):
+        log.failure("call", ValueError(f"in confidence {number}"))
+        log.say(f"line {number}")
+    text = log.file.read_text(encoding="utf-8")
+    assert "in confidence" not in text
+    assert len(text) < 2_300
+    assert text.endswith("line 99\n")
+    (finding,) = bridge_log.findings(found)
+    assert "line 99" in finding
+    os.utime(log.file, (0, 0))
+    assert bridge_log.findings(found) == []
+
+
+def test_the_log_is_not_written_through_a_link(project: Path, tmp_path: Path) -> None:
+    found = Memory.open(project).project
+    victim = tmp_path / "victim"
+    victim.write_text("theirs", encoding="utf-8")
+    (found.prepare_private() / "bridge.log").symlink_to(victim)
+    log = Log()
+    log.belongs_to(found)
+    log.say("ours")
+    assert victim.read_text(encoding="utf-8") == "theirs"
+    assert bridge_log.findings(found) == []
+
+
+# --- the process -----------------------------------------------------------------------------
+
+
+class Process:
+    """A real bridge, asked line by line."""
+
+    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
+        self.popen = popen
+        self._next = 0
+
+    def send(self, method: str, **params: Any) -> int:
+        self._next += 1
+        self.write(json.dumps({"id": self._next, "method": method, "params": params}).encode())
+        return self._next
+
+    def write(self, line: bytes) -> None:
+        assert self.popen.stdin
+        self.popen.stdin.write(line + b"\n")
+        self.popen.stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        assert self.popen.stdout
+        answer: dict[str, Any] = json.loads(self.popen.stdout.readline())
+        return answer
+
+    def ask(self, method: str, **params: Any) -> Any:
+        id = self.send(method, **params)
+        answer = self.read()
+        assert answer["id"] == id
+        return answer.get("result", answer.get("error"))
+
+
+@contextmanager
+def bridge(project: Path, **more: str) -> Iterator[Process]:
+    popen = subprocess.Popen(
+        [sys.executable, "-P", "-m", "mdmemory", "bridge"], cwd=project, env={**os.environ, **more},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    with popen:
+        try:
+            yield Process(popen)
+        finally:
+            popen.kill()
+
+
+def said(text: str, message: str = "msg_1", session: str = "ses_1") -> dict[str, Any]:
+    return {"session": session, "message": message, "parts": [{"type": "text", "text": text}]}
+
+
+def test_no_line_ends_the_bridge_and_each_is_answered(project: Path) -> None:
+    with bridge(project) as process:
+        for line in (b"", b"{", b"[]", b"\xff", b"null", b'{"id": [1]}', b"[" * 100_000):
+            process.write(line)
+            assert process.read()["error"]["code"] == "usage"
+        assert process.ask("fly")["code"] == "usage"
+        assert process.ask("message", session=1)["code"] == "usage"
+        assert process.ask("message", **said("x") | {"parts": [1, {"text": 2}]})["saved"] == []
+        assert process.ask("hello", protocol=PROTOCOL)["protocol"] == PROTOCOL
+        assert process.ask("dispose") == {}
+        assert process.popen.wait(timeout=HUNG) == 0
+
+
+@pytest.mark.parametrize("end", ["eof", "term", "disabled"])
+def test_the_bridge_goes_when_its_host_does(project: Path, end: str) -> None:
+    more = {"MDMEMORY_DISABLE": "1"} if end == "disabled" else {}
+    with bridge(project, **more) as process:
+        if end == "eof":
+            process.send("message", **said(DEPLOYS))
+            assert process.popen.stdin
+            process.popen.stdin.close()
+        elif end == "term":
+            process.ask("hello", protocol=PROTOCOL)
+            process.popen.send_signal(signal.SIGINT)
+            assert process.ask("system", session="ses_1") == {"text": ""}
+            process.popen.send_signal(signal.SIGTERM)
+        assert process.popen.wait(timeout=HUNG) == 0
+    if end == "eof":
+        assert (project / "notes/memory" / FILE).exists(), "what was asked before is done"
+
+
+def test_the_end_waits_until_a_whole_output_is_kept(project: Path) -> None:
+    lines = "\n".join(f"line {number}" for number in range(500))
+    with bridge(project) as process:
+        used = {"tool": "bash", "args": {"command": "./run"}, "output": lines, "exit": 0}
+        shown = process.ask("tool", session="ses_1", **used)["output"]
+        process.popen.send_signal(signal.SIGTERM)
+        assert process.popen.wait(timeout=HUNG) == 0
+    file = Path(shown.rpartition("the whole output: ")[2].removesuffix("]"))
+    assert file.read_text(encoding="utf-8") == lines
+
+
+@pytest.mark.slow
+def test_two_bridges_and_a_command_share_a_store(project: Path, git: Git) -> None:
+    with bridge(project) as one, bridge(project) as other:
+        facts = ("tea is green", "cats sleep", "Go has tabs", "rent is due", "CI is slow", "x = 1")
+        for number, fact in enumerate(facts):
+            text = f"Remember that {fact} for us all."
+            (one, other)[number % 2].send("message", **said(text, f"msg_{number}"))
+        Memory.open(project).add("cat", type="user", description="Has a cat", body="Tom.")
+        for number in range(6):
+            assert (one, other)[number % 2].read()["result"]["saved"]
+    assert len(Memory.open(project).notes()) == 7
+    Memory.open(project).index()
+    assert git(project, "status", "--porcelain", "--", "notes") == ""
+
+
+def test_without_git_what_was_asked_for_is_stored_all_the_same(
+    project: Path, tmp_path: Path
+) -> None:
+    with bridge(project, PATH=str(tmp_path)) as process:
+        assert process.ask("message", **said(DEPLOYS))["saved"] == [FILE]
+    assert (project / "notes/memory" / FILE).exists()
+
+
+def test_a_store_that_goes_and_comes_back_is_no_end(project: Path) -> None:
+    store = project / "notes/memory"
+    with bridge(project) as process:
+        store.rename(project / "elsewhere")
+        assert process.ask("message", **said("hello"))["code"] == "no_store"
+        assert process.ask("message", **said(DEPLOYS))["toast"]["variant"] == "warning"
+        (project / "elsewhere").rename(store)
+        assert process.ask("message", **said("hello"))["saved"] == []
+        assert (store / FILE).is_file(), "what was kept is written by the next hook"
+
+
+def test_a_long_call_holds_up_no_hook(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = Memory.open(project)
+    with bridge(project) as process, memory._writer().locked():
+        call = process.send("call", session="ses_1", tool="memory_store",
+                            arguments={"content": "The cat is called Tom."})  # fmt: skip
+        time.sleep(0.3)
+        hook = process.send("system", session="ses_1")
+        assert process.read()["id"] == hook
+    assert call < hook
+
+
+@pytest.mark.slow
+def test_a_bridge_stays_small_over_a_thousand_turns(project: Path) -> None:
+    def resident() -> int:
+        status = Path(f"/proc/{process.popen.pid}/status").read_text(encoding="utf-8")
+        return int(status.partition("VmRSS:")[2].split()[0])
+
+    if not Path("/proc/self/status").exists():
+        pytest.skip("how much memory a process has is read from /proc, which Linux alone has")
+    with bridge(project) as process:
+        for number in range(1_000):
+            session = f"ses_{number // 4}"
+            process.ask("message", **said(f"Question {number}" * 200, f"msg_{number}", session))
+            process.ask("system", session=session)
+            if number == 100:
+                early = resident()
+        assert resident() < early + 3_000, "kilobytes"
+
+
+def test_the_turns_answered_at_once_are_remembered_up_to_a_bound(project: Path) -> None:
+    memory = Memory.open(project)
+    with State(memory.project.prepare_private() / "state.db") as state:
+        state.set_watermark("ses_1", " ".join(f"msg_{n}" for n in range(300)), "answered")
+    memory.keep(DEPLOYS, session="ses_1", turn="msg_300")
+    with State(memory.project.private / "state.db") as state:
+        turns = (state.watermark("ses_1", "answered") or "").split()
+    assert (len(turns), turns[-1]) == (200, "msg_300")

@@ -1,0 +1,495 @@
+"""A session followed through the bridge's hooks: what it keeps, shows and tells, and when."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pace import HUNG
+from scripted import Scripted
+
+from mdmemory.capture.run import Extracted
+from mdmemory.errors import BadTranscript, Busy
+from mdmemory.hosts.opencode import following, idle
+from mdmemory.hosts.opencode import hooks as bridge_methods
+from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
+from mdmemory.hosts.opencode.recall import BLOCKS
+from mdmemory.memory import Memory
+from mdmemory.observe.facade import Observations
+from mdmemory.transcripts.reading import Transcript, Turn
+
+FAILED = "FAILED tests/test_a.py::test_x - assert 1 == 2"
+WINDOW = {"model": "p/m", "limit": {"context": 108_000, "output": 8_000}}  # 100,000 to fill
+PARTS = ("hot", "core", "working", "pruning", "pressure")
+
+
+class Started(idle.Starter):
+    """Remembers what would have been started."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: ["mdmemory"], Path())
+        self.words: list[list[str]] = []
+
+    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
+        self.words.append(list(words))
+
+
+class Host:
+    """The other end of the bridge: a client with sessions."""
+
+    def __init__(self, project: Path, blocks: Sequence[bridge_methods.Block] = BLOCKS) -> None:
+        self.started, self.log = Started(), Log()
+        hooks = Hooks(
+            lambda: Memory.open(project, tell=self.log.say), self.started, self.log, blocks=blocks
+        )
+        self._methods = hooks.methods()
+        self._number = 0
+
+    def ask(self, method: str, session: str = "ses_1", **params: Any) -> dict[str, Any]:
+        return self._methods[method]({"session": session, **params})
+
+    def say(self, text: str, session: str = "ses_1") -> list[str]:
+        self._number += 1
+        parts = [{"type": "text", "text": text}]
+        answer = self.ask("message", session, message=f"msg_{self._number}", parts=parts)
+        return list(answer["parts"])
+
+    def answer(self, tokens: int, text: str = "", session: str = "ses_1", **more: Any) -> None:
+        self._number += 1
+        if text:
+            self.ask("said", session, text=text)
+        counts = {"input": tokens, "output": 0, "cache": {"read": 0, "write": 0}}
+        message = f"msg_{self._number}"
+        self.ask("answered", session, **{"message": message, "model": "p/m", "tokens": counts,
+                                         **more})  # fmt: skip
+
+    def run(self, command: str, output: str = "ok", code: int = 0, session: str = "ses_1") -> Any:
+        return self.ask("tool", session, tool="bash", args={"command": command}, output=output,
+                        exit=code).get("output")  # fmt: skip
+
+    def prompt(self, session: str = "ses_1") -> str:
+        return str(self.ask("system", session, **WINDOW)["text"])
+
+
+@pytest.fixture(scope="module")
+def begun(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = shutil.copytree(_first_commit, tmp_path_factory.mktemp("begun") / "project")
+    Memory.init(root)
+    return root
+
+
+@pytest.fixture
+def project(begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = shutil.copytree(begun, tmp_path / "project")
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def host(project: Path) -> Host:
+    return Host(project)
+
+
+def configure(project: Path, table: str, **values: object) -> None:
+    lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
+    text = "\n".join(['store = "notes/memory"', f"[{table}]", *lines, ""])
+    (project / "mdmemory.toml").write_text(text, encoding="utf-8")
+
+
+def prefer(table: str, **values: object) -> None:
+    file = Path.home() / ".config/mdmemory/config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
+    file.write_text("\n".join([f"[{table}]", *lines, ""]), encoding="utf-8")
+
+
+Wrote = Callable[..., None]
+
+
+@pytest.fixture
+def transcript(monkeypatch: pytest.MonkeyPatch) -> Wrote:
+    """Lets the host's own database hold a session with these words of its user."""
+
+    def write(*said: str) -> None:
+        turns = tuple(Turn(f"msg_{n}", "user", text) for n, text in enumerate(said, 1))
+        found = Transcript("ses_1", "A title", "", turns)
+        monkeypatch.setattr(bridge_methods, "_transcript", lambda session: found)
+
+    write()
+    return write
+
+
+# --- what a host has to forward ------------------------------------------------------------------
+
+
+def test_only_what_is_switched_on_is_forwarded(project: Path) -> None:
+    def wanted() -> set[str]:
+        return set(Host(project).ask("hello", protocol=PROTOCOL)["hooks"]) - set(HOOKS)
+
+    assert wanted() == {"tool", "said", "answered"}
+    configure(project, "session", **dict.fromkeys(PARTS, False))
+    assert wanted() == set()
+    prefer("observe", enabled=True)
+    assert wanted() == {"tool"}
+
+
+@pytest.mark.parametrize("part", ["core", "working"])
+def test_a_part_that_is_off_has_no_tools_and_promises_no_prompt(project: Path, part: str) -> None:
+    configure(project, "session", **{part: False})
+    host = Host(project)
+    names = {each["name"] for each in host.ask("hello", protocol=PROTOCOL)["tools"]}
+    left = "working" if part == "core" else "core"
+    assert {name.partition("_memory_")[0] for name in names if "_memory_" in name} == {left}
+    for tool, place in (("core_memory_update", "block"), ("working_memory_add", "slot")):
+        given = {place: "goal" if place == "block" else "todo", "content": "Ship it"}
+        told = host.ask("call", tool=tool, arguments=given)["text"]
+        assert ("The prompt shows it" in told) is (part not in tool)
+
+
+def test_with_all_of_it_off_nothing_is_written(project: Path) -> None:
+    configure(project, "session", **dict.fromkeys(PARTS, False))
+    host = Host(project)
+    host.say("Let's use semicolons.")
+    host.answer(99_000, "[Decision: x is y]")
+    assert host.run("pytest", FAILED, 1) is None
+    assert host.prompt() == ""
+    host.ask("deleted")
+    assert not (project / ".mdmemory/state.db").exists()
+
+
+# --- the prompt ----------------------------------------------------------------------------------
+
+
+def test_what_is_kept_joins_the_prompt_at_the_next_epoch(host: Host, transcript: Wrote) -> None:
+    assert host.prompt() == ""
+    host.say("Let's use semicolons as the separator.")
+    host.run("pytest", FAILED, 1)
+    done = host.ask("call", tool="core_memory_update",
+                    arguments={"block": "goal", "content": "Ship it"})  # fmt: skip
+    assert "Ship it" in done["text"]
+    assert host.prompt() == ""
+    host.ask("compacted")
+    text = host.prompt()
+    assert "Ship it" in text
+    assert f"[test] {FAILED}" in text
+    assert "semicolons" in text
+    host.run("pytest", "1 passed")
+    assert host.prompt() == text
+    host.ask("compacted")
+    assert "[test]" not in host.prompt()
+
+
+def test_a_restart_begins_an_epoch_with_what_was_kept(host: Host, project: Path) -> None:
+    host.ask("call", tool="core_memory_update", arguments={"block": "goal", "content": "Ship it"})
+    host.run("pytest", FAILED, 1)
+    again = Host(project)
+    assert "Ship it" in again.prompt()
+    assert FAILED in again.prompt()
+
+
+def test_two_sessions_at_once_never_mix(host: Host, project: Path) -> None:
+    for number in range(3):
+        for session in ("ses_1", "ses_2"):
+            host.run("pytest", f"FAILED {session} {number}", 1, session)
+            host.say(f"Let's use {session} for it.", session)
+            host.answer(80_000 if session == "ses_1" else 10, session=session)
+            arguments = {"slot": "todo", "content": f"{session} {number}"}
+            host.ask("call", session, tool="working_memory_add", arguments=arguments)
+    again = Host(project)
+    for mine, other in (("ses_1", "ses_2"), ("ses_2", "ses_1")):
+        assert mine in again.prompt(mine)
+        assert other not in again.prompt(mine)
+    host.ask("deleted", "ses_2")
+    third = Host(project)
+    assert third.prompt("ses_2") == ""
+    assert "ses_1" in third.prompt("ses_1")
+
+
+def test_a_block_that_fails_takes_no_other_with_it(project: Path) -> None:
+    def broken(memory: Memory, session: str, asked: str) -> str:
+        raise BadTranscript("It is broken.")
+
+    host = Host(project, [broken, lambda memory, session, asked: f"asked: {asked}"])
+    host.say("Which database?")
+    assert host.prompt() == "asked: Which database?"
+    assert "It is broken." in host.log.file.read_text(encoding="utf-8")
+
+
+def test_the_words_of_another_agent_decide_nothing(host: Host, project: Path) -> None:
+    host.ask("created", parent="ses_0")
+    host.say("Let's use semicolons as the separator.")
+    assert "semicolons" not in Host(project).prompt()
+
+
+def test_the_assistants_own_marks_are_kept_when_its_answer_is_whole(
+    host: Host, project: Path
+) -> None:
+    host.ask("said", text="[Decision: semicolons")
+    host.ask("said", text="separate] [Decision: tabs separate the columns]")
+    host.answer(10)
+    host.answer(10, "[Decision: a summary decides nothing]", summary=True)
+    text = Host(project).prompt()
+    assert "tabs separate the columns" in text
+    assert "a summary" not in text
+
+
+def test_a_state_that_cannot_be_written_takes_nothing_else_with_it(
+    host: Host, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / ".mdmemory/state.db").mkdir()
+    monkeypatch.setattr(Memory, "keep", lambda *_, **__: Extracted("ses_1", added=["a.md"]))
+    assert "a.md" in host.say("Remember that deploys go out on Tuesdays only.")[0]
+    assert host.prompt() == ""
+    assert "state.db" in host.log.file.read_text(encoding="utf-8")
+
+
+# --- tools ---------------------------------------------------------------------------------------
+
+
+def test_a_long_output_is_shown_in_part_and_what_is_no_text_stays(host: Host) -> None:
+    lines = "\n".join(f"line {number}" for number in range(5_000))
+    seen = host.run("./run", lines)
+    assert len(seen.splitlines()) < 80
+    assert "line 4999" in seen
+    assert host.ask("tool", tool="jira_search", args={"query": "x"}, output=None) == {}
+    assert host.ask("tool", tool="jira_search", args=[], output={"a": 1}, exit="1") == {}
+
+
+LINES = "\n".join(f"line {number}" for number in range(200))
+
+
+def test_the_whole_of_an_output_is_kept_a_moment_after_the_answer(
+    host: Host, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "REST", 0.01)
+    file = Path(host.run("./run", LINES).rpartition("the whole output: ")[2].removesuffix("]"))
+    is_soon(file.exists)
+    assert file.read_text(encoding="utf-8") == LINES
+    monkeypatch.setattr(following, "REST", 0.2)
+    host.run("./run", f"{LINES}\nmore")
+    host.ask("deleted")
+    time.sleep(0.3)
+    assert list(file.parent.iterdir()) == []
+
+
+def test_a_whole_output_that_is_lost_after_the_answer_is_told_and_logged(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(following, "REST", 0.01)
+    monkeypatch.setattr("mdmemory.session.outputs.put", full)
+    shown = host.run("./run", LINES)
+    log = host.log.file
+    is_soon(lambda: log.exists() and "No space left" in log.read_text(encoding="utf-8"))
+    assert host.run("ls", session="ses_2") is None
+    told = host.run("ls")
+    assert shown.rpartition("the whole output: ")[2].removesuffix("]") in told
+    assert "is lost" in told
+    assert host.run("ls") is None
+    monkeypatch.setattr(following, "MAX_WAITING", 10)
+    assert host.run("./run", LINES) is None, "too much waits: what fails at once stays whole"
+
+
+def is_soon(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + HUNG
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_the_state_may_be_deleted_at_any_moment(host: Host, project: Path) -> None:
+    host.run("pytest", FAILED, 1)
+    for file in (project / ".mdmemory").glob("state.db*"):
+        file.unlink()
+    host.run("pytest", "FAILED again", 1)
+    text = Host(project).prompt()
+    assert "FAILED again" in text
+    assert FAILED not in text
+
+
+def test_settings_count_from_the_next_call_on(host: Host, project: Path) -> None:
+    lines = "\n".join(f"line {number}" for number in range(200))
+    assert host.run("./run", lines)
+    configure(project, "session", pruning=False)
+    assert host.run("./run", lines) is None
+
+
+# --- a full context ------------------------------------------------------------------------------
+
+
+def test_a_full_context_is_told_once_for_each_level_in_the_next_turn(host: Host) -> None:
+    host.prompt()
+    host.answer(50_000)
+    assert host.say("One.") == []
+    host.answer(75_000, message="msg_a")
+    host.answer(99_000, message="msg_a")
+    (line,) = host.say("Two.")
+    assert line.startswith("Context moderate: about 75% full.")
+    assert host.say("Three.") == []
+    host.answer(96_000)
+    shown = host.run("ls", "a.py")
+    assert shown.startswith("a.py\n\nContext critical: about 96% full.")
+    assert host.run("ls", "a.py") is None
+    assert host.say("Four.") == []
+
+
+def test_the_newest_level_counts_and_a_compaction_takes_it_back(
+    host: Host, transcript: Wrote
+) -> None:
+    host.prompt()
+    host.answer(75_000)
+    host.answer(90_000)
+    (line,) = host.say("One.")
+    assert line.startswith("Context high: about 90% full.")
+    host.answer(99_000)
+    host.ask("compacted")
+    assert host.say("Two.") == []
+
+
+def test_a_restart_does_not_take_the_context_for_empty(host: Host, project: Path) -> None:
+    host.prompt()
+    host.answer(90_000)
+    assert host.say("One.")
+    assert Host(project).say("Two.") == []
+
+
+@pytest.mark.parametrize("tokens", [None, "many", {"input": -1}, {"input": True}, {"cache": 5}])
+def test_counts_that_make_no_sense_are_none(host: Host, tokens: object) -> None:
+    host.ask("system", model="p/m", limit={"context": "large", "output": None})
+    host.ask("answered", message="msg_1", model="p/m", tokens=tokens)
+    assert host.say("One.") == []
+
+
+# --- what becomes of it --------------------------------------------------------------------------
+
+
+def test_a_compaction_promotes_what_the_users_words_bear_out(
+    host: Host, project: Path, transcript: Wrote
+) -> None:
+    decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
+    transcript(decided)
+    host.say(decided)
+    (file,) = host.ask("compacted")["saved"]
+    assert Memory.open(project).note(file).note.head.session == "ses_1"
+    assert host.ask("compacted")["saved"] == [], "once is enough"
+
+
+def test_a_summary_that_cannot_be_stored_keeps_no_decision_back(
+    host: Host, transcript: Wrote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise Busy("Another process holds the lock.")
+
+    decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
+    transcript(decided)
+    host.say(decided)
+    monkeypatch.setattr(Memory, "summary", busy)
+    assert len(host.ask("compacted", summary="We spoke.")["saved"]) == 1
+    assert "holds the lock" in host.log.file.read_text(encoding="utf-8")
+
+
+def test_a_summary_is_told_what_stays_in_the_prompt(host: Host) -> None:
+    assert len(host.ask("compacting")["context"]) == 1
+    host.ask("call", tool="core_memory_update", arguments={"block": "goal", "content": "Ship it"})
+    _, kept = host.ask("compacting")["context"]
+    assert "Ship it" in kept
+    assert "need not repeat it" in kept
+
+
+def test_observations_are_queued_worked_on_at_idle_and_shown_at_the_next_start(
+    host: Host, project: Path
+) -> None:
+    prefer("observe", enabled=True)
+    found = Memory.open(project).observations()
+    text = "The billing service listens on port 8080 and talks to PostgreSQL 16."
+    host.run("cat README", text)
+    host.ask("tool", tool="memory_search", args={}, output=text)
+    assert found.waiting()["pending"] == 1
+    host.ask("idle")
+    assert ["observe", "work", "--session=ses_1"] in host.started.words
+    found.work()
+    again = Host(project)
+    assert "1 of 1 observations." in again.prompt()
+    assert "1 of 1 observations." in "".join(again.ask("compacting")["context"])
+    found = Memory.open(project).observations()
+    host.run("cat LICENSE", "The license of the service is MIT, and that of its schema CC0.")
+    (told,) = [each for each in host.ask("compacting")["context"] if "2 of 2 observ" in each]
+    assert "The last summary" in told, "what is new since the last idle moment is in it"
+    assert found.waiting()["pending"] == 0
+    prefer("recall", observation_tokens=0)
+    assert "observations" not in Host(project).prompt()
+
+
+def test_no_compaction_waits_for_a_model(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefer("observe", enabled=True)
+    monkeypatch.setattr(Observations, "_model", lambda self: Scripted())
+    host.run("cat README", "The billing service listens on port 8080, says the README of it.")
+    host.ask("compacting")
+    assert host.started.words == [["observe", "work", "--session=ses_1"]]
+
+
+# --- notes ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def noted(project: Path) -> Path:
+    for name, fact in (("billing", "The billing database is Postgres 15"), ("cat", "Has a cat")):
+        Memory.open(project).add(name, type="project", description=fact, body=f"{fact}.")
+    return project
+
+
+def test_notes_stand_there_only_where_they_are_wanted(noted: Path) -> None:
+    def recalled(message: str) -> str:
+        host = Host(noted)
+        if message:
+            host.say(message)
+        return host.prompt()
+
+    question = "Which database does billing use?"
+    assert "recalled_memory" not in recalled(question)
+    prefer("recall", notes="keyword")
+    assert "project-billing.md" in recalled(question)
+    assert "project-cat.md" not in recalled(question)
+    assert "recalled_memory" not in recalled("Good morning!"), "nothing fits, nothing is shown"
+    assert "recalled_memory" not in recalled("")
+
+
+def test_the_last_session_is_what_is_looked_for_without_a_message(
+    noted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefer("recall", notes="keyword")
+    titles = [("ses_1", "This one"), ("ses_0", "Billing database")]
+    monkeypatch.setattr("mdmemory.transcripts.opencode_database.titles", lambda *_: titles)
+    assert "project-billing.md" in Host(noted).prompt()
+
+
+@pytest.mark.slow
+def test_no_prompt_waits_for_a_server_that_hangs(
+    noted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefer("recall", notes="hybrid")
+    search, over = Memory.search, threading.Event()
+
+    def slow(self: Memory, query: str, *, meaning: bool = True, **more: Any) -> Any:
+        if meaning:
+            over.wait(HUNG)
+        return search(self, query, meaning=False, **more)
+
+    monkeypatch.setattr(Memory, "search", slow)
+    host = Host(noted)
+    host.say("Which database does billing use?")
+    start = time.monotonic()
+    text = host.prompt()
+    took = time.monotonic() - start
+    over.set()
+    assert "project-billing.md" in text
+    assert took < HUNG / 2

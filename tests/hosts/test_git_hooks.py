@@ -1,0 +1,299 @@
+"""The line in a person's git hooks: it keeps the index fresh, and nobody notices it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Memory
+from mdmemory.cli import main
+from mdmemory.errors import MdmemoryError
+from mdmemory.hosts import git_hooks
+
+Git = Callable[..., str]
+HOOKS = ("post-checkout", "post-commit", "post-merge", "post-rewrite")
+PROGRAM = [sys.executable, "-P", "-m", "mdmemory"]
+
+
+@pytest.fixture
+def memory(repository: Path) -> Memory:
+    opened, _ = Memory.init(repository)
+    return opened
+
+
+@pytest.fixture
+def hooks(repository: Path, git: Git) -> Path:
+    """The hooks folder, without git's samples."""
+    folder = repository / ".git/hooks"
+    for sample in folder.iterdir():
+        sample.unlink()
+    return folder
+
+
+def put(path: Path, text: str, mode: int = 0o755) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(mode)
+    return path
+
+
+def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {p.name: (p.read_bytes(), p.stat().st_mode) for p in folder.iterdir()}
+
+
+def note(repository: Path, text: str = "Uses tabs.", name: str = "a") -> None:
+    (repository / f"notes/memory/{name}.md").write_text(f"{text}\n", encoding="utf-8")
+
+
+def index(repository: Path) -> str:
+    return (repository / "notes/memory/MEMORY.md").read_text(encoding="utf-8")
+
+
+def test_install_and_remove_leave_what_was_there(memory: Memory, hooks: Path) -> None:
+    mine = put(hooks / "post-commit", "#!/usr/bin/env bash\nset -eu\necho mine\nexit 0\n", 0o700)
+    put(hooks / "post-checkout", "echo without a shebang")
+    before = snapshot(hooks)
+    said = git_hooks.install(memory.project, PROGRAM)
+    assert said == [
+        "MEMORY.md now follows git: a line in post-commit, post-merge, post-checkout and "
+        f"post-rewrite in {hooks}."
+    ]
+    assert sorted(path.name for path in hooks.iterdir()) == sorted(HOOKS)
+    assert mine.read_text(encoding="utf-8").count(" mdmemory index ") == 1
+    assert mine.read_text(encoding="utf-8").startswith("#!/usr/bin/env bash\n[ -n ")
+    assert mine.stat().st_mode & 0o777 == 0o700
+    assert all(os.access(hooks / name, os.X_OK) for name in HOOKS)
+    installed = snapshot(hooks)
+    assert git_hooks.install(memory.project, PROGRAM) == []
+    assert snapshot(hooks) == installed
+    assert len(git_hooks.remove(memory.project)) == 4
+    assert snapshot(hooks) == before
+    assert git_hooks.remove(memory.project) == []
+
+
+def test_a_program_that_moved_replaces_the_line(memory: Memory, hooks: Path) -> None:
+    git_hooks.install(memory.project, ["/old/mdmemory"])
+    put(hooks / "post-merge", (hooks / "post-merge").read_text(encoding="utf-8") + "echo mine\n")
+    git_hooks.install(memory.project, ["/new place/mdmemory"])
+    text = (hooks / "post-merge").read_text(encoding="utf-8")
+    assert "'/new place/mdmemory' index" in text
+    assert "/old/" not in text
+    git_hooks.remove(memory.project)
+    assert [path.name for path in hooks.iterdir()] == ["post-merge"]
+    assert (hooks / "post-merge").read_text(encoding="utf-8") == "#!/bin/sh\necho mine\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "words"),
+    [
+        ("#!/usr/bin/env python3\nprint()\n", 0o755, "it is written for python3, no shell"),
+        ("#!/usr/bin/env -S A=b node --x\n", 0o755, "it is written for node, no shell"),
+        ("\x7fELF\0", 0o755, "it is a compiled program"),
+        ("#!/bin/sh\n", 0o644, "it is not executable"),
+    ],
+)
+def test_a_hook_that_the_line_does_not_fit_is_left_and_named(
+    memory: Memory, hooks: Path, content: str, mode: int, words: str
+) -> None:
+    hook = put(hooks / "post-merge", content, mode)
+    before = hook.read_bytes()
+    said = git_hooks.install(memory.project, PROGRAM)
+    assert said[0].endswith(f"a line in post-commit, post-checkout and post-rewrite in {hooks}.")
+    assert words in said[1]
+    assert (hook.read_bytes(), hook.stat().st_mode & 0o777) == (before, mode)
+
+
+def test_a_linked_hook_is_not_written_through(memory: Memory, hooks: Path, tmp_path: Path) -> None:
+    shared = put(tmp_path / "shared", "#!/bin/sh\n")
+    (hooks / "post-merge").symlink_to(shared)
+    assert "it is a link" in git_hooks.install(memory.project, PROGRAM)[1]
+    assert shared.read_text(encoding="utf-8") == "#!/bin/sh\n"
+
+
+@pytest.mark.slow
+def test_the_index_follows_commit_checkout_merge_and_rebase(
+    memory: Memory, repository: Path, hooks: Path, git: Git
+) -> None:
+    git_hooks.install(memory.project, git_hooks.command())
+    note(repository)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "by hand")
+    assert "(a.md)" in index(repository)  # post-commit
+    git(repository, "commit", "-qam", "index")
+    git(repository, "switch", "-qc", "side", "HEAD~2")
+    assert "(a.md)" not in index(repository)
+    note(repository, "Drinks tea.", "b")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "tea")
+    git(repository, "checkout", "-q", "main", "--", "notes/memory/a.md")  # post-checkout
+    assert "(a.md)" in index(repository)
+    git(repository, "reset", "-q", "--hard", "side")
+    git(repository, "rebase", "-q", "main")  # post-rewrite
+    assert "(a.md)" in index(repository)
+    assert "(b.md)" in index(repository)
+    git(repository, "commit", "-qam", "index")
+    git(repository, "switch", "-q", "main")
+    git(repository, "merge", "-q", "side")  # post-merge
+    assert "(b.md)" in index(repository)
+
+
+def test_a_rebase_of_stale_indexes_is_not_stopped_by_a_fresh_one(
+    memory: Memory, repository: Path, hooks: Path, git: Git
+) -> None:
+    """Each commit on the branch holds a MEMORY.md that is not what the notes then say."""
+    git(repository, "switch", "-qc", "side")
+    for name in ("a", "b"):
+        memory.add(name, type="user", description=f"Is {name}.", body=f"Is {name}.")
+    git(repository, "switch", "-q", "main")
+    for name in ("c", "d"):
+        memory.add(name, type="user", description=f"Is {name}.", body=f"Is {name}.")
+    note(repository, "not in any index", "e")
+    git(repository, "add", "notes/memory/e.md")
+    git(repository, "commit", "-qm", "without the index")
+    git_hooks.install(memory.project, git_hooks.command())
+    git(repository, "switch", "-q", "side")
+    git(repository, "checkout", "-q", "HEAD", "--", "notes/memory/MEMORY.md")
+    git(repository, "rebase", "-q", "main")
+    assert [f"user-{name}.md" in index(repository) for name in "abcd"] == [True] * 4
+    assert memory.index(check=True).changed == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["rebase", "merge"])
+def test_what_git_stashed_by_itself_is_given_back(
+    memory: Memory, repository: Path, hooks: Path, git: Git, way: str
+) -> None:
+    git(repository, "switch", "-qc", "side")
+    memory.add("a", type="user", description="Is a.", body="Is a.")
+    git(repository, "switch", "-q", "main")
+    memory.add("b", type="user", description="Is b.", body="Is b.")
+    note(repository, "not in any index", "e")
+    git(repository, "add", "notes/memory/e.md")
+    git(repository, "commit", "-qm", "without the index")
+    git(repository, "checkout", "-qf", "side")
+    git_hooks.install(memory.project, git_hooks.command())
+    note(repository, "not committed", "c")
+    memory.index()
+    (repository / "README").write_text("work\n", encoding="utf-8")
+    git(repository, way, "-q", "--autostash", "main")
+    assert (repository / "README").read_text(encoding="utf-8") == "work\n"
+    assert git(repository, "stash", "list") == ""
+
+
+def test_a_failing_or_disabled_mdmemory_is_not_noticed(
+    memory: Memory, repository: Path, hooks: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(hooks / "post-checkout", "#!/bin/sh\nset -eu\nexit 3\n")
+    git_hooks.install(memory.project, ["/nowhere/mdmemory"])
+    done = subprocess.run(["git", "-C", repository, "switch", "-c", "x"], capture_output=True)
+    # git passes on that the hook of the person failed, as it did before
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"nowhere" not in done.stderr
+    git_hooks.install(memory.project, git_hooks.command())
+    monkeypatch.setenv("MDMEMORY_DISABLE", "1")
+    note(repository)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "by hand")
+    assert "(a.md)" not in index(repository)
+
+
+def test_a_branch_without_a_store_gets_none(
+    memory: Memory, repository: Path, hooks: Path, git: Git
+) -> None:
+    git_hooks.install(memory.project, git_hooks.command())
+    git(repository, "switch", "-q", "--detach", "HEAD~1")
+    assert sorted(path.name for path in repository.iterdir()) == [".git", ".mdmemory", "README"]
+
+
+@pytest.mark.slow
+def test_a_project_below_the_top_and_a_linked_worktree_are_found(
+    repository: Path, hooks: Path, git: Git, tmp_path: Path
+) -> None:
+    memory, _ = Memory.init(repository / "it's one")
+    git_hooks.install(memory.project, git_hooks.command())
+    other = tmp_path / "linked"
+    git(repository, "worktree", "add", "-q", "-b", "side", str(other))
+    store = other / "it's one/notes/memory"
+    (store / "a.md").write_text("Uses tabs.\n", encoding="utf-8")
+    git(other, "add", "-A")
+    git(other, "commit", "-qm", "by hand")
+    assert "(a.md)" in (store / "MEMORY.md").read_text(encoding="utf-8")
+    assert "(a.md)" not in (memory.project.store / "MEMORY.md").read_text(encoding="utf-8")
+
+
+def test_a_store_that_is_its_own_repository_has_its_own_hooks(repository: Path, git: Git) -> None:
+    memory, _ = Memory.init(repository, own_repo=True)
+    git_hooks.install(memory.project, git_hooks.command())
+    store = memory.project.store
+    (store / "a.md").write_text("Uses tabs.\n", encoding="utf-8")
+    git(store, "add", "-A")
+    git(store, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "by hand")
+    assert "(a.md)" in (store / "MEMORY.md").read_text(encoding="utf-8")
+    assert not (store / ".mdmemory").exists()
+
+
+def test_a_folder_of_hooks_in_the_work_tree_is_used_and_said_to_be_shared(
+    memory: Memory, repository: Path, git: Git
+) -> None:
+    git(repository, "config", "core.hooksPath", ".husky")
+    said = git_hooks.install(memory.project, PROGRAM)
+    assert said[1] == (
+        f"git tracks {repository / '.husky'}, so the line goes to whoever gets your commits."
+    )
+    assert (repository / ".husky/post-merge").exists()
+    assert not (repository / ".git/hooks/post-merge").exists()
+    (repository / ".husky/.gitignore").write_text("*\n", encoding="utf-8")
+    git_hooks.remove(memory.project)
+    assert len(git_hooks.install(memory.project, PROGRAM)) == 1
+
+
+def test_hooks_for_all_repositories_find_the_store_by_themselves(
+    memory: Memory, repository: Path, git: Git, tmp_path: Path
+) -> None:
+    (tmp_path / "hooks").mkdir()
+    git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
+    git_hooks.install(memory.project, ["/bin/mdmemory"])
+    text = (tmp_path / "hooks/post-merge").read_text(encoding="utf-8")
+    assert "*) /bin/mdmemory index <" in text
+    below, _ = Memory.init(repository / "below")
+    with pytest.raises(MdmemoryError, match="are for all your repositories"):
+        git_hooks.install(below.project, ["/bin/mdmemory"])
+
+
+def test_hooks_that_are_switched_off_or_somebody_elses_are_left(
+    memory: Memory, repository: Path, git: Git, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    git(repository, "config", "core.hooksPath", "/dev/null")
+    with pytest.raises(MdmemoryError, match="git runs no hooks"):
+        git_hooks.install(memory.project, PROGRAM)
+    (tmp_path / "theirs").mkdir()
+    git(repository, "config", "core.hooksPath", str(tmp_path / "theirs"))
+    monkeypatch.setattr(os, "getuid", lambda: -1)
+    with pytest.raises(MdmemoryError, match="not yours alone"):
+        git_hooks.install(memory.project, PROGRAM)
+    assert git_hooks.remove(memory.project)[0].startswith("No hook was changed")
+    assert list((tmp_path / "theirs").iterdir()) == []
+
+
+def test_init_installs_and_removes_and_keeps_the_notes(
+    repository: Path, hooks: Path, git: Git, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path.name for path in repository.iterdir()}
+    assert main(["init", str(repository), "--git-hooks", "--opencode"]) == 0
+    assert "MEMORY.md now follows git" in capsys.readouterr().out
+    note(repository)
+    assert main(["init", str(repository), "--remove"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == f"The notes stay in {repository / 'notes/memory'}."
+    after = {path.name for path in repository.iterdir()} - before
+    assert after == {".mdmemory", "mdmemory.toml", "notes"}
+    assert (repository / "notes/memory/a.md").exists()
+    assert list(hooks.iterdir()) == []
+    assert main(["init", str(repository), "--remove"]) == 0
+    assert capsys.readouterr().out == "There was nothing to remove.\n"
+    assert main(["init", str(repository), "--remove", "--git-hooks"]) == 2

@@ -1,0 +1,289 @@
+"""Reading and changing the head of a note."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pace import scaled
+from rows import each
+
+from mdmemory.errors import BadNote
+from mdmemory.note import editing, frontmatter
+
+FLAT = """\
+name: prefers-pnpm
+description: Uses pnpm, never npm, in every JavaScript project
+metadata:
+  type: feedback
+  source: explicit
+  created: 2026-06-01
+  updated: 2026-06-03
+  reinforced: 2
+"""
+SAYINGS = (
+    *("yes", "no", "null", "~", "010", "1:30", "2024-01-01", "1e3", ".5", "...", "---", "-", "?"),
+    *("a: b", "a:b", "a #b", "a#b", "#b", "C# is #1", "[WIP] x", "{x}", "> q", "| q", "@me"),
+    *("&a", "*a", "!t", "!!str x", "%d", "`x`", "'x'", '"x"', '"x" y', "'it''s'", '"a\\"b\\\\c"'),
+    *('"a\\nb"', "ends:", " lead", "trail ", "tab\there", "喜欢简短", "é", "\xa0x", "x\xa0"),
+    *("x\u2028y", "x\x85y", "\ufeffx", "x\ufffey", "😀", "\U0001fffe", "x\x7f"),
+    *("x\x00", "", '""', "''", "<<", "=", "a, b", "- a", "-a", "?a", ":a", "a\\b", "$x", "~/x"),
+    *("/x", "(x)", "+1", "x\ry", "a: ", "a :b"),
+)
+value = st.sampled_from(SAYINGS) | st.text(max_size=12)
+key = st.sampled_from(("name", "description", "type", "metadata", "a-b", "x", "é", "a b", "-", "1"))
+line = st.builds(
+    lambda indent, name, gap, text: f"{indent}{name}:{gap}{text}\n",
+    st.sampled_from(("", "", "", "  ", "  ", "   ", "\t", " ")),
+    key,
+    st.sampled_from((" ", " ", " ", "", "  ", "\t")),
+    value,
+)
+odd_line = st.sampled_from(
+    ("\n", "# note\n", "  # note\n", "  more\n", "- x\n", "metadata:\n", "\r\n")
+)
+block = st.just("metadata:\n  type: user\n")
+structured = st.lists(line | odd_line | block, max_size=8).map("".join)
+
+
+def by_yaml(head: str) -> Any:
+    return yaml.load(head, Loader=yaml.CBaseLoader)
+
+
+def test_a_machine_written_head_needs_no_yaml_parser() -> None:
+    fields = frontmatter.fast(FLAT)
+    assert fields == by_yaml(FLAT)
+    assert frontmatter.fast(FLAT.replace("\n", "\r\n")) == fields
+
+
+@settings(max_examples=scaled(600), deadline=None)
+@given(structured | st.text(max_size=60))
+@example("metadata:\n")
+@example('metadata: ""\n')
+@example("a: b\na: c\n")
+@example("a: b")
+@example("a: b \n")
+@example("metadata: x\n  a: b\n")
+def test_what_the_fast_parser_accepts_yaml_reads_the_same(head: str) -> None:
+    fields = frontmatter.fast(head)
+    if fields is not None:
+        assert fields == by_yaml(head)
+
+
+def test_the_fast_parser_reads_nasty_values_as_yaml_or_not_at_all() -> None:
+    def check(head: str) -> None:
+        fields = frontmatter.fast(head)
+        if fields is not None:
+            assert fields == by_yaml(head)
+
+    forms = ("a: {}\n", "metadata:\n  a: {}\n", "a: {}\nb: c\n")
+    each((form.format(saying) for saying in SAYINGS for form in forms), check)
+
+
+@settings(max_examples=scaled(400), deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | value)
+def test_a_written_value_reads_back_the_same(text: str) -> None:
+    for name in ("description", "session"):
+        written = frontmatter.scalar(name, text)
+        assert by_yaml(f"{name}: {written}\n") == {name: text}
+        assert frontmatter.read(f"{name}: {written}\n").fields == {name: text}
+
+
+@pytest.mark.parametrize("text", ["yes", "2024-01-01", "1:30", "010", "~", "null", "0xff", "1e3"])
+def test_other_yaml_readers_see_text_where_a_description_looks_like_a_number(text: str) -> None:
+    assert yaml.safe_load(f"a: {frontmatter.scalar('description', text)}") == {"a": text}
+
+
+def test_scalars_stay_the_strings_that_were_written() -> None:
+    written = {"a": "2024-01-01", "b": "no", "c": "1:30", "d": "010", "e": "~"}
+    head = "".join(f"{key}: {text}\n" for key, text in written.items())
+    assert frontmatter.read(head).fields == written
+    assert frontmatter.read(f"# not for the fast parser\n{head}").fields == written
+
+
+DANGER = {
+    "anchor": "name: &a x\nother: *a\n",
+    "alias bomb": "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n",
+    "tag": "name: !!python/object:os.system x\n",
+    "own tag": "name: !x y\n",
+    "depth": "a: {b: {c: {d: {e: f}}}}\n",
+    "lists in lists": f"a: {'[' * 5000}\n",
+    "twice": "name: a\nname: b\n",
+    "twice below": "metadata:\n  type: user\n  type: project\n",
+    "twice in flow": "metadata: {type: user, type: project}\n",
+    "too large": f"name: a\n# {'x' * frontmatter.MAX_HEAD}\n",
+    "too large in bytes": f"name: a\n# {'喜' * (frontmatter.MAX_HEAD // 2)}\n",
+}
+
+
+@pytest.mark.parametrize("head", DANGER.values(), ids=DANGER.keys())
+def test_danger_is_refused_by_name_and_the_lines_are_still_read(head: str) -> None:
+    started = time.perf_counter()
+    reading = frontmatter.read(head)
+    assert reading.problem.endswith(".")
+    assert all(isinstance(text, (str, dict)) for text in reading.fields.values())
+    assert time.perf_counter() - started < 2
+
+
+def test_the_deepest_allowed_nesting_is_read() -> None:
+    assert frontmatter.read("a: {b: {c: {d: e}}}\n") == frontmatter.Reading(
+        {"a": {"b": {"c": {"d": "e"}}}}
+    )
+
+
+@pytest.mark.parametrize(
+    "fill", [" ", "a ", ": ", '"', "'", "[", "{", "- ", "#", " #", "\\", "\t", "? "]
+)
+def test_no_head_takes_long(fill: str) -> None:
+    text = (fill * frontmatter.MAX_HEAD)[: frontmatter.MAX_HEAD - 100]
+    for head in (f"{text}\n", f"description: {text}\n", f"metadata:\n  type: {text}\n"):
+        started = time.perf_counter()
+        frontmatter.read(head)
+        assert time.perf_counter() - started < 2
+
+
+def test_the_first_of_two_equal_keys_counts() -> None:
+    assert frontmatter.read("name: a\nname: b\n").fields == {"name": "a"}
+
+
+@pytest.mark.parametrize(
+    "text", ["fix: the thing", "[WIP] x", "> q", "@me", "`code` first", "% of", "- dash", "a: b: c"]
+)
+def test_a_description_that_yaml_refuses_is_read_as_its_line(text: str) -> None:
+    reading = frontmatter.read(f"name: n\ndescription: {text}\nmetadata:\n  type: user # why\n")
+    assert reading.problem
+    assert reading.fields["description"] == text
+    assert reading.fields["name"] == "n"
+    assert reading.fields["metadata"] == {"type": "user"}
+
+
+@pytest.mark.parametrize("text", ["C# is #1", "#hash first", "[WIP]", "{x}", "a  # b"])
+def test_a_description_is_read_as_its_whole_line_without_a_problem(text: str) -> None:
+    head = f"description: {text}\ntitle: Issue #7\n"
+    assert frontmatter.read(head) == frontmatter.Reading({"description": text, "title": "Issue #7"})
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("'it''s' # c", "it's"),
+        ('"a \\"b\\"" # c', 'a "b"'),
+        ('"a\\qb"', "a\\qb"),
+        ('"\\ud83d"', "\\ud83d"),
+        (">\n  one\n  two", "one two"),
+        ("|-\n  one\n\n  # two", "one # two"),
+        ("one\n  two", "one two"),
+    ],
+)
+def test_a_broken_head_still_gives_quoted_and_folded_values(text: str, meant: str) -> None:
+    reading = frontmatter.read(f"bad: [\ndescription: {text}\n\n# end\nname: n\n")
+    assert reading.problem
+    assert reading.fields["description"] == meant
+    assert reading.fields["name"] == "n"
+
+
+def test_a_head_indented_with_tabs_is_read_and_edited() -> None:
+    head = "name: n\nmetadata:\n\ttype: user\n"
+    reading = frontmatter.read(head)
+    assert reading.problem
+    assert reading.fields == {"name": "n", "metadata": {"type": "user"}}
+    assert editing.put(head, "metadata.turn", "t", "\n") == f"{head}\tturn: t\n"
+
+
+def test_a_broken_head_still_gives_metadata_in_one_line() -> None:
+    reading = frontmatter.read("description: fix: it\nmetadata: {type: user, tags: [a, b]}\n")
+    assert reading.fields["metadata"] == {"type": "user", "tags": ["a", "b"]}
+    reading = frontmatter.read("description: fix: it\nmetadata: # ours\n  type: user\n")
+    assert reading.fields["metadata"] == {"type": "user"}
+
+
+@settings(max_examples=scaled(300), deadline=None)
+@given(structured | st.text(max_size=80))
+def test_reading_never_raises(head: str) -> None:
+    reading = frontmatter.read(head)
+    assert reading.problem == "" or reading.problem.endswith(".")
+    assert all(isinstance(key, str) for key in frontmatter.flat(reading.fields))
+
+
+def test_a_new_key_goes_to_the_end_of_its_block_in_the_blocks_own_indent() -> None:
+    head = "metadata:\n    type: user\n    # kept\n\nother: x\n"
+    wanted = "metadata:\n    type: user\n    turn: t\n    # kept\n\nother: x\n"
+    assert editing.put(head, "metadata.turn", "t", "\n") == wanted
+
+
+def test_a_missing_block_is_made() -> None:
+    wanted = "name: n\nmetadata:\n  turn: t\n"
+    assert editing.put("name: n\n", "metadata.turn", "t", "\n") == wanted
+    assert editing.put("name: n\nmetadata:\n", "metadata.turn", "t", "\n") == wanted
+    assert editing.put("name: n\n", "metadata.turn", None, "\n") == "name: n\n"
+
+
+def test_a_value_over_several_lines_is_replaced_whole() -> None:
+    for old in ("|\n  a\n\n  # b", ">-\n  a\n  b", '"a\n  b"', "a\n  b", "\n  a"):
+        head = f"name: n\ndescription: {old}\n\n# kept\nmetadata:\n  type: user\n"
+        wanted = "name: n\ndescription: new\n\n# kept\nmetadata:\n  type: user\n"
+        assert editing.put(head, "description", "new", "\n") == wanted
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("user # why", "project # why"),
+        ('"user"  # why', "project  # why"),
+        ("'us # er'\t# why", "project\t# why"),
+        ("# why", "project # why"),
+        ("us#er", "project"),
+        ('"us # er"', "project"),
+        ("|  # why\n    user", "project  # why"),
+    ],
+)
+def test_a_comment_behind_a_changed_value_stays(old: str, new: str) -> None:
+    head = f"metadata:\n  type: {old}\n  turn: t\n"
+    wanted = f"metadata:\n  type: {new}\n  turn: t\n"
+    assert editing.put(head, "metadata.type", "project", "\n") == wanted
+
+
+def test_a_comment_behind_a_quoted_description_stays_a_comment() -> None:
+    head = editing.put('description: "old" # why\n', "description", "new", "\n")
+    assert head == 'description: "new" # why\n'
+    assert frontmatter.read(head).fields == {"description": "new"}
+
+
+@pytest.mark.parametrize(
+    ("flow", "changes", "wanted"),
+    [
+        ("{type: user}", {"type": "project"}, "{type: project}"),
+        ("{type: user}", {"turn": "t"}, "{type: user, turn: t}"),
+        ("{}", {"turn": "a, b"}, '{turn: "a, b"}'),
+        ("{ type: user, x: [1, 2] } # why", {"type": None}, "{ x: [1, 2] } # why"),
+        ("{type: user, turn: 't'}", {"turn": None}, "{type: user}"),
+        ("{type: user}", {"type": None}, "{}"),
+        ("{type: user, # one\n  turn: t}", {"turn": "u"}, "{type: user, # one\n  turn: u}"),
+        ('{"type": "user", x: 😀}', {"x": "y", "type": "z"}, '{"type": z, x: y}'),
+    ],
+)
+def test_metadata_in_one_line_is_edited_inside(
+    flow: str, changes: dict[str, str | None], wanted: str
+) -> None:
+    head = f"name: n\nmetadata: {flow}\nlast: x\n"
+    for name, text in changes.items():
+        head = editing.put(head, f"metadata.{name}", text, "\n")
+    assert head == f"name: n\nmetadata: {wanted}\nlast: x\n"
+
+
+def test_metadata_that_is_no_block_is_left_alone() -> None:
+    with pytest.raises(BadNote):
+        editing.put("metadata: user\n", "metadata.type", "project", "\n")
+    with pytest.raises(BadNote):
+        editing.put("metadata: {type\n", "metadata.type", "project", "\n")
+
+
+def test_without_the_c_parser_the_same_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(yaml, "CBaseLoader")
+    assert frontmatter.read("a: yes # b\n") == frontmatter.Reading({"a": "yes"})
+    assert "anchors" in frontmatter.read("a: &b c\n").problem
+    assert "twice" in frontmatter.read("a: b\na: c\n").problem

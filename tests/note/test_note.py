@@ -1,0 +1,652 @@
+"""The note: reading, writing, editing, and the words it may be made of."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from pace import HUNG, scaled
+
+from mdmemory.errors import BadNote
+from mdmemory.note import limits
+from mdmemory.note.editing import compose, edit
+from mdmemory.note.limits import check_body, check_description, check_name, file_name, slug
+from mdmemory.note.note import Head, decode, parse, render, unreadable
+
+FILE = "feedback-prefers-pnpm.md"
+SAMPLE = """\
+---
+name: prefers-pnpm
+description: Uses pnpm, never npm, in every JavaScript project
+metadata:
+  type: feedback
+  source: explicit
+  created: 2026-06-01
+  updated: 2026-06-03
+  reinforced: 2
+  last_reinforced: 2026-06-20
+  session: ses_abc
+  turn: msg_def
+---
+
+Use pnpm for installs and scripts; lockfiles of npm are deleted on sight.
+
+Why: the monorepo's workspaces broke twice with npm. See [[monorepo-layout]].
+"""
+BY_HAND = """\
+\ufeff---\r
+# mine\r
+title: "Pnpm: always"   # shown\r
+tags:\r
+- js\r
+- "node"\r
+name:   'prefers-pnpm'\r
+description: C# is #1\r
+metadata:   # ours\r
+    type: user     # who I am\r
+    x-mood: >\r
+      good\r
+\r
+      # so far\r
+    created: 2026-06-01\r
+    # the end\r
+---\r
+Body begins at once.\r
+\r
+And ends without a line end."""
+ROOT = Path(__file__).parents[2]
+
+pieces = st.sampled_from(
+    (
+        *("---", "---\n", "\n---\n", "--- \n", "\r\n", "\r", "\n", "\ufeff", "\x00", " ", "text"),
+        *("name: x\n", "description: a #b\n", "# h\n", "metadata: {type: user}\n"),
+        "metadata:\n  type: user\n",
+    )
+)
+any_text = st.text() | st.lists(pieces | st.text(max_size=5), max_size=10).map("".join)
+one_line = (
+    st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp", "Cf", "Cn"]), max_size=60)
+    | st.sampled_from(("fix: it", "C# is #1", "[WIP] x", "> q", "@me", 'say "no"', "yes", "2024"))
+).filter(str.strip)
+plain_line = st.from_regex(r"[a-z][a-z0-9 ,.]{0,30}[a-z]", fullmatch=True).filter(
+    lambda text: text not in ("no", "on", "off", "yes", "true", "false", "null")
+)
+body_text = (
+    st.lists(one_line, min_size=1, max_size=4)
+    .map("\n".join)
+    .filter(lambda text: not text.strip().startswith("---") and not text.startswith((">>>", "<<<")))
+)
+name_text = st.text(min_size=1, max_size=40).map(slug).filter(bool)
+
+
+# Reading
+
+
+def test_the_sample_is_read() -> None:
+    note = parse(SAMPLE, FILE)
+    assert note.head == Head(
+        file=FILE,
+        name="prefers-pnpm",
+        description="Uses pnpm, never npm, in every JavaScript project",
+        type="feedback",
+        source="explicit",
+        created="2026-06-01",
+        updated="2026-06-03",
+        last_reinforced="2026-06-20",
+        reinforced=2,
+        session="ses_abc",
+        turn="msg_def",
+    )
+    assert note.body.startswith("Use pnpm for installs")
+    assert note.body.endswith("[[monorepo-layout]].")
+
+
+def test_the_template_is_well_formed() -> None:
+    text = (ROOT / "templates" / "note.md").read_text(encoding="utf-8")
+    head = parse(text, "feedback-prefers-pnpm.md").head
+    assert head.problems == ()
+    assert file_name(head.type, head.name) == head.file
+
+
+def test_the_example_of_the_format_page_is_what_we_write() -> None:
+    page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    text = page.partition("```markdown\n")[2].partition("```")[0]
+    note = parse(text, "project-release-branch.md")
+    head = note.head
+    keys = ("source", "created", "updated", "last_reinforced")
+    metadata = {**{key: getattr(head, key) for key in keys}, "reinforced": str(head.reinforced)}
+    assert head.problems == ()
+    assert text == compose(
+        name=head.name,
+        type=head.type,
+        description=head.description,
+        kind=head.kind,
+        body=note.body,
+        metadata=metadata,
+    )
+
+
+def test_a_note_by_hand_is_read_with_bom_crlf_comments_and_quotes() -> None:
+    note = parse(BY_HAND, "x.md")
+    assert note.head == Head(
+        file="x.md",
+        name="prefers-pnpm",
+        description="C# is #1",
+        type="user",
+        created="2026-06-01",
+        title="Pnpm: always",
+    )
+    assert note.body == "Body begins at once.\r\n\r\nAnd ends without a line end."
+
+
+@settings(max_examples=scaled(500), deadline=None)
+@given(any_text)
+@example(SAMPLE)
+@example(BY_HAND)
+@example("---\n---")
+@example("---\r---\r")
+@example("---\r\n---\n\r\n")
+@example("\ud800")
+def test_every_text_is_read_and_rendered_to_the_character(text: str) -> None:
+    note = parse(text, FILE)
+    assert render(note) == text
+    assert note.body in text
+    assert note.head.name
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_line_ends_and_bom_change_nothing_that_is_read(eol: str, mark: str) -> None:
+    note = parse(mark + SAMPLE.replace("\n", eol), FILE)
+    assert note.head == parse(SAMPLE, FILE).head
+    assert note.body.replace(eol, "\n") == parse(SAMPLE, FILE).body
+
+
+def test_mixed_line_ends_are_read() -> None:
+    text = "---\r\nname: n\ndescription: d\rmetadata:\r\n  type: user\n---\n\nx\r\ny\r"
+    note = parse(text, "n.md")
+    assert (note.head.name, note.head.description, note.head.type) == ("n", "d", "user")
+    assert (note.head.problems, note.body) == ((), "x\r\ny")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["## Uses pnpm\n\nmore", "\n\n  \nUses pnpm\n", "\ufeffUses pnpm", "---\n# Uses pnpm\nno end"],
+)
+def test_without_a_head_the_first_line_describes_and_the_stem_names(text: str) -> None:
+    note = parse(text, "feedback-prefers-pnpm.md")
+    assert note.head.name == "prefers-pnpm"
+    assert note.head.description == "Uses pnpm"
+    assert note.head.type == "reference"
+    assert len(note.head.problems) == 4
+    assert text.removeprefix("\ufeff").startswith(note.body)
+
+
+def test_prose_between_two_rules_is_a_body() -> None:
+    text = "---\nSome prose\n---\nmore\n"
+    note = parse(text, "x.md")
+    assert note.body == text[:-1]
+    assert note.head.description == "Some prose"
+
+
+def test_an_empty_file_is_a_note_with_problems() -> None:
+    note = parse("", "user-a.md")
+    assert (note.head.name, note.head.description, note.body) == ("a", "", "")
+    assert note.head.problems
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("user-a-b.md", "a-b"), ("user-.md", "user-"), ("idea-a.md", "idea-a"), ("user.md", "user")],
+)
+def test_the_stem_loses_only_a_known_type(file: str, name: str) -> None:
+    assert parse("", file).head.name == name
+
+
+@pytest.mark.parametrize(
+    ("head", "problem"),
+    [
+        ("name: n\ndescription: d\ntype: user", "no `metadata` block"),
+        ("name: n\ndescription: d\ntype: user\nmetadata: words", "not a block"),
+        ("name: n\ndescription: d\ntype: user\nmetadata:\n- a", "not a block"),
+        ("name: n\ndescription: d\nmetadata:\n  type: user\n  reinforced: often", "whole number"),
+        ("name: n\ndescription: d\nmetadata:\n  type: user\n  kind: [a]", "`kind` is not"),
+        (f"name: n\ndescription: {'d' * 221}\nmetadata:\n  type: user", "221 characters"),
+        ("name: n\ndescription: d\nmetadata:\n  type: user\n  type: user", "stands twice"),
+    ],
+)
+def test_odd_heads_are_tolerated_with_one_clear_problem(head: str, problem: str) -> None:
+    read = parse(f"---\n{head}\n---\n\nbody\n", "x.md").head
+    assert (read.name, read.description[0], read.type) == ("n", "d", "user")
+    assert len(read.problems) == 1
+    assert problem in read.problems[0]
+    assert read.reinforced == 0
+
+
+def test_metadata_counts_before_the_same_key_at_the_top() -> None:
+    text = "name: n\ndescription: d\ntype: project\ncreated: 2026-01-01\nmetadata:\n  type: user\n"
+    head = parse(f"---\n{text}---\n", "x.md").head
+    assert (head.type, head.created, head.problems) == ("user", "2026-01-01", ())
+
+
+def test_an_unknown_type_and_a_folded_description_are_kept() -> None:
+    text = "---\nname: n\ndescription: >\n  one\n\n  two\nmetadata: {type: idea}\n---\nx"
+    head = parse(text, "x.md").head
+    assert (head.type, head.description, head.problems) == ("idea", "one two", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 1_000_000,
+        "-" * 1_000_000,
+        "\n" * 1_000_000,
+        " " * 1_000_000,
+        "---\n" + "x: y\n" * 200_000,
+        "---\nname: n\n" + "x: y\n" * 200_000 + "---\nbody\n",
+        "---\n" + " " * 1_000_000 + "\n---\n",
+        "---\n---" + " " * 1_000_000 + "x",
+        "\x00\x01\x02" * 300_000,
+        "---\na: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]\n---\n",
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_huge_and_hostile_files_are_read_in_no_time(text: str) -> None:
+    started = time.process_time()
+    note = parse(text, "x.md")
+    assert render(note) == text
+    assert note.head.problems
+    assert len(note.head.description) <= limits.MAX_DESCRIPTION
+    assert time.process_time() - started < 10
+
+
+def test_starting_up_loads_no_yaml() -> None:
+    script = (
+        "import sys; from mdmemory.note import note as n; n.parse(sys.stdin.read(), 'x.md');"
+        "assert not {'yaml', 'frontmatter'} & sys.modules.keys()"
+    )
+    words = [sys.executable, "-c", script]
+    subprocess.run(words, input=SAMPLE, text=True, check=True, timeout=HUNG)
+
+
+def test_bytes_that_are_not_utf_8_are_refused_with_a_sentence() -> None:
+    assert decode("\ufeffä\r\n".encode()) == "\ufeffä\r\n"
+    for data in (b"\xff\xfea\x00", b"\x89PNG\r\n", "ä".encode("latin-1"), b"\xed\xa0\x80"):
+        with pytest.raises(BadNote, match=r"not UTF-8 text \(byte 1\)"):
+            decode(data)
+
+
+def test_an_unreadable_file_has_a_name_and_is_never_edited() -> None:
+    note = unreadable("user-a.md", "The file is not UTF-8 text.")
+    assert (note.head.name, note.head.type, note.text) == ("a", "reference", "")
+    assert note.head.problems == ("The file is not UTF-8 text.",)
+    with pytest.raises(BadNote):
+        edit(note, set={"name": "b"})
+
+
+# Writing
+
+
+def test_a_new_note_has_its_keys_in_the_order_of_the_format() -> None:
+    text = compose(
+        name="prefers-pnpm",
+        type="feedback",
+        description="Uses pnpm, never npm, in every JavaScript project",
+        body=parse(SAMPLE, FILE).body + "\n",
+        metadata={
+            **{"turn": "msg_def", "session": "ses_abc", "reinforced": "2", "status": ""},
+            **{"last_reinforced": "2026-06-20", "updated": "2026-06-03"},
+            **{"created": "2026-06-01", "source": "explicit"},
+        },
+    )
+    assert text == SAMPLE
+
+
+def test_kind_follows_type_and_unknown_keys_come_last() -> None:
+    text = compose(
+        name="a",
+        type="project",
+        description="fix: it",
+        body="b",
+        kind="decision",
+        metadata={"secrets": "allowed", "source": "manual", "status": "unconfirmed"},
+    )
+    assert text == (
+        '---\nname: a\ndescription: "fix: it"\nmetadata:\n  type: project\n  kind: decision\n'
+        "  source: manual\n  status: unconfirmed\n  secrets: allowed\n---\n\nb\n"
+    )
+
+
+@settings(max_examples=scaled(300), deadline=None)
+@given(name_text, st.sampled_from(limits.TYPES), one_line, body_text, one_line)
+def test_what_is_composed_reads_back_without_problems(
+    name: str, type: str, description: str, body: str, session: str
+) -> None:
+    metadata = {"session": session, "reinforced": "3", "x-own": session}
+    text = compose(name=name, type=type, description=description, body=body, metadata=metadata)
+    note = parse(text, file_name(type, name))
+    assert note.head == Head(
+        file=f"{type}-{name}.md",
+        name=name,
+        description=description,
+        type=type,
+        session=session,
+        reinforced=3,
+    )
+    assert note.body == body
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "No Good"},
+        {"type": "idea"},
+        {"description": ""},
+        {"body": " "},
+        {"metadata": {"a b": "x"}},
+        {"metadata": {"a": "x\ny"}},
+        {"kind": "a\x00"},
+    ],
+)
+def test_a_bad_new_note_is_refused(wrong: dict[str, object]) -> None:
+    good = {"name": "a", "type": "user", "description": "d", "body": "b"}
+    with pytest.raises(BadNote):
+        compose(**{**good, **wrong})  # type: ignore[arg-type]
+
+
+# Editing
+
+
+def changed_lines(old: str, new: str) -> tuple[list[str], list[str]]:
+    """What a diff would show: the lines that only one of two texts has, in order."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    while before and after and before[0] == after[0]:
+        del before[0], after[0]
+    while before and after and before[-1] == after[-1]:
+        del before[-1], after[-1]
+    return before, after
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "old", "new"),
+    [
+        ("description", "new", ["description: C# is #1\r\n"], ["description: new\r\n"]),
+        ("description", "F# #2", ["description: C# is #1\r\n"], ['description: "F# #2"\r\n']),
+        ("name", "other", ["name:   'prefers-pnpm'\r\n"], ["name:   other\r\n"]),
+        ("title", "T", ['title: "Pnpm: always"   # shown\r\n'], ['title: "T"   # shown\r\n']),
+        (
+            *("metadata.type", "project", ["    type: user     # who I am\r\n"]),
+            ["    type: project     # who I am\r\n"],
+        ),
+        ("metadata.updated", "2026-07-01", [], ["    updated: 2026-07-01\r\n"]),
+        ("metadata.created", None, ["    created: 2026-06-01\r\n"], []),
+        (
+            *("metadata.x-mood", "bad"),
+            ["    x-mood: >\r\n", "      good\r\n", "\r\n", "      # so far\r\n"],
+            ["    x-mood: bad\r\n"],
+        ),
+        ("mine", "x", [], ["mine: x\r\n"]),
+        ("tags", None, ["tags:\r\n", "- js\r\n", '- "node"\r\n'], []),
+        ("absent", None, [], []),
+        ("metadata.created", "2026-06-01", [], []),
+    ],
+)
+def test_a_hand_edited_note_changes_only_where_it_must(
+    key: str, value: str | None, old: list[str], new: list[str]
+) -> None:
+    edited = edit(parse(BY_HAND, "x.md"), set={key: value})
+    assert changed_lines(BY_HAND, edited.text) == (old, new)
+    assert edited.body == parse(BY_HAND, "x.md").body
+
+
+def test_several_keys_and_the_body_change_at_once() -> None:
+    note = parse(SAMPLE, FILE)
+    edited = edit(note, set={"metadata.reinforced": "3", "description": "d"}, body="one\r\ntwo\n\n")
+    wanted = SAMPLE[: SAMPLE.index("Use pnpm for")] + "one\ntwo\n"
+    wanted = wanted.replace("reinforced: 2\n", "reinforced: 3\n", 1)
+    wanted = wanted.replace("Uses pnpm, never npm, in every JavaScript project", "d")
+    assert edited.text == wanted
+    assert edited.head == dataclasses.replace(note.head, reinforced=3, description="d")
+
+
+def test_a_body_keeps_the_files_spacing_and_line_ends() -> None:
+    edited = edit(parse(BY_HAND, "x.md"), body="one\n\ntwo\n")
+    assert edited.text == BY_HAND[: BY_HAND.index("Body begins")] + "one\r\n\r\ntwo"
+    assert edit(parse("just text", "x.md"), body="more").text == "more"
+    assert edit(parse("\ufeffa\r\n", "x.md"), body="b\nc").text == "\ufeffb\r\nc\r\n"
+
+
+@pytest.mark.parametrize("rest", ["", "\n", "\n\n"])
+def test_a_note_without_a_body_gets_one(rest: str) -> None:
+    note = parse(f"---\nname: n\n---{rest}", "x.md")
+    assert edit(note, body="b").text == "---\nname: n\n---\n\nb\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "text", "\ufefftext\r\nmore\r\n", "---\nnever closed\n", "\n\nx"]
+)
+def test_a_headless_note_gets_a_head_before_all_its_text(text: str) -> None:
+    note = parse(text, "x.md")
+    edited = edit(note, set={"name": "note", "metadata.type": "user"})
+    eol = "\r\n" if "\r\n" in text else "\n"
+    head = eol.join(["---", "name: note", "metadata:", "  type: user", "---", "", ""])
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    assert edited.text == mark + head + text.removeprefix("\ufeff")
+    assert (edited.head.name, edited.head.type, edited.body) == ("note", "user", note.body)
+
+
+def test_keys_of_other_tools_are_edited_where_they_stand() -> None:
+    text = "---\nname: n\ndescription: d\ntype: user\nupdated: 2025-01-01\n---\nx\n"
+    edited = edit(parse(text, "x.md"), set={"metadata.updated": "2026-01-01"})
+    assert edited.text == text.replace("2025", "2026")
+    assert edit(edited, set={"metadata.updated": None}).head.updated == ""
+
+
+def test_a_head_that_yaml_refuses_is_still_edited_by_line() -> None:
+    text = "---\nname: n\ndescription: fix: the thing\nodd: [\nmetadata:\n  type: user\n---\n\nx\n"
+    edited = edit(parse(text, "x.md"), set={"metadata.updated": "2026-01-01"})
+    assert edited.text == text.replace("  type: user\n", "  type: user\n  updated: 2026-01-01\n")
+    mended = edit(edited, set={"odd": None, "description": "fix: it"})
+    assert mended.head.problems == ()
+    assert mended.head.updated == "2026-01-01"
+
+
+def test_a_line_that_nobody_understands_is_kept() -> None:
+    text = "---\nmetadata:\n  turn: t\nodd\nname: n\nodd too\n---\n"
+    edited = edit(parse(text, "x.md"), set={"metadata.turn": "u", "name": "m"})
+    assert edited.text == text.replace(": t\n", ": u\n").replace("name: n", "name: m")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('---\nname: "a\nb: c"\nb: d\n---\nx', "b"),
+        ("---\nname: n\nmetadata: words\n---\nx", "metadata.type"),
+        ("---\nname: n\nmetadata:\n- a\n---\nx", "metadata.type"),
+        ("---\n{name: n, description: d}\n---\nx", "name"),
+    ],
+)
+def test_a_note_that_an_edit_would_damage_is_refused(text: str, key: str) -> None:
+    with pytest.raises(BadNote):
+        edit(parse(text, "x.md"), set={key: "new"})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("name", "Not A Slug"),
+        ("description", "two\nlines"),
+        ("description", ""),
+        ("metadata", "x"),
+        ("a b", "x"),
+        ("metadata.a.b", "x"),
+        ("title", "a\u202eb"),
+        ("metadata.turn", "a\x00b"),
+    ],
+)
+def test_a_bad_value_is_refused_before_anything_changes(key: str, value: str) -> None:
+    with pytest.raises(BadNote):
+        edit(parse(SAMPLE, FILE), set={key: value})
+    with pytest.raises(BadNote):
+        edit(parse(SAMPLE, FILE), body="---\nx")
+
+
+KEYS = (
+    *("name", "description", "title", "own"),
+    *("metadata.type", "metadata.updated", "metadata.x-own"),
+)
+hand_lines = st.sampled_from(
+    (
+        *("# c", "", "odd", "own: x", "own: |\n  a\n  # b", "list:\n- a\n- b: c", "title: T #1"),
+        *("name: n", "description: d", 'description: "d: e" # c', "description: fix: it"),
+        *("'q': \"x\\ty\"", "metadata:", "metadata: {type: user, l: [1, 2]}"),
+        *("metadata:\n    type: user # c", "metadata:\n\ttype: user"),
+        "metadata:\n  x-own: >\n    a\n\n    b\n  # c\n  type: idea",
+    )
+)
+hand_notes = st.builds(
+    lambda mark, lines, eol, rest: mark + "\n".join(["---", *lines, rest]).replace("\n", eol),
+    st.sampled_from(("", "\ufeff")),
+    st.lists(hand_lines, max_size=5),
+    st.sampled_from(("\n", "\r\n")),
+    st.sampled_from(("---", "---\n", "---\n\nbody\n", "---\nbody", "---\n\n\nbody\n\n---\nmore\n")),
+)
+
+
+@settings(max_examples=scaled(400), deadline=None)
+@given(hand_notes, st.sampled_from(KEYS), one_line)
+def test_an_edit_leaves_every_other_line_alone(text: str, key: str, value: str) -> None:
+    value = slug(value) if key == "name" else value
+    assume(value)
+    note = parse(text, "x.md")
+    try:
+        edited = edit(note, set={key: value})
+    except BadNote:
+        return
+    assert edited.body == note.body
+    field = key.removeprefix("metadata.")
+    if field in ("name", "description", "title", "type", "updated"):
+        assert getattr(edited.head, field) == value
+        same = {field: getattr(note.head, field), "problems": note.head.problems}
+        assert dataclasses.replace(edited.head, **same) == note.head
+    old, new = changed_lines(text, edited.text)
+    if old:  # the lines of a key that was there, or `metadata: {...}`, became one
+        depth = len(old[0]) - len(old[0].lstrip())
+        assert old[0].lstrip().startswith((f"{field}:", "metadata: {"))
+        assert all(not line.strip() or line.startswith(" " * (depth + 1)) for line in old[1:])
+        assert len(new) == 1
+    else:
+        assert any(line.lstrip().startswith(f"{field}:") for line in new) or text == edited.text
+
+
+@settings(max_examples=scaled(200), deadline=None)
+@given(hand_notes, st.sampled_from(KEYS), plain_line, plain_line)
+def test_an_edit_taken_back_restores_the_bytes(text: str, key: str, old: str, new: str) -> None:
+    old, new = (slug(old), slug(new)) if key == "name" else (old, new)
+    try:
+        start = edit(parse(text, "x.md"), set={key: old})
+        changed = edit(start, set={key: new})
+    except BadNote:
+        return
+    assert edit(changed, set={key: old}).text == start.text
+
+
+@settings(max_examples=scaled(200), deadline=None)
+@given(hand_notes, body_text)
+def test_a_new_body_leaves_the_head_alone(text: str, body: str) -> None:
+    note = parse(text, "x.md")
+    edited = edit(note, body=body)
+    head = text[: text.rindex(note.body)] if note.body else text.rstrip("\r\n")
+    assert edited.text.startswith(head)
+    assert edited.body.replace("\r\n", "\n") == body.lstrip("\n")
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Prefers pnpm!", "prefers-pnpm"),
+        ("  C++ / C# -- 2.0  ", "c-c-2-0"),
+        ("喜欢 简短。回答", "喜欢-简短-回答"),
+        ("Cafe\u0301 Ärger", "café-ärger"),
+        ("हिन्दी भाषा", "हिन्दी-भाषा"),
+        ("İstanbul", "i̇stanbul"),
+        ("snake_case", "snake-case"),
+        ("❤️ it", "it"),
+        ("soft\u00adhy\u200bphen", "softhyphen"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("!?", ""),
+        ("\u3164", ""),
+        ("ア" * 40, "ア" * 26),
+        (f"{'a' * 79} b", "a" * 79),
+    ],
+)
+def test_a_name_is_made_of_any_script(text: str, name: str) -> None:
+    assert slug(text) == name
+
+
+@settings(max_examples=scaled(500), deadline=None)
+@given(st.text())
+def test_a_name_is_short_and_a_name_again(text: str) -> None:
+    name = slug(text)
+    assert slug(name) == name
+    assert len(name.encode()) <= limits.MAX_NAME_BYTES
+    assert not name.startswith("-")
+    assert not name.endswith("-")
+    assert "--" not in name
+    if name:
+        check_name(name)
+
+
+def test_a_bad_name_is_answered_with_a_good_one() -> None:
+    with pytest.raises(BadNote) as refused:
+        check_name("Prefers pnpm")
+    assert "prefers-pnpm" in refused.value.hint
+    for name in ("", "!", "a--b", "-a", "a/b", "A", "a" * 81, "a.md"):
+        with pytest.raises(BadNote):
+            check_name(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "  ", "a\nb", "a\tb", "a\u2028b", "a\x07", "a\x85b", "\ud800"),
+        *("a\u202eb", "a\U000e0041", "a" * 221),
+    ],
+)
+def test_a_bad_description_is_refused(text: str) -> None:
+    with pytest.raises(BadNote) as refused:
+        check_description(text)
+    assert refused.value.hint
+
+
+def test_a_description_may_have_any_script_and_220_characters() -> None:
+    for text in ("a" * 220, "喜" * 220, 'fix: "it" # [x]', "👩\u200d💻 codes", "- x"):
+        check_description(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " \n\t\n", "a" * 20_001, "a\x00b", "a\x1bb", "a\x85b", "\ud800"),
+        *("---\na: b\n---", "\n\n---  \nx", ">>>>>>> other"),
+        "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n",
+    ],
+)
+def test_a_bad_body_is_refused(text: str) -> None:
+    with pytest.raises(BadNote) as refused:
+        check_body(text)
+    assert refused.value.hint
+
+
+def test_a_body_may_be_long_and_have_rules_and_underlines() -> None:
+    for text in ("a" * 20_000, "a\r\n\tb\n", "Title\n=======\n\n---\n", "----", "<<<<<<<x"):
+        check_body(text)

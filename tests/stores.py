@@ -1,0 +1,52 @@
+"""A store of a person's own inside a larger repository, and a writer for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmemory.config.settings import load
+from mdmemory.store.project import Project
+from mdmemory.store.writer import Writer
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def write_note() -> Callable[[Path, str, str], bytes]:
+    """`write_note(store, file, body)` puts a note there as a hand would, and gives its bytes."""
+
+    def write(store: Path, file: str, body: str) -> bytes:
+        kind, _, name = file.removesuffix(".md").partition("-")
+        head = f"---\nname: {name}\ndescription: About {name}\nmetadata:\n  type: {kind}\n---\n"
+        data = f"{head}\n{body}\n".encode()
+        (store / file).write_bytes(data)
+        return data
+
+    return write
+
+
+@pytest.fixture
+def open_writer() -> Callable[..., Writer]:
+    """`open_writer(root)` is a writer for the store notes/memory of the project `root`."""
+
+    def open_(root: Path, store: str = "notes/memory") -> Writer:
+        settings = load({}, root / "no-such.toml", root / "mdmemory.toml")
+        project = Project(root, root / store, settings)
+        return Writer(project, lambda text: "SECRET" in text, "a test")
+
+    return open_
+
+
+@pytest.fixture
+def store(repository: Path, git: Git, write_note: Callable[[Path, str, str], bytes]) -> Path:
+    """The folder notes/memory of `repository`, with three notes that are committed."""
+    folder = repository / "notes" / "memory"
+    folder.mkdir(parents=True)
+    for file in ("feedback-old.md", "project-plan.md", "user-name.md"):
+        write_note(folder, file, f"What {file} says.")
+    git(repository, "add", "notes")
+    git(repository, "commit", "-q", "-m", "notes")
+    return folder

@@ -1,0 +1,202 @@
+"""What memory holds is never captured again, wherever in a session it turns up."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+from rows import each
+
+from mdmemory import assets
+from mdmemory.capture.extract import propose
+from mdmemory.files import digest
+from mdmemory.note.editing import compose
+from mdmemory.note.limits import file_name
+from mdmemory.note.note import parse
+from mdmemory.store import conflicts, index
+from mdmemory.store.store import StoredNote
+from mdmemory.transcripts.reading import read, without_memory
+
+DATA = Path(__file__).parents[1] / "capture/data"
+SAID = (
+    ("prefers-tabs", "I prefer tabs, never spaces"),
+    ("remembers", "Remember: the staging database is read-only"),
+    ("喜欢-简短", "记住：我喜欢简短的回答，不要长篇大论"),
+    ("from-now-on", "From now on, run the linter.\n\nWhy: remember the outage."),
+    ("listed", "- remember that deploys go out on Tuesdays\n- don't forget the changelog entry"),
+    ("with-code", "Remember: run this\n\n```sh\nmake check\n```\n\nremember: and nothing else"),
+    ("with-block", "remember: see the block\n\n```\nplain\n```\n\nremember: what follows it"),
+)  # fmt: skip
+
+
+def stored(name: str, body: str) -> StoredNote:
+    file = file_name("feedback", name)
+    hook = body.splitlines()[0]
+    text = compose(name=name, type="feedback", description=hook, body=body)
+    return StoredNote(file, digest(text.encode()), parse(text, file))
+
+
+NOTES = [stored(*each) for each in SAID]
+BUILT = index.build([note.note.head for note in NOTES], max_entries=4)
+BARE = "---\ntitle: Hand\ndescription: remember: this hook\n---\nremember: what a hand wrote\n"
+LEDGER = conflicts.add("", [(NOTES[0], NOTES[1], "remember: they differ in this")], "2026-06-01")
+
+
+def fenced(text: str) -> str:
+    return f"```markdown\n{text}\n```"
+
+
+def quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.split("\n"))
+
+
+INJECTED = {
+    "index": BUILT.memory,
+    "overflow": BUILT.more or "",
+    "index without its mark": BUILT.memory.split("\n", 1)[1],
+    "quoted index": quoted(BUILT.memory),
+    "protocol": assets.path("protocol/PROTOCOL.md").read_text(encoding="utf-8"),
+    "ledger": LEDGER,
+    "all notes": "\n".join(note.note.text for note in NOTES),
+    "a note's beginning": "\n".join(NOTES[1].note.text.split("\n")[:4]),
+    "a note made by hand": BARE,
+    "a note of Windows": "\ufeff" + NOTES[1].note.text.replace("\n", "\r\n"),
+    "recall": "<mdmemory_recall>\n- remember: what was recalled\n</mdmemory_recall>",
+    "core": "<core_memory><goal chars='9/1000'>\nremember: x is y and z\n</goal></core_memory>",
+    "workspace": "<workspace_memory_candidates>\nremember: an older form",
+    "headline": "Workspace memory (cross-session, verify if stale):\nfeedback:\n- remember: 4",
+    **{f"note {note.file}": note.note.text for note in NOTES},
+    **{f"fenced {note.file}": fenced(note.note.text) for note in NOTES[:6]},
+    **{f"quoted {note.file}": quoted(note.note.text) for note in NOTES},
+}  # fmt: skip
+
+
+def as_export(user: str, assistant: str, tool: str) -> bytes:
+    parts = [
+        {"type": "tool", "tool": "bash", "state": {"status": "completed", "output": tool}},
+        {"type": "reasoning", "text": tool},
+        {"type": "text", "text": tool, "synthetic": True},
+        {"type": "text", "text": assistant},
+    ]
+    messages = [
+        {"info": {"id": "m1", "role": "user"}, "parts": [{"type": "text", "text": user}]},
+        {"info": {"id": "m2", "role": "assistant"}, "parts": parts},
+    ]
+    return json.dumps({"info": {"id": "s1"}, "messages": messages}).encode()
+
+
+def as_claude(user: str, assistant: str, tool: str) -> bytes:
+    result = [{"type": "tool_result", "tool_use_id": "t", "content": tool}]
+    rows = [
+        ("user", user, {}),
+        ("user", result, {"toolUseResult": tool}),
+        ("user", f"<system-reminder>\n{tool}\n</system-reminder>", {}),
+        ("user", f"<local-command-stdout>{tool}</local-command-stdout>", {}),
+        ("assistant", [{"type": "thinking", "thinking": tool}], {}),
+        ("assistant", [{"type": "text", "text": assistant}], {}),
+    ]
+    return b"\n".join(
+        json.dumps(
+            {"type": kind, "uuid": f"u{n}", "sessionId": "s1", "message": {"content": said}, **more}
+        ).encode()
+        for n, (kind, said, more) in enumerate(rows)
+    )
+
+
+def as_plain(user: str, assistant: str, tool: str) -> bytes:
+    return f"User: {user}\n\nTool: {tool}\n\nAssistant:\n{assistant}\n".encode()
+
+
+def as_database(path: Path, user: str, assistant: str, tool: str) -> Path:
+    held = json.loads(as_export(user, assistant, tool))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript((DATA / "opencode.sql").read_text(encoding="utf-8"))
+        connection.execute("INSERT INTO session VALUES ('s1', '', NULL, '', '', '', '', 0, 0, 0)")
+        for message in held["messages"]:
+            id = message["info"].pop("id")
+            data = json.dumps(message["info"])
+            connection.execute("INSERT INTO message VALUES (?, 's1', 0, 0, ?)", (id, data))
+            for n, part in enumerate(message["parts"]):
+                row = (f"{id}-{n}", id, json.dumps(part))
+                connection.execute("INSERT INTO part VALUES (?, ?, 's1', 0, 0, ?)", row)
+    return path
+
+
+@pytest.fixture(params=["export", "claude", "plain", "database"])
+def session(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Path | bytes]:
+    """Makes a session of one kind in which a user, an assistant and a tool say something."""
+    if request.param == "database":
+        numbers = count()
+        return lambda *said: as_database(tmp_path / f"{next(numbers)}.db", *said)
+    return {"export": as_export, "claude": as_claude, "plain": as_plain}[request.param]
+
+
+def test_nothing_of_injected_memory_is_left() -> None:
+    def check(what: str) -> None:
+        link = "- [Tabs](feedback-tabs.md) — remember: use tabs\n"
+        text = without_memory(f"{INJECTED[what]}\n{link}")
+        assert text.replace("```markdown\n```", "").strip(" >\n") == ""
+
+    each(sorted(set(INJECTED) - {"protocol"}), check)
+
+
+def test_injected_memory_yields_no_candidate(session: Callable[..., Path | bytes]) -> None:
+    def check(what: str) -> None:
+        text = INJECTED[what]
+        turns = read(session(text, text, text)).turns
+        proposal = propose(turns, NOTES, session="s1", today="2026-06-20")
+        assert (proposal.added, proposal.reinforced, proposal.dropped) == ([], [], [])
+
+    each(INJECTED, check)
+
+
+def test_what_was_asked_before_a_paste_is_kept(session: Callable[..., Path | bytes]) -> None:
+    def check(what: str) -> None:
+        asked = "remember: deploys go out on Tuesdays"
+        text = f"{asked}\n\nHere is what I see:\n\n{INJECTED[what]}"
+        turns = read(session(text, "Done.", "")).turns
+        proposal = propose(turns, NOTES, session="s1", today="2026-06-20")
+        assert [file for file, _ in proposal.added] == ["feedback-deploys-go-out-tuesdays.md"]
+        assert (proposal.reinforced, proposal.dropped) == ([], [])
+
+    each(INJECTED, check)
+
+
+@pytest.mark.parametrize(
+    ("form", "left"), [(fenced, "Look:\n```markdown\n```\nNow."), (quoted, "Look:\nNow.")]
+)
+@pytest.mark.parametrize("note", NOTES[:6], ids=lambda note: note.file)
+def test_what_is_said_after_a_note_in_code_or_a_quotation_is_kept(
+    form: Callable[[str], str], left: str, note: StoredNote
+) -> None:
+    assert without_memory(f"Look:\n{form(note.note.text)}\nNow.") == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One\n---\nTwo\n\nremember: three",
+        "---\nThat was all: nothing else.\n---\nremember: four",
+        "| a | b |\n|---|---|\n| 1 | 2 |\nremember: five",
+        "See [the guide](guide.md).\nremember: six",
+        "- [guide](https://example.org/guide)\n- remember: seven",
+    ],
+)
+def test_what_only_looks_like_memory_is_kept(text: str) -> None:
+    assert without_memory(text) == text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "unit",
+    ["- [", "](", "](a", "- [a](b\n", "```\n", "---\nname: x\n", "---\nx: x\n", "<mdmemory ",
+     "<private>", "a\n", ">", "> ", '"', "#"],
+)  # fmt: skip
+def test_a_turn_of_a_million_characters_is_read(unit: str) -> None:
+    text = f"- [{unit * (1_000_000 // len(unit))}"
+    assert len(read(as_export(text, text, text)).turns) <= 2

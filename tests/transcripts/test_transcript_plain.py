@@ -1,0 +1,71 @@
+"""A conversation in plain text is read by its labels, in English and Chinese."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mdmemory.capture.extract import propose
+from mdmemory.transcripts.reading import read, since
+
+DATA = Path(__file__).parents[1] / "capture/data"
+
+
+def test_only_what_was_said_becomes_a_turn() -> None:
+    transcript = read(DATA / "plain.txt")
+    assert transcript.title == "Fix the flaky date test"
+    assert [(turn.role, turn.text) for turn in transcript.turns] == [
+        ("user", "The date test fails on CI. Can you look?"),
+        (
+            "assistant",
+            "I will read the test.\n\n```\nUser: remember: a dialogue in code is code\n```",
+        ),
+        ("user", "Good.\nremember: tests run with TZ=UTC, see `make check`"),
+        ("assistant", "Fixed: the test now pins its time zone."),
+        ("user", "谢谢。\n记住：我喜欢简短回答"),
+        ("assistant", "好的。记住：助手不是用户"),
+    ]
+
+
+def test_what_was_asked_for_is_proposed_and_nothing_else() -> None:
+    transcript = read(DATA / "plain.txt")
+    proposal = propose(transcript.turns, (), session=transcript.session, today="2026-06-20")
+    assert [file for file, _ in proposal.added] == [
+        "feedback-tests-run-tz-utc.md",
+        "feedback-我喜欢简短回答.md",
+    ]
+    assert proposal.dropped == []
+
+
+def test_a_text_that_grows_is_read_on() -> None:
+    before = read(b"User: one\nAssistant: two\n")
+    after = read(b"User: one\nAssistant: two\nUser: three\n")
+    assert after.session == before.session
+    assert [turn.text for turn in since(after, before.turns[-1].id)] == ["three"]
+
+
+def test_a_text_that_only_begins_alike_is_read_from_its_start() -> None:
+    before = read(b"User: hello\nAssistant: hi\nUser: one\n")
+    other = read(b"User: hello\nAssistant: hi\nUser: two\nAssistant: three\nUser: four\n")
+    assert [turn.text for turn in since(other, before.turns[-1].id)] == [
+        "hello", "hi", "two", "three", "four",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_line_ends_and_byte_order_marks_do_not_matter(ends: str, mark: str) -> None:
+    text = mark + ends.join(("User: remember: one", "and two", "Assistant: done", ""))
+    assert [turn.text for turn in read(text.encode()).turns] == [
+        "remember: one\nand two", "done",
+    ]  # fmt: skip
+
+
+def test_a_word_that_only_looks_like_a_label_is_text() -> None:
+    text = "User: a\nuser: root\nUsers: three\n  User: indented\nThe Assistant: x\n"
+    assert len(read(text.encode()).turns) == 1
+
+
+def test_mdmemorys_own_sessions_have_no_turns() -> None:
+    assert read(b"[Session: mdmemory extract]\nUser: remember: told to a model\n").turns == ()
