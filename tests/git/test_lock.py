@@ -131,9 +131,10 @@ def test_who_waits_is_served_in_turn(tmp_path: Path) -> None:
     for process in started:
         assert process.communicate(timeout=HUNG)[0] == ""
     log = (tmp_path / "log").read_text()
-    # the first is done when each of the others has had a good part of its turns
+    # the first is done when each of the others has had turns, too: who gives the lock
+    # back does not take it again at once
     first = min(log.rfind(name) for name in "abcd")
-    assert all(log[:first].count(name) >= 10 for name in "abcd"), log
+    assert all(log[:first].count(name) >= 3 for name in "abcd"), log
 
 
 def test_the_lock_is_free_again_after_a_failure(tmp_path: Path) -> None:
