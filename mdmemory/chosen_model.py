@@ -1,4 +1,4 @@
-"""What the doors hand to whoever asks a model: the model that was chosen, and its protocol."""
+"""The model that a person chose, and the protocol that its prompts are cut from."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every failure that a person can meet: one sentence, the next step, an exit code.
 
-Ground floor. Raise these and nothing else on purpose; the doors turn them into words.
+Ground floor. Raise these and nothing else on purpose; the interfaces turn them into words.
 """
 
 

@@ -1,4 +1,4 @@
-"""What the doors know of the machine: where the person's files lie, and what day it is."""
+"""Where the person's files lie on this machine, its environment, and the present moment."""
 
 from __future__ import annotations
 

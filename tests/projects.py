@@ -1,4 +1,4 @@
-"""Projects that the doors are tried on: begun once for all tests of a file, copied for each."""
+"""Projects for tests of the interfaces: begun once for all tests of a file, copied for each."""
 
 from __future__ import annotations
 

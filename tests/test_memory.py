@@ -1,4 +1,4 @@
-"""The Python door: typed, with the clock and the environment of whoever calls."""
+"""The Python interface: typed, with the clock and the environment of whoever calls."""
 
 from __future__ import annotations
 

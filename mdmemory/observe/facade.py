@@ -1,4 +1,4 @@
-"""The Python door to observations: `Memory.observations()`. Operational state, never notes."""
+"""The Python interface to observations: `Memory.observations()`. Operational state, never notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All parts of one session behind one door: what a host's plugin tells, and what it gets back.
+"""All parts of one session behind one interface: what a host's plugin tells, and what it gets back.
 
 A desk keeps nothing but the frozen blocks; every change is in `state.db` when a method returns, so
 that a tool call in another thread or process sees it. What a setting switches off does nothing.

@@ -20,7 +20,7 @@ PRIVATE = NAME
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What the doors know of the machine: the environment, and the person's own two places."""
+    """The environment variables, the person's settings file, and the person's own store."""
 
     environment: Mapping[str, str]
     personal_settings: Path  # ~/.config/mdmemory/config.toml

@@ -1,4 +1,4 @@
-"""The doors by which no person comes: none of them moves a branch of a repository of theirs."""
+"""What no person typed: none of it moves a branch of a repository of theirs."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.search import postgres_deadline as deadline
 from mdmemory.search.database import BrokenError, LockedError, UnusableError
+from mdmemory.search.postgres import deadline as deadline
 
 if TYPE_CHECKING:  # 90 ms, and only who chose PostgreSQL needs it
     import psycopg
