@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE =
 # whoever is done takes tests over from the others, so that one long one holds nobody up
 export PYTEST_ADDOPTS = --dist worksteal
 
-.PHONY: demo test test-full quick check bench clean
+.PHONY: demo test test-full quick lint check bench clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -22,10 +22,12 @@ test-full: $(BIN)/mdmemory client
 quick: $(BIN)/mdmemory
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-check: $(BIN)/mdmemory client
+lint: $(BIN)/mdmemory
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto
+
+check: lint test
 
 # all of them, even where one missed its target; what a client's hooks cost: client_hooks.py
 bench: $(BIN)/mdmemory

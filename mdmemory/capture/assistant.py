@@ -127,9 +127,7 @@ def _again(
     )  # fmt: skip
 
 
-def _composed(
-    writer: Writer, fact: Fact, session: str, confirmed: bool, today: str
-) -> StoredNote:
+def _composed(writer: Writer, fact: Fact, session: str, confirmed: bool, today: str) -> StoredNote:
     taken = taken_names(writer.refresher.store, writer.refresher.catalog().names)
     name = limits.free_name(fact.name, fact.type, taken)
     text = editing.compose(

@@ -357,5 +357,3 @@ def _updated(candidate: Candidate, note: StoredNote, today: str) -> Note | None:
     if head.status == "unconfirmed":
         wanted["metadata.status"] = None  # the user's own words stand behind it now
     return editing.edit(note.note, set={**wanted, "metadata.updated": today}, body=body)
-
-

@@ -241,9 +241,7 @@ def write(writer: Writer, found: Findings, model: str, done: Extracted, today: s
     if by_model:
         about.append(("Memory-Model", " ".join(model.split())))
     subject = f"memory: keep what was {'said' if by_model else 'asked'} in {done.session}"
-    written = writer.write(
-        subject, groups, kind="extract", trailers=about, by_model=by_model
-    )
+    written = writer.write(subject, groups, kind="extract", trailers=about, by_model=by_model)
     done.id, done.commit, done.waits = written.id, written.commit, written.waits
     for file, _ in written.kept:
         # somebody saved it at the very moment of the write: a hand's edit wins

@@ -145,9 +145,7 @@ def test_what_the_user_asked_not_to_remember_is_refused() -> None:
 # --- in a store --------------------------------------------------------------------------------
 
 
-def test_a_fact_that_the_user_said_is_one_commit_with_its_session(
-    memory: Memory, git: Git
-) -> None:
+def test_a_fact_that_the_user_said_is_one_commit_with_its_session(memory: Memory, git: Git) -> None:
     done = memory.store(
         DARK, title="Editor preferences", type="preferences", session="ses_1",
         said=["I prefer dark themes in all my editors."],

@@ -133,8 +133,11 @@ def test_decisions_and_discoveries_of_open_mem_come_in(tmp_path: Path) -> None:
 
 def test_notes_of_other_tools_keep_their_heads(tmp_path: Path) -> None:
     memory = tmp_path / "memory"
-    put(memory, "feedback_tabs.md",
-        "---\nname: Tabs in Go\ndescription: Go uses tabs\ntype: feedback\n---\n\ngofmt does.\n")
+    put(
+        memory,
+        "feedback_tabs.md",
+        "---\nname: Tabs in Go\ndescription: Go uses tabs\ntype: feedback\n---\n\ngofmt does.\n",
+    )
     put(memory, "plain.md", "No head at all.\n")
     put(memory, "MEMORY.md", "- [Tabs in Go](feedback_tabs.md) — Go uses tabs\n")
     for folder in (memory, tmp_path):

@@ -130,9 +130,7 @@ def test_no_secret_of_a_session_reaches_the_model_the_store_or_the_state(
 
 
 @pytest.mark.slow
-def test_the_corpus_is_what_it_says(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_the_corpus_is_what_it_says(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert len(SESSIONS) >= 12
     FIGURES.clear()
     for path in SESSIONS:

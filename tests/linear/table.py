@@ -256,7 +256,10 @@ EVERY = (
     row(pasted_lines.lines_of, pasted_lines, "", bounds.MESSAGE, whose_words),
     row(
         lambda text: shape.mark(pasted_lines.lines_of(text), triggers.opens),
-        shape, "", bounds.MESSAGE, shape_words,
+        shape,
+        "",
+        bounds.MESSAGE,
+        shape_words,
     ),
     row(keeping.kept, keeping, "", bounds.MESSAGE, keeping_words),
     row(foreign.requests, foreign, "requests", bounds.MESSAGE, whose_words),

@@ -41,8 +41,11 @@ class Dice:
     def some(self, length: int, alphabet: str = LETTERS) -> str:
         """Characters of the alphabet: at least one of each kind that it has."""
         made = [self.chance.choice(alphabet) for _ in range(length)]
-        kinds = [k for k in (DIGITS, string.ascii_uppercase, string.ascii_lowercase)
-                 if set(k) <= set(alphabet) or (k == string.ascii_lowercase and alphabet == HEX)]
+        kinds = [
+            k
+            for k in (DIGITS, string.ascii_uppercase, string.ascii_lowercase)
+            if set(k) <= set(alphabet) or (k == string.ascii_lowercase and alphabet == HEX)
+        ]
         for place, kind in zip(self.chance.sample(range(length), len(kinds)), kinds, strict=True):
             made[place] = self.chance.choice([c for c in kind if c in alphabet])
         return "".join(made)
@@ -242,9 +245,9 @@ def positives(seed: int = 1) -> Iterator[Case]:
         token = front + dice.some(length, alphabet) + end
         yield Case("token", PLACES[(number + seed) % len(PLACES)].format(token), (token[-16:],))
     part = dice.some(36)
-    yield Case("token", f"ey" f"J{part}.ey" f"J{dice.some(60)}.{dice.some(43)}", (part,))
+    yield Case("token", f"eyJ{part}.eyJ{dice.some(60)}.{dice.some(43)}", (part,))
     yield Case("token", f"{dice.some(9, DIGITS)}:AA{dice.some(33)} is the bot", (":AA",))
-    yield Case("token", f"key: S" f"G.{dice.some(22)}.{part}", (part,))
+    yield Case("token", f"key: SG.{dice.some(22)}.{part}", (part,))
     for place in LABELLED:
         secret = dice.password()
         yield Case("password", place.format(secret), (secret,))
@@ -499,7 +502,7 @@ HASHES: tuple[Callable[[Dice], str], ...] = (
     lambda d: f"image: example/app@sha256:{d.some(64, HEX)}",
     lambda d: f"SHA256:{d.some(43)} me@host (ED25519)",
     lambda d: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA{d.some(44)} me@host",
-    lambda d: f"ETag: \"{d.some(32, HEX)}\"",
+    lambda d: f'ETag: "{d.some(32, HEX)}"',
     lambda d: f"id {uuid.UUID(int=d.chance.getrandbits(128))}",
     lambda d: f"trace_id={d.some(32, HEX)} span_id={d.some(16, HEX)}",
     lambda d: f"ses_{d.some(26)} msg_{d.some(26)} prt_{d.some(26)}",

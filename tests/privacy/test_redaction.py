@@ -254,10 +254,33 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
     assert bool(kinds) == has_secret(text)
 
 
-@given(st.lists(st.sampled_from(
-    ["password", "token", ": ", "=", " is ", "Bearer ", "://a:b@c", "hunter2hunter2", '"', "PIN",
-     "4711", "[redacted:pin]", "\n", "seed " + "phrase: a b c", "Zx9", "密码是", "<private>", "."]
-), max_size=14).map("".join))
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "password",
+                "token",
+                ": ",
+                "=",
+                " is ",
+                "Bearer ",
+                "://a:b@c",
+                "hunter2hunter2",
+                '"',
+                "PIN",
+                "4711",
+                "[redacted:pin]",
+                "\n",
+                "seed " + "phrase: a b c",
+                "Zx9",
+                "密码是",
+                "<private>",
+                ".",
+            ]
+        ),
+        max_size=14,
+    ).map("".join)
+)
 def test_redacting_twice_changes_nothing_more_around_labels(text: str) -> None:
     once = redact(text)[0]
     assert redact(once) == (once, [])

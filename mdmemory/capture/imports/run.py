@@ -99,7 +99,11 @@ class _Desk:
         file = limits.file_name(type, name)
         try:
             text = editing.compose(
-                name=name, type=type, description=about, body=body, kind=kind,
+                name=name,
+                type=type,
+                description=about,
+                body=body,
+                kind=kind,
                 metadata=self._metadata(fact),
             )
         except BadNote:
