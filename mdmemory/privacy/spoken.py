@@ -113,7 +113,11 @@ def _told(
     for word in _words(text, *sentence, plain):
         if any(start < word.end and word.start < end for start, end in taken):
             continue
-        kind = _kind(text, lower, word, labels, opens, sentence)
+        # the name of a note, "door-1-painted-red", speaks of no door beside itself
+        others_open = [each for each in opens if not word.start <= each.start < word.end]
+        if not labels and not others_open:
+            continue
+        kind = _kind(text, lower, word, labels, others_open, sentence)
         if kind:
             yield word.start, word.end, kind
         codes = codes or (kind != "" and re.match(r"\d{4}", word.text) is not None)

@@ -99,7 +99,7 @@ def test_with_models_switched_off_a_wish_is_stored_and_nothing_runs_on(
         with OpenCode(place.project, place.home, server.url, **more) as client:
             session = client.new_session()
             client.send(session, CAT)
-            client.send(session, "By the way, we never release on Fridays.")
+            client.send(session, "By the way, a release takes an hour.")
         until(lambda: not [line for line in processes(place.home) if line.endswith(" bridge")])
         assert [line for line in processes(place.home) if " extract " in line], "it outlives it"
         until(lambda: not processes(place.home))

@@ -223,6 +223,8 @@ sk-toggleable__content-label-arrow
 src/components/Button2Group/IndexViewModelFactory.tsx
 docs/2026-01-02/ReportABCFinalVersion2.md
 mdmemory.capture.transcript.read_export_and_more_2
+door-1-painted-red
+billing-database-postgres-15
 Bearer authentication is used; Basic information-retrieval-methods too
 authorization = request.headers.get("Authorization")
 Authorization: the standard flow; authorization: Negotiated by the client
