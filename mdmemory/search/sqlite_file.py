@@ -6,6 +6,7 @@ Writers take the lock before they read (BEGIN IMMEDIATE); readers never wait (WA
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,8 +45,7 @@ class Connected:
                 str(path or ":memory:"), timeout=PATIENCE, isolation_level=None
             )
         try:
-            with told(self._checked):
-                self._open(stamp, anew)
+            self._open_patiently(stamp, anew)
         except BaseException:
             self._database.close()
             raise
@@ -53,6 +53,18 @@ class Connected:
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()
+
+    def _open_patiently(self, stamp: str, anew: bool) -> None:
+        """Open it, again where it is locked: SQLite does not wait to change a file's journal."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                with told(self._checked):
+                    return self._open(stamp, anew)
+            except LockedError:
+                if time.monotonic() >= end:
+                    raise
+            time.sleep(0.02)
 
     def _open(self, stamp: str, anew: bool) -> None:
         run = self._database.execute

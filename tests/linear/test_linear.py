@@ -106,6 +106,7 @@ def _ended() -> Iterator[None]:
     signal.signal(signal.SIGVTALRM, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", EVERY, ids=[row.name for row in EVERY])
 def test_reading_takes_time_in_proportion_to_the_length(row: Row) -> None:
     tried = [(unit, LONG if FULL else SHORT) for unit in PLAIN]
