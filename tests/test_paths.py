@@ -1,0 +1,136 @@
+"""How many files and functions one command walks through: a table of limits, which only falls.
+
+Counted are the functions and lambdas of the package that a fresh process calls, each once, and the
+files they stand in, from the start of `main` to its end, in every thread. A comprehension is part
+of the function around it (later Pythons run it there); class bodies and modules that are only
+imported do not count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+
+PACKAGE = Path(__file__).parents[1] / "mdmemory"
+LONGEST = 400  # lines of a file on one of these paths
+STILL_LONGER = {"memory.py"}
+
+# path: at most so many files, and so many functions
+LIMITS = {
+    "add": (60, 406),
+    "undo": (50, 382),
+    "message": (98, 632),
+    "search": (29, 151),
+}
+
+# calls `main` with the words after the first, and writes what was walked to that first word's file
+TRACE = """
+import inspect, json, sys, threading
+out, base = sys.argv.pop(1), sys.argv.pop(1)
+walked = {}
+def look(frame, event, _):
+    code = frame.f_code
+    if event == "call" and code.co_filename.startswith(base):
+        is_body = not code.co_flags & inspect.CO_OPTIMIZED
+        is_part = code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+        if not is_body and not is_part:
+            walked[code.co_filename[len(base):], code.co_qualname, code.co_firstlineno] = None
+from mdmemory.cli import main
+threading.setprofile(look)
+sys.setprofile(look)
+try:
+    exit = main(sys.argv[1:])
+finally:
+    sys.setprofile(None)
+    with open(out, "w") as file:
+        json.dump([*walked], file)
+sys.exit(exit)
+"""
+
+Walk = list[tuple[str, str, int]]  # file, function, line; in the order of the first call
+
+
+def run(root: Path, *words: str, said: str = "", code: tuple[str, ...] = ("-m", "mdmemory")) -> str:
+    """What `mdmemory WORDS` prints in the project `root`, asked as a person with nothing set."""
+    clean = {"PATH": os.environ["PATH"], "HOME": str(root.parent), "GIT_CONFIG_GLOBAL": "/dev/null"}
+    done = subprocess.run(
+        [sys.executable, "-P", *code, *words], cwd=root, env=clean, input=said, text=True,
+        capture_output=True, timeout=HUNG, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def walk(root: Path, *words: str, said: str = "") -> tuple[Walk, str]:
+    """The functions that `mdmemory WORDS` calls, and what it prints."""
+    out = root.parent / "walked.json"
+    printed = run(root, *words, said=said, code=("-c", TRACE, str(out), f"{PACKAGE}{os.sep}"))
+    return [(file, name, line) for file, name, line in json.loads(out.read_text())], printed
+
+
+def check(path: str, walked: Walk) -> None:
+    """The walk stays within its limits. On failure all of it is shown."""
+    files = {file for file, _, _ in walked}
+    steps = "\n".join(f"{file}:{line} {name}" for file, name, line in walked)
+    counted = (len(files), len(walked))
+    assert counted[0] <= LIMITS[path][0], f"{path} walks through {counted}:\n{steps}"
+    assert counted[1] <= LIMITS[path][1], f"{path} walks through {counted}:\n{steps}"
+    long = {file for file in files if len((PACKAGE / file).read_text().splitlines()) > LONGEST}
+    assert long <= STILL_LONGER
+
+
+@pytest.fixture(scope="module")
+def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with one note, searched once the file system's clock has passed it by."""
+    root = tmp_path_factory.mktemp("paths") / "project"
+    words = ("--type", "project", "--description", "Deploys go out on Fridays.")
+    begin(root, ("mdmemory", "add", "deploys", *words, "We deploy on Fridays."))
+    run(root, "search", "deploys")
+    time.sleep(2.2)  # a file that changed more recently is read again by every command
+    run(root, "search", "deploys")
+    return root
+
+
+@pytest.fixture
+def root(template: Path, tmp_path: Path) -> Path:
+    """A copy of the project."""
+    return Path(shutil.copytree(template, tmp_path / "project"))
+
+
+def test_adding_a_second_note(root: Path) -> None:
+    words = ("--type", "project", "--description", "The database is PostgreSQL.")
+    walked, printed = walk(root, "add", "database", *words, "It runs version 15.")
+    assert "project-database.md" in printed
+    check("add", walked)
+
+
+def test_undoing_an_edit(root: Path) -> None:
+    run(root, "edit", "deploys", "--description", "Deploys go out on Mondays.")
+    walked, _ = walk(root, "undo")
+    assert "Fridays" in (root / "notes/memory/project-deploys.md").read_text()
+    check("undo", walked)
+
+
+def test_remembering_a_message_through_the_bridge(root: Path) -> None:
+    part = {"type": "text", "text": "remember: the database is PostgreSQL 15."}
+    params = {"session": "ses_1", "message": "msg_1", "parts": [part]}
+    request = {"id": 1, "method": "message", "params": params}
+    walked, printed = walk(root, "bridge", said=f"{json.dumps(request)}\n")
+    (saved,) = json.loads(printed)["result"]["saved"]
+    assert "PostgreSQL" in (root / "notes/memory" / saved).read_text()
+    check("message", walked)
+
+
+def test_searching_where_nothing_changed(template: Path) -> None:
+    walked, printed = walk(template, "search", "deploys")
+    assert "project-deploys.md" in printed
+    check("search", walked)
