@@ -3,20 +3,19 @@
     errors, version, assets, bounds, unseen  failures, limits of length, unseen characters
     privacy/                                 what in a text is private or secret; pure
     files                                    bytes and paths
-    config/                                  the table of settings, and how their values are read
+    config/                                  settings, and where a person's files lie
     note/                                    one note as text; no paths, no git, no clock
     git/                                     a folder changes as one commit or not at all
     transcripts/                             sessions of each host, read as turns
     text/                                    what sentences claim, and where two disagree; pure
     store/                                   a folder of notes, and what is derived from it
+    protocol                                 words for assistants
     actions/                                 what a person asks of a store
     llm/                                     a model that a person chose
-    protocol, person                         words for assistants; where a person's files lie
     search/                                  from a question to places in notes
     search/postgres/                         the same database on a PostgreSQL server
     capture/                                 from a session to notes; not compaction
     compact/                                 from many notes to fewer; not capture
-    chosen_model, search_sources, inboxes    what a person's settings choose
     session/                                 what one session needs at hand: state, never notes
     observe/                                 from what tools showed to a few lines about it
     prompt/                                  what goes into a prompt, and receipts

@@ -27,9 +27,7 @@ from typing import (
     TYPE_CHECKING,
 )
 
-from mdmemory import (
-    person,
-)
+from mdmemory.config import person
 from mdmemory.errors import (
     GOING_ON,
     MdmemoryError,
@@ -548,14 +546,15 @@ class Memory:
 
         A dry run asks the model, too. `failure` tells when no answer of it could be used.
         """
-        from mdmemory import chosen_model, protocol
+        from mdmemory import protocol
         from mdmemory.capture.run import Asking, extract
+        from mdmemory.llm import choose
 
         def ask() -> Asking | None:
-            chosen = model or chosen_model.model("extract", self.project, self._today())
+            chosen = model or choose.model("extract", self.project, self._today())
             if chosen is None:
                 return None
-            return Asking(chosen, protocol.prompt("extract", chosen_model.protocol(self.project)))
+            return Asking(chosen, protocol.prompt("extract", protocol.of_project(self.project)))
 
         return extract(
             self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run,
@@ -588,9 +587,9 @@ class Memory:
 
         What cannot be written now is kept in an inbox: `kept` names the files, `failure` says why.
         """
-        from mdmemory import inboxes
         from mdmemory.capture.requests import asks, keep
         from mdmemory.capture.run import Extracted
+        from mdmemory.capture.wishes import inboxes
         from mdmemory.transcripts.reading import Turn
 
         if not asks(text):
@@ -600,7 +599,7 @@ class Memory:
         except (MdmemoryError, OSError) as problem:
             failure = problem if isinstance(problem, MdmemoryError) else _refused(problem)
             return kept_for_later(
-                inboxes.of(self.project), text, session, turn, self._today(), failure
+                inboxes(self.project), text, session, turn, self._today(), failure
             )
         too_long = [drop for drop in done.dropped if drop["reasons"] == ["unfit"]]
         if too_long:
@@ -609,25 +608,25 @@ class Memory:
                 "Say it in parts, or move it from there into notes.", code="unfit",
             )  # fmt: skip
             later = kept_for_later(
-                inboxes.of(self.project), text, session, turn, self._today(), failure, long=True
+                inboxes(self.project), text, session, turn, self._today(), failure, long=True
             )
             done.kept, done.failure = later.kept, later.failure
         return done
 
     def kept_wishes(self) -> list[Path]:
         """The files of wishes that wait to be written."""
-        from mdmemory import inboxes
+        from mdmemory.capture.wishes import inboxes
 
-        return [path for inbox in inboxes.of(self.project) for path in inbox.kept()]
+        return [path for inbox in inboxes(self.project) for path in inbox.kept()]
 
     def write_wishes(self) -> list[Extracted]:
         """Write what was asked for earlier and could not be written; what became of it.
 
         What cannot be written yet stays where it is, and is no failure of what is done now.
         """
-        from mdmemory import inboxes
+        from mdmemory.capture.wishes import inboxes
 
-        found = [inbox for inbox in inboxes.of(self.project) if inbox.files()]
+        found = [inbox for inbox in inboxes(self.project) if inbox.files()]
         if not found:
             return []
         from mdmemory.capture.requests import keep_what_waits
@@ -688,10 +687,11 @@ class Memory:
     def _planner(
         self, plan: str | bytes | None, model: Model | None, offline: bool, report: Report
     ) -> Planner:
-        from mdmemory import chosen_model, protocol
+        from mdmemory import protocol
         from mdmemory.compact.model_planner import Asked, Asking
         from mdmemory.compact.offline import Offline
         from mdmemory.compact.planner import Given
+        from mdmemory.llm import choose
 
         kind = model.kind if model else self.project.settings.text("planner")
         if plan is not None:
@@ -700,9 +700,9 @@ class Memory:
             return Offline(self._writer().history)
 
         def ask() -> Asking:
-            chosen = model or chosen_model.model("compact", self.project, self._today())
+            chosen = model or choose.model("compact", self.project, self._today())
             assert chosen is not None, "a planner with a model is chosen"
-            return Asking(chosen, protocol.prompt("compact", chosen_model.protocol(self.project)))
+            return Asking(chosen, protocol.prompt("compact", protocol.of_project(self.project)))
 
         return Asked(kind, ask, self._today(), redacted, report)
 
@@ -745,15 +745,13 @@ class Memory:
         return writer.history
 
     def _search(self, refresher: Refresher, source: str = "memory", meaning: bool = True) -> Search:
-        from mdmemory import search_sources
+        from mdmemory.search import sources
         from mdmemory.search.project import Search
 
-        others = search_sources.sources(self.project, source)
+        others = sources.sources(self.project, source)
         if not meaning:
             return Search(refresher, others)
-        return Search(
-            refresher, others, lambda: search_sources.embedder(self.project, self._today())
-        )
+        return Search(refresher, others, lambda: sources.embedder(self.project, self._today()))
 
 
 def state(opened: Memory) -> State:

@@ -7,13 +7,16 @@ edited PROTOCOL.md in a project reaches a prompt only after a person stood by it
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory import assets
+from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
 from mdmemory.note.stamps import is_unedited, unstamped
+from mdmemory.store.project import Project
 from mdmemory.store.trust import Trust
 
 OVERRIDE = ".opencode/memory/PROTOCOL.md"  # where `init --opencode` puts it in a project
@@ -44,6 +47,21 @@ class Protocol:
 def shipped() -> str:
     """The protocol of this version."""
     return assets.read("protocol/PROTOCOL.md")
+
+
+def of_project(project: Project, environment: Mapping[str, str] | None = None) -> Protocol:
+    """The protocol that prompts for this project are cut from; its `said` is worth a warning.
+
+    For the person's own store it is the file that OpenCode reads for all their projects.
+    """
+    if project.root == person.places(environment).personal_root:
+        return personal(person.opencode_folder(environment) / "memory" / "PROTOCOL.md")
+    return text(project.root, trust(environment))
+
+
+def trust(environment: Mapping[str, str] | None = None) -> Trust:
+    """The person's record of the protocols they stand by."""
+    return Trust(person.state_folder(environment) / "trusted.json")
 
 
 def text(root: Path, trust: Trust) -> Protocol:

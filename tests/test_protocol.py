@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory import Memory, assets, chosen_model, protocol
+from mdmemory import Memory, assets, protocol
 from mdmemory.cli import main
 from mdmemory.compact.plan import parse
 from mdmemory.llm import schemas
@@ -249,10 +249,10 @@ def test_the_store_for_all_projects_goes_by_the_persons_own_file(empty_home: Pat
     path = empty_home / ".config/opencode/memory/PROTOCOL.md"
     path.write_text(EDITED, encoding="utf-8")
     memory = Memory.open(empty_home)
-    assert "next year" in chosen_model.protocol(memory.project).section("The bar")
+    assert "next year" in protocol.of_project(memory.project).section("The bar")
     Memory.init(empty_home / "project")
     mine = Memory.open(empty_home / "project")
-    assert chosen_model.protocol(mine.project).origin == "shipped"
+    assert protocol.of_project(mine.project).origin == "shipped"
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -323,8 +323,8 @@ def test_trust_names_the_sections_that_stay_ours(
 def test_the_record_lies_with_the_person_and_never_in_the_project(
     empty_home: Path, tmp_path: Path
 ) -> None:
-    assert chosen_model.trust({}).path == empty_home / ".local/state/mdmemory/trusted.json"
+    assert protocol.trust({}).path == empty_home / ".local/state/mdmemory/trusted.json"
     other = {"XDG_STATE_HOME": str(tmp_path)}
-    assert chosen_model.trust(other).path == tmp_path / "mdmemory/trusted.json"
+    assert protocol.trust(other).path == tmp_path / "mdmemory/trusted.json"
     relative = {"XDG_STATE_HOME": "state"}
-    assert chosen_model.trust(relative).path == chosen_model.trust({}).path
+    assert protocol.trust(relative).path == protocol.trust({}).path

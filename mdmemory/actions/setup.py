@@ -28,6 +28,7 @@ from pathlib import (
 from mdmemory.actions import (
     attributes,
 )
+from mdmemory.config.person import Places
 from mdmemory.config.settings import (
     load,
 )
@@ -65,7 +66,6 @@ from mdmemory.git.transaction import (
     Transactions,
 )
 from mdmemory.store.project import (
-    Places,
     Project,
     open_project,
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from mdmemory import assets, person
+from mdmemory import assets
 from mdmemory.cli import planner_choice
 from mdmemory.cli.output import is_terminal
+from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE
 from mdmemory.errors import MdmemoryError
 from mdmemory.memory import Memory

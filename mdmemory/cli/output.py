@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from mdmemory import person
+from mdmemory.config import person
 from mdmemory.git.lock import Patience
 from mdmemory.memory import Memory
 

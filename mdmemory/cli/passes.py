@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, Any
 
-from mdmemory import person
 from mdmemory.cli import input_file
 from mdmemory.cli.output import emit, opened, plural, warn
 from mdmemory.cli.progress import Progress
+from mdmemory.config import person
 from mdmemory.errors import UsageError
 from mdmemory.git.waiting import WAITS
 
@@ -95,7 +95,7 @@ def _warn_of(outcome: Outcome) -> None:
 
 
 def _read(memory: Memory, transcript: bytes, asked: Namespace) -> int:
-    from mdmemory import chosen_model
+    from mdmemory import protocol
 
     with Progress(memory, json=asked.json) as progress:
         done = memory.extract(transcript, dry_run=asked.dry_run, report=progress.step)
@@ -103,7 +103,7 @@ def _read(memory: Memory, transcript: bytes, asked: Namespace) -> int:
         emit(_extracted(done))
     else:
         _tell_extracted(done, asked.dry_run)
-    if done.model and (said := chosen_model.protocol(memory.project).said):
+    if done.model and (said := protocol.of_project(memory.project).said):
         warn(said)
     if done.failure is None:
         return 0
@@ -183,7 +183,7 @@ def compact(asked: Namespace) -> int:
 
     A model plans where one is chosen in your settings; a dry run asks it, too.
     """
-    from mdmemory import chosen_model
+    from mdmemory import protocol
 
     asked.holder = "compact"
     memory = opened(asked, automatic=asked.if_due)
@@ -197,7 +197,7 @@ def compact(asked: Namespace) -> int:
         emit(_json(outcome))
     else:
         _tell(outcome)
-    if outcome.model and (said := chosen_model.protocol(memory.project).said):
+    if outcome.model and (said := protocol.of_project(memory.project).said):
         warn(said)
     return 1 if outcome.outcome in ("refused", "failed") else 0
 

@@ -87,7 +87,7 @@ class Progress:
 
 def _account(memory: Memory) -> Callable[[], int]:
     """What models cost this store from now on, in tokens. To be asked in one thread."""
-    from mdmemory import person
+    from mdmemory.config import person
     from mdmemory.store.state import State
 
     path, day = memory.project.state_file, person.now().date().isoformat()

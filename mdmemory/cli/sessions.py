@@ -7,10 +7,10 @@ from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmemory import person
 from mdmemory.cli.output import emit, opened, plural, warn
+from mdmemory.config import person
 from mdmemory.errors import UsageError
-from mdmemory.search_sources import session_folders
+from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:

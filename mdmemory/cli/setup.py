@@ -6,9 +6,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory import person
 from mdmemory.cli import opencode, planner_choice
 from mdmemory.cli.output import emit
+from mdmemory.config import person
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 

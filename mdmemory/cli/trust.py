@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from mdmemory import chosen_model, protocol
+from mdmemory import protocol
 from mdmemory.cli.output import emit, opened
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
@@ -22,7 +22,7 @@ def trust(asked: Namespace) -> int:
     """Let models read the edited PROTOCOL.md of this project, as it is now. Read it first."""
     asked.holder = "trust"
     root = opened(asked).project.root
-    path, record = root / protocol.OVERRIDE, chosen_model.trust()
+    path, record = root / protocol.OVERRIDE, protocol.trust()
     data = protocol.edited(root)
     if asked.forget:
         return _tell(asked, data, False, _FORGOTTEN if record.forget(path) else _UNKNOWN)

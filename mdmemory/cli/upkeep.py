@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import Any
 
-from mdmemory import person
 from mdmemory.cli.output import emit, opened, plural
+from mdmemory.config import person
 from mdmemory.git.commits_of_store import ID_TRAILER
 from mdmemory.memory import Memory, state
 from mdmemory.store.store import INDEX
@@ -41,7 +41,7 @@ def status_options(parser: ArgumentParser) -> None:
 
 def status(asked: Namespace) -> int:
     """The store at a glance: what it holds, what is due, and where text is sent."""
-    from mdmemory import chosen_model
+    from mdmemory import protocol
 
     asked.holder = "status"
     memory = opened(asked)
@@ -65,7 +65,7 @@ def status(asked: Namespace) -> int:
     print(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
     settings = memory.project.settings
     print(f"planner     {report['planner']}: text is sent {_to(report)}")
-    if said := chosen_model.protocol(memory.project).said:
+    if said := protocol.of_project(memory.project).said:
         print(f"protocol    {said}")
     print("settings")
     for name, origin in settings.origins.items():

@@ -25,6 +25,14 @@ class Answer:
     output_tokens: int = 0
 
 
+@dataclass(frozen=True)
+class Asking:
+    """A model to ask, and the system text it is asked with."""
+
+    model: Model
+    system: str
+
+
 class ModelFailed(MdmemoryError):
     """There is no answer: nothing was written, and the same may be asked again later."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from mdmemory.config import person
 from mdmemory.config.settings import Settings
 from mdmemory.errors import BadSetting
-from mdmemory.llm.answer import Model
+from mdmemory.llm.answer import Asking, Model
 from mdmemory.llm.metered import Metered
+from mdmemory.privacy import redacted
+from mdmemory.protocol import of_project, prompt
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:
@@ -19,34 +20,32 @@ if TYPE_CHECKING:
 EXTRACT, COMPACT, OBSERVE = "extract", "compact", "observe"
 
 
-@dataclass(frozen=True)
-class Caller:
-    """What a model needs to know of who asks: the project, the day (`YYYY-MM-DD`, UTC), the
-    environment of the process, and how text is cleaned of secrets before it leaves."""
-
-    project: Project
-    today: str
-    environment: Mapping[str, str]
-    redact: Callable[[str], str]
-
-
-def model(purpose: str, caller: Caller) -> Metered | None:
+def model(
+    purpose: str, project: Project, today: str, environment: Mapping[str, str] | None = None
+) -> Metered | None:
     """The model for a purpose; None where none was chosen, or that purpose is switched off.
 
-    A key alone chooses nothing. Raises BadSetting where the choice cannot be carried out.
+    `today` is the day (`YYYY-MM-DD`, UTC) that the calls count for; what is sent is redacted. A
+    key alone chooses nothing. Raises BadSetting where the choice cannot be carried out.
     """
-    settings = caller.project.settings
+    settings = project.settings
     if settings.text("planner") == "offline":
         return None
     if purpose == EXTRACT and not settings.switch("extract.enabled"):
         return None
     if purpose == OBSERVE and not settings.switch("observe.enabled"):
         return None
-    state_file = caller.project.state_file
     return Metered(
-        _model(purpose, caller, state_file), purpose, state_file, caller.today,
-        settings.whole("llm.daily_calls"), caller.redact,
+        _model(purpose, project, person.places(environment).environment), purpose,
+        project.state_file, today, settings.whole("llm.daily_calls"), redacted,
     )  # fmt: skip
+
+
+def asking(purpose: str, project: Project, today: str, given: Model | None = None) -> Asking | None:
+    """The model `given`, or the one that the settings choose for a purpose, with the system text
+    of its prompt; None where none was chosen. Raises BadSetting."""
+    chosen = given or model(purpose, project, today)
+    return Asking(chosen, prompt(purpose, of_project(project))) if chosen else None
 
 
 def sends_to(settings: Settings) -> str | None:
@@ -61,9 +60,9 @@ def sends_to(settings: Settings) -> str | None:
     return " and ".join(dict.fromkeys(filter(None, places))) or None
 
 
-def embedder(caller: Caller) -> EmbeddingAPI | None:
+def embedder(project: Project, today: str) -> EmbeddingAPI | None:
     """Who makes vectors at an endpoint; None where that was not chosen: a key alone is no word."""
-    settings = caller.project.settings
+    settings = project.settings
     if settings.text("search.embeddings") != "openai":
         return None
     from mdmemory.llm.embedding_api import EmbeddingAPI
@@ -72,8 +71,7 @@ def embedder(caller: Caller) -> EmbeddingAPI | None:
     return EmbeddingAPI(
         settings.text("search.embedding_model") or "text-embedding-3-small",
         settings.whole("search.embedding_dimensions"), address, key,
-        caller.project.state_file, caller.today,
-        settings.whole("search.embedding_calls"), caller.redact,
+        project.state_file, today, settings.whole("search.embedding_calls"), redacted,
     )  # fmt: skip
 
 
@@ -99,21 +97,21 @@ def _planner_sends_to(settings: Settings) -> str | None:
             return None
 
 
-def _model(purpose: str, caller: Caller, state_file: Path) -> Model:
-    settings = caller.project.settings
+def _model(purpose: str, project: Project, environment: Mapping[str, str]) -> Model:
+    settings = project.settings
     timeout = settings.whole("llm.timeout_s")
     if settings.text("planner") == "openai":
         from mdmemory.llm.openai_api import OpenAIModel
 
         name = _chosen(purpose, settings)[0].removeprefix("openai/")
         url, key = settings.text("openai.base_url"), settings.text("openai.api_key")
-        return OpenAIModel(name, url, key, state_file, timeout)
+        return OpenAIModel(name, url, key, project.state_file, timeout)
     from mdmemory.llm.opencode_run import OpenCodeModel, find_program
 
     name = _opencode_name(purpose, settings)
-    search = caller.environment.get("PATH", "")
-    program, path = find_program(settings.text("opencode.command"), search, caller.project.root)
-    return OpenCodeModel(name, program, {**caller.environment, "PATH": path}, timeout)
+    search = environment.get("PATH", "")
+    program, path = find_program(settings.text("opencode.command"), search, project.root)
+    return OpenCodeModel(name, program, {**environment, "PATH": path}, timeout)
 
 
 def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:

@@ -26,9 +26,6 @@ from urllib.parse import (
     unquote,
 )
 
-from mdmemory import (
-    chosen_model,
-)
 from mdmemory.errors import (
     MdmemoryError,
     NotFound,
@@ -39,6 +36,7 @@ from mdmemory.memory import (
 )
 from mdmemory.protocol import (
     Protocol,
+    of_project,
     shipped,
 )
 from mdmemory.tools.table import (
@@ -191,7 +189,7 @@ def instructions(open: Open, index: bool = True) -> str:
     """What the host puts into the prompt: how to use the memory, and its index as it is now."""
     try:
         memory = open()
-        told = f"{_TOLD}{_bar(chosen_model.protocol(memory.project))}\n"
+        told = f"{_TOLD}{_bar(of_project(memory.project))}\n"
         return f"{told}\n{_index(memory)}" if index else told
     except MdmemoryError as problem:
         return f"{_TOLD}{_bar(Protocol(shipped()))}\n\n{problem.message} {problem.hint}"

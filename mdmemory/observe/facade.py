@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mdmemory import person
+from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.store.project import Project
 
@@ -194,9 +194,9 @@ class Observations:
         return self.project.settings.whole("observe.days")
 
     def _model(self) -> Model | None:
-        from mdmemory import chosen_model
+        from mdmemory.llm import choose
 
-        return chosen_model.model("observe", self.project, self.clock().date().isoformat())
+        return choose.model("observe", self.project, self.clock().date().isoformat())
 
 
 def _asked_first(session: str) -> str:

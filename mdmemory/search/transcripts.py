@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript
 from mdmemory.files import digest
 from mdmemory.search.chunks import Chunk, cut
@@ -21,7 +22,7 @@ from mdmemory.search.notes import Cutting, Report
 from mdmemory.search.results import SESSIONS
 from mdmemory.transcripts import claude
 from mdmemory.transcripts import opencode_database as opencode
-from mdmemory.transcripts.reading import Hosts, Transcript, read
+from mdmemory.transcripts.reading import Transcript, read
 from mdmemory.transcripts.sources import began_in
 
 EXPORTS = (".json", ".jsonl")

@@ -6,25 +6,17 @@ Reads files and folders only; runs no git, so that finding the store costs a rea
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmemory.config.person import Places
 from mdmemory.config.settings import Settings, load
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import NoStore
 from mdmemory.git.private_folder import NAME, STATE, prepare
 
 PRIVATE = NAME
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """The environment variables, the person's settings file, and the person's own store."""
-
-    environment: Mapping[str, str]
-    personal_settings: Path  # ~/.config/mdmemory/config.toml
-    personal_root: Path  # ~/.local/share/mdmemory, the root of the store for all projects
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
 from mdmemory.transcripts import claude, opencode_database
@@ -15,14 +16,6 @@ from mdmemory.transcripts.plain import is_plain, read_plain
 from mdmemory.transcripts.turns import Transcript
 
 MAX_BYTES = claude.MAX_BYTES
-
-
-@dataclass(frozen=True, slots=True)
-class Hosts:
-    """Where the hosts keep their sessions; either may be missing."""
-
-    opencode: Path  # its database
-    claude: Path  # the folder of Claude Code's projects
 
 
 @dataclass(frozen=True, slots=True)

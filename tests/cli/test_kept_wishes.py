@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from mdmemory import cli, person
+from mdmemory import cli
+from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.hosts.opencode import idle
 from mdmemory.hosts.opencode.bridge_log import Log

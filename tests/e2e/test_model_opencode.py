@@ -16,8 +16,7 @@ from client import MISSING, PROGRAM, OpenCode, environment
 from fake_server import Answer, FakeServer, system_text, user_texts
 from pace import HUNG
 
-from mdmemory import chosen_model
-from mdmemory.llm import opencode_run
+from mdmemory.llm import choose, opencode_run
 from mdmemory.llm.answer import ModelFailed
 from mdmemory.llm.opencode_run import OpenCodeModel
 from mdmemory.llm.schemas import CANDIDATES
@@ -125,7 +124,7 @@ def test_the_planner_is_chosen_by_settings_and_counted(
     chosen = {"MDMEMORY_PLANNER": "opencode", "MDMEMORY_OPENCODE": str(PROGRAM)}
     known = environment(repository, home, server.url) | chosen
     memory, _ = Memory.init(repository, environment=known)
-    asked = chosen_model.model("extract", memory.project, "2026-06-01", known)
+    asked = choose.model("extract", memory.project, "2026-06-01", known)
     assert asked is not None
     assert asked.complete("system", "user", CANDIDATES).text == NOTHING
     assert asked.sends_to == "OpenCode's default provider"

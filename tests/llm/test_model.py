@@ -20,9 +20,9 @@ from fake_server import FakeServer
 from pace import HUNG
 from scripted import Scripted
 
-from mdmemory import chosen_model, person
 from mdmemory.cli import main
 from mdmemory.compact.plan import parse
+from mdmemory.config import person
 from mdmemory.config.settings import load
 from mdmemory.errors import BadSetting, Busy, MdmemoryError
 from mdmemory.git.lock import Patience, is_held, locked
@@ -68,7 +68,7 @@ def test_a_key_alone_is_no_consent(server: FakeServer, tmp_path: Path) -> None:
     environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url}
     asks = project(tmp_path, **environment)
     for purpose in ("extract", "compact"):
-        assert chosen_model.model(purpose, asks, DAY, environment) is None
+        assert choose.model(purpose, asks, DAY, environment) is None
     assert choose.sends_to(asks.settings) is None
     assert server.requests == []
     assert not (tmp_path / ".mdmemory").exists()
@@ -98,8 +98,8 @@ def test_a_person_chooses_in_their_own_file_or_environment(tmp_path: Path) -> No
 def test_extraction_can_be_off_while_compaction_has_a_model(tmp_path: Path) -> None:
     environment = {"MDMEMORY_PLANNER": "openai", "MEMORY_EXTRACT_ENABLED": "0"}
     asks = project(tmp_path, **environment)
-    assert chosen_model.model("extract", asks, DAY, environment) is None
-    assert chosen_model.model("compact", asks, DAY, environment) is not None
+    assert choose.model("extract", asks, DAY, environment) is None
+    assert choose.model("compact", asks, DAY, environment) is not None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_models_are_named_with_or_without_their_provider(
     environment: dict[str, str], purpose: str, name: str, tmp_path: Path
 ) -> None:
     environment = {"MDMEMORY_PLANNER": "openai", **environment}
-    chosen = chosen_model.model(purpose, project(tmp_path, **environment), DAY, environment)
+    chosen = choose.model(purpose, project(tmp_path, **environment), DAY, environment)
     assert chosen is not None
     assert chosen.name == name
 
@@ -126,7 +126,7 @@ def test_the_chosen_model_answers_and_is_counted(server: FakeServer, tmp_path: P
     environment = {
         "MDMEMORY_PLANNER": "openai", "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY,
     }  # fmt: skip
-    chosen = chosen_model.model("extract", project(tmp_path, **environment), DAY, environment)
+    chosen = choose.model("extract", project(tmp_path, **environment), DAY, environment)
     assert chosen is not None
     server.say("yes")
     text = "token: ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -715,20 +715,18 @@ def test_the_opencode_planner_is_chosen_with_the_persons_own_model(tmp_path: Pat
     program = executable(tmp_path / "usr" / "opencode")
     environment = {"MDMEMORY_PLANNER": "opencode", "PATH": str(program.parent)}
     asks = project(tmp_path / "project", **environment)
-    chosen = chosen_model.model("extract", asks, DAY, environment)
+    chosen = choose.model("extract", asks, DAY, environment)
     assert chosen is not None
     assert (chosen.kind, chosen.name) == ("opencode", "the default of opencode")
     assert choose.sends_to(asks.settings) == chosen.sends_to == "OpenCode's default provider"
     environment["MEMORY_EXTRACT_MODEL"] = "anthropic/claude"
     asks = project(tmp_path / "project", **environment)
-    chosen = chosen_model.model("compact", asks, DAY, environment)
+    chosen = choose.model("compact", asks, DAY, environment)
     assert chosen is not None
     assert choose.sends_to(asks.settings) == chosen.sends_to == "OpenCode's provider anthropic"
     environment["MEMORY_EXTRACT_MODEL"] = "claude"
     with pytest.raises(BadSetting, match="has no provider"):
-        chosen_model.model(
-            "extract", project(tmp_path / "project", **environment), DAY, environment
-        )
+        choose.model("extract", project(tmp_path / "project", **environment), DAY, environment)
 
 
 # --- schemas -----------------------------------------------------------------------------------

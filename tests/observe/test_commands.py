@@ -15,7 +15,6 @@ from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.llm import choose
-from mdmemory.llm.choose import Caller as Asker
 from mdmemory.observe import queue
 from mdmemory.tools.table import Caller, call
 from mdmemory.transcripts.reading import Transcript, Turn
@@ -93,7 +92,7 @@ def test_nothing_is_asked_of_a_model_that_the_person_did_not_choose_for_this(
 ) -> None:
     def model(**variables: str) -> object:
         project = Memory.open(repository, environment=variables).project
-        return choose.model(choose.OBSERVE, Asker(project, "2026-06-20", variables, str))
+        return choose.model(choose.OBSERVE, project, "2026-06-20", variables)
 
     chosen = {"MDMEMORY_PLANNER": "openai", "OPENAI_API_KEY": "none"}
     assert not memory.observations().is_on

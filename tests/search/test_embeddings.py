@@ -11,10 +11,10 @@ from fake_server import FakeServer
 from pace import HUNG
 from search.conftest import NOW, note
 
-from mdmemory import Memory, search_sources
+from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm import embedding_api
-from mdmemory.search import embeddings, vectors
+from mdmemory.search import embeddings, sources, vectors
 from mdmemory.search.database import UnusableError
 from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
@@ -151,7 +151,7 @@ def test_texts_go_by_the_hundred_and_no_search_waits_for_all(
     monkeypatch.setattr(embeddings.fill, "__kwdefaults__",
                         {**embeddings.fill.__kwdefaults__, "most": 50})  # fmt: skip
     steps: list[tuple[int, int, str]] = []
-    embedder = search_sources.embedder(memory.project, "2026-06-12")
+    embedder = sources.embedder(memory.project, "2026-06-12")
     assert embedder is not None
     found = memory.search("x", report=lambda *step: steps.append(step))
     assert [len(body["input"]) for body in server.script.embedded][:2] in ([30, 20], [30, 30])
@@ -386,10 +386,10 @@ def test_a_local_model_is_loaded_once_and_sends_nothing(
     class Module:
         TextEmbedding = Model
 
-    search_sources._local.cache_clear()
+    sources._local.cache_clear()
     monkeypatch.setitem(sys.modules, "fastembed", Module)
     memory = chosen(NOTES, 'search.embeddings = "local"', off=True)
     assert files(memory.search("hosting")) == ["project-where.md"]
     assert memory.search("hosting").mode == "hybrid"
     assert (loaded, server.script.embedded) == ([embeddings.LOCAL_MODEL], [])
-    search_sources._local.cache_clear()
+    sources._local.cache_clear()

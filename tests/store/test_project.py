@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
+from mdmemory.config.person import Places
 from mdmemory.errors import BadSetting, NoState, NoStore
-from mdmemory.store.project import Places, find, open_project
+from mdmemory.store.project import find, open_project
 
 Git = Callable[..., str]
 

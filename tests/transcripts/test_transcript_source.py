@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
 from mdmemory.transcripts.opencode_database import MAGIC
-from mdmemory.transcripts.reading import Hosts, copy, read, read_export
+from mdmemory.transcripts.reading import copy, read, read_export
 
 DATA = Path(__file__).parents[1] / "capture/data"
 

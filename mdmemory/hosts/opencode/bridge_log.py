@@ -7,7 +7,7 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
-from mdmemory import person
+from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import private_folder
 from mdmemory.store.project import PRIVATE, Project

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mdmemory import person
+from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.memory import Memory
 from mdmemory.prompt import blocks
@@ -67,7 +67,7 @@ def for_compaction(memory: Memory, session: str) -> list[str]:
 
 def last_title(memory: Memory, session: str) -> str:
     """The title of the newest other session of this project in OpenCode; "" where there is none."""
-    from mdmemory.search_sources import session_folders
+    from mdmemory.search.sources import session_folders
     from mdmemory.transcripts import opencode_database
     from mdmemory.transcripts.sources import began_in
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory import person
+from mdmemory.config import person
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import RepositoryState
 from mdmemory.privacy import redacted
@@ -67,9 +67,9 @@ def embedder(project: Project, today: str) -> Embedder | None:
         return None
     if settings.text("search.embeddings") == "local":
         return _local(settings.text("search.embedding_model"))
-    from mdmemory.llm.choose import Caller, embedder
+    from mdmemory.llm.choose import embedder
 
-    return embedder(Caller(project, today, person.environment(), redacted))
+    return embedder(project, today)
 
 
 @cache  # a model takes seconds to load

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory.store.project import Places
-
-if TYPE_CHECKING:  # each is loaded by the function that needs it
+if TYPE_CHECKING:  # `now` loads it
     from datetime import datetime
 
-    from mdmemory.transcripts.reading import Hosts
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The environment variables, the person's settings file, and the person's own store."""
+
+    environment: Mapping[str, str]
+    personal_settings: Path  # ~/.config/mdmemory/config.toml
+    personal_root: Path  # ~/.local/share/mdmemory, the root of the store for all projects
 
 
-def environment(given: Mapping[str, str] | None = None) -> Mapping[str, str]:
-    """The environment variables: those `given`, or this process' own."""
-    return os.environ if given is None else given
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Where the hosts keep their sessions; either may be missing."""
+
+    opencode: Path  # its database
+    claude: Path  # the folder of Claude Code's projects
 
 
 def places(environment: Mapping[str, str] | None = None) -> Places:
@@ -44,8 +53,6 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path:
 
 def hosts(environment: Mapping[str, str] | None = None) -> Hosts:
     """Where the hosts keep their sessions on this machine, by the variables that they read."""
-    from mdmemory.transcripts.reading import Hosts
-
     environment = os.environ if environment is None else environment
     data = _base(environment, "XDG_DATA_HOME", ".local/share") / "opencode"
     claude = environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
