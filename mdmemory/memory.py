@@ -115,13 +115,11 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading
         Compactor,
         Outcome,
     )
-    from mdmemory.git.commits_of_store import (
-        History,
-        Logged,
-    )
+    from mdmemory.git.commits_of_store import History
     from mdmemory.git.lock import (
         Patience,
     )
+    from mdmemory.git.log import Logged
     from mdmemory.llm.answer import (
         Model,
     )
@@ -774,7 +772,7 @@ def _once(tell: Callable[[str], None]) -> Callable[[str], None]:
 
 def _waiting(history: History) -> list[Logged]:
     """The commits to be, without those that only keep what a person had written."""
-    from mdmemory.git.commits_of_store import ID_TRAILER
+    from mdmemory.git.log import ID_TRAILER
     from mdmemory.git.waiting import Waiting
 
     return [entry for entry in Waiting(history).log() if entry.get(ID_TRAILER)]

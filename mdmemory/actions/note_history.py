@@ -5,24 +5,19 @@ Reads commits and files, writes nothing. A commit made by hand counts as much as
 
 from __future__ import annotations
 
-import json
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from mdmemory.errors import NotFound
 from mdmemory.files import read_regular
-from mdmemory.git.commits_of_store import FILES_TRAILER, History, Logged
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.log import FILES_TRAILER, Logged, read_with_files
 from mdmemory.note.note import Note
 from mdmemory.store.store import GENERATED, Store, decode, is_note_name
 
 WORK_TREE, BY_HAND, REVERT = "work tree", "by hand", "revert"  # kinds, besides those of Memory-Op
-
-_TRAILER = re.compile(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
-_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
-_FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +44,6 @@ class _Commit:
     """
 
     logged: Logged
-    reverts: str | None
     blobs: Mapping[str, str | None]
     came_from: Mapping[str, tuple[str, ...]]
 
@@ -94,8 +88,7 @@ def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, N
 
 def commit_named(history: History, id: str) -> Logged:
     """Any commit of the repository, ours or not. Raises NotFound when `id` names none."""
-    (found, *_) = _read_log(history, "--no-walk", history.resolve(id))
-    return found[0]
+    return history.told([history.resolve(id)])[0]
 
 
 def difference(
@@ -201,7 +194,7 @@ def _lf(data: bytes) -> bytes:
 
 def _step(commit: _Commit, file: str) -> Step:
     logged = commit.logged
-    kind = logged.get("Memory-Op") or (REVERT if commit.reverts else BY_HAND)
+    kind = logged.get("Memory-Op") or (REVERT if logged.takes_back else BY_HAND)
     return Step(logged.commit, logged.time, file, kind, logged.subject, None)
 
 
@@ -218,67 +211,28 @@ def _commits(history: History) -> list[_Commit]:
     if history.head() is None:
         return []
     inside = ["--", history.prefix] if history.prefix else []
-    rows = list(_read_log(history, "--full-history", "--date-order", "HEAD", *inside))
+    words = ("--full-history", "--date-order", "HEAD", *inside)
+    logged = list(read_with_files(history.repository, *words))
     undone = history.undone()
-    return [
-        _commit(history, logged, reverts, entries, linked=logged.commit not in undone)
-        for logged, reverts, entries in rows
-    ]
+    return [_commit(history, each, linked=each.commit not in undone) for each in logged]
 
 
-Entry = tuple[str, str, tuple[str, ...]]  # status, new object id, one path or two
-
-
-def _read_log(history: History, *words: str) -> Iterator[tuple[Logged, str | None, list[Entry]]]:
-    # not `git log`, which fails at a display setting of the person's that it cannot parse
-    commits = history.repository.run("rev-list", *words)
-    how = ("diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "-M", "-c", "--no-abbrev")
-    inside = words[words.index("--") :] if "--" in words else ()
-    told = history.repository.run(*how, "--root", _FORMAT, *inside, data=commits)
-    out = told.decode("utf-8", "surrogateescape")
-    # a message holds no NUL, so what stands between two is one field whatever it says
-    fields = iter(out.split("\0"))
-    row: tuple[Logged, str | None, list[Entry]] | None = None
-    for field in fields:
-        field = field.lstrip("\n")
-        if field.startswith(":"):
-            about = field.lstrip(":").split(" ")
-            paths = 2 if about[-1][0] in "RC" and not field.startswith("::") else 1
-            assert row
-            row[2].append((about[-1], about[-2], tuple(next(fields) for _ in range(paths))))
-        elif field:
-            if row:
-                yield row
-            row = (*_header(field, next(fields), next(fields), next(fields)), [])
-    if row:
-        yield row
-
-
-def _header(commit: str, time: str, subject: str, body: str) -> tuple[Logged, str | None]:
-    reverts = _REVERTS.search(body)
-    trailers = tuple(_TRAILER.findall(body.strip("\n").rpartition("\n\n")[2]))
-    ops = body.strip("\n").rpartition("\n\n")[0].splitlines() if trailers else []
-    logged = Logged(commit, time, subject, tuple(filter(None, ops)), trailers)
-    return logged, reverts[1] if reverts else None
-
-
-def _commit(
-    history: History, logged: Logged, reverts: str | None, entries: Sequence[Entry], linked: bool
-) -> _Commit:
+def _commit(history: History, logged: Logged, linked: bool) -> _Commit:
     blobs: dict[str, str | None] = {}
     renames: dict[str, tuple[str, ...]] = {}
-    for status, blob, paths in entries:
-        files = [path.removeprefix(history.prefix) for path in paths]
-        if len(files) == 2 and status.startswith("R") and _is_note(history, paths[0]):
-            blobs[files[0]] = None
-            if _is_note(history, paths[1]):
-                renames[files[1]] = (files[0],)
-        if _is_note(history, paths[-1]):
-            blobs[files[-1]] = blob if blob.strip("0") else None
+    for touched in logged.files:
+        file, old_path = touched.path.removeprefix(history.prefix), touched.old_path
+        if old_path and touched.status.startswith("R") and _is_note(history, old_path):
+            old_file = old_path.removeprefix(history.prefix)
+            blobs[old_file] = None
+            if _is_note(history, touched.path):
+                renames[file] = (old_file,)
+        if _is_note(history, touched.path):
+            blobs[file] = touched.blob
     ours = logged.get(FILES_TRAILER) is not None
     came_from = _merges(logged, blobs) if ours else renames
-    # what a revert brings back has a past of its own, however like the text that it replaces
-    return _Commit(logged, reverts, blobs, came_from if linked and not reverts else {})
+    # a revert brings back a note with a past of its own, however like the text that it replaces
+    return _Commit(logged, blobs, came_from if linked and not logged.takes_back else {})
 
 
 def _is_note(history: History, path: str) -> bool:
@@ -291,21 +245,12 @@ def _merges(logged: Logged, blobs: Mapping[str, str | None]) -> dict[str, tuple[
     if logged.get("Memory-Op") != "compact":
         return {}
     found = {}
-    for value in (value for name, value in logged.trailers if name == FILES_TRAILER):
-        files = [file for file in _file_list(value) if file in blobs]
+    for group in logged.groups():
+        files = [file for file in group if file in blobs]
         written = [file for file in files if blobs[file] is not None]
         if len(written) == 1 and len(files) > 1:
             found[written[0]] = tuple(file for file in files if file not in written)
     return found
-
-
-def _file_list(value: str) -> list[str]:
-    """The value of a trailer; [] where a person edited it into something else."""
-    try:
-        files = json.loads(value)
-    except ValueError:
-        return []
-    return [f for f in files if isinstance(f, str)] if isinstance(files, list) else []
 
 
 def _texts(history: History, blobs: Iterable[str]) -> dict[str, bytes]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
-from mdmemory.git.commits_of_store import ID_TRAILER, UNDOES, History, Logged
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.log import ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import emit, opened
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.git.commits_of_store import ID_TRAILER, Logged
+from mdmemory.git.log import ID_TRAILER, Logged
 
 if TYPE_CHECKING:
     from mdmemory.actions.note_history import Step

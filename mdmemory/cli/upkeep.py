@@ -8,7 +8,7 @@ from typing import Any
 
 from mdmemory.cli.output import emit, opened, plural
 from mdmemory.config import person
-from mdmemory.git.commits_of_store import ID_TRAILER
+from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory, state
 from mdmemory.store.store import INDEX
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from mdmemory.compact.plan import Op, Plan, as_json, named
-from mdmemory.git.commits_of_store import ID_TRAILER, History
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.log import ID_TRAILER
 from mdmemory.store.store import StoredNote
 
 TRAILER = "Memory-Basis"  # one an op, of the commit that did it

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,26 +14,19 @@ from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, NotFound, RepositoryState
-from mdmemory.git import repositories
+from mdmemory.git import log, repositories
+from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged
 from mdmemory.git.objects import Object
 from mdmemory.git.repositories import Repository
 from mdmemory.git.trees import Blob as Blob
 from mdmemory.git.trees import Trees
 
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
-ID_TRAILER = "Memory-Id"
-FILES_TRAILER = "Memory-Files"  # one an op: the files it wrote, as a JSON list
-UNDOES = "Memory-Undoes"  # the commit that an undo took back
 
 MANY = 200  # files; from here on a whole folder is listed, not each name on a command line
 
 _HIDDEN = "is marked assume-unchanged or skip-worktree in git"
 _CLOSED = {"H": "", "M": "is in the middle of a merge in git"}  # by the tag of `git ls-files -v`
-
-_FIELDS = "%H%x1f%cI%x1f%s%x1f%b%x1e"
-# how `git revert` and our undo say what they take back; git may shorten the id (revert.reference)
-_REVERTS = "This reverts commit "
-_TAKES_BACK = re.compile(rf"^(?:{_REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,27 +78,6 @@ class Staged:
     def trusted(self) -> bool:
         """Whether git looks at the file, so that its absence from the disk says something."""
         return not self.closed
-
-
-@dataclass(frozen=True, slots=True)
-class Logged:
-    """One commit of ours, read back from its trailers. `waits`: no branch has it yet."""
-
-    commit: str
-    time: str  # ISO 8601 with offset
-    subject: str
-    ops: tuple[str, ...]
-    trailers: tuple[tuple[str, str], ...]
-    waits: bool = False
-
-    def get(self, name: str) -> str | None:
-        """The value of a trailer, or None."""
-        return next((value for key, value in self.trailers if key == name), None)
-
-    def groups(self) -> list[list[str]]:
-        """The files that each op wrote, op by op: what an undo takes back together."""
-        values = [value for key, value in self.trailers if key == FILES_TRAILER]
-        return [files for value in values if (files := _listed(value))]
 
 
 class History:
@@ -245,40 +216,33 @@ class History:
         those that the commit `beyond` does not have."""
         if self.head() is None:
             return []
-        words = [f"--format={_FIELDS}", "--basic-regexp", f"--grep=^{ID_TRAILER}: "]
+        words = ["--basic-regexp", f"--grep=^{ID_TRAILER}: "]
         if limit is not None:
             words.append(f"-n{limit}")
         if beyond is not None:
             words.append(f"^{beyond}")
         inside = [self.prefix] if self.prefix else []
-        return [_logged(*row.split("\x1f", 3)) for row in self._walk(*words, "HEAD", "--", *inside)]
+        return [*log.read(self.repository, *words, "HEAD", "--", *inside)]
 
     def told(self, commits: Sequence[str]) -> list[Logged]:
-        """What these commits say, in the order given."""
-        words = ("--no-walk=unsorted", f"--format={_FIELDS}")
-        rows = self._walk(*words, *commits) if commits else []
-        return [_logged(*row.split("\x1f", 3)) for row in rows]
+        """These commits, in the order given."""
+        if not commits:
+            return []
+        return [*log.read(self.repository, "--no-walk=unsorted", *commits, "--")]
 
     def undone(self) -> set[str]:
         """Full ids of the commits that an undo or a `git revert` took back and nothing restored."""
         if self.head() is None:
             return set()
         # children first: whether a revert stands is known before what it took back
-        words = ("--topo-order", "--format=%H%x1f%b%x1e", "--basic-regexp")
-        found = self._walk(*words, f"--grep=^{_REVERTS}", f"--grep=^{UNDOES}: ", "HEAD")
-        rows = [row.partition("\x1f") for row in found]
-        named = [(commit, _TAKES_BACK.findall(body)) for commit, _, body in rows]
+        words = ("--topo-order", "--basic-regexp", f"--grep=^{REVERTS}", f"--grep=^{UNDOES}: ")
+        commits = [*log.read(self.repository, *words, "HEAD", "--")]
         length = len(self.blob_id(b""))
-        short = sorted({id for _, ids in named for id in ids if len(id) < length})
-        full = {id: self.commit(id) or id for id in short}
-        return taken_back((commit, [full.get(id, id) for id in ids]) for commit, ids in named)
-
-    def _walk(self, *words: str) -> Iterator[str]:
-        """What the format in `words` (which ends in x1e) says of each commit."""
-        # not `git log`, which fails at a display setting of the person's that it cannot parse
-        out = self.repository.run("rev-list", *words)
-        for row in text(out).split("\x1e")[:-1]:
-            yield row.lstrip("\n").partition("\n")[2].strip("\n")  # below "commit <id>"
+        short = {id for each in commits for id in each.takes_back if len(id) < length}
+        full = {id: self.commit(id) or id for id in sorted(short)}
+        return log.taken_back(
+            (each.commit, [full.get(id, id) for id in each.takes_back]) for each in commits
+        )
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, or None for a root commit."""
@@ -297,47 +261,6 @@ class History:
             what = name[:120]  # may be all that someone pasted
             raise NotFound(f"There is no commit or Memory-Id {what}.", "`mdmemory log` lists them.")
         return found
-
-
-def taken_back(takes: Iterable[tuple[str, Collection[str]]]) -> set[str]:
-    """The commits that are taken back, of commits each with what it takes back, children first.
-
-    One that was taken back in its turn counts for nothing, to any depth: what it took back stands
-    again, unless another commit took it back, too.
-    """
-    gone: set[str] = set()
-    for commit, targets in takes:
-        if commit not in gone:
-            gone.update(targets)
-    return gone
-
-
-def _logged(commit: str, time: str, subject: str, body: str) -> Logged:
-    paragraphs = body.strip("\n").split("\n\n")
-    trailers = [
-        (name, value)
-        for name, colon, value in (line.partition(": ") for line in paragraphs[-1].splitlines())
-        if colon
-    ]
-    ops = [line for part in paragraphs[:-1] for line in part.splitlines()]
-    return Logged(commit, time, subject, tuple(ops), tuple(trailers))
-
-
-def _listed(value: str) -> list[str]:
-    """The files of a trailer, which anybody can write: none, unless all are names in the folder."""
-    try:
-        files = json.loads(value)
-    except ValueError:
-        return []
-    if not isinstance(files, list) or not all(map(_is_inside, files)):
-        return []
-    return files
-
-
-def _is_inside(file: object) -> bool:
-    if not isinstance(file, str) or not file or os.path.isabs(file):
-        return False
-    return os.path.normpath(file) == file and file.split("/")[0] not in ("..", ".", ".git")
 
 
 def text(out: bytes) -> str:

@@ -1,8 +1,7 @@
 """Running git: one function, a scrubbed environment, and fixed settings.
 
 A repository may be hostile: nothing that its configuration names is run, and no GIT_* variable of
-the caller can point us at another repository. A process, not GitPython, because every write
-passes here and importing GitPython costs ten times what the git command itself does.
+the caller can point us at another repository.
 """
 
 from __future__ import annotations

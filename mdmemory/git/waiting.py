@@ -13,7 +13,8 @@ from functools import cached_property
 
 from mdmemory.files import digest
 from mdmemory.git import repositories
-from mdmemory.git.commits_of_store import AUTHOR, History, Logged
+from mdmemory.git.commits_of_store import AUTHOR, History
+from mdmemory.git.log import Logged
 from mdmemory.git.objects import Object
 from mdmemory.git.trees import Blob
 

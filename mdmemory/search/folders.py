@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mdmemory.files import digest
+from mdmemory.note.note import fields, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.search.chunks import cut
 from mdmemory.search.database import HELD, Database, Document
@@ -23,6 +24,7 @@ from mdmemory.search.results import FILES
 ENDINGS = (".md", ".markdown")
 LONGEST = 1024 * 1024  # bytes of a file that are searched
 MOST = 20_000  # files
+BEGINNING = 10_000  # characters in which a file gives its title
 _LEFT_OUT = ("node_modules", "__pycache__")
 
 
@@ -71,13 +73,22 @@ class Folders:
             # a key over several lines: without it the numbers of lines would be wrong
             return Document(FILES, file, print, digest(data), status=HELD)
         name = Path(file).stem
-        heading = re.search(r"^#{1,2} +(\S.{0,200}?) *#*$", clean[:10_000], re.MULTILINE)
         changed = os.lstat(file).st_mtime if os.path.lexists(file) else 0
         return Document(
-            FILES, file, print, digest(data), name=name, title=heading[1] if heading else name,
+            FILES, file, print, digest(data), name=name, title=_title(clean) or name,
             date=datetime.fromtimestamp(changed, UTC).date().isoformat(),
             chunks=tuple(cut(clean.rstrip(), cutting.size, cutting.overlap)),
         )  # fmt: skip
+
+
+def _title(text: str) -> str:
+    """The title that a file gives itself, in its frontmatter or as a heading; "" without one."""
+    if text.startswith("---"):
+        title = fields(parse(text[:BEGINNING], "")).get("title")
+        if isinstance(title, str) and title.strip():
+            return title.strip()[:200]
+    heading = re.search(r"^#{1,2} +(\S.{0,200}?) *#*$", text[:BEGINNING], re.MULTILINE)
+    return heading[1] if heading else ""
 
 
 def walk(

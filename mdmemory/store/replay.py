@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular
-from mdmemory.git.commits_of_store import ID_TRAILER, History
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.log import ID_TRAILER
 from mdmemory.git.objects import Object
 from mdmemory.git.publishing import Publisher, Write
 from mdmemory.git.trees import Blob

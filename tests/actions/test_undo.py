@@ -11,7 +11,7 @@ import pytest
 from mdmemory.actions.undo import BY_DEFAULT, Undone, undo
 from mdmemory.errors import NotFound, RepositoryState
 from mdmemory.files import digest
-from mdmemory.git.commits_of_store import FILES_TRAILER, ID_TRAILER
+from mdmemory.git.log import FILES_TRAILER, ID_TRAILER
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 

@@ -12,16 +12,8 @@ import pytest
 from mdmemory.errors import GitFailed, NotFound, RepositoryState
 from mdmemory.git import commits_of_store as module
 from mdmemory.git import repositories as our_git
-from mdmemory.git.commits_of_store import (
-    FILES_TRAILER,
-    ID_TRAILER,
-    UNDOES,
-    History,
-    Logged,
-    Message,
-    memory_trailers,
-    taken_back,
-)
+from mdmemory.git.commits_of_store import History, Message, memory_trailers
+from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, UNDOES, Logged, taken_back
 
 Git = Callable[..., str]
 ODD = [

@@ -15,7 +15,7 @@ from datetime import date
 from types import ModuleType
 
 from mdmemory import bounds, privacy, protocol, unseen
-from mdmemory.actions import doctor, note_history
+from mdmemory.actions import doctor
 from mdmemory.capture import (
     candidates,
     duplicates,
@@ -47,6 +47,7 @@ from mdmemory.compact import model_planner as plan_answer
 from mdmemory.compact import near as near_notes
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
+from mdmemory.git import log
 from mdmemory.hosts import jsonc
 from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
 from mdmemory.observe import compress, event, observation, timeline
@@ -220,7 +221,7 @@ def _lines(text: str) -> object:
 
 
 def _life(text: str) -> object:
-    return note_history._header("0" * 40, "1", "s", text)
+    return log.parse("0" * 40, "1", "s", text)
 
 
 def _text_guards(text: str) -> object:
@@ -379,7 +380,7 @@ EVERY = (
     row(conflicts.parse, conflicts, "", NOTE),
     row(_links, doctor, "", NOTE),
     row(index.clean, index, "clean"),
-    row(_life, note_history),
+    row(_life, log),
     row(jsonc.parse, jsonc),
     row(lambda text: jsonc.skip(text, 0), jsonc, "skip"),
     row(lambda text: jsonc.put(f'{{"a": {{}}{text}}}', "a", "b", 1), jsonc, "put"),
@@ -408,7 +409,6 @@ SPARED = {
     "session.outputs": "an id of ours",
     "actions.editing": "the name of a note, which has 80 bytes",
     "git.repositories": "ids and names of refs, which git checked",
-    "git.commits_of_store": "the messages of our own commits, line by line",
     "git.journal": "our own journal",
     "git.lock": "who holds the lock, as we wrote it",
     "git.open_files": "names of files",

@@ -215,6 +215,22 @@ def test_a_vault_is_searched_with_its_folders_and_not_written(
     assert memory.search("herons they stand", source="files").hits == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("---\ntitle: On herons\ntags: [birds, water]\n---\n\n# Birds\n\nA heron.\n", "On herons"),
+        ("---\ntitle: *gone\n", "a"),
+        ("---\n\n# Birds\n\nA ruler, and a heron.\n", "Birds"),
+    ],
+)
+def test_a_file_is_called_as_its_frontmatter_says(
+    opened: Opened, vault: Path, text: str, title: str
+) -> None:
+    (vault / "a.md").write_text(f"{text}A heron.\n", "utf-8")
+    (hit,) = opened({}).search("heron", source="files").hits
+    assert hit.title == title
+
+
 def test_lines_stay_where_they_are_without_what_is_private(opened: Opened, vault: Path) -> None:
     lines = ["one", "two <private>okapi", "more okapi", "end</private> after", "", "The heron."]
     (vault / "a.md").write_text("\n".join(lines * 60), "utf-8")

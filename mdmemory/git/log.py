@@ -1,0 +1,144 @@
+"""Commits read back: the one reader of their messages and trailers, for log, diff, history, undo.
+
+Only reads. `git rev-list` and not `git log`, which fails at a display setting of the person's that
+it cannot parse.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from mdmemory.git.repositories import Repository
+
+ID_TRAILER = "Memory-Id"
+FILES_TRAILER = "Memory-Files"  # one an op: the files it wrote, as a JSON list
+UNDOES = "Memory-Undoes"  # the commit that an undo took back
+
+# how `git revert` says what it takes back; git may shorten the id (revert.reference)
+REVERTS = "This reverts commit "
+
+# A message holds no NUL, so the text between two is one field whatever it says.
+_FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
+_TRAILER = re.compile(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
+_TAKES_BACK = re.compile(rf"^(?:{REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A file that a commit changed: git's status letter, path, and new object id (None: removed).
+
+    `old_path` is the former path of a file that git takes for renamed or copied.
+    """
+
+    status: str
+    path: str
+    blob: str | None
+    old_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One commit. `waits`: no branch has it yet.
+
+    `ops` are the lines between subject and trailers, and `trailers` the Memory-* lines of the last
+    paragraph. `takes_back` are the commits, perhaps shortened, that it reverts or undoes. `files`
+    are set where they were asked for.
+    """
+
+    commit: str
+    time: str  # ISO 8601 with offset
+    subject: str
+    ops: tuple[str, ...] = ()
+    trailers: tuple[tuple[str, str], ...] = ()
+    takes_back: tuple[str, ...] = ()
+    files: tuple[Touched, ...] = ()
+    waits: bool = False
+
+    def get(self, name: str) -> str | None:
+        """The value of a trailer, or None."""
+        return next((value for key, value in self.trailers if key == name), None)
+
+    def groups(self) -> list[list[str]]:
+        """The files that each op wrote, op by op: what an undo takes back together."""
+        values = [value for key, value in self.trailers if key == FILES_TRAILER]
+        return [files for value in values if (files := file_list(value))]
+
+
+def read(repository: Repository, *words: str) -> Iterator[Logged]:
+    """The commits that `git rev-list words...` lists, in its order."""
+    return _commits(repository.run("rev-list", _FORMAT, *words))
+
+
+def read_with_files(repository: Repository, *words: str) -> Iterator[Logged]:
+    """The same, each commit with the files that it touched (of those after "--" in `words`)."""
+    commits = repository.run("rev-list", *words)
+    how = ("diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "-M", "-c", "--no-abbrev")
+    inside = words[words.index("--") :] if "--" in words else ()
+    return _commits(repository.run(*how, "--root", _FORMAT, *inside, data=commits))
+
+
+def _commits(out: bytes) -> Iterator[Logged]:
+    commit: Logged | None = None
+    files: list[Touched] = []
+    fields = iter(out.decode("utf-8", "surrogateescape").split("\0"))
+    for field in fields:
+        field = field.lstrip("\n")
+        if field.startswith(":"):
+            files.append(_touched(field, fields))
+        elif field and not field.startswith("commit "):  # with which rev-list announces each
+            if commit:
+                yield replace(commit, files=tuple(files)) if files else commit
+            commit, files = parse(field, next(fields), next(fields), next(fields)), []
+    if commit:
+        yield replace(commit, files=tuple(files)) if files else commit
+
+
+def _touched(field: str, fields: Iterator[str]) -> Touched:
+    """A row of `diff-tree --raw -z`; of a merge (`::`) it names one path only."""
+    *_, blob, status = field.lstrip(":").split(" ")
+    renamed = status[0] in "RC" and not field.startswith("::")
+    old_path = next(fields) if renamed else None
+    return Touched(status, next(fields), blob if blob.strip("0") else None, old_path)
+
+
+def parse(commit: str, time: str, subject: str, body: str) -> Logged:
+    """A commit as its message tells it; `body` is all below the subject."""
+    before, _, last = body.strip("\n").rpartition("\n\n")
+    trailers = tuple(_TRAILER.findall(last))
+    ops = tuple(filter(None, before.splitlines())) if trailers else ()
+    return Logged(commit, time, subject, ops, trailers, tuple(_TAKES_BACK.findall(body)))
+
+
+def taken_back(commits: Iterable[tuple[str, Collection[str]]]) -> set[str]:
+    """The commits that are taken back, of commits each with what it takes back, children first.
+
+    One that was taken back in its turn counts for nothing, to any depth: what it took back stands
+    again, unless another commit took it back, too.
+    """
+    gone: set[str] = set()
+    for commit, targets in commits:
+        if commit not in gone:
+            gone.update(targets)
+    return gone
+
+
+def file_list(value: str) -> list[str]:
+    """The files of a Memory-Files trailer, which anybody can write: none, unless all are names in
+    the folder."""
+    try:
+        files = json.loads(value)
+    except ValueError:
+        return []
+    if not isinstance(files, list) or not all(map(_is_inside, files)):
+        return []
+    return files
+
+
+def _is_inside(file: object) -> bool:
+    if not isinstance(file, str) or not file or os.path.isabs(file):
+        return False
+    return os.path.normpath(file) == file and file.split("/")[0] not in ("..", ".", ".git")
