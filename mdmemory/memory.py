@@ -152,9 +152,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it, so that reading
     from mdmemory.store.writer import (
         Writer,
     )
-    from mdmemory.transcripts.reading import (
-        Turn,
-    )
+    from mdmemory.transcripts.turns import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -588,7 +586,7 @@ class Memory:
         from mdmemory.capture.requests import asks, keep
         from mdmemory.capture.run import Extracted
         from mdmemory.capture.wishes import inboxes
-        from mdmemory.transcripts.reading import Turn
+        from mdmemory.transcripts.turns import Turn
 
         if not asks(text):
             return Extracted(session)

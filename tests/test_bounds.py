@@ -59,7 +59,7 @@ def test_a_message_is_read_up_to_its_limit_and_the_assistant_is_told() -> None:
 
 
 def test_a_turn_of_a_transcript_is_read_up_to_its_limit() -> None:
-    assert len(turns.said(LONG)) <= bounds.MESSAGE
+    assert len(turns.cleaned(LONG)) <= bounds.MESSAGE
     assert len(str(extract.explain(LONG)["text"])) <= bounds.MESSAGE
 
 

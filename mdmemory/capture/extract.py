@@ -72,10 +72,8 @@ from mdmemory.privacy.remains import (
     MARK,
     says_something,
 )
-from mdmemory.transcripts.reading import (
-    Turn,
-    without_memory,
-)
+from mdmemory.transcripts.injected import without_memory
+from mdmemory.transcripts.turns import Turn
 
 if TYPE_CHECKING:
     from mdmemory.store.store import StoredNote

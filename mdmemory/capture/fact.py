@@ -18,8 +18,9 @@ from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.privacy.remains import says_something
-from mdmemory.transcripts.reading import Turn, without_memory
-from mdmemory.transcripts.turns import said as heard_as
+from mdmemory.transcripts.injected import without_memory
+from mdmemory.transcripts.turns import Turn
+from mdmemory.transcripts.turns import cleaned as heard_as
 
 # Other memories' words for what a fact is, each with the type and kind it has here.
 CATEGORIES = {

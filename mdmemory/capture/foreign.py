@@ -19,7 +19,7 @@ from mdmemory.capture.triggers import foreign, openings
 from mdmemory.capture.whose_words import ORDER
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
-from mdmemory.transcripts.reading import without_memory
+from mdmemory.transcripts.injected import without_memory
 
 MOST = 5  # of a message; a page full of orders is no reason for a list full of them
 _READ = 600  # characters of a line

@@ -24,7 +24,8 @@ from mdmemory.privacy.redaction import has_secret, names_secret, redact
 from mdmemory.privacy.remains import says_something
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
-from mdmemory.transcripts.reading import Turn, without_memory
+from mdmemory.transcripts.injected import without_memory
+from mdmemory.transcripts.turns import Turn
 
 # What speaks against a text of this type as a note: reason codes, () for nothing.
 Gate = Callable[[str, str], tuple[str, ...]]

@@ -13,7 +13,7 @@ from mdmemory.capture.near import words
 from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.text import literals
-from mdmemory.transcripts.reading import Turn
+from mdmemory.transcripts.turns import Turn
 
 USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said
 

@@ -13,7 +13,7 @@ from mdmemory.capture.near import ranked
 from mdmemory.note.note import Head
 from mdmemory.privacy.redaction import redact
 from mdmemory.store.store import StoredNote
-from mdmemory.transcripts.reading import MAX_CHARS, Turn
+from mdmemory.transcripts.turns import MAX_CHARS, Turn
 
 MAX_BODIES = 12_000  # characters of notes that are shown whole
 MAX_HEADS = 12_000  # characters of the descriptions of those that are not

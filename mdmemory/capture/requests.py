@@ -20,7 +20,7 @@ from mdmemory.capture.wishes import Inbox, Wish
 from mdmemory.store import evidence
 from mdmemory.store.state import State
 from mdmemory.store.writer import Writer
-from mdmemory.transcripts.reading import Turn
+from mdmemory.transcripts.turns import Turn
 
 _REMEMBERED = 200  # answered turns of a session; by then a reading has long gone past them
 

@@ -26,7 +26,8 @@ from mdmemory.store.evidence import Evidence
 from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
-from mdmemory.transcripts.reading import Transcript, Turn, read, since, turns_read
+from mdmemory.transcripts.sources import read
+from mdmemory.transcripts.turns import Transcript, Turn, since, turns_read
 
 __all__ = ["Asking", "Extracted", "extract"]
 

@@ -28,7 +28,8 @@ from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
-from mdmemory.transcripts.reading import Turn, without_memory
+from mdmemory.transcripts.injected import without_memory
+from mdmemory.transcripts.turns import Turn
 
 MAX_REQUEST = 2_000  # characters of all that is put into the host's compaction prompt
 MAX_NUMBERED = 28

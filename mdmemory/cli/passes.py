@@ -164,7 +164,7 @@ def _seconds(text: str) -> float:
 
 
 def _copy(session: str) -> bytes:
-    from mdmemory.transcripts.reading import copy
+    from mdmemory.transcripts.sources import copy
 
     return copy(person.hosts(), session)
 

@@ -14,7 +14,7 @@ from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:
-    from mdmemory.transcripts.reading import Session
+    from mdmemory.transcripts.sources import Session
 
 
 def session_options(parser: ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def session(asked: Namespace) -> int:
     """The sessions of this project in OpenCode and Claude Code, how far each was read, and what is
     kept of one besides: core blocks, working memory, files, errors, decisions."""
     from mdmemory.cli import session_state
-    from mdmemory.transcripts.reading import sessions
+    from mdmemory.transcripts.sources import sessions
 
     asked.holder = "session"
     memory = opened(asked)
@@ -55,7 +55,7 @@ def session(asked: Namespace) -> int:
 
 
 def _rows(project: Project, found: tuple[Session, ...]) -> list[dict[str, Any]]:
-    from mdmemory.transcripts.reading import turns_read
+    from mdmemory.transcripts.turns import turns_read
 
     marks = _watermarks(project, [each.transcript.session for each in found])
     return [

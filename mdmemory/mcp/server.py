@@ -4,53 +4,21 @@ The store is looked for at every call, so that a server that began without one f
 failure is an answer, and never the end of the server.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import (
-    Callable,
-)
-from contextlib import (
-    suppress,
-)
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    TypeVar,
-)
-from urllib.parse import (
-    quote,
-    unquote,
-)
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote, unquote
 
-from mdmemory.errors import (
-    MdmemoryError,
-    NotFound,
-)
-from mdmemory.memory import (
-    Listed,
-    Memory,
-)
-from mdmemory.protocol import (
-    Protocol,
-    of_project,
-    shipped,
-)
-from mdmemory.tools.table import (
-    TOOLS,
-    call,
-    offered,
-)
-from mdmemory.tools.tool import (
-    AS_DATA,
-    Tool,
-)
-from mdmemory.version import (
-    VERSION,
-)
+from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.memory import Listed, Memory
+from mdmemory.protocol import Protocol, of_project, shipped
+from mdmemory.tools.table import TOOLS, call, offered
+from mdmemory.tools.tool import AS_DATA, Tool
+from mdmemory.version import VERSION
 
 if TYPE_CHECKING:
     import mcp_types as types

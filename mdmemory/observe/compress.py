@@ -1,41 +1,18 @@
 """Events made short by a model: one question for a batch, an answer that is held to the events."""
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import json
 import re
-from collections.abc import (
-    Sequence,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Sequence
+from typing import Any
 
-from mdmemory import (
-    assets,
-    bounds,
-)
-from mdmemory.errors import (
-    MdmemoryError,
-)
-from mdmemory.llm.answer import (
-    Model,
-)
-from mdmemory.llm.schemas import (
-    OBSERVATIONS,
-)
-from mdmemory.observe.event import (
-    Event,
-    by_its_metadata,
-)
-from mdmemory.observe.observation import (
-    TYPES,
-    USUAL,
-    Draft,
-    drafted,
-)
+from mdmemory import assets, bounds
+from mdmemory.errors import MdmemoryError
+from mdmemory.llm.answer import Model
+from mdmemory.llm.schemas import OBSERVATIONS
+from mdmemory.observe.event import Event, by_its_metadata
+from mdmemory.observe.observation import TYPES, USUAL, Draft, drafted
 
 MAX_ANSWER = bounds.OBSERVATION
 _FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.search.results import Found
     from mdmemory.store.state import State
     from mdmemory.store.writer import Writer
-    from mdmemory.transcripts.reading import Turn
+    from mdmemory.transcripts.turns import Turn
 
 BATCHES = 8  # of five, in one go; the next idle takes the rest
 
@@ -201,7 +201,7 @@ class Observations:
 
 def _asked_first(session: str) -> str:
     """What the user of a session said first; "" where no host here has it."""
-    from mdmemory.transcripts.reading import copy, read
+    from mdmemory.transcripts.sources import copy, read
 
     try:
         turns = read(copy(person.hosts(), session)).turns

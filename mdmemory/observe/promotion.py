@@ -14,7 +14,7 @@ from mdmemory.capture.summary import take
 from mdmemory.observe.observation import Observation
 from mdmemory.session.wording import LEFT_OUT
 from mdmemory.store.writer import Writer
-from mdmemory.transcripts.reading import Turn
+from mdmemory.transcripts.turns import Turn
 
 
 def promote(

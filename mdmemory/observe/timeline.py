@@ -1,63 +1,24 @@
 """What happened around something: around an observation, a day, or (neither) up to now."""
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import re
-from collections.abc import (
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    replace,
-)
-from datetime import (
-    date,
-)
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 
-from mdmemory.errors import (
-    NotFound,
-    UsageError,
-)
-from mdmemory.files import (
-    digest,
-)
-from mdmemory.observe import (
-    observation,
-    shelf,
-)
-from mdmemory.observe.observation import (
-    Observation,
-)
-from mdmemory.observe.summaries import (
-    Summary,
-)
-from mdmemory.search import (
-    schema,
-    sqlite,
-)
-from mdmemory.search.answer import (
-    Weights,
-    answer,
-)
-from mdmemory.search.chunks import (
-    Chunk,
-    tokens,
-)
-from mdmemory.search.database import (
-    Document,
-)
-from mdmemory.search.results import (
-    MEMORY,
-    Found,
-)
-from mdmemory.search.sqlite import (
-    SQLite,
-)
-from mdmemory.store.state import (
-    State,
-)
+from mdmemory.errors import NotFound, UsageError
+from mdmemory.files import digest
+from mdmemory.observe import observation, shelf
+from mdmemory.observe.observation import Observation
+from mdmemory.observe.summaries import Summary
+from mdmemory.search import schema, sqlite
+from mdmemory.search.answer import Weights, answer
+from mdmemory.search.chunks import Chunk, tokens
+from mdmemory.search.database import Document
+from mdmemory.search.results import MEMORY, Found
+from mdmemory.search.sqlite import SQLite
+from mdmemory.store.state import State
 
 BUDGET = 4_000  # tokens
 FULL = 3

@@ -20,10 +20,9 @@ from mdmemory.search.database import Database, Document
 from mdmemory.search.folders import walk
 from mdmemory.search.notes import Cutting, Report
 from mdmemory.search.results import SESSIONS
-from mdmemory.transcripts import claude
-from mdmemory.transcripts import opencode_database as opencode
-from mdmemory.transcripts.reading import Transcript, read
-from mdmemory.transcripts.sources import began_in
+from mdmemory.transcripts import claude, opencode
+from mdmemory.transcripts.sources import began_in, read
+from mdmemory.transcripts.turns import Transcript
 
 EXPORTS = (".json", ".jsonl")
 _TOGETHER = 10  # sessions that are held in memory at once

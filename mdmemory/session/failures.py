@@ -4,30 +4,16 @@ Only an exit code other than 0 is a failure; words such as "error" in an output 
 in what `git log` or `cat` shows, are none.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import (
-    Iterable,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from mdmemory import (
-    bounds,
-)
-from mdmemory.session.wording import (
-    line,
-)
+from mdmemory import bounds
+from mdmemory.session.wording import line
 
 _TOKENS = re.compile(
     r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|(?P<here><<-?\s*['\"]?\w)|\d?>&[\d-]|&>+"

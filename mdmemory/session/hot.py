@@ -3,37 +3,17 @@
 It begins empty, is bounded, and holds only text that came by way of `wording`.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import os
 import re
-from collections.abc import (
-    Iterable,
-    Mapping,
-)
-from dataclasses import (
-    asdict,
-    dataclass,
-    field,
-    replace,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
-from mdmemory.session import (
-    failures,
-)
-from mdmemory.session.failures import (
-    Failure,
-)
-from mdmemory.session.wording import (
-    cut,
-    fits,
-    line,
-)
+from mdmemory.session import failures
+from mdmemory.session.failures import Failure
+from mdmemory.session.wording import cut, fits, line
 
 WINDOW = 20_000  # characters at either end of a long text that are looked at
 MOST = 12  # finds in one text

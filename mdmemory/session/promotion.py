@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # loaded where something is promoted
     from mdmemory.capture.outcome import Extracted
     from mdmemory.store.state import State
     from mdmemory.store.writer import Writer
-    from mdmemory.transcripts.reading import Turn
+    from mdmemory.transcripts.turns import Turn
 
 KEPT = 50
 KEPT_DAYS = 30

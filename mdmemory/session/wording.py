@@ -10,7 +10,7 @@ from functools import cache
 from mdmemory.capture.gate_words import INJECTION
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
-from mdmemory.transcripts.reading import without_memory
+from mdmemory.transcripts.injected import without_memory
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _UNSEEN = re.compile(

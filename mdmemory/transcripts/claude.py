@@ -1,7 +1,7 @@
 """Claude Code's sessions: a folder per project, a file per session, a JSON object per line.
 
-Lines of tools, sub-agents, hooks and the client itself come in the user's name, too: only what a
-person typed becomes a user's turn. A line of a form that is not known is passed over.
+Lines of tools, sub-agents, hooks and the client also carry the user's name; only what a person
+typed becomes a user's turn. Lines of an unknown form are skipped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
 from mdmemory.transcripts.injected import without_tagged
-from mdmemory.transcripts.turns import ROLES, Transcript, Turn, as_text, is_id, is_ours, said
+from mdmemory.transcripts.turns import ROLES, Transcript, Turn, as_text, cleaned, is_id, is_ours
 
 MAX_BYTES = 256 * 1024 * 1024
 _MAX_SLUG = 200  # characters; a longer one is cut, and a hash follows
@@ -37,15 +37,13 @@ _TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customT
 
 
 def is_claude(data: bytes) -> bool:
-    """Whether a line of it is one of such a session."""
+    """Whether a line of the file belongs to such a session."""
     return any(isinstance(row.get("type"), str) for row in _rows(data))
 
 
 def read_claude(data: bytes) -> Transcript:
-    """The turns of a session's file, in the order of its lines.
-
-    It is named by the last name that it gives itself, "" when it gives none.
-    """
+    """The turns of a session's file, in the order of its lines; its name is the last `sessionId`,
+    or ""."""
     titles: dict[str, str] = {}
     turns: dict[str, Turn] = {}
     summaries: list[Turn] = []
@@ -90,13 +88,13 @@ def _turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:
     is_said = not any(row.get(mark) for mark in _NOT_SAID)
     if row.get("isSidechain") or not (is_said or is_summary):
         return None, False
-    text = "" if words.startswith(_CLIENT_LINES) else said(words)
+    text = "" if words.startswith(_CLIENT_LINES) else cleaned(words)
     turn = Turn(name, role, text, _milliseconds(row.get("timestamp"))) if text else None
     return turn, is_summary
 
 
 def _message(row: Mapping[str, Any], kind: str) -> tuple[str, object]:
-    """The role and content of a line; no role for one in which nobody speaks."""
+    """The role and content of a line; an empty role where nobody speaks."""
     if kind == "attachment":
         return _queued(row)
     message = row.get("message")
@@ -108,7 +106,7 @@ def _message(row: Mapping[str, Any], kind: str) -> tuple[str, object]:
 
 
 def _queued(row: Mapping[str, Any]) -> tuple[str, object]:
-    """What was typed while the assistant was at work has a line of another form."""
+    """The role and content of a message typed while the assistant worked."""
     item = row.get("attachment")
     if not isinstance(item, dict) or item.get("type") != "queued_command":
         return "", None
@@ -142,19 +140,8 @@ def _milliseconds(stamp: object) -> int:
 # --- the folder ------------------------------------------------------------------------------
 
 
-def sessions(
-    projects: Path, roots: Sequence[Path], wanted: Callable[[str], bool]
-) -> list[tuple[str, Transcript]]:
-    """The sessions that began in a wanted folder at or below the roots, each with its file's name.
-
-    A file that cannot be read is passed over.
-    """
-    found = ((file, session(file, wanted)) for file in files(projects, roots))
-    return [(file.stem, each) for file, each in found if each]
-
-
 def files(projects: Path, roots: Sequence[Path]) -> Iterator[Path]:
-    """The files of sessions that may have begun at or below one of the roots."""
+    """The files of sessions that may have begun in or below one of the roots."""
     places = {str(place) for root in roots for place in (root, os.path.realpath(root))}
     slugs = tuple(_slug(place)[:_MAX_SLUG] for place in places)
     for file in sorted(projects.glob("*/*.jsonl")):
@@ -164,7 +151,7 @@ def files(projects: Path, roots: Sequence[Path]) -> Iterator[Path]:
 
 
 def session(file: Path, wanted: Callable[[str], bool]) -> Transcript | None:
-    """The session in a file; None where it began elsewhere or cannot be read."""
+    """The session in a file; None if it began in another folder or cannot be read."""
     try:
         data = read_regular(file, MAX_BYTES)
     except MdmemoryError:
@@ -173,14 +160,14 @@ def session(file: Path, wanted: Callable[[str], bool]) -> Transcript | None:
 
 
 def find(projects: Path, session: str) -> Path | None:
-    """The file of a session, whatever its project."""
+    """The file of a session of any project."""
     if not re.fullmatch(r"[\w-]{1,120}", session):
         return None
     return next(projects.glob(f"*/{session}.jsonl"), None)
 
 
 def _slug(folder: str) -> str:
-    """The name of a project's folder: its path with a dash for all but letters and digits."""
+    # every character but letters and digits becomes a dash
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
 

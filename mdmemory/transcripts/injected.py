@@ -1,14 +1,12 @@
-"""What memory put into a session, taken out again, so that no fact is ever captured from itself.
+"""Takes injected memory out of a session's text, so that no fact is captured from itself.
 
-Text in, text out. A block is recognised by how it begins; what stands around it is kept.
+Text in, text out. A block is recognised by its first line; the text around it stays.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-
-from mdmemory.transcripts.fences import fence_after, fence_of
 
 MEMORY_TAGS = (
     r"core_memory|working_memory|workspace_memory\w*|recalled_memory\w*|mdmemory\w*"
@@ -31,11 +29,10 @@ _RULER = re.compile(r"---(?<![^\n \t>\ufeff]---)\s*?(?:\n|\Z)")
 
 
 def without_memory(text: str) -> str:
-    """`text` without tagged blocks (to the end when unclosed), an index or single lines of one,
-    and whole notes.
+    """`text` without tagged blocks (to the end if unclosed), lines of an index, and whole notes.
 
-    A note begins with its head. It ends with the code fence or the quotation that it stands in;
-    pasted bare, it reaches to the end, because nothing tells its body from what follows.
+    A note begins with its frontmatter and ends with the code fence or quotation around it. A bare
+    note reaches to the end, because nothing tells its body from what follows.
     """
     text = without_tagged(text, MEMORY_TAGS)
     if not _may_hold(text):
@@ -55,7 +52,7 @@ def without_memory(text: str) -> str:
 
 
 def _may_hold(text: str) -> bool:
-    """Whether anything in a text can be the beginning of a block: most texts hold none."""
+    """Whether a text may hold the beginning of a block: a quick test, for most texts hold none."""
     if any(start in text for start in (*_INDEX_STARTS, *_HEADLINES)):
         return True
     if ".md)" in text and "](" in text:
@@ -66,7 +63,7 @@ def _may_hold(text: str) -> bool:
 def without_tagged(text: str, tags: str) -> str:
     """`text` without `<tag>...</tag>` for tags that match the expression, in linear time.
 
-    Case does not matter, nested blocks count, and one that is left open reaches to the end.
+    Case does not matter, blocks may nest, and an unclosed block reaches to the end.
     """
     kept: list[str] = []
     start, depth = 0, 0
@@ -81,7 +78,7 @@ def without_tagged(text: str, tags: str) -> str:
 
 
 def _end_of_block(lines: Sequence[str], at: int, fence: str) -> int:
-    """The line after the block of memory that begins at a line; the line itself when none does."""
+    """The line after the block that begins at line `at`; `at` if none begins there."""
     bare = _bare(lines[at])
     if bare.startswith(_INDEX_STARTS):
         return _first(lines, at + 1, lambda line: not _is_index(line))
@@ -93,7 +90,6 @@ def _end_of_block(lines: Sequence[str], at: int, fence: str) -> int:
 
 
 def _bare(line: str) -> str:
-    """A line without quotation marks, byte order mark and carriage return."""
     return line.lstrip(_QUOTE + "\ufeff").rstrip("\r")
 
 
@@ -108,7 +104,7 @@ def _is_index(line: str) -> bool:
 
 
 def _is_head(lines: Sequence[str], at: int) -> bool:
-    """Whether the fence `---` at a line opens a note's head, whole or cut off."""
+    """Whether the `---` at a line opens a note's frontmatter, whole or cut off."""
     head: list[str] = []
     for line in lines[at + 1 : at + 1 + _MAX_HEAD]:
         bare = _bare(line).rstrip()
@@ -135,3 +131,24 @@ def _end_of_note(lines: Sequence[str], at: int, fence: str) -> int:
         else:
             depth -= 1
     return len(lines)
+
+
+# --- code in markdown --------------------------------------------------------------------------
+
+_FENCE = re.compile(r"(`{3,}|~{3,})([^`]*)")
+
+
+def fence_of(line: str) -> tuple[str, str] | None:
+    """The marks of a fence line and the word behind them, or None; the line may be quoted."""
+    mark = _FENCE.match(line.lstrip(" \t>"))
+    return (mark[1], mark[2].strip()) if mark else None
+
+
+def fence_after(line: str, fence: str) -> str:
+    """The fence that is open after a line, given the open fence before it ("" for none)."""
+    mark = fence_of(line)
+    if not mark:
+        return fence
+    if not fence:
+        return mark[0]
+    return "" if mark[0].startswith(fence) and not mark[1] else fence

@@ -1,7 +1,7 @@
-"""A conversation written down as text: `User:` and `Assistant:` at the start of a line.
+"""A conversation as plain text, with `User:` and `Assistant:` at the start of a line.
 
-Also `Human:`, `用户：` and `助手：`, bold or as a heading. What stands before the first of them, or
-under `Tool:` and `System:`, is nobody's words.
+`Human:`, `用户：` and `助手：` count too, bold or as a heading. Text before the first
+label, or under `Tool:` and `System:`, gives no turns.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import hashlib
 import re
 from collections.abc import Iterator
 
-from mdmemory.transcripts.fences import fence_after
-from mdmemory.transcripts.turns import Transcript, Turn, is_ours, said
+from mdmemory.transcripts.injected import fence_after
+from mdmemory.transcripts.turns import Transcript, Turn, cleaned, is_ours
 
 _ROLES = {
     "User": "user", "USER": "user", "Human": "user", "用户": "user", "用戶": "user",
@@ -25,34 +25,34 @@ _TITLE = re.compile(r"\[Session:[ \t]*([^\]\n]{1,200})\]")
 
 
 def is_plain(text: str) -> bool:
-    """Whether anybody speaks in it."""
+    """Whether a user or an assistant speaks in the text."""
     return any(role for role, _ in _blocks(text))
 
 
 def read_plain(text: str) -> Transcript:
-    """The turns of a conversation in plain text; none when nobody speaks in it.
+    """The turns of a conversation in plain text.
 
-    It has no names for itself and its messages: the session is named by how it begins, a turn by
-    its number and all that was said until then. So a text that grows is read on, and another one
-    that only begins alike is read from its start.
+    A session's id comes from its first turn, and a turn's id from its number and all text up to
+    it. So a text that grew is read on from its old end, and a text that only begins alike is read
+    from its start.
     """
     text = text.replace("\r\n", "\n")
     header = _TITLE.match(text.lstrip("\ufeff \t\n"))
     title = header[1].strip() if header else ""
     turns: list[Turn] = []
-    told = hashlib.sha256(title.encode("utf-8", "replace"))
+    sha = hashlib.sha256(title.encode("utf-8", "replace"))
     session = ""
     for number, (role, block) in enumerate(_blocks(text), 1):
-        told.update(f"\0{role}\0{block.strip()}".encode("utf-8", "replace"))
-        session = session or f"text-{told.hexdigest()[:12]}"
-        words = said(block) if role else ""
+        sha.update(f"\0{role}\0{block.strip()}".encode("utf-8", "replace"))
+        session = session or f"text-{sha.hexdigest()[:12]}"
+        words = cleaned(block) if role else ""
         if words:
-            turns.append(Turn(f"{number:06}-{told.hexdigest()[:8]}", role, words))
+            turns.append(Turn(f"{number:06}-{sha.hexdigest()[:8]}", role, words))
     return Transcript(session, title, "", () if is_ours(title) else tuple(turns))
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Who speaks ("": nobody) and what, in order. A label inside code is part of the code."""
+    """Pairs of role ("" for nobody) and text, in order. A label inside code is code."""
     role: str | None = None
     lines: list[str] = []
     fence = ""

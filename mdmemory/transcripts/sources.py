@@ -1,4 +1,4 @@
-"""Where a transcript comes from: which reader fits the bytes, and the sessions of each host."""
+"""The reader that fits a transcript's bytes, and the sessions of every host on this machine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
-from mdmemory.transcripts import claude, opencode_database
-from mdmemory.transcripts.opencode_export import HINT, read_export
+from mdmemory.transcripts import claude, opencode
+from mdmemory.transcripts.opencode import HINT, read_export
 from mdmemory.transcripts.plain import is_plain, read_plain
 from mdmemory.transcripts.turns import Transcript
 
@@ -30,23 +30,23 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """What was found, newest first, and the hosts that could not be asked."""
+    """Sessions, newest first, and the errors of hosts that could not be read."""
 
     found: tuple[Session, ...]
     problems: tuple[MdmemoryError, ...]
 
 
 def read(data: bytes | Path, session: str = "") -> Transcript:
-    """The transcript in these bytes or this file, whichever of the four kinds it is: an export or
-    a database of OpenCode, lines of Claude Code, or `User:` and `Assistant:` in plain text.
+    """The transcript in bytes or a file: an export or a database of OpenCode, lines of Claude Code,
+    or `User:` and `Assistant:` in plain text.
 
-    `session` says which one of a database's is meant. Raises BadTranscript for all else.
+    `session` names one session of a database. Raises BadTranscript for anything else.
     """
     if isinstance(data, Path):
         if _is_database(data):
-            return read_export(opencode_database.export(data, session))
+            return read_export(opencode.export(data, session))
         data = _bytes(data)
-    if data.startswith(opencode_database.MAGIC):
+    if data.startswith(opencode.MAGIC):
         raise BadTranscript(
             "This is a database, which holds many sessions.",
             "`mdmemory extract --session ID` reads one of OpenCode's.",
@@ -58,31 +58,25 @@ def read(data: bytes | Path, session: str = "") -> Transcript:
 
 def _read_bytes(data: bytes) -> Transcript:
     text = data.decode("utf-8-sig", "replace").lstrip()
-    if not text.startswith("{") and is_plain(text):
-        _must_be_utf8(data)
-        return read_plain(text)
+    is_plain_text = not text.startswith("{") and is_plain(text)
     try:
-        return read_export(data)
+        if not is_plain_text:
+            return read_export(data)
     except BadTranscript:
         if claude.is_claude(data):
-            return _named(claude.read_claude(data))
+            transcript = claude.read_claude(data)
+            if not transcript.session:
+                raise BadTranscript("The transcript names no session (sessionId).", HINT) from None
+            return transcript
         if text.startswith(("{", "[")):
             raise
-    _must_be_utf8(data)
-    raise BadTranscript("The transcript is not JSON, and no line of it begins with `User:`.", HINT)
-
-
-def _must_be_utf8(data: bytes) -> None:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as problem:
         raise BadTranscript("The transcript is not UTF-8 text.", HINT) from problem
-
-
-def _named(found: Transcript) -> Transcript:
-    if not found.session:
-        raise BadTranscript("The transcript names no session (sessionId).", HINT)
-    return found
+    if is_plain_text:
+        return read_plain(text)
+    raise BadTranscript("The transcript is not JSON, and no line of it begins with `User:`.", HINT)
 
 
 def _is_database(path: Path) -> bool:
@@ -90,7 +84,7 @@ def _is_database(path: Path) -> bool:
         if not path.is_file():  # a pipe would be waited for
             return False
         with path.open("rb") as file:
-            return file.read(len(opencode_database.MAGIC)) == opencode_database.MAGIC
+            return file.read(len(opencode.MAGIC)) == opencode.MAGIC
     except OSError:
         return False
 
@@ -106,20 +100,20 @@ def _bytes(path: Path) -> bytes:
 
 
 def copy(hosts: Hosts, session: str) -> bytes:
-    """A session as it is now, in a form that `read` knows. Raises NotFound, BadTranscript."""
+    """The bytes of a session as it is now, for `read`. Raises NotFound, BadTranscript."""
     file = claude.find(hosts.claude, session)
     if file is not None:
         return _bytes(file)
     if hosts.opencode.is_file():
-        return opencode_database.export(hosts.opencode, session)
-    raise NotFound(f"There is no session {session}.", opencode_database.LIST)
+        return opencode.export(hosts.opencode, session)
+    raise NotFound(f"There is no session {session}.", opencode.LIST)
 
 
 def began_in(folders: Sequence[Path]) -> Callable[[str], bool]:
-    """Whether a directory, as a host wrote it down, lies in one of these folders."""
+    """A test whether a directory, as a host recorded it, lies in one of these folders."""
 
     def wanted(directory: str) -> bool:
-        # what a host wrote down may be no path at all
+        # the host's text may be no path at all
         return (
             os.path.isabs(directory)
             and "\0" not in directory
@@ -130,23 +124,23 @@ def began_in(folders: Sequence[Path]) -> Callable[[str], bool]:
 
 
 def sessions(hosts: Hosts, folders: Sequence[Path]) -> Sessions:
-    """The sessions that began in one of these folders or below it; without turns they are left
-    out, and so are sub-agents' and mdmemory's own."""
+    """The sessions that began in or below one of these folders, without empty ones, sub-agents'
+    and mdmemory's own."""
     wanted = began_in(folders)
-    found = [
-        Session(name, max(turn.time for turn in each.turns), "claude", each)
-        for name, each in claude.sessions(hosts.claude, folders, wanted)
-        if each.turns
+    listed = [
+        Session(file.stem, max(turn.time for turn in transcript.turns), "claude", transcript)
+        for file in claude.files(hosts.claude, folders)
+        if (transcript := claude.session(file, wanted)) and transcript.turns
     ]
     problems: list[MdmemoryError] = []
     if hosts.opencode.is_file():
         try:
-            found += [
-                Session(row.id, row.time, "opencode", each)
-                for row, each in opencode_database.sessions(hosts.opencode, wanted)
-                if each.turns
+            listed += [
+                Session(row.id, row.time, "opencode", transcript)
+                for row, transcript in opencode.sessions(hosts.opencode, wanted)
+                if transcript.turns
             ]
         except BadTranscript as problem:
             problems.append(problem)
-    newest = sorted(found, key=lambda each: (-each.time, each.id))
+    newest = sorted(listed, key=lambda session: (-session.time, session.id))
     return Sessions(tuple(newest), tuple(problems))

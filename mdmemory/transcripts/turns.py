@@ -1,7 +1,7 @@
-"""A session as turns: who said what, in order, and which of them are still to be read.
+"""A session as turns: who said what, in order, and which turns are still unread.
 
-Only words of the user and of the assistant are turns. `<private>` text and injected memory are
-left out here, for every host alike, so that no later step can take them for what a person said.
+Only words of the user and the assistant are turns. `<private>` text and injected memory are left
+out here, for every host, so that no later step can take them for a person's words.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Turn:
 class Transcript:
     """A session's turns in order; `parent` is the session that started this one, or "".
 
-    `summaries` are what a host's own compaction wrote: nobody's words, and none of the turns.
+    `summaries` are texts of the host's own compaction; they are not among the turns.
     """
 
     session: str
@@ -47,20 +47,16 @@ class Transcript:
 
 
 def since(
-    transcript: Transcript,
-    watermark: str,
-    max_turns: int = MAX_TURNS,
-    max_chars: int = MAX_CHARS,
+    transcript: Transcript, watermark: str, max_turns: int = MAX_TURNS, max_chars: int = MAX_CHARS
 ) -> list[Turn]:
-    """The turns to read next, oldest first.
+    """The turns to read next, oldest first; at least one turn, however long.
 
-    After a known watermark these are the oldest unread ones, so that the next call goes on where
-    this one ended; for an unknown or empty watermark the newest ones. Always at least one turn,
-    whole, however long.
+    After a known watermark these are the oldest unread turns; for an unknown or empty watermark
+    they are the newest.
     """
-    done = turns_read(transcript, watermark)
-    if done:
-        return _within(transcript.turns[done:], max_turns, max_chars)
+    read = turns_read(transcript, watermark)
+    if read:
+        return _within(transcript.turns[read:], max_turns, max_chars)
     return _within(transcript.turns[::-1], max_turns, max_chars)[::-1]
 
 
@@ -71,14 +67,14 @@ def turns_read(transcript: Transcript, watermark: str) -> int:
 
 
 def _within(turns: Sequence[Turn], max_turns: int, max_chars: int) -> list[Turn]:
-    taken: list[Turn] = []
-    used = 0
+    first: list[Turn] = []
+    characters = 0
     for turn in turns[:max_turns]:
-        used += len(turn.text)
-        if taken and used > max_chars:
+        characters += len(turn.text)
+        if first and characters > max_chars:
             break
-        taken.append(turn)
-    return taken
+        first.append(turn)
+    return first
 
 
 # --- what the readers of all hosts share -----------------------------------------------------
@@ -94,9 +90,9 @@ def is_ours(title: str) -> bool:
     return title.strip().lower().startswith(_OWN_TITLE)
 
 
-def said(text: str) -> str:
-    """What is left of a message without what is private, what nobody sees and what memory
-    had put there. Of one that is longer than MESSAGE the beginning is read."""
+def cleaned(text: str) -> str:
+    """A message without private text, unseen characters and injected memory. Of a message longer
+    than `bounds.MESSAGE` only the beginning is read."""
     text = unseen.without(bounds.beginning(text))
     return without_memory(strip_private(text)[0]).strip()
 

@@ -20,7 +20,7 @@ from mdmemory.note.limits import TYPES
 from mdmemory.note.note import parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
-from mdmemory.transcripts.reading import without_memory
+from mdmemory.transcripts.injected import without_memory
 
 PAGE = (Path(__file__).parents[2] / "docs" / "capture.md").read_text(encoding="utf-8")
 

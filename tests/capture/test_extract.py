@@ -16,7 +16,8 @@ from mdmemory.note.editing import compose
 from mdmemory.note.limits import check_description, check_name
 from mdmemory.note.note import Note, parse
 from mdmemory.store.store import StoredNote
-from mdmemory.transcripts.reading import Turn, read_export
+from mdmemory.transcripts.opencode import read_export
+from mdmemory.transcripts.turns import Turn
 
 DATA = Path(__file__).parent / "data"
 TODAY = "2026-06-20"

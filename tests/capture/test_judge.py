@@ -18,7 +18,7 @@ from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse
 from mdmemory.store.store import StoredNote
-from mdmemory.transcripts.reading import Turn
+from mdmemory.transcripts.turns import Turn
 
 TODAY = "2026-06-20"
 TURNS = (

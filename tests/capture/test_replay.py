@@ -20,7 +20,7 @@ from scripted import Scripted
 from mdmemory import Memory
 from mdmemory.capture.question import redacted
 from mdmemory.capture.run import Extracted
-from mdmemory.transcripts.reading import read_export
+from mdmemory.transcripts.opencode import read_export
 
 SESSIONS = sorted((Path(__file__).parent / "replay").glob("*.json"))
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)

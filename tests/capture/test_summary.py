@@ -17,7 +17,7 @@ from mdmemory.note.editing import compose
 from mdmemory.note.note import parse as parse_note
 from mdmemory.store.conflicts import open_entries
 from mdmemory.store.store import StoredNote
-from mdmemory.transcripts.reading import Turn
+from mdmemory.transcripts.turns import Turn
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 SAID = (

@@ -12,7 +12,9 @@ from client import OpenCode
 from fake_server import FakeServer
 from pace import HUNG
 
-from mdmemory.transcripts.reading import Transcript, read, read_export
+from mdmemory.transcripts.opencode import read_export
+from mdmemory.transcripts.sources import read
+from mdmemory.transcripts.turns import Transcript
 
 pytestmark = pytest.mark.slow
 

@@ -23,7 +23,7 @@ from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.hosts.opencode.recall import BLOCKS
 from mdmemory.memory import Memory
 from mdmemory.observe.facade import Observations
-from mdmemory.transcripts.reading import Transcript, Turn
+from mdmemory.transcripts.turns import Transcript, Turn
 
 FAILED = "FAILED tests/test_a.py::test_x - assert 1 == 2"
 WINDOW = {"model": "p/m", "limit": {"context": 108_000, "output": 8_000}}  # 100,000 to fill
@@ -468,7 +468,7 @@ def test_the_last_session_is_what_is_looked_for_without_a_message(
 ) -> None:
     prefer("recall", notes="keyword")
     titles = [("ses_1", "This one"), ("ses_0", "Billing database")]
-    monkeypatch.setattr("mdmemory.transcripts.opencode_database.titles", lambda *_: titles)
+    monkeypatch.setattr("mdmemory.transcripts.opencode.titles", lambda *_: titles)
     assert "project-billing.md" in Host(noted).prompt()
 
 

@@ -61,8 +61,8 @@ from mdmemory.store.store import StoredNote
 from mdmemory.text import contradiction, literals, places, polarity, statements, stems, units
 from mdmemory.tools import notes
 from mdmemory.tools import table as tools
-from mdmemory.transcripts import claude, fences, injected, opencode_export, plain, turns
-from mdmemory.transcripts.reading import Turn
+from mdmemory.transcripts import claude, injected, opencode, plain, turns
+from mdmemory.transcripts.turns import Turn
 
 # All of this room is one function: what finds secrets.
 PRIVACY = [
@@ -130,7 +130,7 @@ def _statement(text: str) -> object:
 def _export(text: str) -> object:
     info = {"id": "m1", "role": "user"}
     message = {"info": info, "parts": [{"type": "text", "text": f'"{text}"'}]}
-    return opencode_export.transcript({"id": "s"}, [message])
+    return opencode.transcript({"id": "s"}, [message])
 
 
 def _claude(text: str) -> object:
@@ -142,7 +142,7 @@ def _claude(text: str) -> object:
 def _fences(text: str) -> str:
     open_ = ""
     for line in text.split("\n"):
-        open_ = fences.fence_after(line, open_)
+        open_ = injected.fence_after(line, open_)
     return open_
 
 
@@ -272,11 +272,11 @@ EVERY = (
     row(extract.name_of, extract, "name_of"),
     row(extract.description_of, extract, "description_of"),
     row(lambda text: extract.says_something(f"[redacted:key]{text}"), extract, "says_something"),
-    row(turns.said, turns, "said", bounds.MESSAGE, injected, private),
+    row(turns.cleaned, turns, "cleaned", bounds.MESSAGE, injected, private),
     row(plain.read_plain, plain, "read_plain"),
-    row(_export, opencode_export),
+    row(_export, opencode),
     row(_claude, claude),
-    row(_fences, fences),
+    row(_fences, injected),
     row(injected.without_memory, injected),
     row(unseen.without, unseen),
     row(private.strip_private, private),

@@ -17,7 +17,7 @@ from mdmemory.errors import NotFound, UsageError
 from mdmemory.llm import choose
 from mdmemory.observe import queue
 from mdmemory.tools.table import Caller, call
-from mdmemory.transcripts.reading import Transcript, Turn
+from mdmemory.transcripts.turns import Transcript, Turn
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 LONG = "The gateway answers 429 above twenty requests a second, says the log."
@@ -71,8 +71,8 @@ def test_a_summary_tells_what_the_user_asked_for_first(
     turns = (Turn("m0", "assistant", "Hello."), Turn("m1", "user", "Mend the upload."),
              Turn("m2", "user", "Go on."))  # fmt: skip
     said = Transcript("ses_1", "", "", turns)
-    monkeypatch.setattr("mdmemory.transcripts.reading.copy", lambda hosts, session: said)
-    monkeypatch.setattr("mdmemory.transcripts.reading.read", lambda copied: copied)
+    monkeypatch.setattr("mdmemory.transcripts.sources.copy", lambda hosts, session: said)
+    monkeypatch.setattr("mdmemory.transcripts.sources.read", lambda copied: copied)
     found = memory.observations()
     found.add("The limit is twenty a second", session="ses_1")
     summed = found.summarize("ses_1").summary

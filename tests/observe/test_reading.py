@@ -17,7 +17,7 @@ from mdmemory.observe.summaries import Summary
 from mdmemory.observe.timeline import FILE, FULL, LINES, block, find, recall, timeline
 from mdmemory.search.chunks import tokens
 from mdmemory.store.state import State
-from mdmemory.transcripts.reading import without_memory
+from mdmemory.transcripts.injected import without_memory
 
 TODAY = date(2026, 7, 1)
 

@@ -13,7 +13,7 @@ from mdmemory.errors import Busy
 from mdmemory.session import promotion
 from mdmemory.session.hot import Hot
 from mdmemory.store.state import State
-from mdmemory.transcripts.reading import Turn
+from mdmemory.transcripts.turns import Turn
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 TODAY = "2026-06-20"

@@ -10,7 +10,8 @@ import pytest
 
 from mdmemory.capture.extract import propose
 from mdmemory.errors import BadTranscript
-from mdmemory.transcripts.reading import Transcript, read, since
+from mdmemory.transcripts.sources import read
+from mdmemory.transcripts.turns import Transcript, since
 
 DATA = Path(__file__).parents[1] / "capture/data"
 SESSION = "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001"

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from mdmemory.errors import BadTranscript, NotFound
-from mdmemory.transcripts import opencode_database
-from mdmemory.transcripts.reading import read, read_export
+from mdmemory.transcripts import opencode
+from mdmemory.transcripts.opencode import read_export
+from mdmemory.transcripts.sources import read
 
 DATA = Path(__file__).parents[1] / "capture/data"
 EXPORTS = ("work.json", "chinese.json", "damaged.json", "subagent.json", "own.json")
@@ -103,7 +104,7 @@ def test_a_reader_holds_up_no_writer(path: Path, writer: sqlite3.Connection) -> 
         writer.execute("UPDATE session SET title = title || '!'")  # fails at once when locked
         return True
 
-    ((_, transcript),) = opencode_database.sessions(path, wanted)
+    ((_, transcript),) = opencode.sessions(path, wanted)
     assert not transcript.title.endswith("!"), "one reading sees one moment"
 
 
@@ -131,7 +132,7 @@ def test_a_writer_who_comes_while_a_database_at_rest_is_read_is_noticed(
 ) -> None:
     make(path, "work.json")
     modes: list[str] = []
-    ask = opencode_database._ask
+    ask = opencode._ask
 
     def slowly(path: Path, mode: str, question: object) -> object:
         modes.append(mode)
@@ -141,7 +142,7 @@ def test_a_writer_who_comes_while_a_database_at_rest_is_read_is_noticed(
                 connection.execute("UPDATE session SET title = 'new'")
         return found
 
-    monkeypatch.setattr(opencode_database, "_ask", slowly)
+    monkeypatch.setattr(opencode, "_ask", slowly)
     assert read(path).title == "new"
     assert modes == ["mode=ro&immutable=1", "mode=ro"]
 
@@ -150,7 +151,7 @@ def test_a_database_that_is_locked_is_one_sentence(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(path, "work.json", journal="DELETE")
-    monkeypatch.setattr(opencode_database, "PATIENCE", 0.05)
+    monkeypatch.setattr(opencode, "PATIENCE", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA cache_size = 1")
         connection.execute("BEGIN EXCLUSIVE")

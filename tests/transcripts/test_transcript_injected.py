@@ -20,7 +20,8 @@ from mdmemory.note.limits import file_name
 from mdmemory.note.note import parse
 from mdmemory.store import conflicts, index
 from mdmemory.store.store import StoredNote
-from mdmemory.transcripts.reading import read, without_memory
+from mdmemory.transcripts.injected import without_memory
+from mdmemory.transcripts.sources import read
 
 DATA = Path(__file__).parents[1] / "capture/data"
 SAID = (

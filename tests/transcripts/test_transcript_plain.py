@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mdmemory.capture.extract import propose
-from mdmemory.transcripts.reading import read, since
+from mdmemory.transcripts.sources import read
+from mdmemory.transcripts.turns import since
 
 DATA = Path(__file__).parents[1] / "capture/data"
 

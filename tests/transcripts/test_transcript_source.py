@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
-from mdmemory.transcripts.opencode_database import MAGIC
-from mdmemory.transcripts.reading import copy, read, read_export
+from mdmemory.transcripts.opencode import MAGIC, read_export
+from mdmemory.transcripts.sources import copy, read
 
 DATA = Path(__file__).parents[1] / "capture/data"
 

@@ -29,7 +29,7 @@ from mdmemory.version import VERSION
 if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.capture.run import Extracted
     from mdmemory.tools.tool import Caller, Tool
-    from mdmemory.transcripts.reading import Transcript, Turn
+    from mdmemory.transcripts.turns import Transcript, Turn
 
 PROTOCOL = 1
 # The hooks that a plugin has to forward; what is not named here costs nothing.
@@ -341,7 +341,7 @@ def _is_secret(text: str) -> bool:
 
 
 def _transcript(session: str) -> Transcript:
-    from mdmemory.transcripts.reading import copy, read
+    from mdmemory.transcripts.sources import copy, read
 
     return read(copy(person.hosts(), session))
 

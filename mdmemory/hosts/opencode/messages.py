@@ -10,7 +10,7 @@ from mdmemory import bounds
 from mdmemory.errors import UsageError
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
-    from mdmemory.transcripts.reading import Turn
+    from mdmemory.transcripts.turns import Turn
 
 Params = Mapping[str, Any]
 
@@ -29,7 +29,7 @@ def turn_of(session: str, params: Params) -> tuple[Turn | None, bool]:
     """The user's turn that a message is, as its session will give it later; and whether some of
     it is private."""
     from mdmemory.privacy.private import strip_private
-    from mdmemory.transcripts.opencode_export import transcript
+    from mdmemory.transcripts.opencode import transcript
 
     parts = params.get("parts", [])
     message = {"info": {"id": named(params, "message"), "role": "user"}, "parts": parts}

@@ -68,12 +68,11 @@ def for_compaction(memory: Memory, session: str) -> list[str]:
 def last_title(memory: Memory, session: str) -> str:
     """The title of the newest other session of this project in OpenCode; "" where there is none."""
     from mdmemory.search.sources import session_folders
-    from mdmemory.transcripts import opencode_database
     from mdmemory.transcripts.sources import began_in
 
     try:
         wanted = began_in(session_folders(memory.project))
-        found = opencode_database.titles(person.hosts().opencode, wanted)
+        found = opencode.titles(person.hosts().opencode, wanted)
     except (MdmemoryError, OSError):
         return ""
     return next((title for id, title in found if id != session), "")

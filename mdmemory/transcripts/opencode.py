@@ -1,0 +1,310 @@
+"""OpenCode's sessions: its database (SQLite, WAL), and the JSON of `opencode export`.
+
+The database is read while the client writes, and never written. A reader holds no lock that a
+writer waits for; where nobody writes, SQLite opens it as immutable and makes no files beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mdmemory.errors import BadTranscript, NotFound
+from mdmemory.transcripts.turns import ROLES, Transcript, Turn, as_text, cleaned, is_id, is_ours
+
+if TYPE_CHECKING:  # sqlite3 costs as much to load as the rest of us: only who reads one pays
+    from sqlite3 import Connection
+
+MAGIC = b"SQLite format 3\0"
+PATIENCE = 2.0  # seconds to wait for a writer that keeps readers out, which OpenCode never does
+LIST = "`mdmemory session list` shows those of this project."
+HINT = "Make one with `opencode export SESSION > transcript.json`."
+_HINT = "`opencode export SESSION > transcript.json` gives the session itself."
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCodeSession:
+    """A row of the table `session`; `time` is its last change, milliseconds since 1970."""
+
+    id: str
+    parent: str
+    directory: str
+    title: str
+    time: int
+
+
+# --- the database ----------------------------------------------------------------------------
+
+
+def sessions(path: Path, wanted: Callable[[str], bool]) -> list[tuple[OpenCodeSession, Transcript]]:
+    """The sessions whose directory is wanted, with their turns, without those of sub-agents.
+
+    Raises BadTranscript where the database cannot be read.
+    """
+
+    def ask(database: Connection) -> list[tuple[OpenCodeSession, Transcript]]:
+        return [(row, transcript(*_exported(database, row))) for row in _wanted(database, wanted)]
+
+    return _read(path, ask)
+
+
+def states(path: Path, wanted: Callable[[str], bool]) -> dict[str, str]:
+    """A text for each of these sessions that differs after any change to it."""
+    query = "SELECT count(*), max(time_updated) FROM part WHERE session_id = ?"
+
+    def ask(database: Connection) -> dict[str, str]:
+        return {
+            row.id: " ".join(map(str, (row.time, *database.execute(query, (row.id,)).fetchone())))
+            for row in _wanted(database, wanted)
+        }
+
+    return _read(path, ask)
+
+
+def titles(path: Path, wanted: Callable[[str], bool]) -> list[tuple[str, str]]:
+    """Id and title of these sessions, the newest first; no turn is read."""
+    rows = _read(path, lambda database: _wanted(database, wanted))
+    return [(row.id, row.title) for row in sorted(rows, key=lambda row: (-row.time, row.id))]
+
+
+def transcripts(path: Path, names: Collection[str]) -> list[tuple[str, Transcript]]:
+    """The turns of these sessions; unknown ones are skipped."""
+
+    def ask(database: Connection) -> list[tuple[str, Transcript]]:
+        there = [row for row in _rows(database) if row.id in names]
+        return [(row.id, transcript(*_exported(database, row))) for row in there]
+
+    return _read(path, ask)
+
+
+def export(path: Path, session: str = "") -> bytes:
+    """A session in the form of `opencode export`, without what has no text in it.
+
+    An empty name stands for the only session there is. Raises NotFound, BadTranscript.
+    """
+
+    def ask(database: Connection) -> bytes:
+        rows = {row.id: row for row in _rows(database)}
+        if not session and len(rows) != 1:
+            raise BadTranscript(f"The database holds {len(rows)} sessions: name one.", LIST)
+        row = rows.get(session) if session else next(iter(rows.values()))
+        if row is None:
+            raise NotFound(f"There is no session {session}.", LIST)
+        info, messages = _exported(database, row)
+        return json.dumps({"info": info, "messages": messages}).encode()
+
+    return _read(path, ask)
+
+
+def file_state(path: Path) -> str:
+    """A text that differs after anybody wrote to the database; "" where there is no file."""
+    states = []
+    for each in (path, path.with_name(path.name + "-wal")):
+        try:
+            status = each.stat()
+            states.append(f"{status.st_ino:x} {status.st_size:x} {status.st_mtime_ns:x}")
+        except OSError:
+            states.append("")
+    return " ".join(states) if states[0] else ""
+
+
+def _rows(database: Connection) -> Iterator[OpenCodeSession]:
+    query = "SELECT id, parent_id, directory, title, time_updated FROM session"
+    for id, parent, directory, title, time in database.execute(query):
+        if isinstance(id, str) and is_id(id):
+            changed = time if isinstance(time, int) else 0
+            yield OpenCodeSession(id, as_text(parent), as_text(directory), as_text(title), changed)
+
+
+def _wanted(database: Connection, wanted: Callable[[str], bool]) -> list[OpenCodeSession]:
+    return [row for row in _rows(database) if not row.parent and wanted(row.directory)]
+
+
+def _exported(
+    database: Connection, session: OpenCodeSession
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The two parts of an export. A row that is damaged is passed over."""
+    messages: dict[str, dict[str, Any]] = {}
+    query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
+    for id, data in database.execute(query, (session.id,)):
+        info = _object(data)
+        if info:
+            messages[id] = {"info": {**info, "id": id}, "parts": []}
+    # tool output, most of a session's bytes, has no key "text" (in a string its quote is escaped)
+    query = (
+        "SELECT message_id, data FROM part WHERE session_id = ? AND instr(data, '\"text\"') > 0"
+        " ORDER BY id"
+    )
+    for message, data in database.execute(query, (session.id,)):
+        part = _object(data)
+        if part and message in messages:
+            messages[message]["parts"].append(part)
+    info = {"id": session.id, "title": session.title, "parentID": session.parent}
+    return info, list(messages.values())
+
+
+def _object(data: object) -> Mapping[str, Any]:
+    try:
+        value = json.loads(data) if isinstance(data, str | bytes) else None
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _read(path: Path, ask: Callable[[Connection], _T]) -> _T:
+    import sqlite3
+
+    before = file_state(path)
+
+    def is_at_rest() -> bool:
+        return not _is_written(path) and file_state(path) == before
+
+    try:
+        if is_at_rest():
+            try:
+                answer = _ask(path, "mode=ro&immutable=1", ask)
+            except sqlite3.Error:
+                if is_at_rest():
+                    raise
+            else:
+                if is_at_rest():
+                    return answer
+            # a writer came meanwhile: the answer may be half old and half new
+        return _ask(path, "mode=ro", ask)
+    except (sqlite3.Error, OSError) as problem:
+        raise BadTranscript(_sentence(path, problem), _HINT) from problem
+
+
+def _ask(path: Path, mode: str, ask: Callable[[Connection], _T]) -> _T:
+    import sqlite3
+
+    address = f"{path.absolute().as_uri()}?{mode}"
+    with closing(sqlite3.connect(address, timeout=PATIENCE, uri=True)) as database:
+        database.text_factory = lambda data: data.decode("utf-8", "replace")
+        database.execute("BEGIN")  # one moment for all queries
+        return ask(database)
+
+
+def _is_written(path: Path) -> bool:
+    """Whether a writer's own files lie beside the database."""
+    beside = (path.with_name(path.name + suffix) for suffix in ("-wal", "-journal"))
+    return any(file.exists() and file.stat().st_size > 0 for file in beside)
+
+
+def _sentence(path: Path, problem: Exception) -> str:
+    reason = str(problem)
+    if "locked" in reason or "busy" in reason:
+        return f"{path.name} is locked by another process."
+    if "no such" in reason:
+        return f"{path.name} has a form that this version does not know ({reason})."
+    if "not a database" in reason or "malformed" in reason:
+        return f"{path.name} is damaged ({reason})."
+    return f"{path.name} cannot be read ({reason})."
+
+
+# --- an export ---------------------------------------------------------------------------------
+
+
+def read_export(data: bytes) -> Transcript:
+    """The turns of an export; a message or part with a wrong shape is skipped.
+
+    Synthetic and ignored parts, tool output, reasoning and compaction give no turns; sub-agents'
+    and mdmemory's own sessions have none. Raises BadTranscript for anything else.
+    """
+    return transcript(*_shape(_json(data)))
+
+
+def transcript(info: Mapping[str, object], messages: Sequence[object]) -> Transcript:
+    """The turns of a session, given as an export's two parts. Raises BadTranscript without id."""
+    session = as_text(info.get("id"))
+    if not is_id(session):
+        raise BadTranscript("The transcript names no session (info.id).", HINT)
+    title, parent = as_text(info.get("title")), as_text(info.get("parentID"))
+    if parent or is_ours(title):
+        return Transcript(session, title, parent, ())
+    turns = sorted(filter(None, map(_turn, messages)), key=lambda pair: _order(pair[0]))
+    return Transcript(
+        session, title, parent,
+        tuple(turn for turn, is_summary in turns if not is_summary),
+        tuple(turn for turn, is_summary in turns if is_summary),
+    )  # fmt: skip
+
+
+def _order(turn: Turn) -> tuple[int, str]:
+    # the time in an id has 36 bits of milliseconds and begins anew every two years
+    return turn.time, turn.id
+
+
+def _json(data: bytes) -> object:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadTranscript("The transcript is not UTF-8 text.", HINT) from error
+    try:
+        value: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        if text.lstrip().startswith("{") and error.pos >= len(text.rstrip()) - 1:
+            raise BadTranscript("The transcript is cut off before its end.", HINT) from error
+        if text.lstrip().startswith("{") and error.msg.startswith("Unterminated string"):
+            raise BadTranscript("The transcript is cut off in a string.", HINT) from error
+        raise BadTranscript(
+            f"The transcript is not JSON (line {error.lineno}: {error.msg}).", HINT
+        ) from error
+    except (RecursionError, ValueError) as error:
+        raise BadTranscript("The transcript is JSON that cannot be read.", HINT) from error
+    return value
+
+
+def _shape(value: object) -> tuple[Mapping[str, object], list[object]]:
+    if isinstance(value, dict):
+        info, messages = value.get("info"), value.get("messages")
+        if isinstance(info, dict) and isinstance(messages, list):
+            return info, messages
+    raise BadTranscript("The transcript has no `info` and `messages`.", HINT)
+
+
+def _turn(message: object) -> tuple[Turn, bool] | None:
+    """The turn of a message, and whether it is a compaction's summary; None if nobody speaks."""
+    if not isinstance(message, dict):
+        return None
+    info, parts = message.get("info"), message.get("parts")
+    if not isinstance(info, dict) or not isinstance(parts, list):
+        return None
+    name, role = as_text(info.get("id")), info.get("role")
+    if not is_id(name) or not isinstance(role, str) or role not in ROLES:
+        return None
+    spoken = "\n\n".join(filter(None, map(_spoken, parts)))
+    text = cleaned(_unquoted(spoken) if role == "user" else spoken)
+    # On a user's message `summary` is an object of diffs: only `true` marks a compaction.
+    is_summary = info.get("summary") is True or info.get("mode") == "compaction"
+    return (Turn(name, role, text, _created(info.get("time"))), is_summary) if text else None
+
+
+def _spoken(part: object) -> str:
+    if not isinstance(part, dict) or part.get("type") != "text":
+        return ""
+    if part.get("synthetic") or part.get("ignored"):
+        return ""
+    metadata = part.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("compaction_continue"):
+        return ""
+    return as_text(part.get("text"))
+
+
+def _created(time: object) -> int:
+    created = time.get("created") if isinstance(time, dict) else None
+    return created if isinstance(created, int) and not isinstance(created, bool) else 0
+
+
+def _unquoted(text: str) -> str:
+    """What was typed: `opencode run "two words"` hands its argument on with the quotes."""
+    typed = text.strip()
+    if len(typed) > 1 and typed[0] == typed[-1] == '"' and not re.search(r'(?<!\\)"', typed[1:-1]):
+        return typed[1:-1].replace('\\"', '"')
+    return text
