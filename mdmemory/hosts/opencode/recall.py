@@ -68,6 +68,7 @@ def for_compaction(memory: Memory, session: str) -> list[str]:
 def last_title(memory: Memory, session: str) -> str:
     """The title of the newest other session of this project in OpenCode; "" where there is none."""
     from mdmemory.search.sources import session_folders
+    from mdmemory.transcripts import opencode
     from mdmemory.transcripts.sources import began_in
 
     try:
