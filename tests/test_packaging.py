@@ -8,10 +8,13 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from pace import HUNG
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from mdmemory import assets
 from mdmemory.version import VERSION
@@ -42,6 +45,65 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     zipfile.ZipFile(wheel).extractall(site)  # what an installer does with a pure wheel
     return python
+
+
+def needed(package: metadata.Distribution) -> dict[str, metadata.Distribution]:
+    """The packages that a package needs, by name, as they are installed here."""
+    found: dict[str, metadata.Distribution] = {}
+    waiting: list[tuple[metadata.Distribution, set[str]]] = [(package, set())]
+    seen = set()
+    while waiting:
+        package, extras = waiting.pop()
+        for each in map(Requirement, package.requires or ()):
+            asked = (canonicalize_name(each.name), frozenset(each.extras))
+            wanted = not each.marker or any(
+                each.marker.evaluate({"extra": extra}) for extra in extras or {""}
+            )
+            if wanted and asked not in seen:
+                seen.add(asked)
+                found[asked[0]] = metadata.distribution(each.name)
+                waiting.append((found[asked[0]], each.extras))
+    return found
+
+
+@pytest.fixture(scope="module")
+def light(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """A folder with the wheel and links to the packages that it needs, and their size in bytes."""
+    folder, size = tmp_path_factory.mktemp("light"), 0
+    zipfile.ZipFile(wheel).extractall(folder)
+    size += sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    (ours,) = metadata.distributions(path=[str(folder)])
+    for package in needed(ours).values():
+        for file in package.files or ():
+            if ".." in file.parts or file.suffix == ".pyc":
+                continue  # a script, or compiled by whoever uses it
+            link = folder / file
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(file.locate())
+            size += os.stat(link).st_size
+    return folder, size
+
+
+def test_the_wheel_and_all_it_needs_take_at_most_75_megabytes(light: tuple[Path, int]) -> None:
+    folder, size = light
+    assert size < 75_000_000
+    assert not {"numpy", "git", "fastembed", "psycopg"} & {each.name for each in folder.iterdir()}
+
+
+def test_what_the_wheel_needs_is_enough_for_a_day_of_work(
+    light: tuple[Path, int], repository: Path
+) -> None:
+    for words in (
+        ("init",), ("add", "a", "--type", "user", "--description", "Drinks tea", "Green."),
+        ("search", "tea"), ("list",), ("log",), ("history", "a"), ("compact",), ("mcp", "--help"),
+        ("remove", "a"), ("undo",), ("doctor",), ("status",),
+    ):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-S", "-P", "-m", "mdmemory", *words], cwd=repository,
+            env={**os.environ, "PYTHONPATH": str(light[0])},
+            capture_output=True, text=True, timeout=HUNG,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, ""), words
 
 
 def run(python: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -231,8 +231,9 @@ TABLE = (
     Setting("search.embeddings", (), "off, openai or local", one_of("off", "openai", "local"),
             "off", "Whether search also goes by meaning, and who makes the vectors. `openai` sends "
             "the text of all that is searched, without secrets, and each query to an "
-            "OpenAI-compatible server; to choose it is to agree to that. `local` needs the extra "
-            "`mdmemory[local]` and sends nothing.", personal=True),
+            "OpenAI-compatible server; to choose it is to agree to that, and it needs the extra "
+            "`mdmemory[vectors]`. `local` needs the extra `mdmemory[local]` and sends nothing.",
+            personal=True),
     Setting("search.embedding_model", (), "a model such as text-embedding-3-small",
             or_empty(model), "", "The model of vectors; text-embedding-3-small when it is not "
             "set, and for `local` sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2.",

