@@ -37,11 +37,6 @@ _RUNS = re.compile(rf"[{CJK}]+|[^{CJK}\s]+")
 _HAS_CJK = re.compile(rf"[{CJK}]")
 
 
-def candidates(notes: Sequence[Note]) -> Iterator[tuple[int, int]]:
-    """Pairs of positions, each once, of notes of one type that share their words; sorted."""
-    return Neighbours(notes).pairs()
-
-
 class Neighbours:
     """The notes of a store, ready to be asked which of them lie near each other."""
 

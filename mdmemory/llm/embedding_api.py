@@ -21,7 +21,6 @@ from mdmemory.store.state import EMBED, State
 
 PAUSES = (1.0, 2.0, 4.0)  # seconds before the second, third and fourth try
 TIMEOUT = 30.0  # seconds for a request with all its tries, the pauses apart
-MOST = 100  # texts in a request
 LONGEST = 24_000  # characters of a text; models take about 8,000 tokens
 MAX_ANSWER = 64 * 1024 * 1024  # bytes: 100 vectors of 16,000 numbers, in digits
 REST = 60.0  # seconds in which a server that was late is not asked: each search would wait
@@ -68,7 +67,7 @@ class EmbeddingAPI:
         return host(self.base_url)
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
-        """What the server says are the vectors of up to MOST texts, in their order.
+        """What the server says are the vectors of up to 100 texts, in their order.
 
         Raises ModelFailed, BadSetting without the key that it wants, and RuntimeError where the
         store is locked.

@@ -89,11 +89,6 @@ def unreadable(file: str, problem: str) -> Note:
     return Note("", head, "")
 
 
-def render(note: Note) -> str:
-    """The text to write; what was read, to the last character."""
-    return note.text
-
-
 def fields(note: Note) -> Mapping[str, object]:
     """All that the head says, keys as written: strings, and what YAML nests."""
     return opened(note.text)[1].fields

@@ -150,7 +150,10 @@ class Catalog:
         self.changed = self._is_ahead = True
 
     def save(self) -> bool:
-        """What the function of this name does."""
+        """Remember what was read; call it after MEMORY.md and _MORE.md were written.
+
+        False if the cache could not be written: the next command then reads all notes again.
+        """
         if self._cache is None:
             return False
         others, newest = _others(self._folder)
@@ -259,19 +262,6 @@ def load(
     when the folder cannot be listed.
     """
     return Catalog(folder, cache, read, is_secret, stamp)
-
-
-def save(catalog: Catalog) -> bool:
-    """Remember what was read. Call it after MEMORY.md and _MORE.md were written.
-
-    False when it could not be kept, which costs the next command some time and nothing else.
-    """
-    return catalog.save()
-
-
-def unchanged(folder: Path, cache: Path, stamp: str = "") -> bool:
-    """Whether nothing differs from the last `save`. Reads no note and writes nothing."""
-    return remembered.is_sealed(cache, _word(stamp), _seal(*_look(folder)))
 
 
 def row(note: Note, is_secret: Callable[[str], bool]) -> Row:

@@ -92,7 +92,7 @@ class Refresher:
         self._is_settled = write
         if self.catalog().is_index_known:
             if write:
-                catalogs.save(self.catalog())
+                self.catalog().save()
             return self._refreshed(())
         texts = _texts(self._index())
         stale = [name for name, data in texts if self._differs(name, data)]
@@ -102,7 +102,7 @@ class Refresher:
                 if name in stale:
                     self._put(name, data)
         if write:
-            catalogs.save(self.catalog())
+            self.catalog().save()
         return self._refreshed(tuple(stale))
 
     def _refreshed(self, changed: tuple[str, ...]) -> Refreshed:
@@ -161,7 +161,7 @@ class Refresher:
             return
         self._is_settled = True
         self.catalog().take(foreseen.replaced)
-        catalogs.save(self.catalog())
+        self.catalog().save()
 
     def _arrange(self, columns: index.Columns, ledger: str) -> index.Index:
         return index.arrange(

@@ -31,16 +31,6 @@ _WORDS = attrgetter("type", "kind", "source", "importance", "reinforced")
 _DATES = attrgetter("created", "updated", "last_reinforced")
 
 
-def strengths(heads: Iterable[Head]) -> dict[str, float]:
-    """The strength of each note by file, 0.0 to 7.5, rounded to 6 digits.
-
-    The heads must be those of the whole store: its dates say what "now" is and when it slept.
-    """
-    traces = {head.file: trace(head) for head in heads}
-    known = weigh(traces.values())
-    return dict(zip(traces, map(known.__getitem__, traces.values()), strict=True))
-
-
 def trace(head: Head) -> str:
     """All that the strength of a note depends on, as one word-separated line without newline:
     pool, initial weight, reinforcements, and its dates, newest first. Many notes share one.

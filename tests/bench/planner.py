@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mdmemory.compact.guards import check, removable
-from mdmemory.compact.near import candidates
+from mdmemory.compact.near import Neighbours
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite
 from mdmemory.files import digest
@@ -69,7 +69,7 @@ def lines(notes: list[StoredNote], chinese: list[StoredNote]) -> list[Line]:
     some = notes[::4][:most]
     pairs = list(zip(notes[0::8], notes[4::8], strict=False))
     return [
-        Line("near-duplicate candidates", lambda: list(candidates(plain)), 1.0),
+        Line("near-duplicate candidates", lambda: list(Neighbours(plain).pairs()), 1.0),
         Line("an offline plan", offline(notes), 1.5),
         Line("an offline plan, Chinese", offline(chinese), 1.5),
         Line("guards: a quarter deleted", judging(notes, [delete(note) for note in some]), 1.0),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from mdmemory.compact.guards import check
-from mdmemory.compact.near import candidates
+from mdmemory.compact.near import Neighbours
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Plan, named, parse
 from mdmemory.compact.planner import Planner, Tokens
@@ -274,7 +274,7 @@ def test_a_pass_says_when_a_limit_left_work(make: Make, monkeypatch: pytest.Monk
 def test_candidates_are_few_and_of_one_type(make: Make) -> None:
     notes = [note.note for note in planted(make, 300)]
     notes += [make(f"x{at}", type="project").note for at in range(40)]
-    found = list(candidates(notes))
+    found = list(Neighbours(notes).pairs())
     assert len(found) == len(set(found)) <= 10 * len(notes)
     assert all(one < other for one, other in found)
     assert all(notes[one].head.type == notes[other].head.type for one, other in found)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import indexed
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +71,13 @@ def put(folder: Path, file: str, hook: str = "a hook", body: str = "text", extra
     return path
 
 
+def unchanged(folder: Path, cache: Path, stamp: str = "") -> bool:
+    """Whether the catalog knows, without reading a note, that nothing changed since its `save`."""
+    return not catalog.load(
+        folder, cache, lambda file: Store(folder).read(file).note, lambda _: False, stamp
+    ).changed
+
+
 def hooks(found: catalog.Catalog) -> dict[str, str]:
     return {head.file: head.description for head in found.heads()}
 
@@ -83,7 +91,7 @@ def test_a_note_that_did_not_change_is_not_read_again(
     first = load()
     assert first.changed
     assert hooks(first) == {"user-a.md": "one", "user-b.md": "two"}
-    assert catalog.save(first)
+    assert first.save()
     put(folder, "user-b.md", "three")
     second = load()
     assert second.changed
@@ -96,18 +104,13 @@ def test_nothing_changed_is_known_without_reading(
 ) -> None:
     put(folder, "user-a.md")
     settled()
-    assert not catalog.unchanged(folder, cache)
-    catalog.save(load())
-    assert catalog.unchanged(folder, cache)
+    assert not unchanged(folder, cache)
+    load().save()
+    assert unchanged(folder, cache)
     found = load()
     assert not found.changed
     assert [head.name for head in found.heads()] == ["n"]
     assert seen == []
-
-
-def test_asking_whether_anything_changed_writes_nothing(folder: Path, cache: Path) -> None:
-    assert not catalog.unchanged(folder, cache)
-    assert not cache.exists()
 
 
 @pytest.mark.parametrize("name", ["MEMORY.md", "_MORE.md", "_CONFLICTS.md", "user-new.md"])
@@ -121,10 +124,10 @@ def test_a_file_that_comes_changes_or_goes_is_a_change(
         lambda: (folder / name).unlink(),
     ):
         settled()
-        catalog.save(load())
-        assert catalog.unchanged(folder, cache)
+        load().save()
+        assert unchanged(folder, cache)
         change()
-        assert not catalog.unchanged(folder, cache)
+        assert not unchanged(folder, cache)
 
 
 @pytest.mark.parametrize("name", ["README.md", "notes.txt", ".hidden.md", "_other.md"])
@@ -132,9 +135,9 @@ def test_other_files_are_nobodys_business(
     folder: Path, cache: Path, load: Load, settled: Callable[[], None], name: str
 ) -> None:
     settled()
-    catalog.save(load())
+    load().save()
     (folder / name).write_text("x")
-    assert catalog.unchanged(folder, cache)
+    assert unchanged(folder, cache)
 
 
 def test_another_stamp_forgets_everything(
@@ -142,9 +145,9 @@ def test_another_stamp_forgets_everything(
 ) -> None:
     put(folder, "user-a.md")
     settled()
-    catalog.save(load("0.1.0 8000 80"))
-    assert catalog.unchanged(folder, cache, "0.1.0 8000 80")
-    assert not catalog.unchanged(folder, cache, "0.1.0 4000 80")
+    load("0.1.0 8000 80").save()
+    assert unchanged(folder, cache, "0.1.0 8000 80")
+    assert not unchanged(folder, cache, "0.1.0 4000 80")
     load("0.1.0 4000 80").heads()
     assert seen == ["user-a.md"]
 
@@ -157,11 +160,11 @@ def test_the_catalog_after_writing_the_index_is_settled_by_the_next_command(
     first = load()
     settled()
     (folder / "MEMORY.md").write_text("generated after the catalog was loaded")
-    catalog.save(first)
-    assert not catalog.unchanged(folder, cache)  # nobody can know that it was not edited since
+    first.save()
+    assert not unchanged(folder, cache)  # nobody can know that it was not edited since
     settled()
-    catalog.save(load())
-    assert catalog.unchanged(folder, cache)
+    load().save()
+    assert unchanged(folder, cache)
 
 
 @pytest.mark.slow
@@ -173,11 +176,11 @@ def test_a_note_just_written_is_read_again_until_it_has_settled(
         found = load()
         found.heads()
         assert seen == ["user-a.md"]
-        catalog.save(found)
-        assert not catalog.unchanged(folder, cache)
+        found.save()
+        assert not unchanged(folder, cache)
     time.sleep(2.1)
-    catalog.save(load())
-    assert catalog.unchanged(folder, cache)
+    load().save()
+    assert unchanged(folder, cache)
 
 
 def test_an_edit_of_the_same_size_and_time_is_seen(
@@ -185,7 +188,7 @@ def test_an_edit_of_the_same_size_and_time_is_seen(
 ) -> None:
     path = put(folder, "user-a.md", "one")
     settled()
-    catalog.save(load())
+    load().save()
     before = path.stat()
     with path.open("r+", encoding="utf-8") as file:
         file.write(path.read_text(encoding="utf-8").replace("one", "two"))
@@ -205,8 +208,8 @@ def test_a_note_edited_while_it_is_read_is_read_again_next_time(
     put(folder, "user-a.md", "two!")  # after the look, before the reading
     assert hooks(found) == {"user-a.md": "two!"}
     put(folder, "user-a.md", "three")
-    catalog.save(found)
-    assert not catalog.unchanged(folder, cache)
+    found.save()
+    assert not unchanged(folder, cache)
     assert hooks(load()) == {"user-a.md": "three"}
 
 
@@ -217,8 +220,8 @@ def test_a_note_removed_while_reading_is_not_there(folder: Path, cache: Path, lo
     (folder / "user-a.md").unlink()
     assert list(found.rows) == ["user-b.md"]
     assert found.columns().files == ["user-b.md"]
-    assert catalog.save(found)
-    assert not catalog.unchanged(folder, cache)
+    assert found.save()
+    assert not unchanged(folder, cache)
 
 
 def test_a_secret_holds_a_note_back_unless_it_is_allowed(folder: Path, load: Load) -> None:
@@ -229,7 +232,7 @@ def test_a_secret_holds_a_note_back_unless_it_is_allowed(folder: Path, load: Loa
         assert found.held == {"user-a.md"}
         assert [row.held for row in found.rows.values()] == [True, False]
         assert index.arrange(found.columns()).listed == ("user-b.md",)
-        catalog.save(found)
+        found.save()
 
 
 def test_links_folders_and_pipes_are_no_notes(folder: Path, tmp_path: Path, load: Load) -> None:
@@ -252,8 +255,8 @@ def test_a_name_that_is_no_utf8_disturbs_nobody(
     settled()
     found = load()
     assert list(found.rows) == ["user-é.md"]
-    catalog.save(found)
-    assert catalog.unchanged(folder, cache)
+    found.save()
+    assert unchanged(folder, cache)
 
 
 def test_a_name_with_a_line_break_is_a_note_like_any_other(
@@ -262,15 +265,15 @@ def test_a_name_with_a_line_break_is_a_note_like_any_other(
     put(folder, "user-a\nb.md", "one")
     put(folder, "user-c.md", "two")
     settled()
-    catalog.save(load())
-    assert catalog.unchanged(folder, cache)
+    load().save()
+    assert unchanged(folder, cache)
     assert hooks(load()) == {"user-a\nb.md": "one", "user-c.md": "two"}
     assert seen == ["user-a\nb.md"]
 
 
 def test_a_missing_store_is_an_error_with_a_next_step(cache: Path, tmp_path: Path) -> None:
     with pytest.raises(NoStore, match="cannot be listed") as problem:
-        catalog.unchanged(tmp_path / "nowhere", cache)
+        unchanged(tmp_path / "nowhere", cache)
     assert "mdmemory init" in problem.value.hint
 
 
@@ -280,7 +283,7 @@ def test_without_a_cache_everything_is_read(folder: Path, load: Load, seen: list
         found = load(cache=None)
         assert found.changed
         assert list(found.rows) == ["user-a.md"]
-        assert not catalog.save(found)
+        assert not found.save()
         assert seen == ["user-a.md"]
 
 
@@ -290,7 +293,7 @@ def test_a_cache_that_cannot_be_written_costs_only_time(
     put(folder, "user-a.md")
     found = load(cache=tmp_path / "no" / "such" / "folder" / "catalog")
     assert list(found.rows) == ["user-a.md"]
-    assert not catalog.save(found)
+    assert not found.save()
 
 
 def test_no_link_is_followed_to_or_from_the_cache(
@@ -302,7 +305,7 @@ def test_no_link_is_followed_to_or_from_the_cache(
     put(folder, "user-a.md")
     found = load()
     assert list(found.rows) == ["user-a.md"]
-    catalog.save(found)
+    found.save()
     assert target.read_text() == "not ours"
     assert not cache.is_symlink()
 
@@ -310,7 +313,7 @@ def test_no_link_is_followed_to_or_from_the_cache(
 def test_a_pipe_in_place_of_the_cache_blocks_nobody(folder: Path, cache: Path, load: Load) -> None:
     os.mkfifo(cache)
     put(folder, "user-a.md")
-    assert not catalog.unchanged(folder, cache)
+    assert not unchanged(folder, cache)
     assert list(load().rows) == ["user-a.md"]
 
 
@@ -321,7 +324,7 @@ def test_a_damaged_cache_is_ignored_whatever_the_damage(
         put(folder, f"user-{number}.md", f"hook {number} \U0001f600")
     settled()
     expected = load()
-    catalog.save(expected)
+    expected.save()
     whole = cache.read_bytes()
     first = whole.index(b"\n")
     dice = random.Random(1)
@@ -342,7 +345,7 @@ def test_a_cache_that_came_with_the_repository_is_not_believed(
     """Even one made from the very same files elsewhere: a change time cannot be forged."""
     path = put(folder, "user-a.md", "lies")
     settled()
-    catalog.save(load())
+    load().save()
     forged, status = cache.read_bytes(), path.stat()
     put(folder, "user-a.md", "true")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -366,12 +369,12 @@ def test_the_index_from_the_catalog_is_the_index_from_the_heads(
                 put(folder, name, f"hook {step}", body, created)
         found = load()
         heads = [Store(folder).read(name).note.head for name in names if (folder / name).exists()]
-        anew = index.build(heads, held=found.held, max_entries=6)
+        anew = indexed.build(heads, held=found.held, max_entries=6)
         assert index.arrange(found.columns(), max_entries=6) == anew
         assert [row.head for row in found.rows.values()] == sorted(heads, key=lambda h: h.file)
         if dice.random() < 0.7:
             settled()
-            catalog.save(found)
+            found.save()
 
 
 def test_columns_tell_what_would_be(folder: Path, load: Load) -> None:
@@ -416,14 +419,14 @@ def test_odd_heads_survive_the_file(folder: Path, cache: Path, settled: Callable
 
     settled()
     first = catalog.load(folder, cache, read, lambda text: False)
-    catalog.save(first)
+    first.save()
     path.rename(folder / "user-elsewhere.txt")
     (folder / "user-elsewhere.txt").rename(path)  # another change time: the note is read again
     settled()
     for _ in range(2):
         found = catalog.load(folder, cache, read, lambda text: False)
         assert found.heads() == [head]
-        catalog.save(found)
+        found.save()
     assert not catalog.load(folder, cache, read, lambda text: False).changed
 
 
@@ -434,7 +437,7 @@ def test_the_index_is_known_while_nothing_that_it_shows_changes(
         put(folder, file)
     (folder / "MEMORY.md").write_text("generated")
     settled()
-    catalog.save(load())
+    load().save()
     put(folder, "user-a.md", body="another body")
     assert load().changed
     assert load().is_index_known
@@ -448,7 +451,7 @@ def test_the_index_is_known_while_nothing_that_it_shows_changes(
         lambda: (folder / "_CONFLICTS.md").write_text("- [ ] something"),
     ):
         settled()
-        catalog.save(load())
+        load().save()
         assert load().is_index_known
         change()
         assert not load().is_index_known
@@ -467,7 +470,7 @@ def test_what_was_just_written_is_known_at_once_and_read_again_later(
     assert not found.is_index_known
     (folder / "user-b.md").unlink()
     put(folder, "user-c.md", "another hand was quicker")
-    catalog.save(found)
+    found.save()
     assert hooks(load()) == {"user-a.md": "a hook", "user-c.md": "another hand was quicker"}
     assert seen == ["user-c.md"]
 
@@ -480,7 +483,7 @@ def test_heads_that_hold_a_text_are_found_whatever_is_in_it(folder: Path, load: 
         assert found.holding("C:\\temp") == ["user-a.md"]
         assert found.holding("either") == ["user-a.md", "user-b.md"]
         assert found.holding("nowhere") == []
-        catalog.save(found)
+        found.save()
 
 
 def test_a_cache_with_another_name_elsewhere_is_not_written_through(
@@ -490,6 +493,6 @@ def test_a_cache_with_another_name_elsewhere_is_not_written_through(
     target.write_text("not ours")
     os.link(target, cache)
     put(folder, "user-a.md")
-    assert catalog.save(load())
+    assert load().save()
     assert target.read_text() == "not ours"
     assert list(load().rows) == ["user-a.md"]

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from indexed import build
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pace import HUNG
 
 from mdmemory.note.note import Head
 from mdmemory.store import index
-from mdmemory.store.index import MARKER, Index, build, is_generated, line
+from mdmemory.store.index import MARKER, Index, is_generated, line
 
 EMPTY = f"""{MARKER}
 # Memory index
@@ -399,12 +400,6 @@ def test_the_whole_file_stays_within_the_budget(
     assert len(found.memory) + 2 * wide <= max(chars, len(bare) + 65)
     assert len(found.listed) <= entries
     assert len(lines(found.memory)) + len(lines(found.more)) == len(store)
-
-
-def test_lines_known_already_are_taken_as_they_are() -> None:
-    store = many(2)
-    given_line = {store[0].file: "- [Known](x.md)"}
-    assert lines(build(store, lines=given_line).memory) == ["- [Known](x.md)", line(store[1])]
 
 
 @pytest.mark.parametrize("text", [MARKER, f"{MARKER}\nx", f"\ufeff{MARKER}\r\nx", f"{MARKER}  \n"])

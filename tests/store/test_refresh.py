@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import indexed
 import pytest
 
 from mdmemory import Memory
@@ -23,7 +24,7 @@ def memory(tmp_path: Path) -> Memory:
 
 def expected(memory: Memory) -> str:
     heads = [note.note.head for note in Store(memory.project.store).notes()]
-    return index.build(heads).memory
+    return indexed.build(heads).memory
 
 
 def shown(memory: Memory) -> str:
@@ -49,14 +50,14 @@ def test_a_hand_edit_during_a_write_is_in_the_index_after_the_next_command(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_hand = memory.project.store / "user-tea.md"
-    before = catalogs.save
+    before = catalogs.Catalog.save
 
     def save(catalog: catalogs.Catalog) -> bool:
         text = by_hand.read_text(encoding="utf-8")
         by_hand.write_text(text.replace("Likes tea", "Loves tea"), encoding="utf-8")
         return before(catalog)
 
-    monkeypatch.setattr(catalogs, "save", save)
+    monkeypatch.setattr(catalogs.Catalog, "save", save)
     memory.add("coffee", type="user", description="Likes coffee", body="Black.")
     monkeypatch.undo()
     memory.listing()

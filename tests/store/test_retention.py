@@ -7,9 +7,10 @@ from datetime import date, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from indexed import strengths
 
 from mdmemory.note.note import Head
-from mdmemory.store.retention import CAPS, CAPS_MADE_FOR, pool, strengths, trace
+from mdmemory.store.retention import CAPS, CAPS_MADE_FOR, pool, trace
 
 DAY_ONE = date(2026, 1, 1)
 

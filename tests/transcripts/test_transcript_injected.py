@@ -9,6 +9,7 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
+import indexed
 import pytest
 from rows import each
 
@@ -18,7 +19,7 @@ from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.limits import file_name
 from mdmemory.note.note import parse
-from mdmemory.store import conflicts, index
+from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.sources import read
@@ -43,7 +44,7 @@ def stored(name: str, body: str) -> StoredNote:
 
 
 NOTES = [stored(*each) for each in SAID]
-BUILT = index.build([note.note.head for note in NOTES], max_entries=4)
+BUILT = indexed.build([note.note.head for note in NOTES], max_entries=4)
 BARE = "---\ntitle: Hand\ndescription: remember: this hook\n---\nremember: what a hand wrote\n"
 LEDGER = conflicts.add("", [(NOTES[0], NOTES[1], "remember: they differ in this")], "2026-06-01")
 
