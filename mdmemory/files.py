@@ -61,7 +61,18 @@ def read_regular(path: Path | str, limit: int = MAX_FILE) -> bytes:
     NotFound when nothing is there, MdmemoryError for links, folders, devices, and files over
     `limit` bytes.
     """
-    handle, size = _open_regular(path)
+    data = read_if_there(path, limit)
+    if data is None:
+        raise NotFound(f"{Path(path).name} is not there.", "`mdmemory list` shows what is.")
+    return data
+
+
+def read_if_there(path: Path | str, limit: int = MAX_FILE) -> bytes | None:
+    """The bytes of a regular file, None when nothing is there. Otherwise as `read_regular`."""
+    opened = _open_regular(path)
+    if opened is None:
+        return None
+    handle, size = opened
     try:
         if size > limit:
             raise MdmemoryError(
@@ -74,30 +85,40 @@ def read_regular(path: Path | str, limit: int = MAX_FILE) -> bytes:
 
 
 def read_start(path: Path | str, size: int) -> bytes:
-    """The first `size` bytes of a regular file of any length. Raises as `read_regular` does."""
-    handle, _ = _open_regular(path)
+    """The first `size` bytes of a regular file of any length, none when nothing is there.
+
+    Raises MdmemoryError for links, folders and devices.
+    """
+    opened = _open_regular(path)
+    if opened is None:
+        return b""
     try:
-        return os.read(handle, size)
+        return os.read(opened[0], size)
     finally:
-        os.close(handle)
+        os.close(opened[0])
 
 
 def holds(path: Path | str, data: bytes) -> bool:
-    """Whether a regular file is exactly these bytes. Raises as `read_regular` does."""
-    handle, size = _open_regular(path)
+    """Whether there is a regular file of exactly these bytes. Raises as `read_start` does."""
+    opened = _open_regular(path)
+    if opened is None:
+        return False
+    handle, size = opened
     try:
         return size == len(data) and _read_all(handle, size) == data
     finally:
         os.close(handle)
 
 
-def _open_regular(path: Path | str) -> tuple[int, int]:
-    """A handle on a regular file, and its size in bytes."""
+def _open_regular(path: Path | str) -> tuple[int, int] | None:
+    """A handle on a regular file, and its size in bytes; None when nothing is there."""
     # O_NONBLOCK: opening a FIFO named x.md would otherwise wait for a writer for ever.
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
     except OSError as problem:
-        raise _read_problem(Path(path), problem) from problem
+        raise _unreadable(Path(path), problem) from problem
     except UnicodeEncodeError:
         require_utf8([str(path)])
         raise
@@ -120,9 +141,7 @@ def _read_all(handle: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _read_problem(path: Path, problem: OSError) -> MdmemoryError:
-    if problem.errno == errno.ENOENT:
-        return NotFound(f"{path.name} is not there.", "`mdmemory list` shows what is.")
+def _unreadable(path: Path, problem: OSError) -> MdmemoryError:
     if problem.errno == errno.ELOOP:
         return MdmemoryError(
             f"{path.name} is a symbolic link, and links are not followed.",

@@ -41,7 +41,7 @@ HEAVY = {
 
 
 def module_name(path: Path) -> str:
-    """`git.trees` for mdmemory/git/trees.py, `git` for its `__init__`, "" for the package."""
+    """`git.objects` for mdmemory/git/objects.py, `git` for its `__init__`, "" for the package."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(part for part in parts if part != "__init__")
 

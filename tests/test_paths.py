@@ -26,10 +26,10 @@ STILL_LONGER = {"memory.py"}
 
 # path: at most so many files, and so many functions
 LIMITS = {
-    "add": (60, 406),
-    "undo": (50, 382),
-    "message": (98, 632),
-    "search": (29, 151),
+    "add": (48, 375),
+    "undo": (39, 351),
+    "message": (92, 632),
+    "search": (29, 152),
 }
 
 # calls `main` with the words after the first, and writes what was walked to that first word's file

@@ -61,6 +61,7 @@ from mdmemory.git.lock import (
     Patience,
     locked,
 )
+from mdmemory.git.recovery import recover
 from mdmemory.git.transaction import (
     Change,
     Transactions,
@@ -270,7 +271,7 @@ def _fill(
     refresher = Refresher(setup.project, is_secret)
     history = History(repository, base) if repository else None
     if history:
-        setup.said += Transactions(history).recover()
+        setup.said += recover(Transactions(history).publisher)
     changes = _missing(setup, base, history, refresher)
     if history and changes:
         transactions = Transactions(history)

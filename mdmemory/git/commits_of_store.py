@@ -16,10 +16,9 @@ from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, NotFound, RepositoryState
 from mdmemory.git import log, repositories
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged
-from mdmemory.git.objects import Object
+from mdmemory.git.objects import Blob as Blob
+from mdmemory.git.objects import Entries, Object, Trees
 from mdmemory.git.repositories import Repository
-from mdmemory.git.trees import Blob as Blob
-from mdmemory.git.trees import Trees
 
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
 
@@ -208,6 +207,38 @@ class History:
     def blob_id(self, data: bytes) -> str:
         """The object id that git gives these bytes, computed without git."""
         return self.trees.objects.id(Object("blob", data))
+
+    # building a commit
+
+    def build(
+        self,
+        parent: str | None,
+        entries: Entries,
+        message: Message,
+        texts: Iterable[bytes] = (),
+    ) -> str:
+        """The id of a commit on top of `parent` with these files set; nothing refers to it.
+
+        `texts` are the bytes of those blobs that git may not have yet; they go in with the trees.
+        """
+        paths = {self.prefix + file: blob for file, blob in entries.items()}
+        tree, new = self.trees.edited(parent, paths)
+        self.trees.objects.write([*(Object("blob", data) for data in texts), *new])
+        words = ["commit-tree", tree, *(["-p", parent] if parent else [])]
+        data = message.text().encode("utf-8", "surrogateescape")
+        ours = {
+            f"GIT_{role}_{what}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for what, value in zip(("NAME", "EMAIL"), AUTHOR, strict=True)
+        }
+        try:
+            out = self.repository.run(*words, data=data, extra=ours if message.by_model else None)
+        except GitFailed:
+            if message.by_model:
+                raise
+            # no identity configured: the note matters more than whose name stands there
+            out = self.repository.run(*words, data=data, extra=ours)
+        return text(out).strip()
 
     # reading back
 

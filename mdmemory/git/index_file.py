@@ -15,11 +15,9 @@ from pathlib import Path
 
 from mdmemory.errors import Unwritable
 from mdmemory.files import link
-from mdmemory.git import commits
-from mdmemory.git.commits import Entries
 from mdmemory.git.commits_of_store import History, Message, Staged
+from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.repositories import PATIENCE, PAUSE, is_same_file, lock_refusal
-from mdmemory.git.trees import Blob
 
 # what a write, or a dead one, leaves in the room besides the journal
 LEFTOVERS = ("*.held", "*.index", "*.index.lock", ".mdmemory-*.tmp")
@@ -138,5 +136,5 @@ class Staging:
         before = self.history.commit(KEPT)
         if self.history.tree(before, lone) != lone:
             message = Message("memory: text that was staged and in no commit")
-            commit = commits.build(self.history, before, lone, message)
+            commit = self.history.build(before, lone, message)
             self.history.repository.run("update-ref", KEPT, commit)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState
 from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, write_atomic
+from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import MARK, Move
-from mdmemory.git.trees import Blob
 from mdmemory.git.waiting import KEEP
 
 _BEGUN, _MOVED = "journal.json", "journal-moved.json"

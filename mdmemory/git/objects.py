@@ -1,15 +1,17 @@
-"""git's objects by their ids: read through one process for a whole command, written through one.
+"""git's objects and the trees made of them, read through one process and written through one.
 
-What is read is hashed again: it is what its id says, or a failure.
+What is read is hashed again: it is what its id says, or a failure. Of a tree that is edited, the
+other entries keep every byte. Nothing here moves a ref or a file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import select
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -19,7 +21,10 @@ from mdmemory.git.repositories import Repository
 
 AT_ONCE = 50  # names asked for before their answers are read: far below what a pipe holds
 
+FOLDER = b"40000"  # the mode of a folder; some old trees have a zero before it
+
 _TYPES = {"commit": 1, "tree": 2, "blob": 3}  # in a pack
+_Entries = dict[bytes, tuple[bytes, bytes]]  # name: its mode, and its id as bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,17 @@ class Object:
 
     kind: str
     data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A file in a tree: its mode ("100644", "100755") and its object id."""
+
+    mode: str
+    id: str
+
+
+Entries = Mapping[str, Blob | None]  # what a commit sets in the folder; None: removed
 
 
 class Objects:
@@ -166,3 +182,185 @@ def _head(type: int, size: int) -> bytes:
         out.append(byte | 0x80)
         byte, size = size & 0x7F, size >> 7
     return bytes([*out, byte])
+
+
+class Trees:
+    """The trees of one repository. What was read is known until the last open block ends."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.objects = Objects(repository)
+        width = 32 if repository.hash_name == "sha256" else 20
+        self._entry = re.compile(rb"(\d+) ([^\0]+)\0(.{%d})" % width, re.DOTALL)
+        self._roots: dict[str, str] = {}
+        self._known: dict[str, _Entries] = {}
+        self._holders = 0
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Keep what is read, and the process that reads it, for the block."""
+        self._holders += 1
+        try:
+            with self.objects.open():
+                yield
+        finally:
+            self._holders -= 1
+            if not self._holders:
+                self.forget()
+
+    def forget(self) -> None:
+        """Read all anew at the next question."""
+        self._roots.clear()
+        self._known.clear()
+
+    def parent(self, commit: str) -> str | None:
+        """The first parent of a commit, None for a root commit."""
+        head = self.commit(commit).partition(b"\n\n")[0]
+        found = re.search(rb"^parent ([0-9a-f]+)$", head, re.MULTILINE)
+        return found[1].decode() if found else None
+
+    def files(self, commit: str, folder: str) -> dict[str, Blob]:
+        """The files (links too) directly in a folder ("" for the top, no slash at its end)."""
+        entries = self._at(commit, folder)
+        return {_text(name): _blob(entry) for name, entry in entries.items() if _is_file(entry)}
+
+    def names(self, commit: str, folder: str) -> list[str]:
+        """Their names alone."""
+        entries = self._at(commit, folder)
+        return [_text(name) for name, entry in entries.items() if _is_file(entry)]
+
+    def some(self, commit: str, paths: Iterable[str]) -> dict[str, Blob]:
+        """Those of the files at these paths, from the top, that a commit has."""
+        found = self._found(commit, paths)
+        return {path: _blob(entry) for path, entry in found if entry and _is_file(entry)}
+
+    def others(self, commit: str, ids: Mapping[str, str]) -> list[str]:
+        """The paths at which a commit has no file of the id given."""
+        found = self._found(commit, ids)
+        return [
+            path
+            for path, entry in found
+            if not entry or entry[1].hex() != ids[path] or not _is_file(entry)
+        ]
+
+    def _found(
+        self, commit: str, paths: Iterable[str]
+    ) -> Iterator[tuple[str, tuple[bytes, bytes] | None]]:
+        folders: dict[str, _Entries] = {}
+        with self.open():
+            for path in paths:
+                folder, _, name = path.rpartition("/")
+                if folder not in folders:
+                    folders[folder] = self._at(commit, folder)
+                yield path, folders[folder].get(_bytes(name))
+
+    def edited(
+        self, commit: str | None, entries: Mapping[str, Blob | None]
+    ) -> tuple[str, list[Object]]:
+        """The root tree of `commit` with these paths set (None: removed), and what is new of it.
+
+        Raises GitFailed where a folder stands under a file's name, or a file under a folder's.
+        """
+        made: list[Object] = []
+        with self.open():
+            root = None if commit is None else self.root(commit)
+            paths = {tuple(_bytes(path).split(b"/")): blob for path, blob in entries.items()}
+            id = self._edit(root, paths, made)
+            if id is None:  # the last file is gone
+                made.append(Object("tree", b""))
+                id = self.objects.id(made[-1])
+        return id, made
+
+    def _edit(
+        self, id: str | None, paths: Mapping[tuple[bytes, ...], Blob | None], made: list[Object]
+    ) -> str | None:
+        entries = {} if id is None else self._read(id).copy()
+        below: dict[bytes, dict[tuple[bytes, ...], Blob | None]] = {}
+        for (name, *rest), blob in paths.items():
+            if rest:
+                below.setdefault(name, {})[tuple(rest)] = blob
+            else:
+                _set(entries, name, blob)
+        for name, inside in below.items():
+            there = entries.get(name)
+            if there and not _is_folder(there):
+                if not any(inside.values()):
+                    continue  # nothing is there that could be removed
+                raise GitFailed(f"{_text(name)} is a file in git, and no folder.")
+            folder = self._edit(there[1].hex() if there else None, inside, made)
+            entries.pop(name, None)
+            if folder is not None:
+                entries[name] = (FOLDER, bytes.fromhex(folder))
+        if not entries:
+            return None  # git has no empty folders
+        tree = Object("tree", _rendered(entries))
+        made.append(tree)
+        return self.objects.id(tree)
+
+    def _at(self, commit: str, folder: str) -> _Entries:
+        with self.open():
+            id = self.root(commit)
+            for name in _bytes(folder).split(b"/") if folder else ():
+                there = self._read(id).get(name)
+                if there is None or not _is_folder(there):
+                    return {}
+                id = there[1].hex()
+            return self._read(id)
+
+    def commit(self, name: str) -> bytes:
+        """A commit as git has it. Raises GitFailed where there is none."""
+        (found,) = self.objects.read([f"{name}^{{commit}}"])
+        if found is None:
+            raise GitFailed(f"git has no commit {name}. (A shallow clone lacks what came before.)")
+        return found.data
+
+    def root(self, commit: str) -> str:
+        """The id of a commit's tree."""
+        if commit not in self._roots:
+            self._roots[commit] = self.commit(commit).partition(b"\n")[0].decode()[len("tree ") :]
+        return self._roots[commit]
+
+    def _read(self, id: str) -> _Entries:
+        if id not in self._known:
+            (found,) = self.objects.read([id])
+            if found is None:
+                raise GitFailed(f"git has no tree {id}, which a commit names: run `git fsck`.")
+            rows = self._entry.findall(found.data)
+            self._known[id] = {name: (mode, blob) for mode, name, blob in rows}
+        return self._known[id]
+
+
+def _set(entries: _Entries, name: bytes, blob: Blob | None) -> None:
+    there = entries.get(name)
+    if there and _is_folder(there):
+        if blob is not None:
+            raise GitFailed(f"{_text(name)} is a folder in git, and no file.")
+    elif blob is None:
+        entries.pop(name, None)
+    else:
+        entries[name] = (blob.mode.encode(), bytes.fromhex(blob.id))
+
+
+def _rendered(entries: _Entries) -> bytes:
+    # git sorts a folder as if its name ended with a slash
+    order = sorted(entries, key=lambda n: n + b"/" if entries[n][0].endswith(FOLDER) else n)
+    return b"".join([b"%s %s\0%s" % (entries[n][0], n, entries[n][1]) for n in order])
+
+
+def _is_folder(entry: tuple[bytes, bytes]) -> bool:
+    return entry[0].endswith(FOLDER)
+
+
+def _is_file(entry: tuple[bytes, bytes]) -> bool:
+    return entry[0][:2] in (b"10", b"12")  # neither a folder (40000) nor a submodule (160000)
+
+
+def _blob(entry: tuple[bytes, bytes]) -> Blob:
+    return Blob(entry[0].decode(), entry[1].hex())
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")

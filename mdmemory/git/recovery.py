@@ -12,12 +12,11 @@ from pathlib import Path
 
 from mdmemory.files import writing
 from mdmemory.git import reflocks, replacement, repositories
-from mdmemory.git.commits import Entries
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.index_file import KEPT
 from mdmemory.git.journal import Journal
-from mdmemory.git.publishing import Publisher
-from mdmemory.git.trees import Blob
+from mdmemory.git.objects import Blob, Entries
+from mdmemory.git.transaction import Publisher
 from mdmemory.git.waiting import KEEP, PAST, Waiting
 
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.errors import MdmemoryError, NoteChanged, NotFound, Unwritable
-from mdmemory.files import digest, exchange, link, read_regular, require_utf8, sync_folder, writing
+from mdmemory.errors import MdmemoryError, NoteChanged, Unwritable
+from mdmemory.files import digest, exchange, link, read_if_there, require_utf8, sync_folder, writing
 from mdmemory.git import open_files
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
@@ -222,11 +222,10 @@ def awaited(folder: Path, moves: Sequence[Move]) -> list[str]:
 def state(path: Path) -> str | None:
     """The digest of what stands at `path`, None for nothing, SOMETHING for what is no file."""
     try:
-        return digest(read_regular(path))
-    except NotFound:
-        return None
+        data = read_if_there(path)
     except MdmemoryError:
         return SOMETHING
+    return None if data is None else digest(data)
 
 
 def beside(folder: Path, file: str, name: str) -> Path:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
-from mdmemory.files import read_regular, require_utf8
+from mdmemory.files import read_if_there, require_utf8
 
 # Each of these closes a door through which a repository's own configuration could run a program,
 # makes what we write durable (git's default does not sync loose objects), or keeps what we read
@@ -273,6 +273,14 @@ def tip(repository: Repository, branch: str) -> str | None:
     return None if out is None else out.decode().strip()
 
 
+def may_have(repository: Repository, names: str) -> bool:
+    """Whether there may be refs whose names begin with `names` and a slash. No is certain."""
+    common, names = repository.common_dir, names.rstrip("/")
+    if os.path.lexists(common / names) or _keeps_refs_otherwise(repository):
+        return True
+    return names.encode() in _bytes(common / "packed-refs")
+
+
 def _keeps_refs_otherwise(repository: Repository) -> bool:
     """Whether refs may lie elsewhere than in files of their own and the packed ones."""
     return (repository.common_dir / "reftable").exists()
@@ -281,7 +289,7 @@ def _keeps_refs_otherwise(repository: Repository) -> bool:
 def _bytes(path: Path) -> bytes:
     """What a file of git's holds; nothing where it is missing or no plain file."""
     try:
-        return read_regular(path, _LIMIT)
+        return read_if_there(path, _LIMIT) or b""
     except MdmemoryError:
         return b""
 

@@ -15,8 +15,7 @@ from mdmemory.files import digest
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import AUTHOR, History
 from mdmemory.git.log import Logged
-from mdmemory.git.objects import Object
-from mdmemory.git.trees import Blob
+from mdmemory.git.objects import Blob, Object
 
 KEEP = "refs/mdmemory/keep/"  # what stands here no branch may hold, and nobody may lose
 PAST = f"{KEEP}past"  # chains that were not taken over byte for byte, all behind one commit

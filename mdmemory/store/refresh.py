@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from mdmemory.errors import MdmemoryError, NotFound, RepositoryState, Unwritable
+from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
 from mdmemory.git.replacement import Change
 from mdmemory.note.note import Note
@@ -181,10 +181,7 @@ class Refresher:
         path = self.store.folder / name
         if data is None:
             return os.path.lexists(path)
-        try:
-            return not holds(path, data)
-        except NotFound:
-            return True
+        return not holds(path, data)
 
     def _put(self, name: str, data: bytes | None) -> None:
         if data is None:
@@ -206,10 +203,7 @@ class Refresher:
 def is_foreign(path: Path) -> bool:
     """Whether a person's own text stands under one of our names. A file of ours may be of any
     length. Raises MdmemoryError for a link, a folder and what cannot be read."""
-    try:
-        start = read_start(path, _START).decode("utf-8", "replace")
-    except NotFound:
-        return False
+    start = read_start(path, _START).decode("utf-8", "replace")
     return bool(start) and not index.is_generated(start)
 
 

@@ -12,9 +12,8 @@ from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
-from mdmemory.git.objects import Object
-from mdmemory.git.publishing import Publisher, Write
-from mdmemory.git.trees import Blob
+from mdmemory.git.objects import Blob, Object
+from mdmemory.git.transaction import Publisher, Write
 from mdmemory.git.waiting import Step, Waiting
 from mdmemory.store.index import is_generated
 from mdmemory.store.store import GENERATED

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import BadNote, MdmemoryError, NotFound
-from mdmemory.files import as_given, as_text, digest, read_regular
+from mdmemory.files import as_given, as_text, digest, read_if_there, read_regular
 from mdmemory.note import note as notes_format
 from mdmemory.note.note import Note
 
@@ -88,9 +88,10 @@ class Store:
     def ledger(self) -> str:
         """The text of the conflict ledger, "" when there is none; encodes back to its bytes."""
         try:
-            return read_regular(self.folder / LEDGER).decode("utf-8", "surrogateescape")
+            data = read_if_there(f"{self.folder}/{LEDGER}")
         except MdmemoryError:
-            return ""  # none, or a link or folder in its place, which doctor tells of
+            return ""  # a link or folder is in its place; doctor tells of it
+        return (data or b"").decode("utf-8", "surrogateescape")
 
     def find(self, name: str, *, former: bool = True) -> StoredNote:
         """The note that NAME on the command line means: its file, its stem, or its name; then

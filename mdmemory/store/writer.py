@@ -17,13 +17,14 @@ from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, Repository
 from mdmemory.files import digest, read_regular, require_utf8
 from mdmemory.git import open_files, replacement, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
+from mdmemory.git.journal import Journals
 from mdmemory.git.lock import USUAL, Patience, locked
+from mdmemory.git.private_folder import STATE
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
+from mdmemory.git.waiting import KEEP as KEPT_REFS
 from mdmemory.git.waiting import Waiting
-from mdmemory.store.plain import PlainWrites
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import Refresher
-from mdmemory.store.replay import replay
 from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER, is_note_name
 
@@ -94,9 +95,7 @@ class Writer:
         path = common or self.project.prepare_private() / "lock"
         with locked(path, self.holder, self.patience), reading:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
-            found = Transactions(self.history).recover() if self.history else ()
-            plain = PlainWrites(self.project.store, private).recover() if private else ()
-            for sentence in (*found, *plain, *open_files.sweep(self.project.store)):
+            for sentence in self._recovered(private):
                 self.tell(sentence)
             if self.history is None:  # with git, `recover` knows whether there is anything
                 replacement.sweep_fresh(self.project.store)
@@ -106,6 +105,21 @@ class Writer:
             # what wrote nothing shows a hand edit all the same; a person's merge is left alone
             if self.repository is None or repositories.refusal(self.repository) is None:
                 self.refresher.settle()
+
+    def _recovered(self, private: Path | None) -> list[str]:
+        """Finish what killed processes left; the sentences on that. Mostly there is nothing."""
+        said: list[str] = []
+        if self.history and (publisher := Transactions(self.history).publisher).has_leftovers():
+            from mdmemory.git.recovery import recover
+
+            said += recover(publisher)
+        if private and Journals(private, self.project.store).is_open():
+            from mdmemory.store.plain import PlainWrites
+
+            said += PlainWrites(self.project.store, private).recover()
+        if any(name.startswith(open_files.MARK) for name in os.listdir(self.project.store)):
+            said += open_files.sweep(self.project.store)
+        return said
 
     @cached_property
     def waits(self) -> bool:
@@ -127,11 +141,15 @@ class Writer:
         return Transactions(history, Waiting(history) if self.waits else None)
 
     def _commit_what_waits(self, history: History) -> None:
-        waiting = Waiting(history)
-        if waiting.is_empty() or self.refusal() is not None:
+        if not repositories.may_have(history.repository, KEPT_REFS):
             return
+        chain = Waiting(history)
+        if chain.is_empty() or self.refusal() is not None:
+            return
+        from mdmemory.store.replay import replay
+
         try:
-            said = replay(history, waiting)
+            said = replay(history, chain)
         except (RepositoryState, GitFailed) as problem:
             if Transactions(history).is_open():
                 raise
@@ -244,18 +262,22 @@ class Writer:
         if self.waits:
             old = [change.file for change in changes if change.old is not None]
             return transactions.checkpoint(old, KEEP)
+        files = [change.file for change in changes if change.old is not None]
+        private = self._private()
+        if private and not any(name.startswith(STATE) for name in os.listdir(private)):
+            return transactions.checkpoint(files, KEEP)  # nothing was ever noted
         with self.state() as state:
             waiting = state.uncommitted()
+            if not waiting:
+                return transactions.checkpoint(files, KEEP)
+            # or it is a write that was killed when it had noted just this
+            replacement.sweep_fresh(self.project.store)
             touched = {change.file for change in changes}
-            files = [change.file for change in changes if change.old is not None]
-            if waiting:  # or it is a write that was killed when it had noted just this
-                replacement.sweep_fresh(self.project.store)
             late = [f for f, seen in waiting.items() if f not in touched and self._is(f, seen)]
             unseen = transactions.unseen(late)
             files += [file for file in late if file not in unseen]
             checkpoint = transactions.checkpoint(files, KEEP)
-            if waiting:
-                state.clear_uncommitted()
+            state.clear_uncommitted()
         return checkpoint
 
     def _is(self, file: str, seen: str) -> bool:
@@ -280,6 +302,8 @@ class Writer:
             with self.state() as state:
                 waiting = {c.file: digest(c.new) for c in changes if c.new is not None}
                 state.add_uncommitted(waiting)
+        from mdmemory.store.plain import PlainWrites
+
         kept = PlainWrites(self.project.store, private).apply(changes)
         self.refresher.refresh()
         return self._kept(kept)

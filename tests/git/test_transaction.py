@@ -13,7 +13,7 @@ import pytest
 
 from mdmemory.errors import GitFailed, MdmemoryError, NoteChanged, RepositoryState
 from mdmemory.files import digest
-from mdmemory.git import commits, index_file
+from mdmemory.git import index_file, recovery
 from mdmemory.git import repositories as our_git
 from mdmemory.git.commits_of_store import KEEP, History, Message
 from mdmemory.git.index_file import KEPT
@@ -336,7 +336,7 @@ def test_a_checkpoint_that_is_not_in_the_commit_is_none(
 ) -> None:
     write_note(store, "user-name.md", "By hand.")
     before = everything(store.parents[1])
-    monkeypatch.setattr(commits, "build", lambda history, base, *words: base)
+    monkeypatch.setattr(History, "build", lambda history, base, *words: base)
     with pytest.raises(GitFailed, match=r"does not hold user-name\.md"):
         of(store).checkpoint(["user-name.md"], KEEP)
     assert everything(store.parents[1]) == before
@@ -396,14 +396,14 @@ def test_what_has_taken_a_name_is_never_replaced(how: str, store: Path) -> None:
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Have somebody act between the building of the commit and the moving of the branch."""
-    real = commits.build
+    real = History.build
 
     def build(*words: Any) -> str:
         made = real(*words)
         act()
         return made
 
-    monkeypatch.setattr(commits, "build", build)
+    monkeypatch.setattr(History, "build", build)
 
 
 def test_when_the_branch_moved_meanwhile_everything_stays_as_it_was(
@@ -657,10 +657,10 @@ def interrupted(store: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> Sequen
 
 
 def recover(store: Path, git: Git) -> None:
-    assert of(store).recover()
+    assert recovery.recover(of(store).publisher)
     assert_clean(store.parents[1], git)
     before = everything(store.parents[1])
-    assert not of(store).recover()
+    assert not recovery.recover(of(store).publisher)
     assert everything(store.parents[1]) == before
 
 
@@ -759,7 +759,7 @@ def test_while_it_recovers_git_keeps_out_of_the_index(
     with monkeypatch.context() as patch:
         patch.setattr(index_file, "PATIENCE", 0.1)
         with pytest.raises(RepositoryState, match=r"index\.lock"):
-            of(store).recover()
+            recovery.recover(of(store).publisher)
     assert texts(store) == before
     assert lock.read_bytes() == b"theirs"
     lock.unlink()
@@ -846,6 +846,6 @@ def test_a_store_that_is_gone_stops_no_recovery(
         path.unlink()
     store.rmdir()
     root = store.parents[1]
-    assert of(root).recover()
+    assert recovery.recover(of(root).publisher)
     assert not (root / ".git" / "index.lock").exists()
     assert not of(root).is_open()

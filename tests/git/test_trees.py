@@ -11,8 +11,7 @@ import pytest
 
 from mdmemory.errors import GitFailed
 from mdmemory.git import repositories as our_git
-from mdmemory.git.objects import Object, Objects
-from mdmemory.git.trees import Blob, Trees
+from mdmemory.git.objects import Blob, Object, Objects, Trees
 
 Git = Callable[..., str]
 # names that git sorts otherwise than a plain sort does, and that need quoting elsewhere

@@ -414,7 +414,7 @@ SPARED = {
     "git.open_files": "names of files",
     "store.remembered": "our own cache",
     "store.state_file": "our own schema",
-    "git.trees": "git's own objects",
+    "git.objects": "git's own objects",
     "actions.undo": "lines of a note at their beginnings",
     "store.united": "keys of a head, which has 16 KiB",
 }

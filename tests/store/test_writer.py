@@ -15,8 +15,8 @@ import pytest
 from mdmemory import Memory
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoteChanged, RepositoryState
 from mdmemory.files import digest
-from mdmemory.git import commits
 from mdmemory.git import repositories as our_git
+from mdmemory.git.commits_of_store import History
 from mdmemory.git.transaction import Change
 from mdmemory.store.state import State
 from mdmemory.store.writer import Group, Writer, Written
@@ -289,13 +289,13 @@ def test_nothing_is_written_when_one_of_the_files_is_not_what_it_was(
 def test_an_edit_in_the_middle_of_a_write_is_kept_and_named(
     store: Path, git: Git, open_writer: OpenWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = commits.build
+    real = History.build
 
     def build(*words: Any) -> str:
         (store / "user-name.md").write_bytes(b"saved in the meantime")
         return real(*words)
 
-    monkeypatch.setattr(commits, "build", build)
+    monkeypatch.setattr(History, "build", build)
     done = replace(open_writer(store.parents[1]), "user-name.md")
     assert dict(done.kept) == {"user-name.md": "it was changed meanwhile"}
     assert (store / "user-name.md").read_bytes() == b"saved in the meantime"
