@@ -26,9 +26,9 @@ STILL_LONGER = {"memory.py"}
 
 # path: at most so many files, and so many functions
 LIMITS = {
-    "add": (48, 375),
+    "add": (47, 375),
     "undo": (39, 351),
-    "message": (92, 632),
+    "message": (91, 632),
     "search": (29, 152),
 }
 
