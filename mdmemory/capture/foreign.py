@@ -13,12 +13,12 @@ from itertools import islice
 
 from mdmemory import bounds
 from mdmemory.capture.extract import description_of, name_of
-from mdmemory.capture.gate_words import INJECTION
 from mdmemory.capture.pending import Waiting
 from mdmemory.capture.triggers import foreign, openings
 from mdmemory.capture.whose_words import ORDER
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
+from mdmemory.text import wordlists
 from mdmemory.transcripts.injected import without_memory
 
 MOST = 5  # of a message; a page full of orders is no reason for a list full of them
@@ -49,7 +49,8 @@ def orders(text: str, session: str, today: str) -> list[Waiting]:
 def is_order(line: str) -> bool:
     """Whether a line reads like an order to an assistant, or like one that harms."""
     said = line[:_READ]
-    return any(_pattern(each).search(said) is not None for each in (ORDER, INJECTION))
+    injects = wordlists.pattern("{gate.injection}", said).search(said) is not None
+    return injects or _pattern(ORDER).search(said) is not None
 
 
 def _orders(text: str) -> list[str]:

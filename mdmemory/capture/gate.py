@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from mdmemory.capture import gate_words as words
 from mdmemory.capture.triggers import weight
+from mdmemory.text import wordlists
 
 FLOOR = 20  # letters; a Chinese, Japanese or Korean character counts as three
 JUDGED = 4_000  # characters of a text; a fact takes a sentence or two
@@ -39,34 +39,34 @@ def judge(text: str, *, type: str, source: str) -> Verdict:
     if source in TRUSTED:
         return Verdict(True)
     fact = _without_frame(" ".join(text[:JUDGED].split()), type)
-    claim = _pattern(words.REASON).sub("", fact).strip() or fact
+    claim = wordlists.pattern("{gate.reason}", fact).sub("", fact).strip() or fact
     found = tuple(
         code
         for code, speaks_against in REASONS.items()
         if speaks_against(fact, type)
         and (code not in OF_THE_CLAIM or claim == fact or speaks_against(claim, type))
     )
-    forgiven = set(found) <= set(SOFT) and _says(words.WHY, fact)
+    forgiven = set(found) <= set(SOFT) and _says("{gate.why}", fact)
     return Verdict(not found or forgiven, found)
 
 
 def _without_frame(fact: str, type: str) -> str:
     """What the user said, or what the assistant should do, without the words that say so."""
-    said = _pattern(words.SAID).sub("", fact)
+    said = wordlists.pattern("{gate.said}", fact).sub("", fact)
     if said != fact:
-        said = _pattern(r"^(?:they|he|she)\b").sub("The user", said)
+        said = wordlists.pattern(r"^(?:they|he|she)\b", said).sub("The user", said)
     if type == "feedback":
-        said = _pattern(words.DUTY).sub("", said)
+        said = wordlists.pattern("{gate.duty}", said).sub("", said)
     return said or fact
 
 
-@cache
-def _pattern(expression: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
-    return re.compile(expression, flags)
-
-
 def _says(expression: str, fact: str) -> bool:
-    return _pattern(expression).search(fact) is not None
+    return wordlists.pattern(expression, fact).search(fact) is not None
+
+
+@cache
+def _cased(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)
 
 
 # --- form: what machines print ---------------------------------------------------------------
@@ -145,7 +145,7 @@ def _git_hash(fact: str, _: str) -> bool:
 
 def _raw_error(fact: str, _: str) -> bool:
     """An error as it was printed; what one means, or has to be, is a fact."""
-    return _says(_ERROR, fact) or (_says(_ERROR_WITHIN, fact) and not _says(words.LAW, fact))
+    return _says(_ERROR, fact) or (_says(_ERROR_WITHIN, fact) and not _says("{gate.law}", fact))
 
 
 def _path_heavy(fact: str, _: str) -> bool:
@@ -158,21 +158,21 @@ def _path_heavy(fact: str, _: str) -> bool:
 
 def _is_path(word: str) -> bool:
     bare = re.sub(r"(?::\d+)*[,;:.)`\"']*$", "", word.strip("(`\"'"))
-    return _pattern(_PATH, 0).fullmatch(bare) is not None
+    return _cased(_PATH).fullmatch(bare) is not None
 
 
 def _command_line(fact: str, _: str) -> bool:
     """A whole text that one could paste into a shell."""
     if _says(_SHELL, fact):
         return True
-    command = _pattern(_COMMAND, 0).match(fact) and _says(_PASTED, fact)
+    command = _cased(_COMMAND).match(fact) and _says(_PASTED, fact)
     return bool(command) and not _says(_SENTENCE, fact)
 
 
 def _code(fact: str, _: str) -> bool:
     """A statement of a language, or text that is mostly in a fence."""
     fenced = sum(map(len, re.findall(r"```.*?(?:```|\Z)", fact)))
-    return fenced * 2 > len(fact) or _pattern(_STATEMENT, 0).match(fact) is not None
+    return fenced * 2 > len(fact) or _cased(_STATEMENT).match(fact) is not None
 
 
 # --- meaning: what will not be true, or of use, next month -----------------------------------
@@ -181,99 +181,109 @@ def _code(fact: str, _: str) -> bool:
 def _question(fact: str, type: str) -> bool:
     # "Is the author of ..." says something of the user
     of_user = type == "user" and not _says(r"[?？]|吗", fact) and _says(r"^(?:is|was) ", fact)
-    return (not of_user and _says(words.ASKS, fact)) or _says(words.WONDERS, fact)
+    return (not of_user and _says("{gate.asks}", fact)) or _says("{gate.wonders}", fact)
 
 
 def _task(fact: str, type: str) -> bool:
-    if (_order(fact, type) or _wish(fact, type)) and not _says(words.EACH_TIME, fact):
+    if (_order(fact, type) or _wish(fact, type)) and not _says("{gate.each_time}", fact):
         return True
-    some_day = _says(words.PERHAPS, fact) or (
-        _says(words.PLANNED, fact) and (type != "user" or _says(words.WORK, fact))
+    some_day = _says("{gate.perhaps}", fact) or (
+        _says("{gate.planned}", fact) and (type != "user" or _says("{gate.work}", fact))
     )
-    return (some_day and not _says(words.DATED, fact)) or _says(words.TO_DO, fact)
+    return (some_day and not _says("{gate.dated}", fact)) or _says("{gate.to_do}", fact)
 
 
 def _order(fact: str, type: str) -> bool:
     """In feedback an order is a rule, but for what was to be done there and then."""
     if type == "feedback":
-        return _says(words.AT_ONCE, fact)
-    return (_says(words.ORDER, fact) or _says(words.ONCE, fact)) and not _says(words.HOW, fact)
+        return _says("{gate.at_once}", fact)
+    return (_says("{gate.order}", fact) or _says("{gate.once}", fact)) and not _says(
+        "{gate.how}", fact
+    )
 
 
 def _wish(fact: str, type: str) -> bool:
     if type == "project":
-        return _says(words.WANTS, fact) or _says(words.WISHED_CJK, fact)
-    return _says(words.WANTS, fact) and _says(words.WORK, fact) and not _says(words.RULE, fact)
+        return _says("{gate.wants}", fact) or _says("{gate.wished_cjk}", fact)
+    return (
+        _says("{gate.wants}", fact)
+        and _says("{gate.work}", fact)
+        and not _says("{gate.rule}", fact)
+    )
 
 
 def _progress(fact: str, type: str) -> bool:
-    if _says(words.FORBIDS, fact):
+    if _says("{gate.forbids}", fact):
         return False
-    of_user = _says(words.USER_DID, fact) and type not in ("user", "feedback")
-    if of_user or _says(words.PROGRESS, fact):
-        return not _says(words.CAME_TO, fact)
-    if _says(words.PROGRESS_UNLESS_RULE, fact) and not _says(words.LAW, fact):
+    of_user = _says("{gate.user_did}", fact) and type not in ("user", "feedback")
+    if of_user or _says("{gate.progress}", fact):
+        return not _says("{gate.came_to}", fact)
+    if _says("{gate.progress_unless_rule}", fact) and not _says("{gate.law}", fact):
         return True
-    report = _says(words.LABELLED, fact) or (
-        type != "feedback" and _says(words.REPORT, fact) and not _says(words.RULE, fact)
+    report = _says("{gate.labelled}", fact) or (
+        type != "feedback" and _says("{gate.report}", fact) and not _says("{gate.rule}", fact)
     )
-    state = report or (_says(words.STATE, fact) and not _says(words.IF_SO, fact))
-    return state and not _says(words.DATED, fact)
+    state = report or (_says("{gate.state}", fact) and not _says("{gate.if_so}", fact))
+    return state and not _says("{gate.dated}", fact)
 
 
 def _event(fact: str, type: str) -> bool:
     """Something that happened, and neither decided anything nor says how things are."""
-    if type == "reference" or _says(words.YEAR, fact) or _says(words.CAME_TO, fact):
+    if type == "reference" or _says("{gate.year}", fact) or _says("{gate.came_to}", fact):
         return False
     # a life is told in the past tense, and so is what a preference was seen by
-    if type == "user" or (type == "feedback" and _says(words.OF_THE_USER, fact)):
-        return _says(words.IN_SESSION, fact)
-    told = _says(words.HAPPENED, fact) or (fact.isascii() and _says(words.DID, fact))
-    if told and not _says(words.PRESENT, fact) and not _says(words.LASTS, fact):
+    if type == "user" or (type == "feedback" and _says("{gate.of_the_user}", fact)):
+        return _says("{gate.in_session}", fact)
+    told = _says("{gate.happened}", fact) or (fact.isascii() and _says("{gate.did}", fact))
+    if told and not _says("{gate.present}", fact) and not _says("{gate.lasts}", fact):
         return True
     return (
-        not fact.isascii() and _says(words.HAPPENED_CJK, fact) and not _says(words.LASTS_CJK, fact)
+        not fact.isascii()
+        and _says("{gate.happened_cjk}", fact)
+        and not _says("{gate.lasts_cjk}", fact)
     )
 
 
 def _measured(fact: str, type: str) -> bool:
     return (
         type != "user"
-        and _says(words.MEASURED, fact)
-        and not (_says(words.BOUND, fact) or _says(words.DATED, fact))
+        and _says("{gate.measured}", fact)
+        and not (_says("{gate.bound}", fact) or _says("{gate.dated}", fact))
     )
 
 
 def _restated(fact: str, type: str) -> bool:
     """What a piece of code does, without a rule about it."""
-    rule = _says(words.RULE, fact) or _says(words.EACH_TIME, fact)
-    told = _says(words.HANDBOOK, fact) or (
-        _says(words.RESTATED, fact) and not _says(words.OUTSIDE, fact)
+    rule = _says("{gate.rule}", fact) or _says("{gate.each_time}", fact)
+    told = _says("{gate.handbook}", fact) or (
+        _says("{gate.restated}", fact) and not _says("{gate.outside}", fact)
     )
     return type == "project" and not rule and told
 
 
 def _dangling(fact: str, type: str) -> bool:
-    here = type != "reference" and _says(words.HERE, fact) and not _says(words.EACH_TIME, fact)
-    return here or _says(words.DANGLING, fact)
+    here = (
+        type != "reference" and _says("{gate.here}", fact) and not _says("{gate.each_time}", fact)
+    )
+    return here or _says("{gate.dangling}", fact)
 
 
 def _temporary(fact: str, _: str) -> bool:
-    return _says(words.FOR_NOW, fact) and not _says(words.DATED, fact)
+    return _says("{gate.for_now}", fact) and not _says("{gate.dated}", fact)
 
 
 def _bad_feedback(fact: str, type: str) -> bool:
     """Praise, a mood or good advice that comes with no rule."""
     if type != "feedback":
         return False
-    advice = _says(words.PLATITUDE, fact) and not _says(words.PARTICULAR, fact)
-    return advice or (_says(words.MOOD, fact) and not _says(words.RULE, fact))
+    advice = _says("{gate.platitude}", fact) and not _says("{gate.particular}", fact)
+    return advice or (_says("{gate.mood}", fact) and not _says("{gate.rule}", fact))
 
 
 def _bad_decision(fact: str, type: str) -> bool:
     """A decision that does not say what was chosen."""
-    decided = type == "project" and _says(words.DECIDED, fact)
-    return decided and _says(words.NO_CHOICE, fact)
+    decided = type == "project" and _says("{gate.decided}", fact)
+    return decided and _says("{gate.no_choice}", fact)
 
 
 def _when(expression: str) -> Callable[[str, str], bool]:
@@ -294,9 +304,9 @@ REASONS: dict[str, Callable[[str, str], bool]] = {
     "event": _event,
     "measured": _measured,
     "restated": _restated,
-    "courtesy": _when(words.COURTESY),
-    "self_talk": _when(words.SELF_TALK),
-    "injection": _when(words.INJECTION),
+    "courtesy": _when("{gate.courtesy}"),
+    "self_talk": _when("{gate.self_talk}"),
+    "injection": _when("{gate.injection}"),
     "temporary": _temporary,
     "bad_feedback": _bad_feedback,
     "bad_decision": _bad_decision,

@@ -5,11 +5,10 @@ signs that cannot be seen. Pure; everything the state holds has come this way.
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from mdmemory.capture.gate_words import INJECTION
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
+from mdmemory.text import wordlists
 from mdmemory.transcripts.injected import without_memory
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
@@ -23,11 +22,6 @@ LOOKED_AT = 4_000  # characters of a text of which one line is kept
 LEFT_OUT = "(left out: it reads as an instruction to an assistant)"
 # What would close or open a block of ours in the prompt that it stands in.
 _OURS = re.compile(r"<(?=/?(?:core_memory|working_memory|goal|progress|context|private)\b)", re.I)
-
-
-@cache
-def _instruction() -> re.Pattern[str]:
-    return re.compile(INJECTION, re.IGNORECASE)
 
 
 def visible(text: str) -> str:
@@ -59,7 +53,7 @@ def line(text: str, limit: int) -> str:
     text = " ".join(text.split())
     if len(text) > LOOKED_AT:
         text = text[:LOOKED_AT].rpartition(" ")[0]  # no word is cut in two before it is redacted
-    if _instruction().search(text):
+    if wordlists.pattern("{gate.injection}", text).search(text):
         text = LEFT_OUT
     # again after the cut: half of a text may look like what the whole did not
     return cut(clean(cut(clean(text), limit)), limit)

@@ -23,7 +23,6 @@ from mdmemory.capture import (
     fact,
     foreign,
     gate,
-    gate_words,
     keeping,
     keeping_words,
     near,
@@ -289,7 +288,7 @@ EVERY = (
     row(lambda text: fact.fact_of(text), fact, "fact_of"),
     row(fact.hook, fact, "hook"),
     row(lambda text: fact.is_borne_out(text, [text]), fact, "is_borne_out", bounds.FACT),
-    *(row(_gate(each), gate, each, bounds.FACT, gate_words) for each in limits.TYPES),
+    *(row(_gate(each), gate, each, bounds.FACT) for each in limits.TYPES),
     row(lambda text: proof.invented(text, ["a"]), proof, "invented", bounds.FACT, literals),
     row(lambda text: proof.invented("a `b`", [text]), proof, "sources", bounds.MESSAGE, literals),
     row(_prove, proof, "prove"),
@@ -397,6 +396,7 @@ EVERY = (
 )
 
 SPARED = {
+    "text.wordlists": "our own word lists",
     "capture.imports.reading": "names of files",
     "compact.removals": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",

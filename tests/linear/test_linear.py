@@ -21,6 +21,7 @@ from linear.table import EVERY, SPARED, Row, forget, quietly
 from pace import FULL
 
 import mdmemory
+from mdmemory.text import wordlists
 
 LONG, SHORT = 200_000, 10_000  # characters of the longer text, in a full run and in a sampled one
 LOUD = 0.05  # seconds of processor time; what takes less says nothing
@@ -42,8 +43,17 @@ def expressions(module: str) -> Iterator[str | bytes]:
     tree = ast.parse(inspect.getsource(found))
     words = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
     for text in (*held.values(), *words):
-        if isinstance(text, str) and re.search(r"[\\\[(|*+?]", text) and is_expression(text):
+        text = with_words(text) if isinstance(text, str) else ""
+        if re.search(r"[\\\[(|*+?]", text) and is_expression(text):
             yield text
+
+
+def with_words(text: str) -> str:
+    """The text with the rows of the word lists that it names."""
+    try:
+        return wordlists.filled(text)
+    except KeyError:
+        return text
 
 
 def is_expression(text: str) -> bool:

@@ -1,0 +1,123 @@
+"""Each row of the word lists has a sentence, and the sentence depends on it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pace import FULL, sample
+from rows import each
+
+import mdmemory
+from mdmemory.capture import triggers
+from mdmemory.capture.gate import judge
+from mdmemory.text import wordlists
+
+LANGUAGES = sorted(path.stem for path in wordlists.FOLDER.glob("*.toml"))
+Row = tuple[str, str, str, str]  # language, section, row, "verdict: sentence"
+
+
+def every_row() -> Iterator[Row]:
+    for language in LANGUAGES:
+        for section in wordlists.sections(language):
+            for row, shown in wordlists.rows(section, language).items():
+                yield language, section, row, shown
+
+
+def gate(label: str, sentence: str) -> tuple[str, object]:
+    type_, _, _ = label.partition(" ")
+    found = judge(sentence, type=type_, source="extraction")
+    words = ["kept"] if found.accepted else []
+    return " ".join([type_, *words, *found.reasons]), found
+
+
+def request(_: str, message: str) -> tuple[str, object]:
+    found = triggers.find(message)
+    words = sorted({one.reason or "kept" for one in found})
+    return " ".join(words) or "nothing", found
+
+
+ROOMS = {
+    "gate": gate,
+    "keep": request,
+    "message": request,
+    "rule": request,
+    "trigger": request,
+}
+
+
+def verdict(section: str, shown: str) -> tuple[str, str, object]:
+    """The stated label, the label that the code gives, and all that it says."""
+    stated, _, sentence = shown.partition(": ")
+    label, found = ROOMS[section.partition(".")[0]](stated, sentence)
+    return stated, label, found
+
+
+def test_every_sentence_has_the_verdict_that_its_row_states() -> None:
+    def check(language: str, section: str, row: str, shown: str) -> None:
+        stated, label, _ = verdict(section, shown)
+        assert label == stated
+
+    each(every_row(), check)
+
+
+def test_without_the_row_its_sentence_is_judged_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = wordlists.rows
+
+    def check(language: str, section: str, row: str, shown: str) -> None:
+        def less(name: str, of: str) -> dict[str, str]:
+            found = whole(name, of)
+            hidden = (name, of) == (section, language)
+            return {key: found[key] for key in found if not hidden or key != row}
+
+        before = verdict(section, shown)
+        with monkeypatch.context() as patch:
+            patch.setattr(wordlists, "rows", less)
+            forget()
+            after = verdict(section, shown)
+        forget()
+        assert before != after
+
+    rows = list(every_row())
+    each(sample(rows, 1 if FULL else 60), check)
+    wordlists._compiled.cache_clear()
+
+
+def forget() -> None:
+    wordlists.filled.cache_clear()
+    triggers._found.cache_clear()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rows_are_sorted_and_each_is_an_expression(language: str) -> None:
+    assert language in wordlists.LATIN + wordlists.CJK
+    for section in wordlists.sections(language):
+        rows = list(wordlists.rows(section, language))
+        assert rows == sorted(rows), section
+        each(rows, lambda row: re.compile(wordlists.filled(row)))
+    text = (wordlists.FOLDER / f"{language}.toml").read_text(encoding="utf-8")
+    assert list(flat(tomllib.loads(text))) == wordlists.sections(language)
+
+
+def flat(tables: dict[str, dict[str, object]]) -> Iterator[str]:
+    for room, sections in tables.items():
+        yield from (f"{room}.{name}" for name in sections)
+
+
+def test_every_section_is_named_in_the_code_or_in_a_row() -> None:
+    assert mdmemory.__file__
+    code = [path.read_text("utf-8") for path in Path(mdmemory.__file__).parent.rglob("*.py")]
+    told = "".join([*code, *(row for _, _, row, _ in every_row())])
+    named = {section for language in LANGUAGES for section in wordlists.sections(language)}
+    assert {section for section in named if f"{{{section}}}" not in told} == set()
+
+
+def test_a_text_without_east_asian_characters_is_read_without_their_rows() -> None:
+    latin = wordlists.pattern("{gate.for_now}", "für heute – ’s \ufffc").pattern
+    assert "今天" not in latin
+    assert "今天" in wordlists.pattern("{gate.for_now}", "今天").pattern
+    with pytest.raises(KeyError):
+        wordlists.pattern("{gate.none_such}", "")
