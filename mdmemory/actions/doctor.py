@@ -231,13 +231,16 @@ class Finding:
     fixable: bool = False
 
 
-def examine(writer: Writer, now: datetime) -> list[Finding]:
-    """The findings of all checks, in their order. `now` tells how old a leftover is."""
+def examine(writer: Writer, now: datetime, *, fix: bool = False) -> list[Finding]:
+    """The findings of all checks, in their order; `fix` first repairs what can be repaired safely.
+    `now` tells how old a leftover is."""
+    if fix:
+        _fix(writer, now)
     found = [finding for check in CHECKS for finding in check(writer)]
     return found + list(_temporary(writer, now)) + list(_stuck(writer, now))
 
 
-def fix(writer: Writer, now: datetime) -> None:
+def _fix(writer: Writer, now: datetime) -> None:
     """Do what is safe: finish an open journal, refresh the index, sweep temporary files, add
     missing attributes, and let links say the names that their notes have now."""
     with writer.locked():

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from mdmemory.errors import NotFound
+from mdmemory.actions.undo import find
+from mdmemory.errors import NoGit, NotFound
 from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
-from mdmemory.git.log import FILES_TRAILER, Logged, read_with_files
+from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, read_with_files
+from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import Note
 from mdmemory.store.store import GENERATED, Store, decode, is_note_name
+from mdmemory.store.writer import Writer
 
 WORK_TREE, BY_HAND, REVERT = "work tree", "by hand", "revert"  # kinds, besides those of Memory-Op
 
@@ -84,6 +87,46 @@ def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, N
         except NotFound:
             continue
     return found
+
+
+def history_of(writer: Writer) -> History:
+    """The history of a store whose index is up to date. Raises NoGit, or why git cannot be used."""
+    writer.refresher.keep_fresh()
+    if writer.history is None:
+        raise writer.refusal() or NoGit("There is no git repository.")
+    return writer.history
+
+
+def log(history: History, limit: int | None = None) -> list[tuple[Logged, bool]]:
+    """Our commits, newest first, each with whether it was undone since. Writes that wait to be
+    committed stand first."""
+    undone = history.undone()
+    entries = [*waiting(history), *history.log(limit)]
+    return [(entry, entry.commit in undone) for entry in entries[:limit]]
+
+
+def waiting(history: History | None) -> list[Logged]:
+    """The writes that wait to be committed, newest first, without those that only keep what a
+    person had written."""
+    entries = Waiting(history).log() if history else []
+    return [entry for entry in entries if entry.get(ID_TRAILER)]
+
+
+def diff(
+    history: History, id: str | None, *, generated: bool, words: bool
+) -> tuple[Logged | None, str]:
+    """The commit `id` (None: our newest), and its changes; None and "" where there is none.
+
+    `generated` and `words` as in `difference`. Raises NotFound when `id` names no commit.
+    """
+    entries = [*waiting(history), *history.log()]
+    if id is None and not entries:
+        return None, ""
+    try:
+        entry = find(history, entries, id) if id else entries[0]
+    except NotFound:
+        entry = commit_named(history, id or "")  # by hand: as good to look at
+    return entry, difference(history, entry.commit, generated=generated, words=words)
 
 
 def commit_named(history: History, id: str) -> Logged:

@@ -81,21 +81,6 @@ from mdmemory.store.store import (
 )
 
 
-def advice(folder: Path) -> list[str]:
-    """A sentence when the store lies in a repository with a remote and other authors."""
-    repository = repositories.find(folder)
-    if repository is None or not repository.ask("remote"):
-        return []
-    # a line about each commit, then its author
-    lines = (repository.ask("rev-list", "-n500", "--format=%ae", "HEAD") or b"").splitlines()
-    if len(set(lines[1::2])) < 2:
-        return []
-    return [
-        f"This repository has a remote and other authors: whoever reads it reads {folder}. "
-        "`mdmemory init --own-repo` keeps the notes in a repository of their own."
-    ]
-
-
 @dataclass
 class Setup:
     """What `init` did: sentences for the person, the commit, and the files that it holds."""
@@ -140,7 +125,24 @@ def init(
     with _locked(setup.project, repository):
         _fill(setup, base, repository, is_secret)
     open_project(root, places)
+    if not own_repo:
+        setup.said += _advice(setup.project.store)
     return setup
+
+
+def _advice(folder: Path) -> list[str]:
+    """A sentence when the store lies in a repository with a remote and other authors."""
+    repository = repositories.find(folder)
+    if repository is None or not repository.ask("remote"):
+        return []
+    # a line about each commit, then its author
+    lines = (repository.ask("rev-list", "-n500", "--format=%ae", "HEAD") or b"").splitlines()
+    if len(set(lines[1::2])) < 2:
+        return []
+    return [
+        f"This repository has a remote and other authors: whoever reads it reads {folder}. "
+        "`mdmemory init --own-repo` keeps the notes in a repository of their own."
+    ]
 
 
 def _store_path(root: Path, places: Places, wanted: str | None) -> str:

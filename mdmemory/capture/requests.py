@@ -6,7 +6,8 @@ not even a note that a person removed in between.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -16,8 +17,11 @@ from mdmemory.capture.extract import Asked, Proposal, asked_in, propose
 from mdmemory.capture.outcome import Extracted, Findings
 from mdmemory.capture.run import ANSWERED, write
 from mdmemory.capture.triggers import find
-from mdmemory.capture.wishes import Inbox, Wish
+from mdmemory.capture.wishes import Inbox, Wish, inboxes
+from mdmemory.errors import MdmemoryError
+from mdmemory.note.limits import MAX_BODY
 from mdmemory.store import evidence
+from mdmemory.store.project import Project
 from mdmemory.store.state import State
 from mdmemory.store.writer import Writer
 from mdmemory.transcripts.turns import Turn
@@ -90,6 +94,61 @@ def _keep_wishes(
         evidence.record(state, list(found.evidence()), now)
         _answered(state, session, said)
     return done
+
+
+def keep_or_put_by(
+    open_writer: Callable[[], Writer], project: Project, text: str, session: str, turn: str, *,
+    now: datetime,
+) -> Extracted:  # fmt: skip
+    """Store what a message asks for, or put it into an inbox of the project where that is not
+    possible now; a message that asks for nothing opens nothing. `now` is UTC."""
+    if not asks(text):
+        return Extracted(session)
+    today = now.date().isoformat()
+    try:
+        done = keep(open_writer(), session, Turn(turn, "user", text), now=now)
+    except MdmemoryError as problem:
+        return put_by(inboxes(project), text, session, turn, today, problem)
+    except OSError as problem:
+        failure = MdmemoryError(f"The file system refused ({problem.strerror or problem}).")
+        return put_by(inboxes(project), text, session, turn, today, failure)
+    if any(drop["reasons"] == ["unfit"] for drop in done.dropped):
+        failure = MdmemoryError(
+            f"It does not fit into one note, which has at most {MAX_BODY:,} characters.",
+            "Say it in parts, or move it from there into notes.", code="unfit",
+        )  # fmt: skip
+        late = put_by(inboxes(project), text, session, turn, today, failure, only_long=True)
+        done.kept, done.failure = late.kept, late.failure
+    return done
+
+
+def put_by(
+    places: Sequence[Inbox], text: str, session: str, turn: str, today: str,
+    failure: MdmemoryError, *, only_long: bool = False,
+) -> Extracted:  # fmt: skip
+    """Put the wishes of a message into the first of the inboxes that takes them: `kept` names the
+    files. `only_long`: only those that do not fit into a note."""
+    done = Extracted(session, failure=failure)
+    wishes = [each for each in wishes_in(text, turn) if not only_long or len(each.text) > MAX_BODY]
+    for inbox in places if wishes else ():
+        try:
+            done.kept = [str(path) for path in inbox.put(wishes, session, today, failure.code)]
+            break
+        except (MdmemoryError, OSError):
+            continue
+    return done
+
+
+def write_wishes(
+    open_writer: Callable[[], Writer], places: Sequence[Inbox], *, now: datetime
+) -> list[Extracted]:
+    """Write the wishes of these inboxes; the outcome of each turn. A wish that cannot be written
+    yet stays where it is."""
+    written: list[Extracted] = []
+    for inbox in places:
+        with suppress(MdmemoryError, OSError):
+            written += [done for done, _ in keep_what_waits(open_writer(), inbox, now=now)]
+    return written
 
 
 def _answered(state: State, session: str, turn: Turn) -> None:

@@ -19,7 +19,7 @@ from mdmemory.capture.outcome import Extracted, Findings, stored_as
 from mdmemory.capture.question import Question, is_worth_asking, question, redacted
 from mdmemory.capture.settled import judged_first
 from mdmemory.errors import Busy, MdmemoryError
-from mdmemory.llm.answer import Model
+from mdmemory.llm.answer import Asking
 from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import Evidence
@@ -29,7 +29,7 @@ from mdmemory.store.writer import Writer
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript, Turn, since, turns_read
 
-__all__ = ["Asking", "Extracted", "extract"]
+__all__ = ["Extracted", "extract"]
 
 # Requests are found in all turns at once, a model reads them part by part: so requests have a
 # watermark of their own, and a note that a person removed in between is not stored again.
@@ -37,14 +37,6 @@ _REQUESTS = "requests"
 # The turns whose requests were stored while they were said, one after the other.
 ANSWERED = "answered"
 Report = Callable[[int, int, str], None]  # done, total, what
-
-
-@dataclass(frozen=True)
-class Asking:
-    """A model to ask, and the system text it is asked with."""
-
-    model: Model
-    system: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
+from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
 from mdmemory.transcripts.injected import without_memory
@@ -58,6 +59,14 @@ _FACT = re.compile(rf"{_KIND}(?P<fact>\S.*)", re.I)
 _REINFORCE = re.compile(r"REINFORCE[ \t]+\[M(?P<number>\d{1,3})\].{0,40}")
 _REPLACE = re.compile(rf"REPLACE[ \t]+\[M(?P<number>\d{{1,3}})\][ \t]*{_KIND}(?P<fact>\S.*)", re.I)
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+
+
+def request_of(refresher: Refresher) -> tuple[str, dict[str, str]]:
+    """`request` for the notes that the index lists, the strongest first."""
+    index = refresher.current().index
+    listed, strengths = set(index.listed), index.strengths
+    notes = [note for note in refresher.store.notes() if note.file in listed]
+    return request(sorted(notes, key=lambda note: (-strengths[note.file], note.file)))
 
 
 def request(notes: Sequence[StoredNote]) -> tuple[str, dict[str, str]]:

@@ -152,29 +152,24 @@ def _key(file: Path) -> bytes:
 
 def inboxes(project: Project) -> list[Inbox]:
     """The inboxes of a project: the store's own first, then the person's."""
-    return [Inbox(project.store / FOLDER, _key_file()), _personal(project.root)]
+    own = person.state_folder()
+    key = own / "inbox.key"
+    personal = Inbox(own / "inbox", key, os.path.realpath(project.root))
+    return [Inbox(project.store / FOLDER, key), personal]
 
 
 def inbox_without_store(start: Path) -> Inbox:
     """The nearest inbox for a folder whose store cannot be opened: that of the usual store where it
     is there and ours, else the person's."""
-    root = _root(start)
+    root, own = _root(start), person.state_folder()
     store = root / _USUAL
     try:
         is_ours = read_start(store / "MEMORY.md", len(_OURS)) == _OURS
     except MdmemoryError:
         is_ours = False
     if is_ours and os.path.realpath(store) == os.path.join(os.path.realpath(root), _USUAL):
-        return Inbox(store / FOLDER, _key_file())
-    return _personal(root)
-
-
-def _personal(root: Path) -> Inbox:
-    return Inbox(person.state_folder() / "inbox", _key_file(), os.path.realpath(root))
-
-
-def _key_file() -> Path:
-    return person.state_folder() / "inbox.key"
+        return Inbox(store / FOLDER, own / "inbox.key")
+    return Inbox(own / "inbox", own / "inbox.key", os.path.realpath(root))
 
 
 def _root(start: Path) -> Path:

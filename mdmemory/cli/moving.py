@@ -12,8 +12,9 @@ from mdmemory.errors import Unwritable
 from mdmemory.note.note import UNREADABLE, fields
 
 if TYPE_CHECKING:
+    from mdmemory.actions.listing import Listed
     from mdmemory.capture.imports.run import Imported
-    from mdmemory.memory import Listed, Memory
+    from mdmemory.memory import Memory
     from mdmemory.store.store import StoredNote
 
 

@@ -6,9 +6,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.actions.listing import Listed
 from mdmemory.cli.output import emit, is_terminal, opened, plural, warn
 from mdmemory.errors import MdmemoryError, NoGit, UsageError
-from mdmemory.memory import Listed, Memory
+from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
 from mdmemory.note.note import UNREADABLE, fields
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import Namespace
 from typing import Any
 
-from mdmemory.config import person
 from mdmemory.git.lock import Patience
 from mdmemory.memory import Memory
 
@@ -22,7 +22,8 @@ def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
     A person waits longer for others who write, and hears of it at a terminal. A command that writes
     takes along what was asked for earlier and could not be written.
     """
-    automatic = automatic or person.is_run_by_git()
+    # git started us (a hook, an editor that it waits for): no branch may move in the middle of it
+    automatic = automatic or "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
     waiting = warn if sys.stderr.isatty() else _silent
     memory = Memory.open(
         ".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn,

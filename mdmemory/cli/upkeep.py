@@ -9,7 +9,7 @@ from typing import Any
 from mdmemory.cli.output import emit, opened, plural
 from mdmemory.config import person
 from mdmemory.git.log import ID_TRAILER
-from mdmemory.memory import Memory, state
+from mdmemory.memory import Memory
 from mdmemory.store.store import INDEX
 
 
@@ -105,7 +105,7 @@ def _last(report: dict[str, Any]) -> str:
 def _report(memory: Memory) -> dict[str, Any]:
     from mdmemory.llm.choose import sends_to  # `index` stands in this module too, and is quicker
 
-    with state(memory) as known:
+    with memory.state() as known:
         last = known.last_pass()
         used = known.usage(person.now().date().isoformat())
     settings = memory.project.settings

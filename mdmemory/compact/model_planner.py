@@ -73,7 +73,7 @@ from mdmemory.errors import (
     MdmemoryError,
 )
 from mdmemory.llm.answer import (
-    Model,
+    Asking,
 )
 from mdmemory.llm.schemas import (
     PLAN,
@@ -299,14 +299,6 @@ MAX_FAILURES = 2  # in a row
 _FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
 
 
-@dataclass(frozen=True)
-class Asking:
-    """A model to ask, and the system text it is asked with."""
-
-    model: Model
-    system: str
-
-
 @dataclass
 class Talk:
     """`failed` says (code, sentence) why there was no answer to read; `rejected` are answers that
@@ -375,8 +367,6 @@ class Talk:
         so_far = self.tokens
         self.tokens = Tokens(so_far.input + input, so_far.output + output, so_far.calls + calls)
 
-
-__all__ = ["Asked", "Asking"]
 
 MAX_CHARS = 60_000  # of the notes of one question, as they are shown
 

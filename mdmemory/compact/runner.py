@@ -4,38 +4,17 @@ The planner is asked while no lock is held; the notes are read again under the l
 guards judge the plan against what they are then.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import os
 import time
-from collections.abc import (
-    Callable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from contextlib import (
-    contextmanager,
-    nullcontext,
-)
-from dataclasses import (
-    dataclass,
-    field,
-)
-from datetime import (
-    datetime,
-    timedelta,
-)
-from pathlib import (
-    Path,
-)
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
 
-from mdmemory.compact import (
-    guards,
-    taken_back,
-)
+from mdmemory.compact import guards, taken_back
 from mdmemory.compact.plan import (
     MAX_PASS_LINES,
     Delete,
@@ -50,68 +29,27 @@ from mdmemory.compact.plan import (
     parse,
     shown,
 )
-from mdmemory.compact.planner import (
-    Planner,
-    Proposal,
-    Tokens,
-)
-from mdmemory.compact.removals import (
-    removed,
-)
-from mdmemory.compact.result import (
-    changes as changes_of,
-)
-from mdmemory.compact.result import (
-    pairs,
-)
-from mdmemory.compact.week import (
-    gone_lately,
-)
-from mdmemory.compact.week import (
-    trailers as removal_trailers,
-)
-from mdmemory.config.settings import (
-    Settings,
-)
-from mdmemory.errors import (
-    Busy,
-    NoState,
-    NotFound,
-    Unwritable,
-)
-from mdmemory.files import (
-    digest,
-    read_regular,
-    write_atomic,
-    writing,
-)
-from mdmemory.git.lock import (
-    is_ours,
-    lock_file,
-)
-from mdmemory.git.private_folder import (
-    is_folder,
-    subfolder,
-)
-from mdmemory.git.transaction import (
-    Change,
-)
-from mdmemory.store import (
-    conflicts,
-)
-from mdmemory.store.state import (
-    Pass,
-)
-from mdmemory.store.store import (
-    LEDGER,
-    StoredNote,
-)
-from mdmemory.store.writer import (
-    Group,
-    Writer,
-)
+from mdmemory.compact.planner import Given, Planner, Proposal, Tokens
+from mdmemory.compact.removals import removed
+from mdmemory.compact.result import changes as changes_of
+from mdmemory.compact.result import pairs
+from mdmemory.compact.week import gone_lately
+from mdmemory.compact.week import trailers as removal_trailers
+from mdmemory.config.settings import Settings
+from mdmemory.errors import Busy, NoState, NotFound, Unwritable
+from mdmemory.files import digest, read_regular, write_atomic, writing
+from mdmemory.git.lock import is_ours, lock_file
+from mdmemory.git.private_folder import is_folder, subfolder
+from mdmemory.git.transaction import Change
+from mdmemory.llm.answer import Asking, Model
+from mdmemory.privacy import redacted
+from mdmemory.store import conflicts
+from mdmemory.store.state import Pass
+from mdmemory.store.store import LEDGER, StoredNote
+from mdmemory.store.writer import Group, Writer
 
 KEPT = timedelta(days=7)
+Report = Callable[[int, int, str], None]  # done, total, what
 
 
 def keep(folder: Path, answers: Sequence[str], redact: Callable[[str], str], now: datetime) -> None:
@@ -425,6 +363,46 @@ class Compactor:
             if self.writer.repository is None:
                 raise
             return self.writer.repository.common_dir / "mdmemory-compact.lock"
+
+
+def compact(
+    writer: Writer, now: datetime, *, plan: str | bytes | None, model: Model | None, offline: bool,
+    if_due: bool, dry_run: bool, report: Report,
+) -> Outcome:  # fmt: skip
+    """One pass by the given `plan`, by no model where none is chosen or `offline`, else by `model`
+    or the one that the settings choose. Errors are those of `Compactor.run`.
+
+    `report(done, total, what)` hears of each question to a model.
+    """
+    planner = _planner(writer, now.date().isoformat(), plan, model, offline, report)
+    return Compactor(writer, planner, redacted, now).run(if_due=if_due, dry_run=dry_run)
+
+
+def why_due(writer: Writer, now: datetime) -> str | None:
+    """Why a pass is due, in words, or None."""
+    return Compactor(writer, Given(""), redacted, now).due()
+
+
+def _planner(
+    writer: Writer, today: str, plan: str | bytes | None, model: Model | None, offline: bool,
+    report: Report,
+) -> Planner:  # fmt: skip
+    if plan is not None:
+        return Given(plan)
+    kind = model.kind if model else writer.project.settings.text("planner")
+    if offline or kind == "offline":
+        from mdmemory.compact.offline import Offline
+
+        return Offline(writer.history)
+    from mdmemory.compact.model_planner import Asked
+    from mdmemory.llm.choose import asking
+
+    def ask() -> Asking:
+        chosen = asking("compact", writer.project, today, model)
+        assert chosen is not None, "a planner with a model is chosen"
+        return chosen
+
+    return Asked(kind, ask, today, redacted, report)
 
 
 def describe(op: Op) -> str:

@@ -66,12 +66,6 @@ def _base(environment: Mapping[str, str], variable: str, usual: str) -> Path:
     return Path(named) if os.path.isabs(named) else Path.home() / usual
 
 
-def is_run_by_git() -> bool:
-    """Whether a git command started us (a hook, an editor that it waits for): in the middle of it
-    no branch may move."""
-    return "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
-
-
 def now() -> datetime:
     """The present moment, UTC, to the second."""
     from datetime import UTC, datetime

@@ -13,8 +13,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
+from mdmemory.actions.listing import Listed
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.memory import Listed, Memory
+from mdmemory.memory import Memory
 from mdmemory.protocol import Protocol, of_project, shipped
 from mdmemory.tools.table import TOOLS, call, offered
 from mdmemory.tools.tool import AS_DATA, Tool

@@ -54,7 +54,7 @@ class Search:
 
     def __init__(
         self, refresher: Refresher, others: Mapping[str, Feeder] | None = None,
-        embedder: Callable[[], Embedder | None] = lambda: None,
+        embedder: Callable[[], Embedder | None] | None = None,
     ) -> None:  # fmt: skip
         self._refresher = refresher
         self._others = others or {}
@@ -70,10 +70,13 @@ class Search:
         self._floor = settings.number("search.vector_floor")
 
     def find(
-        self, query: str, *, k: int, today: date, source: str = MEMORY,
-        report: Report = lambda *_: None,
+        self, query: str, k: int, today: date, *, source: str = MEMORY,
+        report: Report = lambda *_: None, at: str | None = None, history: History | None = None,
     ) -> Found:  # fmt: skip
-        """The best places for a query in a source, or in all, as they are now."""
+        """The best places for a query in a source, or in all, as they are now; with `at`, in the
+        notes as they stood at that commit of `history`. Raises NotFound for an unknown commit."""
+        if at and history:
+            return self._find_at(query, history, at, k=k, today=today)
         wanted = [each for each in SOURCES if source in (each, ALL)]
 
         def job(database: Database) -> tuple[Found, list[str]]:
@@ -100,7 +103,7 @@ class Search:
         if not any(map(str.isalnum, query)):
             return None, said
         try:
-            embedder = self._embedder()
+            embedder = self._embedder() if self._embedder else None
             if embedder is None:
                 return None, said
             if not database.lasting:
@@ -129,8 +132,9 @@ class Search:
             embeddings.fill(database, each, embedder, most=most, report=report) for each in wanted
         ]
 
-    def find_at(self, query: str, history: History, revision: str, *, k: int, today: date) -> Found:
-        """The same among the notes as they stood at a commit. Raises NotFound."""
+    def _find_at(
+        self, query: str, history: History, revision: str, *, k: int, today: date
+    ) -> Found:
         from mdmemory.search import at_commit  # git is loaded for nothing else here
 
         def job(database: Database) -> Found:
@@ -157,7 +161,7 @@ class Search:
     def _filled(self, database: Database, report: Report) -> list[str]:
         """Make all vectors; what there is to say."""
         try:
-            embedder = self._embedder()
+            embedder = self._embedder() if self._embedder else None
             if embedder is not None:
                 self._fill(database, (MEMORY,), embedder, report, most=None)
         except MdmemoryError as problem:

@@ -1,35 +1,16 @@
 """What a search gives back. Values only."""
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import os
-from collections.abc import (
-    Callable,
-)
-from dataclasses import (
-    dataclass,
-)
-from stat import (
-    S_ISREG,
-)
+from collections.abc import Callable
+from dataclasses import dataclass
+from stat import S_ISREG
 
-from mdmemory.errors import (
-    NotFound,
-    UsageError,
-)
-from mdmemory.note.note import (
-    UNREADABLE,
-)
-from mdmemory.store import (
-    catalog,
-)
-from mdmemory.store.store import (
-    Store,
-    StoredNote,
-    is_note_name,
-)
+from mdmemory.errors import NotFound, UsageError
+from mdmemory.note.note import UNREADABLE
+from mdmemory.store import catalog
+from mdmemory.store.store import Store, StoredNote, is_note_name
 
 _SHOWN = 120  # characters of a name that a message repeats
 

@@ -1,22 +1,53 @@
-"""What a search looks at beside the notes: where it lies on this machine, and who makes vectors."""
+"""What a search looks at: the sources, where they lie on this machine, and who makes vectors."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.errors import MdmemoryError, RepositoryState
+from mdmemory.errors import MdmemoryError, RepositoryState, UsageError
 from mdmemory.privacy import redacted
+from mdmemory.search.project import Search
+from mdmemory.search.results import ALL, FILES, MEMORY, SESSIONS, SOURCES
 from mdmemory.store.project import Project
+from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:
     from mdmemory.search.embeddings import Embedder, Local
     from mdmemory.search.project import Feeder
+
+
+OBSERVATIONS = "observations"  # a source of its own, which no search of all looks at
+
+
+def check(source: str, k: int, at: str | None) -> None:
+    """Raise UsageError for an unknown source, for `k` below 1, and for a source that the commit
+    `at` does not hold."""
+    if source not in (*SOURCES, OBSERVATIONS, ALL):
+        raise UsageError(
+            f"There is no source {source} to search.",
+            "Name memory, sessions, files, observations, or all.",
+        )
+    if k < 1:
+        raise UsageError(f"{k} hits cannot be shown.", "Ask for at least 1.")
+    if at is not None and source == OBSERVATIONS:
+        raise UsageError("Observations stand in no commit.", "Search them without --at.")
+    if at is not None and source not in (MEMORY, ALL):
+        raise UsageError(f"A commit holds no {source}.", "Search them without --at.")
+
+
+def search(refresher: Refresher, source: str, today: str, *, meaning: bool) -> Search:
+    """The search of a source, or of all, after MEMORY.md was brought up to date. Without `meaning`
+    it makes and uses no vectors."""
+    refresher.keep_fresh()
+    project = refresher.project
+    others = sources(project, source)
+    return Search(refresher, others, partial(embedder, project, today) if meaning else None)
 
 
 def session_folders(project: Project) -> list[Path]:
@@ -44,8 +75,6 @@ def session_folders(project: Project) -> list[Path]:
 
 def sources(project: Project, wanted: str) -> Mapping[str, Feeder]:
     """What feeds a source of search beside the notes, or (all) each of them."""
-    from mdmemory.search.results import ALL, FILES, SESSIONS
-
     found: dict[str, Feeder] = {}
     if wanted in (SESSIONS, ALL):
         from mdmemory.search.transcripts import Transcripts

@@ -88,13 +88,15 @@ def journal(state: State, session: str | None = None) -> list[Entry]:
 
 
 def promote(
-    writer: Writer, state: State, session: str, said: Sequence[Turn], *, now: datetime
+    writer: Writer, state: State, session: str, hot: Hot, said: Sequence[Turn], *, now: datetime
 ) -> Accounting:
-    """Take what a session's journal still holds through capture, in at most one commit.
+    """Take a session's decisions and candidates (`hot`), and those that its journal still holds,
+    through capture, in at most one commit.
 
     `said` are the session's turns, of which only the user's prove anything. A failure to write is
     told, not raised: the entries are tried again at the next compaction.
     """
+    enter(state, session, hot, now.date().isoformat())
     done = Accounting()
     entries = [each for each in journal(state, session) if each.outcome == WAITS]
     replaced = _superseded(entries)

@@ -66,11 +66,11 @@ class Writer:
     def __init__(
         self, project: Project, is_secret: Callable[[str], bool], holder: str,
         tell: Callable[[str], None] = lambda _: None, automatic: bool = False,
-        patience: Patience = USUAL,
+        patience: Patience | None = None,
     ) -> None:  # fmt: skip
         self.project = project
         self.tell = tell
-        self.automatic, self.patience = automatic, patience
+        self.automatic, self.patience = automatic, patience or USUAL
         self.refresher = Refresher(project, is_secret)
         self.holder = holder
         self.repository: repositories.Repository | None = None

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.actions.listing import Listed
 from mdmemory.errors import UsageError
-from mdmemory.memory import Listed, Memory
+from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.tools.arguments import schema, text, whole
 from mdmemory.tools.tool import AS_DATA, Answer, Caller, Tool

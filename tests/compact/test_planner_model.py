@@ -10,11 +10,11 @@ import pytest
 from scripted import Said, Scripted
 
 from mdmemory.compact import model_planner
-from mdmemory.compact.model_planner import Asked, Asking, read
+from mdmemory.compact.model_planner import Asked, read
 from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, parse
 from mdmemory.compact.planner import Proposal, Tokens
 from mdmemory.errors import BadSetting
-from mdmemory.llm.answer import ModelFailed
+from mdmemory.llm.answer import Asking, ModelFailed
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
 

@@ -187,7 +187,7 @@ def test_the_calls_of_a_day_are_limited_and_do_not_count_as_a_models(
     found = memory.search("tea")
     assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
     assert "2 times today" in found.said[0]
-    with memory._state() as state:
+    with memory.state() as state:
         assert state.begin_call("2026-06-12", "extract", "m", 1)
         assert not state.begin_call("2026-06-12", "extract", "m", 1)
 
@@ -326,7 +326,7 @@ def test_vectors_outlive_another_form_of_the_tables_but_no_rebuild(
 
 
 def _stamp(memory: Memory) -> str:
-    return memory._search(memory._refresher())._stamp
+    return memory._search()._stamp
 
 
 def test_a_process_reads_its_vectors_again_only_when_they_changed(

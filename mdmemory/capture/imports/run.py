@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from mdmemory import bounds, unseen
 from mdmemory.actions.editing import taken_names
@@ -16,6 +17,7 @@ from mdmemory.capture.extract import description_of, keys_of, name_of
 from mdmemory.capture.fact import hook
 from mdmemory.capture.gate import judge
 from mdmemory.capture.imports.incoming import Incoming
+from mdmemory.capture.imports.reading import read
 from mdmemory.capture.settled import judged_first
 from mdmemory.capture.triggers import type_of
 from mdmemory.errors import BadNote
@@ -38,6 +40,12 @@ class Imported:
     dropped: list[dict[str, object]] = field(default_factory=list)
     id: str | None = None
     commit: str | None = None
+
+
+def import_from(writer: Writer, path: Path, today: str, dry_run: bool = False) -> Imported:
+    """Store the facts of the file or folder `path`. Raises BadImport for an unknown format."""
+    path = path.expanduser()
+    return store_all(writer, read(path), label=path.name, today=today, dry_run=dry_run)
 
 
 def store_all(

@@ -4,53 +4,22 @@ What the assistant is to be told of it waits for the next words that it is given
 user, or what a tool shows. For one thread.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import threading
 import time
-from collections import (
-    OrderedDict,
-    deque,
-)
-from collections.abc import (
-    Callable,
-)
-from functools import (
-    partial,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    TYPE_CHECKING,
-    Any,
-)
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from mdmemory import (
-    bounds,
-)
-from mdmemory.errors import (
-    MdmemoryError,
-)
-from mdmemory.hosts.opencode import (
-    recall,
-)
-from mdmemory.hosts.opencode.bridge_log import (
-    Log,
-)
-from mdmemory.hosts.opencode.messages import (
-    Params,
-    Used,
-    counted,
-    model_of,
-    window_of,
-)
-from mdmemory.memory import (
-    Memory,
-    state,
-)
+from mdmemory import bounds
+from mdmemory.errors import MdmemoryError
+from mdmemory.hosts.opencode import recall
+from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.opencode.messages import Params, Used, counted, model_of, window_of
+from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
     from mdmemory.config.settings import Settings
@@ -89,7 +58,7 @@ class Desks:
         path = memory.project.state_file
         if self._state is not None and self._mark == (path, _inode(path)) and not self._is_late():
             return self._state
-        fresh = state(memory)
+        fresh = memory.state()
         if self._state is not None and fresh.trouble and self._state.trouble:
             fresh.__exit__()  # what is kept in memory meanwhile is worth more than nothing
         else:

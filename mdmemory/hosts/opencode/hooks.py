@@ -141,15 +141,14 @@ class Hooks:
 
     def _without_store(self, session: str, turn: Turn | None, problem: MdmemoryError) -> Result:
         """A wish is kept even where the store cannot be opened; for all else that is the answer."""
-        from mdmemory.capture.requests import wishes_in
+        from mdmemory.capture.requests import put_by, wishes_in
         from mdmemory.capture.wishes import inbox_without_store
-        from mdmemory.memory import kept_for_later
 
         if turn is None or self._is_child(session, turn) or not wishes_in(turn.text, turn.id):
             raise problem
         today = person.now().date().isoformat()
         inbox = inbox_without_store(Path.cwd())
-        done = kept_for_later([inbox], turn.text, session, turn.id, today, problem)
+        done = put_by([inbox], turn.text, session, turn.id, today, problem)
         return self._receipt(turn, done, False)
 
     def _write_wishes(self, memory: Memory) -> None:

@@ -1,0 +1,78 @@
+"""All notes at a glance: each with its place in the index, and how many there are of a kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mdmemory.errors import MdmemoryError, NoGit
+from mdmemory.files import as_given, digest, read_regular
+from mdmemory.note.note import UNREADABLE, Head
+from mdmemory.store.conflicts import open_entries
+from mdmemory.store.refresh import Refresher
+
+if TYPE_CHECKING:  # a listing itself must not pay for it
+    from mdmemory.store.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A note as `list` shows it. `status` is "", unconfirmed, held, or unreadable; `digest` is ""
+    where the file cannot be read."""
+
+    head: Head
+    digest: str
+    strength: float
+    listed: bool
+    status: str
+
+
+def listing(refresher: Refresher) -> list[Listed]:
+    """Every note, with its strength and whether the index lists it. Refreshes the index."""
+    state = refresher.current()
+    index, held = state.index, state.catalog.held
+    in_index = set(index.listed)
+    return [
+        Listed(
+            head, _digest(f"{refresher.store.folder}/{as_given(head.file)}"),
+            index.strengths[head.file], head.file in in_index, _status(head, held),
+        )
+        for head in state.catalog.heads()
+    ]  # fmt: skip
+
+
+def counts(refresher: Refresher) -> dict[str, int]:
+    """How many notes there are, are listed, held, unconfirmed, and how many conflicts are open."""
+    state = refresher.current()
+    statuses = [_status(head, state.catalog.held) for head in state.catalog.heads()]
+    return {
+        "notes": len(statuses),
+        "listed": len(state.index.listed),
+        "held": statuses.count("held"),
+        "unconfirmed": statuses.count("unconfirmed"),
+        "conflicts": len(open_entries(refresher.store.ledger())),
+    }
+
+
+def unread(refresher: Refresher) -> list[str]:
+    """The files of notes that cannot be read."""
+    refresher.keep_fresh()
+    return [head.file for head in refresher.catalog().heads() if head.status == UNREADABLE]
+
+
+def git_state(writer: Writer) -> str:
+    """ready, none (there is no repository), or why no commit can be made now."""
+    if (refusal := writer.refusal()) is None:
+        return "ready"
+    return "none" if isinstance(refusal, NoGit) else refusal.message
+
+
+def _digest(path: str) -> str:
+    try:
+        return digest(read_regular(path))
+    except MdmemoryError:
+        return ""
+
+
+def _status(head: Head, held: frozenset[str]) -> str:
+    return "held" if head.file in held else head.status
