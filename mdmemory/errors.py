@@ -3,8 +3,6 @@
 Ground floor. Raise these and nothing else on purpose; the interfaces turn them into words.
 """
 
-from collections.abc import Callable
-
 
 class MdmemoryError(Exception):
     """A failure with an outcome that is known: nothing was lost, and there is a next step.
@@ -98,19 +96,6 @@ class Unwritable(MdmemoryError):
 
 
 GOING_ON = "going on without what is remembered there"
-
-
-def once(tell: Callable[[str], None]) -> Callable[[str], None]:
-    """`tell` for each sentence once; of those that end in GOING_ON only for the first."""
-    told: set[str] = set()
-
-    def tell_once(sentence: str) -> None:
-        kind = GOING_ON if GOING_ON in sentence else sentence
-        if kind not in told:
-            told.add(kind)
-            tell(sentence)
-
-    return tell_once
 
 
 class NoState(Unwritable):

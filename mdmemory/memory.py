@@ -1,11 +1,7 @@
-"""The Python interface: `from mdmemory import Memory`. The command line and every host use it.
-
-Each method is one thing that a person or an assistant can do; the packages below do it.
-"""
+"""The Python interface, `from mdmemory import Memory`: one method for each thing to do."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -15,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
-from mdmemory.errors import MdmemoryError, once
+from mdmemory.errors import GOING_ON, MdmemoryError
 from mdmemory.privacy import is_secret
 from mdmemory.store.project import Project, find
 from mdmemory.store.refresh import Refreshed, Refresher
@@ -24,9 +20,8 @@ from mdmemory.store.store import Store, StoredNote
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from mdmemory import actions, capture, compact, llm, observe, search
+    from mdmemory import actions, capture, compact, llm, observe, search, store
     from mdmemory import session as sessions
-    from mdmemory import store as stores
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.listing import Listed
@@ -69,7 +64,7 @@ class _Room(ModuleType):
 if not TYPE_CHECKING:
     actions, capture, compact = _Room("actions"), _Room("capture"), _Room("compact")
     llm, observe, search = _Room("llm"), _Room("observe"), _Room("search")
-    imports, sessions, stores = _Room("capture.imports"), _Room("session"), _Room("store")
+    imports, sessions, store = _Room("capture.imports"), _Room("session"), _Room("store")
 
 
 class Memory:
@@ -85,7 +80,8 @@ class Memory:
     ) -> None:  # fmt: skip
         self.project = project
         self._automatic, self._patience = automatic, patience
-        self._holder, self._clock, self._tell = holder, clock, once(tell)
+        self._holder, self._clock, self._tell = holder, clock, tell
+        self._sentences: set[str] = set()
 
     @classmethod
     def open(
@@ -96,8 +92,7 @@ class Memory:
     ) -> Memory:  # fmt: skip
         """The store for the folder `path`, or the one that `store` names. Raises NoStore."""
         places = person.places(environment)
-        named = store or places.environment.get("MDMEMORY_STORE")
-        project = find(Path(path), os.path.expanduser(named) if named else None, places)
+        project = find(Path(path), store, places)
         return cls(
             project, holder=holder, clock=clock, tell=tell, automatic=automatic, patience=patience
         )
@@ -203,8 +198,7 @@ class Memory:
         return self._search(meaning=False).update()
 
     def rebuild(self, *, search_only: bool = False, report: Report = lambda *_: None) -> Updated:
-        """Make the search database anew from the notes; without `search_only` also MEMORY.md,
-        _MORE.md and the catalog of the notes' heads."""
+        """Make the search database anew, and without `search_only` MEMORY.md and the catalog."""
         if not search_only:
             (self.project.prepare_private() / "catalog").unlink(missing_ok=True)
             self.index()
@@ -257,9 +251,8 @@ class Memory:
         self, content: str, *, title: str = "", type: str = "", session: str = "",
         said: Sequence[str] = (),
     ) -> Stored:  # fmt: skip
-        """Store a fact that an assistant found; it is unconfirmed where no user's turn in `said`
-        bears it out. `type` is one of the four or a category such as preferences; "" guesses.
-        Raises NotStored (`reasons`) for a text that is no lasting fact."""
+        """Store a fact that an assistant found, unconfirmed where no turn in `said` bears it out.
+        `type` is one of the four, a category (preferences), or "" to guess. Raises NotStored."""
         return capture.assistant.store(
             self._writer(), content, title=title, type=type, session=session, said=said,
             now=self._clock(),
@@ -273,9 +266,8 @@ class Memory:
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
         report: Report = lambda *_: None,
     ) -> Extracted:  # fmt: skip
-        """Store what deserves a note in a transcript: what the user asked to remember, and what
-        `model` finds (default: the one that the settings choose, or none). A dry run asks it, too;
-        `failure` tells when no answer of it could be used."""
+        """Store what the user asked to remember in a transcript, and what `model` finds (default:
+        the one that the settings choose, or none); a dry run asks it, too."""
         ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
         return capture.run.extract(
             self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run, report=report
@@ -308,8 +300,7 @@ class Memory:
         return [path for inbox in capture.wishes.inboxes(self.project) for path in inbox.kept()]
 
     def write_wishes(self) -> list[Extracted]:
-        """Write the wishes that could not be written earlier; the outcome of each turn. One that
-        cannot be written yet stays in its inbox."""
+        """Write the wishes that could not be written earlier, as far as possible."""
         if not (waiting := [each for each in capture.wishes.inboxes(self.project) if each.files()]):
             return []  # mostly so, and then nothing more is loaded
         return capture.requests.write_wishes(self._writer, waiting, now=self._clock())
@@ -317,7 +308,7 @@ class Memory:
     def captures(self, limit: int | None = None) -> list[Evidence]:
         """Why each candidate was kept or dropped, the newest first (90 days)."""
         with self.state() as state:
-            return stores.evidence.recorded(state, limit)
+            return store.evidence.recorded(state, limit)
 
     def pending(self) -> list[Waiting]:
         """Candidates without enough proof, which wait for a person."""
@@ -377,7 +368,14 @@ class Memory:
 
     def state(self) -> State:
         """The database of our own work, as a context. Its trouble goes to `tell`."""
-        return stores.state.State(self.project.state_file, self._tell)
+        return store.state.State(self.project.state_file, self._tell_once)
+
+    def _tell_once(self, sentence: str) -> None:
+        """Say no sentence twice, and only once that a part of our own work is not remembered."""
+        kind = GOING_ON if GOING_ON in sentence else sentence
+        if kind not in self._sentences:
+            self._sentences.add(kind)
+            self._tell(sentence)
 
     def _today(self) -> str:
         return self._clock().date().isoformat()
@@ -391,8 +389,8 @@ class Memory:
         return refresher.store
 
     def _writer(self) -> Writer:
-        return stores.writer.Writer(
-            self.project, is_secret, self._holder, self._tell, self._automatic, self._patience
+        return store.writer.Writer(
+            self.project, is_secret, self._holder, self._tell_once, self._automatic, self._patience
         )
 
     def _history(self) -> History:

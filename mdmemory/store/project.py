@@ -52,13 +52,13 @@ def open_project(root: Path, places: Places) -> Project:
 def find(start: Path, named: str | None, places: Places) -> Project:
     """The store to use from the folder `start`.
 
-    In this order: `named` (from --store or MDMEMORY_STORE; a store or a project root); the nearest
+    In this order: `named` or MDMEMORY_STORE (a store or a project root); the nearest
     mdmemory.toml upward, never above the repository root; the main worktree's, when `start` lies
     in a linked worktree without one; the person's own store.
     """
     start = start.absolute()
-    if named:
-        return _named(Path(named), start, places)
+    if named := named or places.environment.get("MDMEMORY_STORE"):
+        return _named(Path(os.path.expanduser(named)), start, places)
     for folder in _upward(start):
         if (folder / PROJECT_FILE).is_file():
             return open_project(folder, places)
