@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE =
 # whoever is done takes tests over from the others, so that one long one holds nobody up
 export PYTEST_ADDOPTS = --dist worksteal
 
-.PHONY: demo test test-full quick lint check bench clean
+.PHONY: demo test test-full quick lint check coverage mutants bench clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -28,6 +28,16 @@ lint: $(BIN)/mdmemory
 	$(BIN)/mypy
 
 check: lint test
+
+# lines that no test in this process runs; what tests start as a process of its own is not counted
+coverage: $(BIN)/mdmemory
+	$(BIN)/python -m pytest -n auto -m "not slow" --cov=mdmemory --cov-report=term:skip-covered
+
+# small wrong changes that no test sees
+SAMPLE ?= 100
+SEED ?= 1
+mutants: $(BIN)/mdmemory
+	$(BIN)/python tests/mutants/run.py --sample $(SAMPLE) --seed $(SEED)
 
 # all of them, even where one missed its target; what a client's hooks cost: client_hooks.py
 bench: $(BIN)/mdmemory
