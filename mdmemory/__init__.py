@@ -1,6 +1,7 @@
 """mdmemory: long-term memory for coding assistants, as markdown notes in git.
 
-    errors, version, assets, bounds, unseen  failures, limits of length, unseen characters
+    errors, debugging, version, assets,      failures, lines for whoever debugs, limits of length,
+    bounds, unseen                           unseen characters
     privacy/                                 what in a text is private or secret; pure
     files                                    bytes and paths
     config/                                  settings, and where a person's files lie

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from mdmemory import debugging
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable
 
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
@@ -169,6 +170,8 @@ def write_atomic(path: Path, data: bytes, *, replace: bool = True, mode: int = 0
         finally:
             fresh.unlink(missing_ok=True)
         sync_folder(path.parent)
+    if debugging.logger:
+        debugging.log("%s: %d bytes written", path, len(data))
 
 
 def write_beside(path: Path, data: bytes, mode: int = 0o644) -> Path:

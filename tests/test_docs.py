@@ -173,6 +173,7 @@ OUTSIDE = """\
 | `CLAUDE_CONFIG_DIR` | where the sessions of Claude Code lie (default `~/.claude`) |
 | `XDG_STATE_HOME` | where mdmemory's `error.log`, `trusted.json` lie (default `~/.local/state`) |
 | `MDMEMORY_DISABLE` | the git hooks, OpenCode's plugin and its bridge do nothing |
+| `MDMEMORY_DEBUG` | a file that gets what `--verbose` says; `1`: standard error |
 | `NO_COLOR` | no command uses colours |
 """
 
@@ -219,7 +220,7 @@ def test_the_page_has_exactly_the_options_of_a_command(
     shown = capsys.readouterr().out
     real = set(re.findall(r"^ +(?:-\w, )?(--?[a-z][a-z-]*)", shown, re.MULTILINE))
     told = set(re.findall(r"^\| `(--?[a-z][a-z-]*)", COMMAND_LINE[command], re.MULTILINE))
-    assert told == real - {"--help", "--store", "--json"}
+    assert told == real - {"--help", "--store", "--json", "--verbose"}
 
 
 def prepare(project: Path, git: Callable[..., str]) -> None:

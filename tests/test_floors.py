@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "mdmemory"
 
 # From the ground up. A name that ends in a dot stands for a whole room.
 FLOORS = (
-    ("errors", "version", "assets", "bounds", "unseen", "privacy."),
+    ("errors", "version", "assets", "bounds", "debugging", "unseen", "privacy."),
     ("files", "config."),
     ("note.", "git.", "transcripts."),
     ("text.",),

@@ -65,6 +65,10 @@ def run() -> None:
     """The console script."""
     _speak_utf8()
     _open_what_is_closed()
+    if place := os.environ.get("MDMEMORY_DEBUG"):
+        from mdmemory.cli.verbose import begin
+
+        begin(place)
     code = main(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -147,11 +151,18 @@ def _dispatch(words: Sequence[str]) -> int:
     parser.add_argument("--store", metavar="PATH", help="the store, or a project root",
                         default=asked.store)  # fmt: skip
     parser.add_argument("--json", action="store_true", default=asked.json, help="answer in JSON")
+    parser.add_argument("--verbose", action="store_true", default=asked.verbose,
+                        help="say on standard error what is done")  # fmt: skip
     # `import` is a word of Python's own, so its function has another name
     command = getattr(room, asked.command, None) or getattr(room, f"{asked.command}_")
     getattr(room, f"{asked.command}_options")(parser)
     parser.description = command.__doc__
-    return int(command(_parsed(parser, _after(words, asked.command))))
+    asked = _parsed(parser, _after(words, asked.command))
+    if asked.verbose:
+        from mdmemory.cli.verbose import begin
+
+        begin()
+    return int(command(asked))
 
 
 def _parsed(parser: Parser, rest: Sequence[str]) -> argparse.Namespace:
@@ -190,6 +201,7 @@ def _top() -> Parser:
     parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
     parser.add_argument("--store", metavar="PATH", help="the store, or a project root")
     parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--verbose", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser

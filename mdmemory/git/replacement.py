@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmemory import debugging
 from mdmemory.errors import MdmemoryError, NoteChanged, Unwritable
 from mdmemory.files import digest, exchange, link, read_if_there, require_utf8, sync_folder, writing
 from mdmemory.git import open_files
@@ -132,6 +133,10 @@ def finishing() -> Iterator[None]:
 def install_all(folder: Path, moves: Sequence[Move]) -> Kept:
     """Bring all files from old to new, durably; those that were kept instead, and why."""
     kept = {move.file: why for move in moves if (why := install(folder, move))}
+    if debugging.logger:
+        for move in moves:
+            outcome = "kept" if move.file in kept else "removed" if move.new is None else "written"
+            debugging.log("%s: %s", folder / move.file, outcome)
     for parent in {(folder / move.file).parent for move in moves}:
         if parent.is_dir():
             sync_folder(parent)

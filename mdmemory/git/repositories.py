@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mdmemory import debugging
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
 from mdmemory.files import read_if_there, require_utf8
 
@@ -126,14 +127,20 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """One git command in `folder`, with nothing of the caller's GIT_* variables in it."""
     require_utf8(words)
+    begun = time.monotonic()
     with _given(data) as given:
         try:
-            return subprocess.run(
+            done = subprocess.run(
                 ["git", *SAFE, *words], cwd=folder, env=_environment(extra),
                 **given, capture_output=True, timeout=TIMEOUT, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as problem:
             raise GitFailed(f"git {words[0]} did not end within {TIMEOUT:.0f} s.") from problem
+    if debugging.logger:
+        # the name of the command alone: what follows it may be a person's words
+        spent = (time.monotonic() - begun) * 1000
+        debugging.log("git %s: %.0f ms, exit %d", words[0], spent, done.returncode)
+    return done
 
 
 @contextmanager
@@ -151,6 +158,8 @@ def _given(data: bytes) -> Iterator[dict[str, Any]]:
 
 def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
     """A git command that goes on, with pipes for what it is asked, answers and complains of."""
+    if debugging.logger:
+        debugging.log("git %s: started", words[0])
     pipe = subprocess.PIPE
     return subprocess.Popen(
         ["git", *SAFE, *words],

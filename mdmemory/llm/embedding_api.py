@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mdmemory import debugging
 from mdmemory.errors import BadSetting
 from mdmemory.llm.answer import ModelFailed, outside_locks
 from mdmemory.llm.connection import Connection, TooLong, connected, host
@@ -85,7 +86,8 @@ class EmbeddingAPI:
                     "Wait until tomorrow, or raise search.embedding_calls in your settings.",
                     "over_cap",
                 )
-        vectors, cost = self._tried([self._fit(text) for text in texts])
+        with debugging.timed("vectors of %s for %d texts", self.name, len(texts)):
+            vectors, cost = self._tried([self._fit(text) for text in texts])
         with State(self.state_file) as state:
             state.add_tokens(self.today, EMBED, self.name, cost, 0)
         return vectors

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmemory import debugging
 from mdmemory.llm.answer import Answer, Model, ModelFailed, Schema, outside_locks
 from mdmemory.store.state import State
 
@@ -48,7 +49,10 @@ class Metered:
                     "Wait until tomorrow, or raise llm.daily_calls in your settings.",
                     "over_cap",
                 )
-        answer = self.model.complete(self._fit(system), self._fit(user), schema)
+        system, user = self._fit(system), self._fit(user)
+        with debugging.timed("model %s, %d characters", self.name, len(system) + len(user)):
+            answer = self.model.complete(system, user, schema)
+        debugging.log("model %s: %d characters of answer", self.name, len(answer.text))
         with State(self.state_file) as state:
             cost = answer.input_tokens, answer.output_tokens
             state.add_tokens(self.today, self.purpose, self.name, *cost)
