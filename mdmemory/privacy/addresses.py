@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
+from mdmemory.privacy.matching import Span, expression
 from mdmemory.privacy.values import (
     WEAK,
     code,
@@ -18,19 +18,13 @@ from mdmemory.privacy.values import (
     placeholder,
 )
 
-Span = tuple[int, int, str]
 _DIGITS = re.compile(r"\d{1,5}(?:/|$)")
 
 
-@cache
-def _pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile(expression, flags)
-
-
-def addresses(text: str, _: str) -> Iterator[Span]:
+def addresses(text: str, lower: str) -> Iterator[Span]:
     """The password before a host. It may hold a slash; a port with a path is none."""
     at = text.find("://")
-    address = _pattern(
+    address = expression(
         r"://(?P<user>[^\s/@\"'`<>]{0,120}?):(?P<value>[^\s\"'`<>]{1,200}?)@(?=[\w\[$-][^\s@]{0,200}(?:\s|$|[\"'`<>),;])"
         r"|[\w\[][\w.\]-]{0,200}(?:[:/?,]|$|\s|[\"'`<>)]))"
     )
@@ -45,8 +39,11 @@ def addresses(text: str, _: str) -> Iterator[Span]:
             first = "user" if hexlike(found["user"]) else "value"
             yield found.start(first), found.end("value"), "url_password"
         at = text.find("://", at + 3)
-    for hint, expression in _CONNECTIONS:
-        for found in _pattern(expression).finditer(text) if _pattern(hint).search(text) else ():
+    shapes = [shape for hint, shape in _CONNECTIONS if hint in lower]
+    if _PORT.search(text):
+        shapes.append(_PGPASS)
+    for shape in shapes:
+        for found in expression(shape).finditer(text):
             if not _is_stand_in("", found["value"]):
                 yield (*found.span("value"), "password")
 
@@ -56,20 +53,23 @@ def _is_stand_in(user: str, value: str) -> bool:
     return placeholder(value) or value == user or value.lower() in ("postgres", "guest", "passwd")
 
 
+_PORT = re.compile(r":(?:\d{2,5}|\*):")
+# a line of .pgpass: host, port, database, user, password
+_PGPASS = (
+    rf"(?m)^[\w.*-]{{1,99}}{_PORT.pattern}[\w*-]{{1,60}}:[\w.*-]{{1,60}}:(?P<value>\S{{3,99}})$"
+)
+_ORACLE = (
+    r"(?i:\b(?:sqlplus|sqlldr|expdp|impdp|exp|imp|jdbc:oracle:thin:|rman target)"
+    r"[ \t]{0,3}(?:-\w[ \t]+)?)[\w.-]{1,60}/\"?(?P<value>[^\s@\"]{3,99})\"?@"
+)
+_NETRC = r"\bmachine[ \t]+\S{1,99}\s+login\s+\S{1,99}\s+password\s+(?P<value>\S{3,99})"
+# What has to stand in the text, in small letters, and the shape that is looked for then.
 _CONNECTIONS = (
-    # Oracle, and Go's form for MySQL
-    (r"(?i:sqlplus|sqlldr|expdp|impdp|oracle:thin|rman)",
-     r"(?i:\b(?:sqlplus|sqlldr|expdp|impdp|exp|imp|jdbc:oracle:thin:|rman target)"
-     r"[ \t]{0,3}(?:-\w[ \t]+)?)"
-     r"[\w.-]{1,60}/\"?(?P<value>[^\s@\"]{3,99})\"?@"),
-    (r"@tcp\(", r"(?<![\w:])[\w.-]{1,60}:(?P<value>[^\s:@]{3,99})@tcp\("),
-    (r"@unix\(", r"(?<![\w:])[\w.-]{1,60}:(?P<value>[^\s:@]{3,99})@unix\("),
-    # .pgpass: host, port, database, user, password
-    (r":(?:\d{2,5}|\*):", r"(?m)^[\w.*-]{1,99}:(?:\d{2,5}|\*):[\w*-]{1,60}:[\w.*-]{1,60}:"
-                           r"(?P<value>\S{3,99})$"),
-    # .netrc
-    ("machine", r"\bmachine[ \t]+\S{1,99}\s+login\s+\S{1,99}\s+password\s+(?P<value>\S{3,99})"),
-)  # fmt: skip
+    *((name, _ORACLE) for name in ("sqlplus", "sqlldr", "expdp", "impdp", "oracle:thin", "rman")),
+    ("@tcp(", r"(?<![\w:])[\w.-]{1,60}:(?P<value>[^\s:@]{3,99})@tcp\("),  # Go's form for MySQL
+    ("@unix(", r"(?<![\w:])[\w.-]{1,60}:(?P<value>[^\s:@]{3,99})@unix\("),
+    ("machine", _NETRC),
+)
 
 _ANY = (
     r"(?:'(?P<value1>[^'\n]{3,99})'|\"(?P<value2>[^\"\n]{3,99})\"|(?P<value3>[^\s'\"|;&<>]{3,99}))"
@@ -77,15 +77,15 @@ _ANY = (
 _SHORT = r"[^\n|;]{0,160}?[ \t]"
 
 
-def _flag(command: str, flag: str, blank: str = r"[ \t=]{1,3}") -> str:
-    return rf"\b(?:{command})\b{_SHORT}(?:{flag}){blank}{_ANY}"
+def _flag(commands: str, flags: str, blank: str = r"[ \t=]{1,3}") -> tuple[str, str]:
+    return commands, rf"\b(?:{commands})\b{_SHORT}(?:{flags}){blank}{_ANY}"
 
 
+# What has to stand in the text, in small letters (one of some), and the shape behind it.
 _COMMANDS = (
     ("sshpass", rf"\bsshpass[ \t]+-p[ \t]?{_ANY}"),
-    ("mysql", rf"\b(?:mysql|mysqldump|mysqladmin|mysqlimport)\b{_SHORT}-p{_ANY}"),
-    ("mariadb", rf"\b(?:mariadb|mariadb-dump)\b{_SHORT}-p{_ANY}"),
-    ("curl", _flag("curl", "-u|--user|-U|--proxy-user", r"[ \t=]{0,3}")),
+    _flag("mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump", "-p", ""),
+    _flag("curl", "-u|--user|-U|--proxy-user", r"[ \t=]{0,3}"),
     ("sudo", rf"\becho[ \t]+(?:-n[ \t]+)?{_ANY}[ \t]*\|[ \t]*sudo\b"),
     ("chpasswd", r"\becho[ \t]+['\"]?[\w.-]{1,40}:(?P<value3>[^\s'\"]{3,99})['\"]?[ \t]*\|"
                  r"[^\n]{0,20}chpasswd"),
@@ -93,18 +93,19 @@ _COMMANDS = (
     ("zip", rf"\b(?:un)?zip[ \t]+-P[ \t]?{_ANY}"),
     ("7z", rf"\b7z[ \t]+\w{_SHORT}-p{_ANY}"),
     ("htpasswd", r"\bhtpasswd[ ]+-\w*b\w*(?:[ ]+[^\s\\]{1,99}){2}[ ]+(?P<value3>[^\s\\]{3,99})"),
-    ("redis-cli", _flag("redis-cli", "-a|--pass")),
-    ("login", _flag(r"(?:docker|podman|helm registry|az|oc|cf|skopeo) login", "-p|--password")),
+    _flag("redis-cli", "-a|--pass"),
+    _flag("docker login|podman login|helm registry login|az login|oc login|cf login|skopeo login",
+          "-p|--password"),
     ("vault login", rf"\bvault login[ \t]+{_ANY}"),
-    ("sqlcmd", _flag("sqlcmd|bcp|osql", "-P", r"[ \t]?")),
-    ("ldap", _flag("ldapsearch|ldapadd|ldapmodify|ldapwhoami|ldappasswd", "-w")),
-    ("mosquitto", _flag("mosquitto_pub|mosquitto_sub", "-P")),
-    ("ipmitool", _flag("ipmitool", "-P")),
-    ("mongo", _flag("mongo|mongosh|mongodump|mongorestore|mongoexport", "-p")),
-    ("cqlsh", _flag("cqlsh", "-p|--password")),
-    ("cypher-shell", _flag("cypher-shell", "-p")),
-    ("influx", _flag("influx", "-password|-p")),
-    ("store", _flag("keytool|jarsigner|apksigner", "-(?:src|dest)?(?:store|key)pass")),
+    _flag("sqlcmd|bcp|osql", "-P", r"[ \t]?"),
+    _flag("ldapsearch|ldapadd|ldapmodify|ldapwhoami|ldappasswd", "-w"),
+    _flag("mosquitto_pub|mosquitto_sub", "-P"),
+    _flag("ipmitool", "-P"),
+    _flag("mongo|mongosh|mongodump|mongorestore|mongoexport", "-p"),
+    _flag("cqlsh", "-p|--password"),
+    _flag("cypher-shell", "-p"),
+    _flag("influx", "-password|-p"),
+    _flag("keytool|jarsigner|apksigner", "-(?:src|dest)?(?:store|key)pass"),
     ("openssl", r"-pass(?:in|out)?[ \t]+pass:(?P<value3>[^\s'\"]{3,99})"),
     ("net use", r"\bnet use\b[^\n]{0,120}?/user:\S{1,60}[ \t]+(?P<value3>[^\s/\\]\S{3,99})"),
     ("net use",
@@ -121,29 +122,25 @@ def commands(text: str, lower: str) -> Iterator[Span]:
     """What a command is given as a password."""
     if not any(sign in text for sign in (" -", "\t-", "|", "/user:", "/p:", "net user", "login ")):
         return
-    for hint, expression in _COMMANDS:
-        if hint not in lower:
+    for names, shape in _COMMANDS:
+        if not any(name in lower for name in names.split("|")):
             continue
-        for found in _pattern(expression).finditer(text):
+        for found in expression(shape).finditer(text):
             group = next(name for name, value in found.groupdict().items() if value is not None)
-            value = found[group]
-            shown = value.rpartition(":")[2] if hint == "curl" else value
-            if hint == "curl" and ":" not in value:
-                continue
-            if not _is_stand_in(
-                value.partition(":")[0] if hint == "curl" else "", shown
-            ) and not code(shown):
-                if shown.isupper() and shown.isalpha():
+            user, shown = "", found[group]
+            if names == "curl":
+                if ":" not in shown:
                     continue
+                user, shown = shown.partition(":")[0], shown.rpartition(":")[2]
+            variable = shown.isupper() and shown.isalpha()
+            if not (variable or _is_stand_in(user, shown) or code(shown)):
                 yield (*found.span(group), "password")
 
 
 # --- a name and a password, without a label ------------------------------------------------------
 
-_CREDENTIALS = (
-    "login", "log in", "cred", "zugangsdaten", "identifiants", "账号", "帳號", "계정", "ログイン",
-    "логин", "доступ",
-)  # fmt: skip
+_CREDENTIALS = ("login", "log in", "cred", "zugangsdaten", "identifiants")
+_OTHER_CREDENTIALS = ("账号", "帳號", "계정", "ログイン", "логин", "доступ")
 _PAIR = re.compile(
     r"\w{0,12}[^\n/:]{0,20}?[ \t:：=]{1,3}[\w.@-]{2,64}[ ]?[/:](?!/)[ ]?(?P<value>[^\s\"'`]{6,64})"
 )
@@ -160,21 +157,23 @@ def _places(hint: str, text: str) -> Iterator[int]:
 
 def pairs(text: str, lower: str) -> Iterator[Span]:
     """`credentials: bob / x9`, `admin / x9!b`, `ssh bob:x9@host`: what stands out by itself."""
-    for hint in _CREDENTIALS:
+    hints = _CREDENTIALS if lower.isascii() else (*_CREDENTIALS, *_OTHER_CREDENTIALS)
+    for hint in [hint for hint in hints if hint in lower]:
         for at in _places(hint, lower):
             found = _PAIR.match(text, at + len(hint))
             if found:
                 yield from _standing_out(found.start("value"), found["value"])
-    for at in _places(" / ", text):
+    for at in _places(" / ", text) if " / " in text else ():
         found = _AFTER.match(text, at)
         if found and _NAME.search(text[max(0, at - 14) : at]):
             yield from _standing_out(found.start("value"), found["value"])
-    before = _pattern(r"(?<![\w/:.])[\w.-]{2,32}:([^\s:/@]{6,64})\Z")
-    for at in _places("@", text):
+    before = expression(r"(?<![\w/:.])[\w.-]{2,32}:([^\s:/@]{6,64})\Z")
+    for at in _places("@", text) if "@" in text else ():
         value = before.search(text, max(0, at - 100), at)
-        if value and _pattern(r"@(?!sha\d)[\w-]{2,}[.:]\w").match(text, at):
+        if value and expression(r"@(?!sha\d)[\w-]{2,}[.:]\w").match(text, at):
             yield from _standing_out(value.start(1), value[1])
-    yield from _key_pairs(text)
+    if "AKIA" in text or "ASIA" in text:
+        yield from _key_pairs(text)
 
 
 def _standing_out(start: int, shown: str) -> Iterator[Span]:
@@ -187,9 +186,7 @@ def _standing_out(start: int, shown: str) -> Iterator[Span]:
 
 def _key_pairs(text: str) -> Iterator[Span]:
     """The secret beside the public id of an AWS key: `AKIA... / secret`."""
-    if "AKIA" not in text and "ASIA" not in text:
-        return
-    for found in _pattern(
+    for found in expression(
         r"\bA[KS]IA[A-Z0-9]{16}[\"']?[ \t]{0,3}[/:,|][ \t]{0,3}[\"']?([A-Za-z0-9/+=]{40})(?![\w/+])"
     ).finditer(text):
         if noisy(found[1], 0.3) and not made_up(found[1]):

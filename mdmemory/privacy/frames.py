@@ -11,7 +11,7 @@ from functools import cache
 
 from mdmemory.privacy import values
 from mdmemory.privacy.lexicon import LOCK, THING, Label, follows, leads, words
-from mdmemory.privacy.tables import CJK, any_of
+from mdmemory.privacy.matching import CJK, any_of, expression, is_cjk
 from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, pinlike
 
 _ENOUGH = 8
@@ -67,8 +67,8 @@ _GERMAN_ENTRY = re.compile(
 @cache
 def _about() -> re.Pattern[str]:
     listed = words("about")
-    joined = any_of(word for word in listed if re.search(f"[{CJK}]", word))
-    plain = any_of(word for word in listed if not re.search(f"[{CJK}]", word))
+    joined = any_of(word for word in listed if any(map(is_cjk, word)))
+    plain = any_of(word for word in listed if not any(map(is_cjk, word)))
     return re.compile(rf"(?<!\w)(?:{plain})(?!\w)|{joined}")
 
 
@@ -79,14 +79,25 @@ def is_voucher(shown: str) -> bool:
 
 def is_typed(lower: str, left: int, right: int) -> bool:
     """Whether something in that part of a text, in small letters, is to be typed or still is so."""
+    part = lower[left:right]
+    plain = _typed_words().isdisjoint(expression(r"\w+").findall(part))
+    if plain and (part.isascii() or not expression(f"[{CJK}]").search(part)):
+        return False  # cheap to see, and so in most sentences
     return _typed().search(lower, left, right) is not None
+
+
+@cache
+def _typed_words() -> frozenset[str]:
+    """The words that an expression for typing begins with, if it is no Chinese or so."""
+    listed = ("mit", *words("enter"), *words("stays"))
+    return frozenset(first[0] for word in listed if (first := re.match(r"\w+", word)))
 
 
 @cache
 def _typed() -> re.Pattern[str]:
     listed = (*words("enter"), *words("stays"))
-    joined = any_of(word for word in listed if re.search(f"[{CJK}]", word))
-    plain = any_of(word for word in listed if not re.search(f"[{CJK}]", word))
+    joined = any_of(word for word in listed if any(map(is_cjk, word)))
+    plain = any_of(word for word in listed if not any(map(is_cjk, word)))
     return re.compile(rf"(?<!\w)(?:{plain}|mit)(?!\w)|{joined}")
 
 

@@ -10,17 +10,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from mdmemory.privacy import values
-from mdmemory.privacy.lexicon import CODES, Label, words
-from mdmemory.privacy.tables import CJK, any_of
+from mdmemory.privacy.lexicon import CODES, SHOWN, Label, words
+from mdmemory.privacy.matching import CJK, Span, any_of
 from mdmemory.privacy.values import JOINED, STRONG, WEAK, grade, keylike, pinlike, placeholder
 
-Span = tuple[int, int, str]
-
-# What each kind of label is shown as.
-SHOWN = {
-    "password": "password", "pass": "password", "pin": "pin", "secret": "secret", "weak": "secret",
-    "session": "session", "phrase": "passphrase", "codes": "recovery_code",
-}  # fmt: skip
 # A name goes on after its label with one of these: PASSWORD_FILE names no password.
 _NO_SECRET = (
     r"(?:length|len|min|max|file|files|path|hash|hashes|hashed|hasher|reset|field|policy|url|uri|name"
@@ -260,6 +253,8 @@ def _beyond_blank(text: str, lower: str, label: Label) -> Iterator[Span]:
     if not quoted:
         value = value.rstrip(".,;:?)]}*")
         stop = start + len(value)
+    if len(value) < 8 and label.kind in ("secret", "weak", "session"):
+        return
     if not value or placeholder(value) or values.code(value) or values.made_up(value):
         return
     if _fits_bare(text, lower, label, value, stop, quoted):

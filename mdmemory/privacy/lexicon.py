@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from mdmemory.privacy.tables import CJK, any_of
+from mdmemory.privacy.matching import CJK, any_of, expression, is_cjk, place
 
 _DATA = Path(__file__).parent / "data"
-_STEM = 5  # letters of a word that are looked for before the whole is
 # The first kind that names a label wins: "key" is weak, though "private key" is none.
 KINDS = ("phrase", "codes", "pin", "password", "secret", "session", "pass", "weak")
 OPEN, LOCK, THING = "open", "lock", "thing"
-# Long enough to be known inside of another word: Datenbankpasswort, dbpassword.
+# The name under which a value behind a label of that kind is redacted.
+SHOWN = {
+    "password": "password", "pass": "password", "pin": "pin", "secret": "secret", "weak": "secret",
+    "session": "session", "phrase": "passphrase", "codes": "recovery_code",
+}  # fmt: skip
+# Long enough to be recognised inside another word: Datenbankpasswort, dbpassword.
 _INSIDE = ("password", "passwort", "kennwort", "passwd", "passwörter", "apikey", "api_key")
-_CJK = re.compile(f"[{CJK}]")
-_HUMP = re.compile("[a-zß-ÿа-яё](?=[A-ZÀ-ÞА-ЯЁ])")
-_KATAKANA = re.compile("[\u30a1-\u30fc]")
+_STEM = 5  # letters of a Chinese, Japanese or Korean word that are looked for first
+_RUN = re.compile(r"[a-z0-9]+")
+# The capital is looked for first: it is the rarer of the two letters.
+_HUMP = re.compile("[A-ZÀ-ÞА-ЯЁ](?<=[a-zß-ÿа-яё].)")
+_REMEMBERED = 20_000  # pieces of text that are remembered, each of at most _LONG characters
+_LONG = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A word that names a secret, where it stands, and which of KINDS it is."""
+class Label(NamedTuple):
+    """A word that names a secret: its place in the text, and which of KINDS it is."""
 
     start: int
     end: int
@@ -51,74 +56,108 @@ _Node = dict[str, Any]  # the next characters; under "" what the word means
 
 
 class Lexicon:
-    """Words with what each stands for; a blank in a word may be a hyphen or an underscore, too,
-    or nothing."""
+    """Words with their meanings; a blank in a word stands for a blank, a hyphen, an underscore or
+    nothing."""
 
     def __init__(self, meanings: Iterable[tuple[str, str]]) -> None:
         self._root: _Node = {}
-        stems: set[str] = set()
-        short: set[str] = set()
+        joined: set[str] = set()
         for word, meaning in meanings:
             node = self._root
             for char in word:
                 node = node.setdefault(char, {})
             node.setdefault("", meaning)
-            first = word[:_STEM].split(" ")[0]
-            # a short word is no beginning of another: "key" is looked for, "keyboard" is not
-            is_short = len(first) < _STEM and first.isascii() and first.isalpha()
-            (short if is_short else stems).add(first)
-            if first != word[:_STEM]:
-                stems.add(word.replace(" ", "")[:_STEM])
-        joined = [stem for stem in stems if _CJK.match(stem)]
-        alone = rf"(?:{any_of(short)})(?![a-z])"
-        self._stem = re.compile(f"{any_of(stems.difference(joined))}|{alone}")
-        # before no letter or digit but a Chinese one: cheap to see, and most places are not so
-        self._begun = re.compile(rf"(?<![^\W_{CJK}])(?:{self._stem.pattern})")
-        self._joined = re.compile(any_of((*joined, *_INSIDE)))
+            if is_cjk(word[0]):
+                joined |= {word.split(" ")[0][:_STEM], word.replace(" ", "")[:_STEM]}
+        self._joined = any_of(joined)
+        # The words that begin in a piece of text: start, length, meaning; 0 where it is open.
+        self._seen: dict[str, tuple[tuple[int, int, str], ...]] = {}
 
     def find(self, text: str, lower: str) -> Iterator[tuple[int, int, str]]:
         """Start, end and meaning of each word in a text; the longest wins.
 
         `lower` is the text in small letters, each in its place.
         """
-        starts = {found.start() for found in self._begun.finditer(lower)}
-        if any(word in lower for word in _INSIDE) or not lower.isascii():
-            starts.update(found.start() for found in self._joined.finditer(lower))
-        for hump in _HUMP.finditer(text):
-            if self._stem.match(lower, hump.end()):
-                starts.add(hump.end())
+        starts = self._after_breaks(lower)
+        others: list[re.Match[str]] = list(_HUMP.finditer(text))
+        if not lower.isascii():
+            others += expression(self._joined).finditer(lower)
+        if any(word in lower for word in _INSIDE):
+            others += expression(any_of(_INSIDE)).finditer(lower)
+        for found in others:
+            starts.setdefault(found.start(), (0, ""))
         done = 0
         for at in sorted(starts):
             if at < done:
                 continue
-            end, meaning = self._longest(lower, at)
+            length, meaning = starts[at]
+            end = at + length
+            if not length:
+                end, meaning, _ = self._longest(lower, at)
             if end:
                 yield at, end, meaning
                 done = end
 
-    def _longest(self, lower: str, at: int) -> tuple[int, str]:
-        best, meaning = 0, ""
-        ways = [(self._root, at)]
+    def _after_breaks(self, lower: str) -> dict[int, tuple[int, str]]:
+        """Where a word may begin behind a blank, a sign or a Chinese character, with its length and
+        meaning if they are known.
+
+        Texts repeat their words, so what was seen in a piece between two blanks is remembered.
+        """
+        found = {}
+        at = 0
+        for piece in lower.split():
+            starts = self._seen.get(piece)
+            if starts is None:
+                starts = self._starts(piece)
+            if starts:
+                at = place(piece, lower, at)
+                for start, length, meaning in starts:
+                    found[at + start] = length, meaning
+                at += len(piece)
+        return found
+
+    def _starts(self, piece: str) -> tuple[tuple[int, int, str], ...]:
+        runs = _RUN if piece.isascii() else expression(rf"[^\W_{CJK}]+")
+        starts = []
+        for run in runs.finditer(piece):
+            at = run.start()
+            end, meaning, is_open = self._longest(piece, at)
+            if end or is_open:
+                starts.append((at, 0 if is_open else end - at, meaning))
+        if len(piece) <= _LONG:
+            if len(self._seen) >= _REMEMBERED:
+                self._seen.clear()
+            self._seen[piece] = tuple(starts)
+        return tuple(starts)
+
+    def _longest(self, lower: str, at: int) -> tuple[int, str, bool]:
+        """End and meaning of the longest word at that place, end 0 for none; and whether a longer
+        one may go on behind the text."""
+        best, meaning, is_open = 0, "", False
+        ways: list[tuple[_Node | None, int]] = [(self._root, at)]
         while ways:
-            node, place = ways.pop()
-            if "" in node and place > best and _may_end(lower, place):
-                best, meaning = place, node[""]
-            char = lower[place : place + 1]
-            if " " in node:
-                ways.append((node[" "], place + (char in ("_", "-"))))
-            if char and char in node:  # read first: what is written so wins
-                ways.append((node[char], place + 1))
-        return best, meaning
+            node, end = ways.pop()
+            while node is not None:
+                if "" in node and end > best and _may_end(lower, end):
+                    best, meaning = end, node[""]
+                char = lower[end : end + 1]
+                if " " in node:  # tried last: the word as the text has it wins
+                    ways.append((node[" "], end + (char in ("_", "-"))))
+                    is_open = is_open or not char
+                node = node.get(char) if char else None
+                end += 1
+        return best, meaning, is_open
 
 
 def _may_end(lower: str, at: int) -> bool:
     """Whether a word may end here: before no letter, unless one of the two is Chinese or so."""
     after, last = lower[at : at + 1], lower[at - 1]
-    if _KATAKANA.match(last):
-        return not _KATAKANA.match(after)
+    if "\u30a1" <= last <= "\u30fc":
+        return not "\u30a1" <= after <= "\u30fc"
     if last == "키":  # of a keyboard, 키보드
-        return not _CJK.match(after) or after in "는은이가을를로의도"
-    return not after.isalpha() or bool(_CJK.match(after) or _CJK.match(last))
+        return not is_cjk(after) or after in "는은이가을를로의도"
+    return not after.isalpha() or is_cjk(after) or is_cjk(last)
 
 
 @cache
@@ -158,7 +197,7 @@ def _other_code(lower: str, start: int, end: int) -> bool:
 def _begins(text: str, lower: str, at: int) -> bool:
     """Whether a word may begin here: DB_PASSWORD, userPassword, 我的密码, Datenbankpasswort."""
     before = text[at - 1 : at]
-    if not before.isalnum() or _CJK.match(before) or _CJK.match(text[at]):
+    if not before.isalnum() or is_cjk(before) or is_cjk(text[at]):
         return True
     return (text[at].isupper() and before.islower()) or lower.startswith(_INSIDE, at)
 
@@ -170,7 +209,7 @@ def _begins(text: str, lower: str, at: int) -> bool:
 def _leads(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
     """The words of a list: those between blanks, and those that are written without."""
     every = words(name)
-    joined = tuple(word for word in every if _CJK.search(word))
+    joined = tuple(word for word in every if any(map(is_cjk, word)))
     return frozenset(word for word in every if word not in joined), joined
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from mdmemory.privacy import addresses, blocks, labels, lexicon, numbers, public, spoken, tokens
-
-Span = tuple[int, int, str]
+from mdmemory.privacy import addresses, formats, lexicon, tokens
+from mdmemory.privacy.matching import Span
 
 _MARK = re.compile(r"\[redacted:\w+\]")
 # What says least of a secret; another name for the same span wins.
-_VAGUE = frozenset((*labels.SHOWN.values(), "high_entropy", "username"))
+_VAGUE = frozenset((*lexicon.SHOWN.values(), "high_entropy", "username"))
 
 
 def redact(text: str) -> tuple[str, list[str]]:
@@ -64,7 +63,7 @@ def _spans(text: str) -> Iterator[Span]:
     start = 0
     marks = _MARK.finditer(text) if "[redacted:" in text else ()
     for mark in (*marks, None):
-        piece = public.masked(text[start : mark.start()] if mark else text[start:])
+        piece = _masked(text[start : mark.start()] if mark else text[start:])
         lower = _lower(piece)
         for rule in _RULES:
             for a, b, kind in rule(piece, lower):
@@ -80,6 +79,50 @@ def _lower(text: str) -> str:
     return lower if lower.isascii() else lower.replace("ſ", "s").replace("ı", "i")
 
 
+# --- what is meant to be seen: public keys, digests, pictures ------------------------------------
+
+# No letter, digit or blank, so that no rule reads it as a part of a word.
+MASK = "\ue000"
+
+# A literal that must be there, and what is public around it.
+_PUBLIC = tuple(
+    (hint, re.compile(expression))
+    for hint, expression in (
+        ("-----BEGIN ",
+         r"-----BEGIN (?:[A-Z0-9 ]{0,30}PUBLIC KEY(?: BLOCK)?"
+         r"|[A-Z0-9 ]{0,9}CERTIFICATE(?: REQUEST)?"
+         r"|X509 CRL|PGP SIGNATURE|DH PARAMETERS)-----[^-]{1,20000}"),
+        (" AAAA",
+         r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-[\w-]{1,30}|sk-[\w@.-]{1,40}) AAAA[\w+/=]+"),
+        (";base64,", r"data:[\w/+.-]{0,60};base64,[A-Za-z0-9+/=]+"),
+        ("sha", r"\bsha(?:1|224|256|384|512)[-:=_][A-Za-z0-9+/]{16,}={0,2}"),
+        ("SHA", r"\bSHA(?:1|256|512):[A-Za-z0-9+/]{16,}={0,2}"),
+        ("ublic", r"(?i:public[_ -]?key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[A-Za-z0-9+/=_-]{20,}"),
+        ("age1", r"\bage1[a-z0-9]{40,}"),
+        ("iVBORw0KGgo", r"iVBORw0KGgo[A-Za-z0-9+/=]*"),
+        ("/9j/", r"/9j/[A-Za-z0-9+/=]*"),
+        ("R0lGOD", r"R0lGOD[A-Za-z0-9+/=]*"),
+        ("AAABAAEA", r"AAABAAEA[A-Za-z0-9+/=]*"),
+        ("d09G", r"\bd09G[A-Za-z0-9+/=]*"),
+    )
+)  # fmt: skip
+
+
+def _masked(text: str) -> str:
+    """The text with what is public made unreadable, each character in its place."""
+    for hint, expression in _PUBLIC:
+        if hint in text:
+            text = expression.sub(_blank, text)
+    return text
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"\S", MASK, found[0])
+
+
+# --- the rules ------------------------------------------------------------------------------------
+
+
 def _tokens(text: str, _: str) -> Iterator[Span]:
     yield from tokens.find(text)
 
@@ -88,21 +131,23 @@ def _named(text: str, lower: str) -> Iterator[Span]:
     """What a label or a sentence names."""
     found = lexicon.labels(text, lower)
     if found:
-        yield from labels.find(text, lower, [each for each in found if each.kind in labels.SHOWN])
+        from mdmemory.privacy import labels, spoken  # not for a text without a label
+
+        named = [each for each in found if each.kind in lexicon.SHOWN]
+        yield from labels.find(text, lower, named)
         yield from spoken.find(text, lower, found)
 
 
 # What is named first wins where two rules find the same: PIN, pair and password, bearer, the rest.
 _RULES: tuple[Callable[[str, str], Iterator[Span]], ...] = (
-    blocks.private_keys,
+    formats.private_keys,
     _tokens,
     addresses.addresses,
     _named,
-    blocks.markup,
+    formats.markup,
     addresses.commands,
     addresses.pairs,
-    blocks.headers,
-    numbers.cards,
-    numbers.ibans,
-    numbers.noise,
+    formats.headers,
+    formats.numbers,
+    formats.noise,
 )

@@ -6,8 +6,8 @@ import re
 from functools import cache
 
 from mdmemory.privacy import lexicon
-from mdmemory.privacy.labels import SHOWN
-from mdmemory.privacy.tables import CJK
+from mdmemory.privacy.lexicon import SHOWN
+from mdmemory.privacy.matching import CJK
 
 MARK = re.compile(r"\[redacted:\w+\]")
 LEAST = 3  # words with a meaning of their own that a clause needs

@@ -9,20 +9,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdmemory.privacy import frames, values
-from mdmemory.privacy.labels import SHOWN
-from mdmemory.privacy.lexicon import CODES, LOCK, THING, Label, follows, leads
-from mdmemory.privacy.tables import CJK
+from mdmemory.privacy.lexicon import CODES, LOCK, SHOWN, THING, Label, follows, leads
+from mdmemory.privacy.matching import CJK, Span
 from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, grade, pinlike
-
-Span = tuple[int, int, str]
 
 _REACH = 160  # characters that a sentence may have between a label and its value
 _LONGEST = 400  # characters of a sentence that are looked at, around a label
+# An expression that begins with one set of characters skips all others quickly; what has to stand
+# around them is looked at behind it.
+_BEHIND = r"(?=[\"'»”)]*\s+(?!(?:[iI]t|[Tt]hat|[Ee]s|[Cc]['’]) ?['’i])|[\"')]*$)"
 _END = re.compile(
+    r"[.?!。！？\n](?:(?<=[。！？\n])"
     # not "The secret? It's x9"
-    r"(?:[.?]|(?<!\d)!(?!\s[a-zß-ÿа-яё]))"
-    r"(?=[\"'»”)]*\s+(?!(?:[iI]t|[Tt]hat|[Ee]s|[Cc]['’]) ?['’i])|[\"')]*$)"
-    r"|[。！？\n]"
+    rf"|(?:(?<=[.?])|(?<=!)(?<!\d!)(?!\s[a-zß-ÿа-яё])){_BEHIND})"
 )
 _TOKEN = re.compile(
     rf"(?<![A-Za-z0-9])[\"“„«「『`](?P<quoted>[^\"“”„»」』`\n]{{3,60}})[\"”“»」』`]|(?P<plain>[^\s，。；、！？：「」『』（）“”„«»\"`{CJK}]+)"
@@ -37,6 +36,11 @@ _AT_END = re.compile(
 )
 # What no plain word has: a digit, a sign or a capital within.
 _ODD = re.compile(r"[\d!$#%&*+_@/-]|[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ]|\w[.]\w")
+# What a sentence needs where no plain word is looked at: one of those, or a quote.
+_STANDS_OUT = re.compile(
+    r"[\d!$#%&*+_@/\"“„«「『`.A-ZÀ-ÞА-ЯЁ-]"
+    r"(?:(?<=[^.A-ZÀ-ÞА-ЯЁ])|(?<=[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ])|(?<=\w\.)(?=\w))"
+)
 # Without one of these a sentence tells no secret: something odd, a quote, or a verb for it.
 _CANDIDATE = re.compile(
     r"[\d!$#%&*+_@/\"'“„«「『`]|\w[.-]\w|[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ]|\b(?:is|was|to|ist|lautet|heißt|est|es|é|è|это|are)\b"
@@ -81,11 +85,12 @@ def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
             inside += 1
         named = [label for label in labels[at:inside] if label.kind in SHOWN]
         opened = [label for label in labels[at:inside] if label.kind not in SHOWN]
-        plain = any(label.kind in ("password", "phrase") for label in named)
-        worth = (_CANDIDATE if named else _OPENING).search(text, left, right)
-        if not plain and (named or any(label.kind != THING for label in opened)):
-            plain = frames.is_typed(lower, left, right)
-        if worth or (plain and frames.is_typed(lower, left, right)):
+        typed = bool(named or any(label.kind != THING for label in opened))
+        typed = typed and frames.is_typed(lower, left, right)
+        plain = typed or any(label.kind in ("password", "phrase") for label in named)
+        odd = plain or _STANDS_OUT.search(text, left, right)
+        worth = odd and (_CANDIDATE if named else _OPENING).search(text, left, right)
+        if worth or typed:
             yield from _told(text, lower, (left, right), named, opened, plain)
         for label in named:
             if label.kind in ("phrase", "password"):

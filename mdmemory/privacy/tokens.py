@@ -1,52 +1,137 @@
-"""Tokens of services, by the table of shapes, in one pass behind their keywords."""
+"""Tokens of services, by the table of shapes in `data/shapes.txt`, in one pass over keywords."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
-from mdmemory.privacy.tables import Shape, any_of, shapes
+from mdmemory.privacy.matching import Span, any_of, expression, place
 from mdmemory.privacy.values import changes, made_up, mixed
 
-Span = tuple[int, int, str]
-
 _SHORTEST = 14  # characters of the shortest token; none has a blank in it
+_DOTTED = 58  # characters of the shortest token that nothing but a dot announces
 _LONGEST = 6_000  # a web token with many claims has 4,000
 _BEFORE = 90  # characters that may stand before a keyword: Azure's 76
 
 
+_TABLE = Path(__file__).parent / "data" / "shapes.txt"
+_ALPHABETS = {
+    "digit": "[0-9]",
+    "hex": "[0-9a-fA-F]",
+    "lower": "[0-9a-z]",
+    "upper": "[0-9A-Z]",
+    "letter": "[A-Za-z]",
+    "alnum": "[A-Za-z0-9]",
+    "word": "[A-Za-z0-9_-]",
+    "dotted": "[A-Za-z0-9_.-]",
+    "b64": "[A-Za-z0-9+/=]",
+    "path": "[A-Za-z0-9_./+=@~:%-]",
+}
+_UUID = "-".join(f"[0-9a-fA-F]{{{length}}}" for length in (8, 4, 4, 4, 12))
+_PART = re.compile(r"<(?P<alphabet>\w+)(?::(?P<least>\d+)(?P<open>-)?(?P<most>\d+)?)?>")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a token of one kind is written.
+
+    `keyword` stands in every such token. `front` is what may stand before the keyword, as an
+    expression, and `rest` the keyword with all that follows.
+    """
+
+    kind: str
+    keyword: str
+    front: str
+    rest: str
+    page: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the part after the keyword may be of any length."""
+        return ",}" in self.rest.split(")", 1)[0]
+
+
 @cache
-def _table() -> tuple[re.Pattern[str], dict[str, list[tuple[int, Shape]]]]:
-    """What finds any keyword, and the rows that each of them may belong to.
+def shapes() -> tuple[Shape, ...]:
+    """Every row of the table of tokens."""
+    lines = _TABLE.read_text(encoding="utf-8").splitlines()
+    return tuple(_shape(*line.split()) for line in lines if line and not line.startswith("#"))
+
+
+def _shape(kind: str, written: str, page: str) -> Shape:
+    parts = _PART.split(written)  # a literal, then four groups and a literal for each part
+    literals = parts[::5]
+    keyword = literals[0] or max(literals, key=len)
+    at = written.index(keyword)
+    front, rest = _as_expression(written[:at]), _as_expression(written[at:])
+    return Shape(kind, keyword, front, rest, page)
+
+
+def _as_expression(written: str) -> str:
+    made, end = "", 0
+    for part in _PART.finditer(written):
+        made += re.escape(written[end : part.start()]) + _alphabet(part)
+        end = part.end()
+    last = written[end:]
+    # a token of one length ends where its alphabet ends
+    stop = "" if last or not written.endswith(">") or written.endswith("->") else "(?![0-9A-Za-z])"
+    return made + re.escape(last) + stop
+
+
+def _alphabet(part: re.Match[str]) -> str:
+    if part["alphabet"] == "uuid":
+        return _UUID
+    most = part["most"] or ("" if part["open"] else part["least"])
+    return f"{_ALPHABETS[part['alphabet']]}{{{part['least']},{most}}}"
+
+
+@cache
+def _rows() -> dict[str, list[tuple[int, Shape]]]:
+    """The rows that each keyword may belong to, with their numbers; the longest keyword first.
+
+    A token that begins like a longer keyword may be of either row: "sk-" and "sk-ant-".
+    """
+    own: dict[str, list[tuple[int, Shape]]] = {}
+    for number, shape in enumerate(shapes()):
+        own.setdefault(shape.keyword, []).append((number, shape))
+    return {
+        keyword: [row for end in range(len(keyword), 0, -1) for row in own.get(keyword[:end], ())]
+        for keyword in own
+    }
+
+
+@cache
+def _keywords(dotted: bool) -> re.Pattern[str]:
+    """What finds a keyword; a dot alone is one only where a word is long enough for its token.
 
     A token that begins with its keyword begins a word, too.
     """
-    rows: dict[str, list[tuple[int, Shape]]] = {}
-    for at, shape in enumerate(shapes()):
-        rows.setdefault(shape.keyword, []).append((at, shape))
-    # what begins like a longer keyword is of both: "sk-" and "sk-ant-"
-    for keyword in rows:
-        rows[keyword] = sorted(
-            (row for short, some in rows.items() if keyword.startswith(short) for row in some),
-            key=lambda row: (-len(row[1].keyword), row[0]),
-        )
+    rows = _rows()
     inner = {keyword for keyword, some in rows.items() if any(shape.front for _, shape in some)}
     first = rf"(?<![A-Za-z0-9_])(?:{any_of(rows.keys() - inner)})"
-    return re.compile(f"{first}|{any_of(inner)}"), rows
+    return re.compile(f"{first}|{any_of(inner if dotted else inner - {'.'})}")
 
 
 def find(text: str) -> Iterator[Span]:
     """Every token of the table; the kind is its row's."""
-    keywords = _table()[0]
-    for word in re.finditer(rf"\S{{{_SHORTEST},}}", text):
-        if first := keywords.search(text, *word.span()):
-            yield from _in_word(text, first.start(), word.end(), word.start())
+    at = 0
+    for word in [word for word in text.split() if len(word) >= _SHORTEST]:
+        keywords = _keywords(len(word) >= _DOTTED and "." in word)
+        if first := keywords.search(word):
+            at = place(word, text, at)
+            yield from _in_word(text, keywords, at + first.start(), (at, at + len(word)))
+            at += len(word)
 
 
-def _in_word(text: str, at: int, stop: int, done: int) -> Iterator[Span]:
-    """The tokens in a word from `at` on; `done` is where the word begins."""
-    keywords, rows = _table()
+def _in_word(
+    text: str, keywords: re.Pattern[str], at: int, word: tuple[int, int]
+) -> Iterator[Span]:
+    """The tokens in a word from `at` on."""
+    done, stop = word
+    rows = _rows()
     read_to: dict[int, int] = {}  # of each row: what was tried without success, or is a token
     while found := keywords.search(text, at, stop):
         at = found.start() + 1
@@ -71,20 +156,20 @@ def _match(shape: Shape, text: str, at: int, done: int) -> tuple[int, int] | Non
     begin = at
     if shape.front:
         window = text[max(done, at - _BEFORE) : at]
-        before = _pattern(f"(?:{shape.front})\\Z").search(window)
+        before = expression(f"(?:{shape.front})\\Z").search(window)
         if before is None:
             return None
         begin = at - len(window) + before.start()
     if not _begins(text, begin):
         return None
-    found = _pattern(shape.rest).match(text, at, at + _LONGEST)
+    found = expression(shape.rest).match(text, at, at + _LONGEST)
     return (begin, found.end()) if found else None
 
 
 def _run(text: str, at: int, stop: int) -> int:
     """Where the run of letters, digits, hyphens and underscores ends: until there, no other place
     of an open row can succeed."""
-    found = _pattern(r"[A-Za-z0-9_-]*").match(text, at, stop)
+    found = expression(r"[A-Za-z0-9_-]*").match(text, at, stop)
     return found.end() if found else at
 
 
@@ -99,8 +184,3 @@ def _is_noise(token: str, shape: Shape) -> bool:
     if made_up(token) or not mixed(tail):
         return False
     return changes(tail[:200]) >= 0.12
-
-
-@cache
-def _pattern(expression: str) -> re.Pattern[str]:
-    return re.compile(expression)
