@@ -40,26 +40,25 @@ def _store_of(root: Path) -> Path | None:
 def unwire(project: Project, *, personal: bool) -> list[str]:
     """Take all of it back; sentences."""
     from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode.places import Place
 
     folder = person.opencode_folder() if personal else None
-    return wiring.remove(
-        project.root, project.store, record=project.prepare_private(), config_folder=folder
-    )
+    place = Place(project.root, project.store, folder)
+    return wiring.remove(place, record=project.prepare_private())
 
 
 def _install(asked: Namespace, root: Path, store: Path, record: Path) -> list[str]:
     from mdmemory.hosts import git_hooks
     from mdmemory.hosts.opencode import wiring
     from mdmemory.hosts.opencode.files import Wanted
+    from mdmemory.hosts.opencode.places import Place
 
-    personal = person.opencode_folder()
+    personal = Place(root, store, person.opencode_folder())
+    place = personal if asked.user else Place(root, store)
     wanted = Wanted(assets.read("protocol/PROTOCOL.md"), git_hooks.command())
-    said = wiring.install(
-        root, store, wanted, record=record, config_folder=personal if asked.user else None,
-        mcp=asked.mcp, dry_run=asked.dry_run,
-    )  # fmt: skip
+    said = wiring.install(place, wanted, record=record, mcp=asked.mcp, dry_run=asked.dry_run)
     if asked.no_npm and not asked.mcp and not asked.dry_run:
-        said += wiring.seed(root, store, personal)
+        said += wiring.spare_npm(personal)
     return said
 
 

@@ -21,7 +21,7 @@ def init_options(parser: ArgumentParser) -> None:
     parser.add_argument("dir", nargs="?", metavar="DIR", help="the project root (default: here)")
     parser.add_argument("--own-repo", action="store_true",
                         help="keep the store in a git repository of its own")  # fmt: skip
-    wide = "a store for all projects, wired into your OpenCode configuration"
+    wide = "a store for all projects, wired into your own OpenCode folder"
     parser.add_argument("--user", action="store_true", help=wide)
     parser.add_argument("--opencode", action="store_true",
                         help="let OpenCode read the memory of this project")  # fmt: skip
@@ -36,7 +36,7 @@ def init_options(parser: ArgumentParser) -> None:
     parser.add_argument("--git-hooks", action="store_true",
                         help="a line in git hooks that keeps MEMORY.md up to date")  # fmt: skip
     parser.add_argument("--remove", action="store_true",
-                        help="take the hooks and OpenCode's entries back; notes stay")  # fmt: skip
+                        help="take back the hooks and OpenCode's files; notes stay")  # fmt: skip
 
 
 def init(asked: Namespace) -> int:

@@ -162,12 +162,15 @@ def doctor(asked: Namespace) -> int:
 def _opencode(memory: Memory) -> list[str]:
     """What stands between this store and OpenCode."""
     from mdmemory.hosts import git_hooks
-    from mdmemory.hosts.opencode import bridge_log, wiring
-    from mdmemory.hosts.opencode.checks import version_findings
+    from mdmemory.hosts.opencode import bridge_log, checks, wiring
+    from mdmemory.hosts.opencode.places import Place
 
-    project, folder = memory.project, person.opencode_folder()
-    if not wiring.is_used(project.root, project.store):
+    project = memory.project
+    place = Place(project.root, project.store)
+    if not wiring.is_used(place):
         return []
-    found = wiring.findings(project.root, project.store, git_hooks.command(), folder)
-    found += bridge_log.findings(project)
-    return found + version_findings(project, person.places().environment)
+    return [
+        *checks.examine(place, git_hooks.command(), person.opencode_folder()),
+        *bridge_log.findings(project),
+        *checks.version_findings(project, person.places().environment),
+    ]

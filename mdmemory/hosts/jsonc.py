@@ -1,125 +1,177 @@
-"""JSON with comments, read with positions, so that it can be edited and no other byte changes.
+"""JSON with comments: one key or list item is set or removed, and every other byte stays.
 
-Accepts what OpenCode accepts: comments, trailing commas, a byte order mark, an empty file. Our own,
-because the published editors need Node beside them or have not been touched for years.
+Accepts what OpenCode accepts: comments, trailing commas, a byte order mark. Our own, because the
+published editors need Node beside them or have not been touched for years.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import json
 import re
-from collections.abc import (
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-)
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+BOM = "\ufeff"
+_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*(?s:.*?)\*/)*")
 _TO_LINE_END = re.compile(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
 _INDENT = re.compile(r"[ \t]*\Z")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_IS_OVER = re.compile(r"[ \t]*(?:\r|\n|//)")
+_DEEPEST = 100  # levels; a configuration has five
 
 
-def grow(text: str, key: str, items: Sequence[str]) -> str:
-    """`text` with `items` added to the end of the list `key` of its root object; nothing removed.
+class JsoncError(ValueError):
+    """Text that is not JSON with comments: what is wrong, at which line and column from 1."""
 
-    Raises JsoncError when the text is no object, or `key` is there and is not a list.
+    def __init__(self, problem: str, text: str, at: int) -> None:
+        lines = _LINE_END.split(text[:at].removeprefix(BOM))
+        self.line, self.column = len(lines), len(lines[-1]) + 1
+        super().__init__(f"{problem} at line {self.line}, column {self.column}")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value and its place in the document: `text[start:end]`.
+
+    `parts` are the values inside a list or an object, `keys` an object's keys with their starts,
+    `comma` the offset of a trailing comma, or -1.
     """
-    if text.startswith(BOM):
-        return BOM + grow(text[1:], key, items)
-    root = parse(text)
-    if not isinstance(root.data, dict):
-        raise JsoncError("An object was expected", text, root.start)
-    listed = root.member(key)
-    if listed is None:
-        unit, quoted = _unit(text, root), [_quoted(item) for item in items]
-        return _insert(text, root, [_member(text, root, key, "[]", quoted, unit)], unit)
-    if not isinstance(listed.data, list):
-        raise JsoncError(f'A list was expected for "{key}"', text, listed.start)
-    return _insert(text, listed, [_quoted(item) for item in items], _unit(text, root))
+
+    data: object
+    start: int
+    end: int
+    parts: tuple[Value, ...] = ()
+    keys: tuple[tuple[str, int], ...] = ()
+    comma: int = -1
+
+    def index(self, key: str) -> int:
+        """The position of `key` in an object, or -1; of several the last, which is valid."""
+        return max((at for at, (name, _) in enumerate(self.keys) if name == key), default=-1)
+
+    def member(self, *path: str) -> Value | None:
+        """The value under `path`, key by key, or None."""
+        value: Value | None = self
+        for key in path:
+            at = value.index(key) if value else -1
+            value = value.parts[at] if value and at >= 0 else None
+        return value
 
 
-def put(text: str, key: str, name: str, value: object) -> str:
-    """`text` with the member `name` in the object `key` of its root object; both made if need be.
+# --- editing -------------------------------------------------------------------------------------
 
-    Raises JsoncError when the text is no object, or `key` is there and is not one.
+
+def put(text: str, path: Sequence[str], value: object) -> str:
+    """`text` with `value` under `path`, a key for each level; missing objects are made.
+
+    Raises JsoncError where the text is not valid, or a value on the way is no object.
     """
-    if text.startswith(BOM):
-        return BOM + put(text[1:], key, name, value)
+    root = box = parse(text)
+    for depth, key in enumerate(path):
+        if not isinstance(box.data, dict):
+            raise JsoncError("An object was expected", text, box.start)
+        inner = box.member(key)
+        if inner is None:
+            for outer in reversed(path[depth + 1 :]):
+                value = {outer: value}
+            return _insert(text, root, box, value, f"{_quoted(key)}: ")
+        box = inner
+    written = _written(text, root, value, _line_indent(text, box.start), _is_inline(text, box))
+    return text[: box.start] + written + text[box.end :]
+
+
+def append(text: str, path: Sequence[str], item: object) -> str:
+    """`text` with `item` at the end of the list under `path`; a missing list is made.
+
+    Raises JsoncError as `put` does, and where the value is no list.
+    """
     root = parse(text)
-    if not isinstance(root.data, dict):
-        raise JsoncError("An object was expected", text, root.start)
-    source = f"{_quoted(name)}: {json.dumps(value, ensure_ascii=False)}"
-    box, unit = root.member(key), _unit(text, root)
+    box = root.member(*path)
     if box is None:
-        return _insert(text, root, [_member(text, root, key, "{}", [source], unit)], unit)
-    if not isinstance(box.data, dict):
-        raise JsoncError(f'An object was expected for "{key}"', text, box.start)
-    return _insert(text, box, [source], unit)
+        return put(text, path, [item])
+    if not isinstance(box.data, list):
+        raise JsoncError(f'A list was expected for "{path[-1]}"', text, box.start)
+    return _insert(text, root, box, item)
 
 
-def shrink(text: str, key: str, items: Sequence[str]) -> str:
-    """`text` without `items` in the list `key` of its root object: what takes back a `grow`.
+def drop(text: str, path: Sequence[str]) -> str:
+    """`text` without the key `path` ends in; comments stay. Raises JsoncError."""
+    box = parse(text).member(*path[:-1])
+    at = box.index(path[-1]) if box else -1
+    return _cut(text, box, at) if box and at >= 0 else text
 
-    Comments stay. Raises JsoncError for text that is no JSON with comments.
+
+def drop_item(text: str, path: Sequence[str], item: object) -> str:
+    """`text` without the first `item` of the list under `path`; comments stay.
+
+    Raises JsoncError.
     """
-    if text.startswith(BOM):
-        return BOM + shrink(text[1:], key, items)
-    listed = parse(text).member(key)
-    for at, part in enumerate(listed.parts if listed else ()):
-        if listed and part.data in items:
-            return shrink(_cut(text, listed, at), key, items)
-    return text
-
-
-def drop(text: str, key: str, name: str) -> str:
-    """`text` without the member `name` of the object `key` of its root: takes back a `put`."""
-    if text.startswith(BOM):
-        return BOM + drop(text[1:], key, name)
-    return _without(text, parse(text).member(key), name)
-
-
-def drop_member(text: str, key: str) -> str:
-    """`text` without the member `key` of its root object."""
-    if text.startswith(BOM):
-        return BOM + drop_member(text[1:], key)
-    return _without(text, parse(text), key)
-
-
-def _without(text: str, box: Value | None, name: str) -> str:
-    for at, (key, _) in enumerate(box.keys if box else ()):
-        if box and key == name:
-            return _cut(text, box, at)
-    return text
+    box = parse(text).member(*path)
+    items = [part.data for part in box.parts] if box and not box.keys else []
+    return _cut(text, box, items.index(item)) if box and item in items else text
 
 
 def _cut(text: str, box: Value, at: int) -> str:
     """`text` without a part of a list or an object, its comma, and the white space before it."""
-    part = box.parts[at]
-    head, rest = text[: _starts(box)[at]], text[part.end :]
-    following = skip(text, part.end)
-    if text.startswith(",", following):
-        # the comma before it stays: a comment may stand between that and here
-        rest = text[part.end : following] + text[following + 1 :]
+    start, end, close = _starts(box)[at], box.parts[at].end, box.end - 1
+    begin = box.parts[at - 1].end if at else box.start + 1
+    comma, gap, rest = skip(text, end), text[begin:start], text[end:]
+    if text.startswith(",", comma):
+        rest = text[end:comma] + text[comma + 1 :]
+        if at:
+            begin = skip(text, begin) + 1  # the comma before it stays
+            gap = text[begin:start]
     elif at:
-        comma = text.index(",", skip(text, box.parts[at - 1].end))
-        head = head[:comma] + head[comma + 1 :]
-    head = re.sub(r"(?:\r\n|\n|\r)?[ \t]*\Z", "", head)
-    if head.endswith(("[", "{")):
-        rest = rest.lstrip(" \t")
-        inside, bracket, _ = rest.partition("]" if head.endswith("[") else "}")
-        rest = rest if inside.strip() or not bracket else rest[len(inside) :]
-    return head + rest
+        before = skip(text, begin)
+        gap = text[begin:before] + text[before + 1 : start]
+    bare = re.sub(r"(?:\r\n|\n|\r)\Z", "", gap.rstrip(" \t"))
+    if len(box.parts) == 1 and not (bare + rest[: len(rest) - len(text) + close]).strip():
+        return text[:begin] + text[close:]
+    if not at and not _LINE_END.match(rest.lstrip(" \t")) and box.parts[1:]:
+        return text[:begin] + gap + rest.lstrip(" \t")
+    # A line comment takes in whatever follows on its line.
+    is_open = _BLANK.fullmatch(bare + "x") and not _LINE_IS_OVER.match(rest)
+    return text[:begin] + (gap if is_open else bare) + rest
+
+
+def _insert(text: str, root: Value, box: Value, value: object, key: str = "") -> str:
+    """`text` with a new last part of the list or object `box`, laid out as its neighbours are."""
+    line_end = (_LINE_END.search(text) or ["\n"])[0]
+    if not box.parts:
+        outer = _line_indent(text, box.start)
+        indent = outer + _unit(text, root)
+        source = line_end + indent + key + _written(text, root, value, indent)
+        inside = text[box.start + 1 : box.end - 1]
+        closing = "" if _LINE_END.search(inside) else line_end + outer
+        return text[: box.start + 1] + source + inside + closing + text[box.end - 1 :]
+    last, trailing = box.parts[-1].end, box.comma >= 0
+    # The comma goes behind the last part, and the new line behind that part's own comment.
+    head = text[: box.comma + 1] if trailing else text[:last] + ","
+    rest = text[box.comma + 1 :] if trailing else text[last:]
+    if _is_inline(text, box):
+        source = " " + key + _written(text, root, value, is_inline=True)
+    else:
+        comment = _TO_LINE_END.match(rest)
+        own = comment.group() if comment else ""
+        own = own if "//" in own or "/*" in own else ""
+        head, rest = head + own, rest[len(own) :]
+        indent = _indent(text, _starts(box)[-1]) or ""
+        source = line_end + indent + key + _written(text, root, value, indent)
+    return head + source + ("," if trailing else "") + rest
+
+
+def _written(
+    text: str, root: Value, value: object, indent: str = "", is_inline: bool = False
+) -> str:
+    """The source of a value; over several lines unless `is_inline`, `indent` before each."""
+    if is_inline:
+        return json.dumps(value, ensure_ascii=False)
+    source = json.dumps(value, ensure_ascii=False, indent=_unit(text, root))
+    line_end = (_LINE_END.search(text) or ["\n"])[0]
+    return source.replace("\n", line_end + indent)
 
 
 def _quoted(item: str) -> str:
     return json.dumps(item, ensure_ascii=False)
-
-
-def _line_end(text: str) -> str:
-    found = re.search(r"\r\n|\n|\r", text)
-    return found.group() if found else "\n"
 
 
 def _indent(text: str, at: int) -> str | None:
@@ -147,88 +199,12 @@ def _starts(box: Value) -> list[int]:
     return [at for _, at in box.keys] or [part.start for part in box.parts]
 
 
-def _member(
-    text: str, root: Value, key: str, brackets: str, sources: Sequence[str], unit: str
-) -> str:
-    """The source of a new member of the root object, laid out as its neighbours are."""
-    opening, closing = brackets[0], brackets[1]
-    if _is_inline(text, root):
-        return f'"{key}": {opening}{", ".join(sources)}{closing}'
-    outer = _line_indent(text, root.keys[-1][1] if root.keys else root.start)
-    begin = _line_end(text) + (outer if root.keys else outer + unit)
-    inside = ",".join(f"{begin}{unit}{source}" for source in sources)
-    return f'"{key}": {opening}{inside}{begin}{closing}'
-
-
-def _insert(text: str, box: Value, sources: Sequence[str], unit: str) -> str:
-    """`text` with `sources` as the last parts of the list or object `box`."""
-    if not box.parts:
-        return _fill(text, box, sources, unit)
-    last = box.parts[-1].end
-    trailing = box.comma >= 0
-    # The comma goes behind the last part, and the new line behind that part's own comment.
-    head = text[: box.comma + 1] if trailing else text[:last] + ","
-    rest = text[box.comma + 1 :] if trailing else text[last:]
-    if _is_inline(text, box):
-        added = " " + ", ".join(sources)
-    else:
-        comment = _TO_LINE_END.match(rest)
-        own = comment.group() if comment else ""
-        own = own if "//" in own or "/*" in own else ""
-        head, rest = head + own, rest[len(own) :]
-        begin = _line_end(text) + (_indent(text, _starts(box)[-1]) or "")
-        added = ",".join(begin + source for source in sources)
-    return head + added + ("," if trailing else "") + rest
-
-
-def _fill(text: str, box: Value, sources: Sequence[str], unit: str) -> str:
-    """`text` with `sources` as the first parts of the empty list or object `box`."""
-    end, outer = _line_end(text), _line_indent(text, box.start)
-    added = ",".join(f"{end}{outer}{unit}{source}" for source in sources)
-    inside = text[box.start + 1 : box.end - 1]
-    closing = "" if "\n" in inside or "\r" in inside else end + outer
-    return text[: box.start + 1] + added + inside + closing + text[box.end - 1 :]
-
-
-_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*(?s:.*?)\*/)*")
-_DEEPEST = 100  # levels; a configuration has five
-BOM = "\ufeff"
-
-
-class JsoncError(ValueError):
-    """Text that is not JSON with comments: what is wrong, at which line and column from 1."""
-
-    def __init__(self, problem: str, text: str, at: int) -> None:
-        lines = re.split(r"\r\n|\r|\n", text[:at])
-        self.problem, self.line, self.column = problem, len(lines), len(lines[-1]) + 1
-        super().__init__(f"{problem} at line {self.line}, column {self.column}")
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A value and where it stands: `text[start:end]`.
-
-    `parts` are the values inside a list or an object, `keys` an object's keys with their starts,
-    `comma` the offset of a trailing comma, or -1.
-    """
-
-    data: object
-    start: int
-    end: int
-    parts: tuple[Value, ...] = ()
-    keys: tuple[tuple[str, int], ...] = ()
-    comma: int = -1
-
-    def member(self, key: str) -> Value | None:
-        """The value of `key` in an object; of several the last, which is the one that counts."""
-        found = [part for (name, _), part in zip(self.keys, self.parts, strict=True) if name == key]
-        return found[-1] if found else None
+# --- reading -------------------------------------------------------------------------------------
 
 
 def parse(text: str) -> Value:
-    """The one value of `text` (without its byte order mark). Raises JsoncError."""
-    at = skip(text, 0)
-    value = _value(text, at, 0)
+    """The one value of `text`. Raises JsoncError."""
+    value = _value(text, skip(text, len(BOM) if text.startswith(BOM) else 0), 0)
     rest = skip(text, value.end)
     if rest < len(text):
         raise JsoncError("Something follows the end of the document", text, rest)
@@ -236,9 +212,9 @@ def parse(text: str) -> Value:
 
 
 def skip(text: str, at: int) -> int:
-    """Where the white space and the comments from `at` on end."""
-    found = _BLANK.match(text, at)
-    end = found.end() if found else at
+    """The offset after the white space and the comments from `at` on."""
+    blank = _BLANK.match(text, at)
+    end = blank.end() if blank else at
     if text.startswith("/*", end):
         raise JsoncError("A comment is not closed", text, end)
     return end
@@ -306,6 +282,6 @@ def _key(text: str, at: int) -> str:
 
 
 def _after(text: str, at: int) -> tuple[int, int]:
-    """What follows a part: where the next token stands, and the comma before it or -1."""
+    """The offset of the token that follows a part, and of the comma before it or -1."""
     at = skip(text, at)
     return (skip(text, at + 1), at) if text.startswith(",", at) else (at, -1)

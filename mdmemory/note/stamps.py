@@ -17,7 +17,7 @@ _MARK = re.compile(r"(?:<!-- |// |# )mdmemory: (\S+) ([0-9a-f]{16})(?: -->)?\n")
 def stamped(text: str, name: str, version: str = VERSION) -> bytes:
     """The text of a file as installed. The comment is written as the name's ending asks for."""
     mark = f"mdmemory: {version} {digest(text.encode())[:16]}"
-    if name.endswith(".ts"):
+    if name.endswith((".ts", ".json")):
         return f"// {mark}\n{text}".encode()
     if text.startswith(_FENCE):
         return f"{_FENCE}# {mark}\n{text.removeprefix(_FENCE)}".encode()

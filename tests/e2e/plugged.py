@@ -55,7 +55,8 @@ def plug(project: Path, home: Path, command: list[str] | None = None) -> None:
         spare_npm(folder)
     file = project / ".opencode/plugin/mdmemory.ts"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(plugin(command or [str(PROGRAM)]), encoding="utf-8")
+    index = f"../../{STORE}/MEMORY.md"
+    file.write_text(plugin(command or [str(PROGRAM)], [index]), encoding="utf-8")
 
 
 def spare_npm(folder: Path) -> None:

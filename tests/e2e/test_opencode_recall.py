@@ -100,14 +100,14 @@ def test_what_the_user_asked_to_remember_becomes_a_committed_note(
     assert git(project, "status", "--porcelain", "--", STORE) == ""
 
 
-def test_the_client_reads_a_configuration_that_was_amended_with_its_comments(
+def test_the_client_reads_the_index_beside_a_configuration_that_nobody_touched(
     repository: Path, empty_home: Path
 ) -> None:
     config = repository / "opencode.jsonc"
     before = '\ufeff{\r\n\t// ours\r\n\t"username": "team", /* "instructions": [] */\r\n}\r\n'
     config.write_bytes(before.encode())
     mdmemory(repository, "init", "--opencode", "--no-npm")
-    assert config.read_bytes().decode().startswith(before[: before.index("\r\n}")])
+    assert config.read_bytes() == before.encode()
     with FakeServer() as server, OpenCode(repository, empty_home, server.url) as client:
         client.send(client.new_session(), "Hello.")
         assert "# Memory index" in system_text(server.turns[-1])

@@ -41,7 +41,7 @@ def compile_plugin(folder: Path, text: str, *words: str) -> str:
 
 
 def test_the_plugin_fits_the_published_types_for_any_command(tmp_path: Path) -> None:
-    text = plugin(ODD)
+    text = plugin(ODD, ODD)
     assert compile_plugin(tmp_path, text) == ""
     broken = text.replace('"chat.message": safe', '"chat.massage": safe')
     assert "chat.massage" in compile_plugin(tmp_path, broken), "nothing was checked"
@@ -107,7 +107,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the plugin as a module of Node, and the bridge that it starts."""
     folder = tmp_path_factory.mktemp("compiled")
     (folder / "bridge.py").write_text(BRIDGE, encoding="utf-8")
-    text = plugin([sys.executable, str(folder / "bridge.py")])
+    command = [sys.executable, str(folder / "bridge.py")]
+    text = plugin(command, ["../notes/MEMORY.md", "/own/MEMORY.md"])
     assert compile_plugin(folder, text, "--noEmit", "false") == ""
     (folder / "mdmemory.js").rename(folder / "mdmemory.mjs")
     return folder
@@ -215,9 +216,12 @@ def test_answers_that_make_no_sense_fail_no_hook(drive: Drive) -> None:
     assert "a hook failed" in log
 
 
-def test_switched_off_it_has_no_hooks(drive: Drive) -> None:
-    out, record, log = drive("well", "", MDMEMORY_DISABLE="1")
-    assert (out["hooks"], record, log) == ([], "", "")
+def test_switched_off_it_only_names_the_files_to_read(drive: Drive, compiled: Path) -> None:
+    script = "out.config = { instructions: ['mine.md'] }; await hooks.config(out.config)"
+    out, record, log = drive("well", script, MDMEMORY_DISABLE="1")
+    assert (out["hooks"], record, log) == (["config"], "", "")
+    index = str(compiled.parent / "notes/MEMORY.md")
+    assert out["config"] == {"instructions": ["mine.md", index, "/own/MEMORY.md"]}
 
 
 def test_of_two_plugins_for_a_folder_the_newer_one_speaks(drive: Drive) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from client import OpenCode
-from fake_server import Answer, FakeServer
+from fake_server import Answer, FakeServer, system_text
 from pace import HUNG
 from plugged import PROGRAM, STORE, Place, make, plug, processes, until
 
@@ -81,6 +81,7 @@ def test_without_its_python_a_turn_succeeds_and_the_log_says_so(tmp_path: Path) 
     with FakeServer() as server, OpenCode(place.project, place.home, server.url) as client:
         assert client.send(client.new_session(), CAT) == "Done."
         assert client.processes("bridge") == []
+        assert "# Memory index" in system_text(server.turns[-1]), "OpenCode reads it by itself"
     assert "the bridge is gone" in place.log()
     assert cats(place) == []
 

@@ -207,6 +207,8 @@ def test_hello_gives_the_tools_and_refuses_another_protocol(plugin: Plugin) -> N
     told = plugin.ask("hello", protocol=PROTOCOL)
     assert "memory_search" in [each["name"] for each in told["tools"]]
     assert {*HOOKS, *following.HOOKS} == set(told["hooks"])
+    (index,) = told["instructions"]
+    assert index.endswith("/notes/memory/MEMORY.md")
     with pytest.raises(UsageError, match="protocol"):
         plugin.ask("hello", protocol=PROTOCOL + 1)
 

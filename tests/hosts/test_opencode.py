@@ -1,21 +1,29 @@
-"""Wiring a store into OpenCode's configuration, which belongs to a person."""
+"""Wiring a store into OpenCode: files of ours come and go, and a person's configuration stays."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import jsonc
-from mdmemory.hosts.opencode import wiring
-from mdmemory.hosts.opencode.files import NAMES, Wanted
+from mdmemory.hosts.opencode import checks, configurations, files, wiring
+from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Wanted
+from mdmemory.hosts.opencode.places import Place
 from mdmemory.note.stamps import stamped
 
 PROTOCOL = "# Memory\n\nKeep what is true.\n"
-BOTH = [".opencode/memory/PROTOCOL.md", "notes/memory/MEMORY.md"]
+PROTOCOL_FILE = ".opencode/memory/PROTOCOL.md"
+COMMAND = [sys.executable, "-P", "-m", "mdmemory"]
+WANTED = Wanted(PROTOCOL, COMMAND)
+INSTALLED = f"in .opencode: {', '.join(name for name in NAMES if name != CONFIGURATION)}."
+NPM = "Skipped OpenCode's npm install in .opencode (the plugin has no dependencies)."
+MINE = '{\n  // ours\n  "model": "a/b", // fast\n  "instructions": ["notes/memory/MEMORY.md"],\n}\n'
 
 
 @pytest.fixture
@@ -26,49 +34,56 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-COMMAND = [sys.executable, "-P", "-m", "mdmemory"]
-WANTED = Wanted(PROTOCOL, COMMAND)
-INSTALLED = f"in .opencode: {', '.join(NAMES)}."
+def place(project: Path, store: Path | None = None, folder: Path | None = None) -> Place:
+    return Place(project, store or project / "notes/memory", folder)
 
 
-def wire(project: Path, store: Path | None = None, **more: object) -> list[str]:
-    store = store or project / "notes/memory"
-    return wiring.install(project, store, WANTED, record=project.parent, **more)  # type: ignore
+def wire(project: Path, store: Path | None = None, **more: Any) -> list[str]:
+    return wiring.install(place(project, store), WANTED, record=project.parent, **more)
 
 
 def unwire(project: Path) -> list[str]:
-    return wiring.remove(project, project / "notes/memory", record=project.parent)
+    return wiring.remove(place(project), record=project.parent)
 
 
-def instructions(file: Path) -> object:
-    root = jsonc.parse(file.read_text(encoding="utf-8-sig")).data
-    assert isinstance(root, dict)
-    return root["instructions"]
+def instructions(where: Place) -> list[str]:
+    """The files that the plugin has OpenCode read."""
+    plugin = where.folder / PLUGIN
+    names = files.constants(plugin.read_text(encoding="utf-8"))["INSTRUCTIONS"]
+    return [os.path.normpath(plugin.parent / name) for name in names]
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_a_project_without_configuration_gets_one_that_names_the_schema(project: Path) -> None:
-    said = wire(project)
-    assert said == [
-        f"Installed {INSTALLED}",
-        f"Wrote opencode.json, which lists {' and '.join(BOTH)}.",
-        "OpenCode needs no npm for our plugin: .opencode/package-lock.json tells it so.",
+def test_the_plugin_has_the_protocol_and_the_index_read(project: Path) -> None:
+    assert wire(project) == [f"Installed {INSTALLED}", NPM]
+    assert instructions(place(project)) == [
+        str(project / PROTOCOL_FILE),
+        str(project / "notes/memory/MEMORY.md"),
     ]
-    written = json.loads((project / "opencode.json").read_text(encoding="utf-8"))
-    assert written == {"$schema": "https://opencode.ai/config.json", "instructions": BOTH}
-    first, _, rest = (project / BOTH[0]).read_text(encoding="utf-8").partition("\n")
+    first, _, rest = (project / PROTOCOL_FILE).read_text(encoding="utf-8").partition("\n")
     assert first.startswith("<!-- mdmemory: ")
     assert rest == PROTOCOL
-    assert wiring.check(project, project / "notes/memory") == []
+    assert checks.reading(place(project)) == []
 
 
-def test_running_twice_changes_nothing_and_says_nothing(project: Path) -> None:
-    wire(project)
+@pytest.mark.parametrize("mcp", [False, True])
+def test_a_persons_configuration_stays_as_it_is(project: Path, mcp: bool) -> None:
+    (project / "opencode.jsonc").write_text(MINE, encoding="utf-8")
     before = snapshot(project)
-    assert wire(project) == []
+    wire(project, mcp=mcp)
+    assert (project / "opencode.jsonc").read_bytes() == before["opencode.jsonc"]
+    unwire(project)
+    assert snapshot(project) == before
+
+
+@pytest.mark.parametrize("mcp", [False, True])
+def test_running_twice_changes_nothing_and_says_nothing(project: Path, mcp: bool) -> None:
+    wire(project, mcp=mcp)
+    before = snapshot(project)
+    assert wire(project, mcp=mcp) == []
     assert snapshot(project) == before
 
 
@@ -78,54 +93,22 @@ def test_a_dry_run_tells_and_writes_nothing(project: Path) -> None:
     assert snapshot(project) == before
 
 
-def test_comments_and_layout_of_a_configuration_stay(project: Path) -> None:
-    config = project / "opencode.jsonc"
-    before = '{\n  // ours\n  "model": "a/b", // fast\n  "instructions": ["AGENTS-extra.md"],\n}\n'
-    config.write_text(before, encoding="utf-8")
+def test_a_wired_project_can_be_moved(project: Path, tmp_path: Path) -> None:
     wire(project)
-    added = "".join(f', "{name}"' for name in BOTH)
-    after = before.replace('extra.md"]', f'extra.md"{added}]')
-    assert config.read_text(encoding="utf-8") == after
-    assert not (project / "opencode.json").exists()
+    moved = project.rename(tmp_path / "moved [2]")
+    assert checks.reading(place(moved)) == []
 
 
-def test_only_what_is_missing_is_added_however_it_is_written(project: Path) -> None:
-    config = project / "opencode.json"
-    config.write_text('{"instructions": ["./notes/../notes/memory/MEMORY.md"]}', encoding="utf-8")
-    wire(project)
-    assert instructions(config) == ["./notes/../notes/memory/MEMORY.md", BOTH[0]]
-
-
-@pytest.mark.parametrize("content", [b"", b"\n", b"\xef\xbb\xbf"])
-def test_an_empty_configuration_is_filled(project: Path, content: bytes) -> None:
-    (project / "opencode.json").write_bytes(content)
-    wire(project)
-    assert instructions(project / "opencode.json") == BOTH
-
-
-def test_of_two_configurations_the_one_that_opencode_prefers_grows(project: Path) -> None:
-    for name in ("opencode.json", "opencode.jsonc"):
-        (project / name).write_text("{}\n", encoding="utf-8")
-    said = wire(project)
-    assert said[1].endswith("OpenCode merges it with opencode.json, left as found.")
-    assert instructions(project / "opencode.jsonc") == BOTH
-    assert (project / "opencode.json").read_text(encoding="utf-8") == "{}\n"
-
-
-def test_a_list_that_is_already_there_is_preferred_to_starting_another(project: Path) -> None:
-    (project / ".opencode").mkdir()
-    (project / ".opencode/opencode.json").write_text("{}", encoding="utf-8")
-    (project / "opencode.json").write_text('{"instructions": ["x.md"]}', encoding="utf-8")
-    wire(project)
-    assert instructions(project / "opencode.json") == ["x.md", *BOTH]
-
-
-def test_a_configuration_in_the_folder_of_opencode_is_used(project: Path) -> None:
-    (project / ".opencode").mkdir()
-    (project / ".opencode/opencode.jsonc").write_text("{}", encoding="utf-8")
-    wire(project)
-    assert instructions(project / ".opencode/opencode.jsonc") == BOTH
-    assert not (project / "opencode.json").exists()
+def test_two_stores_at_the_same_relative_path_are_not_mistaken(project: Path) -> None:
+    inner = project / "packages/inner"
+    (inner / "notes/memory").mkdir(parents=True)
+    (inner / "notes/memory/MEMORY.md").write_text("", encoding="utf-8")
+    for mcp in (False, True):
+        wire(project, mcp=mcp)
+        wire(inner, mcp=mcp)
+        assert checks.reading(place(inner)) == checks.reading(place(project)) == []
+    listed = json.loads((inner / ".opencode/opencode.json").read_text("utf-8").partition("\n")[2])
+    assert listed["instructions"][1] == str(inner / "notes/memory/MEMORY.md")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +121,7 @@ def test_a_configuration_in_the_folder_of_opencode_is_used(project: Path) -> Non
         (b"\xff\xfe{}", "not UTF-8"),
     ],
 )
-def test_an_unsound_configuration_is_refused_before_anything_is_written(
+def test_an_invalid_configuration_is_refused_before_anything_is_written(
     project: Path, content: bytes, words: str
 ) -> None:
     (project / "opencode.json").write_bytes(content)
@@ -149,183 +132,110 @@ def test_an_unsound_configuration_is_refused_before_anything_is_written(
     assert "opencode.json" in caught.value.message
     assert caught.value.hint
     assert snapshot(project) == before
-    assert wiring.check(project, project / "notes/memory") == [caught.value.message]
+    assert checks.reading(place(project)) == [caught.value.message]
 
 
-def test_a_linked_configuration_is_not_written_through(project: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["", "\n", "\ufeff"])
+def test_an_empty_configuration_is_none(project: Path, content: str) -> None:
+    (project / "opencode.json").write_text(content, encoding="utf-8")
+    wire(project)
+    assert (project / "opencode.json").read_text(encoding="utf-8") == content
+
+
+def test_a_linked_configuration_is_only_read(project: Path, tmp_path: Path) -> None:
     shared = tmp_path / "shared.json"
-    shared.write_text("{}", encoding="utf-8")
+    shared.write_text('{"instructions": ["x.md"]}', encoding="utf-8")
     (project / "opencode.json").symlink_to(shared)
-    with pytest.raises(MdmemoryError, match="symbolic link"):
-        wire(project)
-    assert shared.read_text(encoding="utf-8") == "{}"
-    assert not (project / ".opencode").exists()
+    (project / ".opencode").mkdir()
+    (project / ".opencode/opencode.json").symlink_to(shared)
+    wire(project)
+    assert "Left .opencode/opencode.json as it is" in wire(project, mcp=True)[0]
+    unwire(project)
+    assert shared.read_text(encoding="utf-8") == '{"instructions": ["x.md"]}'
+    assert (project / ".opencode/opencode.json").is_symlink()
 
 
-def test_a_linked_folder_does_not_lead_out_of_the_project(project: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mcp", [False, True])
+def test_a_linked_folder_does_not_lead_out_of_the_project(
+    project: Path, tmp_path: Path, mcp: bool
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     (project / ".opencode").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(MdmemoryError, match="outside the project"):
-        wire(project)
+        wire(project, mcp=mcp)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_an_edited_protocol_is_left_alone_and_named(project: Path) -> None:
     wire(project)
-    file = project / BOTH[0]
-    file.write_text(file.read_text(encoding="utf-8") + "Our own rule.\n", encoding="utf-8")
+    with open(project / PROTOCOL_FILE, "a", encoding="utf-8") as file:
+        file.write("Our own rule.\n")
     before = snapshot(project)
     assert "it was edited" in wire(project)[0]
     assert snapshot(project) == before
+    assert "Left .opencode/memory/PROTOCOL.md where it is: it was edited." in unwire(project)
+    assert (project / PROTOCOL_FILE).exists()
 
 
 def test_a_protocol_that_somebody_else_put_there_is_left_alone(project: Path) -> None:
-    (project / BOTH[0]).parent.mkdir(parents=True)
-    (project / BOTH[0]).write_text("mine\n", encoding="utf-8")
+    (project / PROTOCOL_FILE).parent.mkdir(parents=True)
+    (project / PROTOCOL_FILE).write_text("mine\n", encoding="utf-8")
     wire(project)
-    assert (project / BOTH[0]).read_text(encoding="utf-8") == "mine\n"
+    assert (project / PROTOCOL_FILE).read_text(encoding="utf-8") == "mine\n"
 
 
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
 def test_an_unedited_older_protocol_is_updated(project: Path, line_end: bytes) -> None:
     wire(project)
-    file = project / BOTH[0]
+    file = project / PROTOCOL_FILE
     file.write_bytes(stamped("# Older\n", "PROTOCOL.md", "0.0.1").replace(b"\n", line_end))
     assert wire(project) == ["Updated in .opencode: memory/PROTOCOL.md."]
     assert file.read_text(encoding="utf-8").endswith(PROTOCOL)
 
 
-def test_permissions_of_a_configuration_stay_private(project: Path) -> None:
-    config = project / "opencode.json"
-    config.write_text("{}", encoding="utf-8")
-    config.chmod(0o600)
-    wire(project)
-    assert config.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_store_outside_the_project_is_named_from_the_home(
-    project: Path, empty_home: Path
-) -> None:
-    store = empty_home / ".local/share/mdmemory"
-    wire(project, store)
-    assert instructions(project / "opencode.json") == [
-        BOTH[0],
-        "~/.local/share/mdmemory/MEMORY.md",
-    ]
-
-
-def test_a_store_outside_project_and_home_is_named_absolutely(
-    project: Path, tmp_path: Path
-) -> None:
-    wire(project, tmp_path / "store")
-    assert instructions(project / "opencode.json") == [BOTH[0], f"{tmp_path}/store/MEMORY.md"]
+def test_a_store_outside_the_project_is_named_absolutely(project: Path, tmp_path: Path) -> None:
+    wire(project, tmp_path / "store [old]")
+    assert instructions(place(project))[1] == str(tmp_path / "store [old]/MEMORY.md")
     assert wire(project, dry_run=True)  # another store: its index is still missing
 
 
-def test_a_folder_whose_name_is_a_pattern_is_named_absolutely(project: Path) -> None:
-    store = project / "notes [old]"
-    wire(project, store)
-    assert instructions(project / "opencode.json") == [BOTH[0], f"{store}/MEMORY.md"]
-
-
-def test_the_users_configuration_is_wired_without_touching_the_project(
-    project: Path, empty_home: Path
+@pytest.mark.parametrize("mcp", [False, True])
+def test_the_persons_own_wiring_does_not_touch_the_project(
+    project: Path, empty_home: Path, mcp: bool
 ) -> None:
     folder = empty_home / ".config/opencode"
     folder.mkdir(parents=True)
     (folder / "opencode.jsonc").write_text("{}", encoding="utf-8")
     store = empty_home / ".local/share/mdmemory"
+    where = place(project, store, folder)
     before = snapshot(project)
-    said = wire(project, store, config_folder=folder)
-    assert said[0].startswith(f"Installed in {folder}: memory/PROTOCOL.md, plugin/")
-    assert instructions(folder / "opencode.jsonc") == [
-        "~/.config/opencode/memory/PROTOCOL.md",
-        "~/.local/share/mdmemory/MEMORY.md",
-    ]
+    said = wiring.install(where, WANTED, record=project.parent, mcp=mcp)
+    assert said[0].startswith(f"Installed in {folder}: memory/PROTOCOL.md, ")
+    assert (folder / "opencode.jsonc").read_text(encoding="utf-8") == "{}"
+    if not mcp:
+        assert instructions(where) == [str(each) for each in where.wanted]
     assert snapshot(project) == before
-    assert wire(project, store, config_folder=folder) == []
-    (store).mkdir(parents=True)
+    assert wiring.install(where, WANTED, record=project.parent, mcp=mcp) == []
+    store.mkdir(parents=True)
     (store / "MEMORY.md").write_text("", encoding="utf-8")
-    assert wiring.check(project, store, config_folder=folder) == []
+    assert checks.reading(where) == []
 
 
-def test_check_names_what_is_not_wired_what_is_gone_and_what_is_anothers(project: Path) -> None:
-    store = project / "notes/memory"
-    assert len(wiring.check(project, store)) == 2
+def test_what_is_not_wired_what_is_gone_and_what_is_anothers_is_told(project: Path) -> None:
+    assert checks.reading(place(project)) == [
+        "OpenCode does not read .opencode/memory/PROTOCOL.md. Run `mdmemory init --opencode`.",
+        "OpenCode does not read notes/memory/MEMORY.md. Run `mdmemory init --opencode`.",
+    ]
     wire(project)
-    (store / "MEMORY.md").unlink()
-    config = project / "opencode.json"
-    text = config.read_text(encoding="utf-8").replace('"notes/', '"old/MEMORY.md", "notes/')
-    config.write_text(text, encoding="utf-8")
-    assert wiring.check(project, store) == [
-        "OpenCode is told to read notes/memory/MEMORY.md, which is not there.",
+    (project / "notes/memory/MEMORY.md").unlink()
+    (project / "opencode.json").write_text('{"instructions": ["old/MEMORY.md"]}', "utf-8")
+    assert checks.reading(place(project)) == [
+        "OpenCode is told to read notes/memory/MEMORY.md, which does not exist.",
         "OpenCode also reads old/MEMORY.md, which is not this store's index.",
     ]
 
 
-# --- taking it back ----------------------------------------------------------------------------
-
-LISTS = [
-    b'{\n  // ours\n  "model": "a/b", // fast\n  "instructions": ["AGENTS-extra.md"],\n}\n',
-    b'{\n  "instructions": [\n    "a.md", // first\n    "b.md" // last\n  ],\n  "x": 1\n}\n',
-    b'{\r\n\t"instructions": [\r\n\t\t"a.md", /* kept */\r\n\t],\r\n}\r\n',
-    b'\xef\xbb\xbf{"instructions":["a.md"]}',
-    b'{\n  "instructions": []\n}\n',
-]
-
-
-@pytest.mark.parametrize("before", LISTS)
-def test_removing_gives_a_configuration_its_former_bytes(project: Path, before: bytes) -> None:
-    (project / "opencode.jsonc").write_bytes(before)
-    wire(project)
-    assert (project / "opencode.jsonc").read_bytes() != before
-    said = unwire(project)
-    assert said == [
-        "Took our entries out of the instructions in opencode.jsonc.",
-        f"Removed {INSTALLED}".replace(" in", " from"),
-    ]
-    assert (project / "opencode.jsonc").read_bytes() == before
-    assert not (project / ".opencode").exists()
-    assert unwire(project) == []
-
-
-def test_entries_among_others_go_and_comments_stay(project: Path) -> None:
-    (project / "opencode.jsonc").write_text(
-        '{\n  "instructions": [\n    // memory\n    ".opencode/memory/PROTOCOL.md", // rules\n'
-        '    "mine.md",\n    "notes/memory/MEMORY.md" /* index */\n  ]\n}\n',
-        encoding="utf-8",
-    )
-    unwire(project)
-    assert (project / "opencode.jsonc").read_text(encoding="utf-8") == (
-        '{\n  "instructions": [\n    // memory // rules\n    "mine.md" /* index */\n  ]\n}\n'
-    )
-
-
-def test_a_configuration_that_we_wrote_goes_whole(project: Path) -> None:
-    before = snapshot(project)
-    wire(project)
-    said = unwire(project)
-    assert said[0] == "Removed opencode.json, which held nothing else."
-    assert snapshot(project) == before
-
-
-def test_an_edited_protocol_and_entries_of_another_spelling_stay_and_are_said(
-    project: Path,
-) -> None:
-    wire(project)
-    with open(project / BOTH[0], "a", encoding="utf-8") as file:
-        file.write("And mine.\n")
-    text = (project / "opencode.json").read_text(encoding="utf-8")
-    (project / "opencode.json").write_text(text.replace('"notes/', '"./notes/'), encoding="utf-8")
-    said = unwire(project)
-    assert said[2:] == [
-        "Left .opencode/memory/PROTOCOL.md where it is: it was edited.",
-        "opencode.json still lists ./notes/memory/MEMORY.md, which is not how we write it.",
-    ]
-    assert (project / BOTH[0]).exists()
-
-
-def test_an_unsound_configuration_stops_the_removal_before_anything_is_changed(
+def test_an_invalid_configuration_stops_the_removal_before_anything_is_changed(
     project: Path,
 ) -> None:
     wire(project)
@@ -334,3 +244,113 @@ def test_an_unsound_configuration_stops_the_removal_before_anything_is_changed(
     with pytest.raises(MdmemoryError, match="not a valid configuration"):
         unwire(project)
     assert snapshot(project) == before
+
+
+# --- what 0.1.0 wrote into a person's configuration ----------------------------------------------
+
+DATA = Path(__file__).parent / "data/wired_by_0_1_0.json"
+FORMER = json.loads(DATA.read_text(encoding="utf-8"))
+
+
+def wire_by_0_1_0(project: Path, case: dict[str, Any]) -> dict[str, bytes]:
+    """Put its configurations and its record there; what the project held before."""
+    before = snapshot(project) | {name: text.encode() for name, text in case["before"].items()}
+    for name, text in case["after"].items():
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_bytes(text.encode())
+    (project.parent / wiring.RECORD).write_text(json.dumps(case["record"]), encoding="utf-8")
+    return before
+
+
+@pytest.mark.parametrize("case", FORMER, ids=lambda case: case["name"])
+@pytest.mark.parametrize("mcp", [False, True])
+def test_entries_of_0_1_0_are_taken_out_byte_for_byte(
+    project: Path, case: dict[str, Any], mcp: bool
+) -> None:
+    before = wire_by_0_1_0(project, case)
+    wire(project, mcp=mcp)
+    now = snapshot(project)
+    assert {name: now[name] for name in before} == before
+    assert not (project.parent / wiring.RECORD).exists()
+    if not (mcp and ".opencode/opencode.json" in before):  # that one is the person's to change
+        assert checks.reading(place(project)) == []
+    assert [name for name in now if name.endswith(("json", "jsonc")) and "opencode" in name]
+    unwire(project)
+    assert snapshot(project) == before
+
+
+@pytest.mark.parametrize("case", FORMER, ids=lambda case: case["name"])
+def test_entries_of_0_1_0_are_removed_byte_for_byte(project: Path, case: dict[str, Any]) -> None:
+    before = wire_by_0_1_0(project, case)
+    said = unwire(project)
+    assert said[0].startswith(("Took our instructions", "Removed opencode.json, which held only"))
+    assert snapshot(project) == before
+    assert not [sentence for sentence in unwire(project) if "Took" in sentence]
+
+
+def test_entries_of_0_1_0_go_without_its_record_too(project: Path) -> None:
+    wire_by_0_1_0(project, FORMER[1])
+    (project.parent / wiring.RECORD).unlink()
+    assert unwire(project)[0] == "Took our instructions out of opencode.jsonc."
+    text = (project / "opencode.jsonc").read_text(encoding="utf-8")
+    assert text == FORMER[1]["before"]["opencode.jsonc"]
+
+
+def test_entries_of_0_1_0_among_others_go_and_comments_stay(project: Path) -> None:
+    (project / "opencode.jsonc").write_text(
+        '{\n  "instructions": [\n    // memory\n    ".opencode/memory/PROTOCOL.md", // rules\n'
+        '    "mine.md",\n    "notes/memory/MEMORY.md" /* index */\n  ]\n}\n',
+        encoding="utf-8",
+    )
+    unwire(project)
+    assert (project / "opencode.jsonc").read_text(encoding="utf-8") == (
+        '{\n  "instructions": [\n    // memory\n    // rules\n    "mine.md" /* index */\n  ]\n}\n'
+    )
+
+
+def test_an_entry_in_a_persons_spelling_stays_and_is_said(project: Path) -> None:
+    mine = '{"instructions": [".opencode/memory/PROTOCOL.md", "./notes/memory/MEMORY.md"]}'
+    (project / "opencode.json").write_text(mine, encoding="utf-8")
+    said = unwire(project)
+    assert said[-1] == (
+        "opencode.json still lists ./notes/memory/MEMORY.md, in a spelling that is not ours."
+    )
+    data = jsonc.parse((project / "opencode.json").read_text(encoding="utf-8")).data
+    assert data == {"instructions": ["./notes/memory/MEMORY.md"]}
+
+
+def test_a_linked_configuration_of_0_1_0_stops_before_anything_is_changed(
+    project: Path, tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared.json"
+    shared.write_text(FORMER[0]["after"]["opencode.json"], encoding="utf-8")
+    (project / "opencode.json").symlink_to(shared)
+    with pytest.raises(MdmemoryError, match="symbolic link"):
+        wire(project)
+    assert not (project / ".opencode").exists()
+
+
+def test_permissions_of_a_configuration_stay_private(project: Path) -> None:
+    wire_by_0_1_0(project, FORMER[1])
+    (project / "opencode.jsonc").chmod(0o600)
+    wire(project)
+    assert (project / "opencode.jsonc").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("mcp", [False, True])
+def test_a_persons_own_configuration_of_0_1_0_makes_room_for_ours(
+    project: Path, empty_home: Path, mcp: bool
+) -> None:
+    folder, store = empty_home / ".config/opencode", empty_home / ".local/share/mdmemory"
+    folder.mkdir(parents=True)
+    where = place(project, store, folder)
+    former = configurations.new([f"~/{path.relative_to(empty_home)}" for path in where.wanted], ())
+    (folder / "opencode.json").write_text(former, encoding="utf-8")
+    record = project.parent / wiring.RECORD
+    record.write_text('{"opencode.json": ["instructions"]}', encoding="utf-8")
+    said = wiring.install(where, WANTED, record=project.parent, mcp=mcp)
+    assert said[0] == "Removed opencode.json, which held only our entries."
+    assert (folder / "opencode.json").exists() == mcp
+    assert wiring.install(where, WANTED, record=project.parent, mcp=mcp) == []
+    wiring.remove(where, record=project.parent)
+    assert list(folder.iterdir()) == []

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mdmemory.cli import main, planner_choice
 from mdmemory.errors import BadSetting
 from mdmemory.hosts.opencode import checks, wiring
-from mdmemory.hosts.opencode.files import NAMES, PLUGIN, Wanted
+from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Wanted
 from mdmemory.hosts.opencode.places import Place
 from mdmemory.note.stamps import is_unedited, stamped, version_of
 
@@ -27,20 +28,21 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def wire(project: Path, **more: object) -> list[str]:
+def place(project: Path) -> Place:
+    return Place(project, project / "notes/memory")
+
+
+def wire(project: Path, **more: Any) -> list[str]:
     wanted = Wanted("# Memory\n", COMMAND)
-    return wiring.install(  # type: ignore[arg-type]
-        project, project / "notes/memory", wanted, record=project.parent, **more
-    )
+    return wiring.install(place(project), wanted, record=project.parent, **more)
 
 
 def unwire(project: Path) -> list[str]:
-    return wiring.remove(project, project / "notes/memory", record=project.parent)
+    return wiring.remove(place(project), record=project.parent)
 
 
 def examine(project: Path, command: list[str] | None = None) -> list[str]:
-    place = Place(project, project / "notes/memory")
-    return checks.examine(place, command or COMMAND, project.parent / "nowhere")
+    return checks.examine(place(project), command or COMMAND, project.parent / "nowhere")
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
@@ -48,7 +50,9 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 
 def configured(project: Path) -> dict[str, object]:
-    return dict(json.loads((project / "opencode.json").read_text(encoding="utf-8")))
+    """The configuration of ours, below its stamp."""
+    text = (project / ".opencode" / CONFIGURATION).read_text(encoding="utf-8")
+    return dict(json.loads(text.partition("\n")[2]))
 
 
 # --- stamps ------------------------------------------------------------------------------------
@@ -59,6 +63,7 @@ def configured(project: Path) -> dict[str, object]:
     [
         ("P.md", "# P\n", "<!-- mdmemory: "),
         ("p.ts", "export default 1\n", "// mdmemory: "),
+        ("o.json", "{}\n", "// mdmemory: "),
         ("c.md", "---\ndescription: c\n---\nC\n", "---\n# mdmemory: "),
     ],
 )
@@ -99,14 +104,16 @@ def test_all_of_it_goes_as_it_came(project: Path) -> None:
 
 def test_a_server_stands_in_place_of_the_plugin_and_the_other_way_round(project: Path) -> None:
     wire(project, mcp=True)
-    assert configured(project)["mcp"] == {"mdmemory": SERVER}
+    assert configured(project) == {
+        "$schema": "https://opencode.ai/config.json",
+        "instructions": [str(each) for each in place(project).wanted],
+        "mcp": {"mdmemory": SERVER},
+    }
     assert not (project / ".opencode" / PLUGIN).exists()
     assert not (project / ".opencode/package.json").exists()
-    assert wire(project, mcp=True) == []
-    said = wire(project)
-    assert "Took the MCP server mdmemory out of opencode.json." in said
+    assert examine(project) == []
+    assert "Removed from .opencode: opencode.json." in wire(project)
     assert (project / ".opencode" / PLUGIN).exists()
-    assert "mcp" not in configured(project)
     said = wire(project, mcp=True)
     assert "Removed from .opencode: plugin/mdmemory.ts." in said
     assert not (project / ".opencode/node_modules").exists()
@@ -114,12 +121,30 @@ def test_a_server_stands_in_place_of_the_plugin_and_the_other_way_round(project:
 
 def test_a_server_that_a_person_set_up_stays_and_is_told(project: Path) -> None:
     mine = {"type": "local", "command": ["uvx", "mdmemory", "mcp"], "timeout": 9}
-    (project / "opencode.json").write_text(json.dumps({"mcp": {"mdmemory": mine}}), "utf-8")
-    assert any("twice" in sentence for sentence in wire(project))
-    assert configured(project)["mcp"] == {"mdmemory": mine}
+    text = json.dumps({"mcp": {"mdmemory": mine}})
+    (project / "opencode.json").write_text(text, "utf-8")
+    wire(project)
     assert any("both bring our tools" in sentence for sentence in examine(project))
+    wire(project, mcp=True)
+    assert "mcp" not in configured(project), "one of the name is enough"
     unwire(project)
-    assert configured(project) == {"mcp": {"mdmemory": mine}}
+    assert (project / "opencode.json").read_text("utf-8") == text
+
+
+def test_a_persons_configuration_at_our_place_stays_and_they_are_told_what_to_add(
+    project: Path,
+) -> None:
+    file = project / ".opencode" / CONFIGURATION
+    file.parent.mkdir()
+    file.write_text('{"model": "a/b"}', "utf-8")
+    left = wire(project, mcp=True)[1]
+    before, _, snippet = left.partition(": {")
+    assert before == "Left .opencode/opencode.json as it is: it is yours. Add this to it"
+    assert file.read_text("utf-8") == '{"model": "a/b"}'
+    file.write_text(json.dumps({"model": "a/b", **json.loads("{" + snippet)}), "utf-8")
+    assert wire(project, mcp=True) == examine(project) == []
+    unwire(project)
+    assert json.loads(file.read_text("utf-8"))["mcp"] == {"mdmemory": SERVER}
 
 
 # --- npm ---------------------------------------------------------------------------------------
@@ -166,23 +191,11 @@ def test_an_outdated_an_edited_and_a_foreign_plugin_are_told_apart(project: Path
     assert [s for s in examine(project) if "was edited" in s]
     gone = json.dumps(["/nowhere/mdmemory"])
     path.write_bytes(stamped(f"const COMMAND: string[] = {gone}\n", PLUGIN))
-    assert [s for s in examine(project) if "not there or cannot be run" in s]
+    assert [s for s in examine(project) if "does not exist or cannot be run" in s]
     path.write_bytes(stamped(text, PLUGIN))
     assert [s for s in examine(project, ["/other"]) if "another mdmemory" in s]
     assert wire(project)[0] == "Updated in .opencode: plugin/mdmemory.ts."
     assert examine(project) == []
-
-
-def test_a_second_store_that_a_relative_entry_matches_is_told(project: Path) -> None:
-    (project / "packages/a/notes/memory").mkdir(parents=True)
-    (project / "packages/a/notes/memory/MEMORY.md").write_text("", encoding="utf-8")
-    assert wire(project)[-1].startswith("packages/a/notes/memory/MEMORY.md matches the entry")
-    inner = project / "packages/a"
-    (project / ".git").mkdir()
-    said = wiring.install(
-        inner, inner / "notes/memory", Wanted("# M\n", COMMAND), record=project.parent
-    )
-    assert said[-1].startswith("../../notes/memory/MEMORY.md matches the entry")
 
 
 def test_a_bridge_that_had_trouble_is_told(
@@ -255,8 +268,8 @@ def test_init_wires_chooses_and_takes_it_all_back(
     settings = empty_home / ".config/mdmemory/config.toml"
     assert settings.read_text(encoding="utf-8") == 'planner = "opencode"\n'
     assert not (empty_home / ".config/opencode").exists()
-    for name in NAMES:
-        assert is_unedited((repository / ".opencode" / name).read_bytes())
+    installed = [repository / ".opencode" / name for name in NAMES if name != CONFIGURATION]
+    assert all(is_unedited(path.read_bytes()) for path in installed)
     assert main(["init", "--remove", str(repository)]) == 0
     assert not (repository / ".opencode").exists()
     assert not (repository / "opencode.json").exists()

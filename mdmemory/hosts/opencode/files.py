@@ -1,91 +1,125 @@
 """The files that we install: one table, one rule. An edited one is a person's, and stays.
 
 Each carries a line with our version and a digest; by it the next `init --opencode` knows which of
-them it may bring up to date.
+them it may bring up to date. The last part spares OpenCode an `npm install` at its start.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from mdmemory import assets
-from mdmemory.files import read_regular
-from mdmemory.hosts.opencode.places import Place, drop
-from mdmemory.note.stamps import is_unedited, stamped
+from mdmemory.files import is_inside, read_regular
+from mdmemory.hosts.opencode import configurations
+from mdmemory.hosts.opencode.places import Place, drop, from_home
+from mdmemory.note.stamps import is_unedited, stamped, version_of
 
+# Names below OpenCode's folder.
+PROTOCOL = "memory/PROTOCOL.md"
 PLUGIN = "plugin/mdmemory.ts"
-_COMMAND = "__MDMEMORY_COMMAND__"  # in the plugin: how mdmemory is started, a JSON list
+CONFIGURATION = "opencode.json"  # where an MCP server stands in place of the plugin
+_TEMPLATES = (
+    "command/remember.md",
+    "command/memory.md",
+    "command/forget.md",
+    "skills/mdmemory/SKILL.md",
+)
+NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *_TEMPLATES)
+_CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
 
 Writes = list[tuple[Path, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What goes into the files: the protocol's text, and how mdmemory is started."""
+    """What goes into the files: the protocol's text, and the words that start mdmemory."""
 
     protocol: str
     command: Sequence[str]
 
 
-def _template(name: str, _: Wanted) -> str:
-    return assets.read(name)
-
-
-# Below OpenCode's folder: the name of each file, and its text.
-TABLE: tuple[tuple[str, Callable[[Wanted], str]], ...] = (
-    ("memory/PROTOCOL.md", lambda wanted: wanted.protocol),
-    (PLUGIN, lambda wanted: plugin(wanted.command)),
-    *(
-        (name, partial(_template, f"templates/opencode/{name}"))
-        for name in (
-            "command/remember.md",
-            "command/memory.md",
-            "command/forget.md",
-            "skills/mdmemory/SKILL.md",
-        )
-    ),
-)
-
-NAMES = tuple(name for name, _ in TABLE)
-
-
-def plugin(command: Sequence[str]) -> str:
-    """The plugin's source, which starts mdmemory by `command`."""
+def plugin(command: Sequence[str], instructions: Sequence[str] = ()) -> str:
+    """The plugin's source. It starts mdmemory by `command`, and has OpenCode read `instructions`,
+    which are absolute or relative to the plugin's folder."""
     source = assets.read("templates/opencode/plugin/mdmemory.ts")
-    return source.replace(_COMMAND, json.dumps(list(command)))
+    source = source.replace("__MDMEMORY_COMMAND__", json.dumps([*command]))
+    return source.replace("__MDMEMORY_INSTRUCTIONS__", json.dumps([*instructions]))
 
 
-def install(place: Place, wanted: Wanted, left_out: Sequence[str], writes: Writes) -> list[str]:
-    """Add to `writes` what is missing or outdated; sentences on it. `left_out` are names."""
-    told: dict[str, list[str]] = {"Installed": [], "Updated": [], "Left": [], "": []}
-    for name, text in TABLE:
-        if name not in left_out:
-            verb = _step(place, name, text(wanted), writes)
-            told[verb].append(name)
-    done = [
-        f"{verb} in {place.shown_folder}: {', '.join(told[verb])}."
+def constants(source: str) -> dict[str, list[str]]:
+    """The words of COMMAND and INSTRUCTIONS in a plugin's source, as far as it has them."""
+    values = {}
+    for name, written in _CONSTANT.findall(source):
+        try:
+            words = json.loads(written)
+        except ValueError:
+            continue
+        if isinstance(words, list) and all(isinstance(word, str) for word in words):
+            values[name] = words
+    return values
+
+
+def refuse_links(place: Place) -> None:
+    """Raise MdmemoryError where one of our files would be written through a link. A linked
+    configuration is a person's, and only read."""
+    for name in NAMES:
+        if name != CONFIGURATION:
+            place.refuse_links(place.folder / name)
+
+
+def install(
+    place: Place, wanted: Wanted, writes: Writes, *, mcp: bool, gone: Sequence[Path] = ()
+) -> list[str]:
+    """Add to `writes` what is missing or outdated; sentences on it.
+
+    With `mcp` a configuration stands in place of the plugin. Files in `gone` are about to go.
+    """
+    names: dict[str, list[str]] = {"Installed": [], "Updated": [], "Left": [], "": []}
+    for name, text in _texts(place, wanted, mcp).items():
+        names[_step(place, name, text, writes, gone)].append(name)
+    said = [
+        f"{verb} in {place.shown_folder}: {', '.join(names[verb])}."
         for verb in ("Installed", "Updated")
-        if told[verb]
+        if names[verb]
     ]
-    return done + [
-        f"Left {place.name(place.folder / name)} as it is: it was edited. Delete it and run this "
-        "again for ours."
-        for name in told["Left"]
-    ]
+    for name in names["Left"]:
+        said += _left(place, name, wanted.command)
+    return said
 
 
-def _step(place: Place, name: str, text: str, writes: Writes) -> str:
+def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
+    """The text of each file by its name."""
+    texts = {PROTOCOL: wanted.protocol}
+    if mcp:
+        others = [f for f in configurations.serving(place) if f != place.folder / CONFIGURATION]
+        command = () if others else wanted.command
+        texts[CONFIGURATION] = configurations.new([*map(from_home, place.wanted)], command)
+    else:
+        texts[PLUGIN] = plugin(wanted.command, [_from_plugin(place, each) for each in place.wanted])
+    return texts | {name: assets.read(f"templates/opencode/{name}") for name in _TEMPLATES}
+
+
+def _from_plugin(place: Place, file: Path) -> str:
+    """How the plugin names a file: a project can be moved, and what lies elsewhere stays there."""
+    if not is_inside(file, place.root):
+        return os.path.realpath(file)
+    folder = os.path.realpath((place.folder / PLUGIN).parent)
+    return os.path.relpath(os.path.realpath(file), folder)
+
+
+def _step(place: Place, name: str, text: str, writes: Writes, gone: Sequence[Path]) -> str:
     """Installed, Updated, Left, or "" when all is in place."""
-    path = place.folder / name
-    place.refuse_links(path)
-    fresh = stamped(text, name)
-    if not path.exists():
+    path, fresh = place.folder / name, stamped(text, name)
+    if path in gone or not os.path.lexists(path):
         writes.append((path, fresh))
         return "Installed"
+    if path.is_symlink():
+        return "Left"
     present = read_regular(path)
     if present.replace(b"\r\n", b"\n") == fresh:
         return ""
@@ -95,18 +129,108 @@ def _step(place: Place, name: str, text: str, writes: Writes) -> str:
     return "Updated"
 
 
+def _left(place: Place, name: str, command: Sequence[str]) -> list[str]:
+    shown = place.name(place.folder / name)
+    if name != CONFIGURATION:
+        return [f"Left {shown} as it is: it was edited. Delete it and run this again for ours."]
+    listed = {place.resolve(entry) for _, entry in configurations.entries(place)}
+    missing = [from_home(each) for each in place.wanted if os.path.realpath(each) not in listed]
+    snippet = configurations.by_hand(missing, () if configurations.serving(place) else command)
+    return [f"Left {shown} as it is: it is yours. Add this to it: {snippet}"] if snippet else []
+
+
 def remove(place: Place, names: Sequence[str]) -> list[str]:
     """Take back the files of the table that nobody edited; sentences on it."""
     gone, left = [], []
     for name in names:
         path = place.folder / name
-        place.refuse_links(path)
-        if not path.exists():
+        if path.is_symlink() or not path.exists():
             continue
-        if is_unedited(read_regular(path)):
+        present = read_regular(path)
+        if is_unedited(present):
             drop(path, place)
             gone.append(name)
-        else:
+        elif name != CONFIGURATION or version_of(present):
             left.append(place.name(path))
     said = [f"Removed from {place.shown_folder}: {', '.join(gone)}."] if gone else []
     return said + [f"Left {name} where it is: it was edited." for name in left]
+
+
+# --- npm -----------------------------------------------------------------------------------------
+
+# Where there is any plugin, OpenCode 1.18 installs the types of its plugin interface into every
+# configuration folder: some 20 seconds once, and 90 at each start without a network. It passes over
+# a folder whose lock file names the package.
+_MODULES = "node_modules"
+_MARK = ".mdmemory"  # in node_modules: a folder is only made by a file in it
+_PACKAGE = "@opencode-ai/plugin"
+_PACKAGES = {"dependencies": {_PACKAGE: "1.18.33"}}
+_LOCK = {
+    "name": "mdmemory-needs-no-install",
+    "lockfileVersion": 3,
+    "requires": True,
+    "packages": {"": _PACKAGES},
+}
+_NPM_FILES = {
+    "package.json": json.dumps(_PACKAGES, indent=2) + "\n",
+    "package-lock.json": json.dumps(_LOCK, indent=2) + "\n",
+    # what the client itself writes there, so that none of it is ever committed
+    ".gitignore": "node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore",
+}
+
+
+def spare_npm(place: Place, writes: Writes) -> list[str]:
+    """Add to `writes` what keeps npm from a folder where only our plugin is; sentences."""
+    if is_spared(place) or not _is_free(place):
+        return []
+    for name, text in _NPM_FILES.items():
+        path = place.folder / name
+        place.refuse_links(path)
+        if not path.exists():
+            writes.append((path, text.encode()))
+    writes.append((place.folder / _MODULES / _MARK, b""))
+    folder = place.shown_folder
+    return [f"Skipped OpenCode's npm install in {folder} (the plugin has no dependencies)."]
+
+
+def let_npm(place: Place) -> None:
+    """Take back what `spare_npm` wrote, unless npm has put something else in its place."""
+    modules = place.folder / _MODULES
+    if not (modules / _MARK).exists():
+        return
+    (modules / _MARK).unlink()
+    if any(modules.iterdir()):
+        return  # npm was here: the files are its own now
+    modules.rmdir()
+    for name, text in _NPM_FILES.items():
+        if _bytes(place.folder / name) == text.encode():
+            (place.folder / name).unlink()
+
+
+def is_spared(place: Place) -> bool:
+    """Whether OpenCode runs no npm in the folder."""
+    if not (place.folder / _MODULES).is_dir():
+        return False
+    try:
+        lock = json.loads(_bytes(place.folder / "package-lock.json"))
+        return _PACKAGE in lock["packages"][""]["dependencies"]
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def _is_free(place: Place) -> bool:
+    """Another plugin may need what npm would bring."""
+    folder = place.folder
+    if (folder / "package.json").exists() or (folder / _MODULES).exists():
+        return False
+    others = [
+        file
+        for name in ("plugin", "plugins")
+        for file in (folder / name).glob("*.[jt]s")
+        if file != folder / PLUGIN
+    ]
+    return not others and not configurations.names_plugins(place)
+
+
+def _bytes(path: Path) -> bytes:
+    return read_regular(path) if path.is_file() else b""

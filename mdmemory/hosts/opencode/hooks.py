@@ -19,6 +19,7 @@ from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.following import Following, Sessions, wanted
 from mdmemory.hosts.opencode.idle import Starter
 from mdmemory.hosts.opencode.messages import Params, named, turn_of, unread, used
+from mdmemory.hosts.opencode.places import INDEX_FILE
 from mdmemory.memory import Memory
 from mdmemory.prompt.blocks import joined
 from mdmemory.prompt.epochs import Epochs
@@ -81,22 +82,25 @@ class Hooks:
     # what the host asks
 
     def hello(self, params: Params) -> Result:
-        """Who we are, what we want to hear of, and the tools that the assistant is given."""
+        """Our version, the hooks to forward, the file that the prompt has to hold, and the tools
+        of the assistant."""
         if params.get("protocol") != PROTOCOL:
             raise UsageError(
                 f"The plugin speaks another protocol than mdmemory {VERSION}.",
                 "Bring it up to date: `mdmemory init --opencode`.",
             )
         tools: list[Tool] = []
-        hooks = list(HOOKS)
+        hooks, instructions = list(HOOKS), []
         try:
             memory = self._open()
             hooks += wanted(memory)
             tools = _offered(memory)
+            instructions = [os.path.realpath(memory.project.store / INDEX_FILE)]
         except MdmemoryError as problem:  # the session goes on, without tools that would only fail
             self._log.failure("hello", problem)
         return {
             "protocol": PROTOCOL, "version": VERSION, "hooks": hooks,
+            "instructions": instructions,
             "tools": [
                 {"name": each.name, "description": each.description, "parameters": each.parameters}
                 for each in tools

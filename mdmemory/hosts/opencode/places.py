@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,8 +19,6 @@ IN_PROJECT = (
     "opencode.json",
 )
 IN_CONFIG_FOLDER = ("opencode.jsonc", "opencode.json")
-# In a relative entry these make a pattern of the folder's name; in an absolute one they do not.
-_PATTERN = re.compile(r"[*?\[\]{}()!\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +53,9 @@ class Place:
         return self.protocol, self.store / INDEX_FILE
 
     def configurations(self) -> list[Path]:
-        """Those that exist, the one that wins first."""
+        """The configurations that exist, in their order of precedence."""
         names = IN_CONFIG_FOLDER if self.config_folder else IN_PROJECT
-        return [self.root / name for name in names if os.path.lexists(self.root / name)]
-
-    def entry(self, file: Path) -> str:
-        """How `file` is named in `instructions`.
-
-        Relative in a project. In the user's configuration, outside the project, and where a
-        relative one would be a pattern: below the home as `~/`, else absolute.
-        """
-        real = Path(os.path.realpath(file))
-        base = Path(os.path.realpath(self.project))
-        if self.config_folder is None and real.is_relative_to(base):
-            relative = real.relative_to(base).as_posix()
-            if not _PATTERN.search(relative):
-                return relative
-        home = Path(os.path.realpath(Path.home()))
-        return f"~/{real.relative_to(home).as_posix()}" if real.is_relative_to(home) else str(real)
+        return [self.root / name for name in names if (self.root / name).exists()]
 
     def resolve(self, entry: str) -> str:
         """The file that an entry names when OpenCode is started in the project."""
@@ -83,6 +65,13 @@ class Place:
     def name(self, path: Path) -> str:
         """`path` as a person reads it."""
         return path.relative_to(self.root).as_posix()
+
+    def shown(self, path: Path) -> str:
+        """`path` from the root of the project where it lies in it, else from the home."""
+        root = os.path.realpath(self.project)
+        if self.config_folder is None and is_inside(path, self.project):
+            return os.path.relpath(os.path.realpath(path), root)
+        return from_home(path)
 
     def refuse_links(self, path: Path) -> None:
         """A link may lead out of the project, or to a file that others share."""
@@ -120,6 +109,7 @@ def drop(path: Path, place: Place) -> None:
         folder.rmdir()
 
 
-def and_(names: list[str]) -> str:
-    """ "a, b and c"."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+def from_home(path: Path) -> str:
+    """The real path of `path`: below the home as `~/`, else absolute."""
+    real, home = Path(os.path.realpath(path)), Path(os.path.realpath(Path.home()))
+    return f"~/{real.relative_to(home).as_posix()}" if real.is_relative_to(home) else str(real)

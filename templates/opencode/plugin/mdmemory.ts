@@ -3,10 +3,12 @@
 import { spawn, type ChildProcess } from "node:child_process"
 import { closeSync, constants, lstatSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { homedir } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { Hooks, Plugin, PluginModule, ToolDefinition } from "@opencode-ai/plugin"
 
 const COMMAND: string[] = __MDMEMORY_COMMAND__
+const INSTRUCTIONS: string[] = __MDMEMORY_INSTRUCTIONS__ // from this file's folder
 const PROTOCOL = 1
 const RESTARTS = 3
 // Milliseconds. A hook that has none of its own is a moment's work.
@@ -138,8 +140,14 @@ const EVENTS: Record<string, string> = {
   "message.updated": "answered",
 }
 
+/** Has OpenCode read our files, and the index of the store that the bridge found. */
+const reading = (found: string[] = []): Hooks["config"] => async (config) => {
+  const files = INSTRUCTIONS.map((name) => resolve(fileURLToPath(import.meta.url), "..", name))
+  config.instructions = [...(config.instructions ?? []), ...files, ...found]
+}
+
 const server: Plugin = async ({ directory, client }) => {
-  if (process.env.MDMEMORY_DISABLE) return {}
+  if (process.env.MDMEMORY_DISABLE) return { config: reading() }
   const bridge = new Bridge(directory)
   // One for a folder, the newest, though the plugin may be there for the project and the person.
   const here = Symbol.for(`mdmemory ${directory}`)
@@ -182,6 +190,7 @@ const server: Plugin = async ({ directory, client }) => {
   }
 
   const hooks: Hooks = {
+    config: reading(hello?.instructions),
     tool,
     "chat.message": safe(async ({ sessionID }, { message, parts }) => {
       const said = parts.filter((part) => part.type === "text")
