@@ -2,8 +2,8 @@
 
 `python tests/mutants/run.py --sample 100 --seed 1` chooses that many places in git/, compact/,
 capture/ and note/ and changes one at a time in a copy of the package. It runs the quick tests that
-name the module and, where these pass, all quick tests of the room (unless --near). What passes all
-the same is listed: a gap in the tests, or a change that means nothing. A person looks at each.
+import the module and, where these pass, all quick tests of the room (unless --near). What passes
+all the same is listed: a gap in the tests, or a change that means nothing. A person looks at each.
 
 mutmut takes no sample, and cosmic-ray changes the files of the checkout in place.
 """
@@ -65,7 +65,7 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--skip", type=int, default=0, help="leave out the first of the sample")
     options.add_argument("--until", type=int, help="and those after this one")
-    options.add_argument("--near", action="store_true", help="only tests that name the module")
+    options.add_argument("--near", action="store_true", help="only tests that import the module")
     chosen = options.parse_args()
     modules = [path for room in ROOMS for path in (ROOT / "mdmemory" / room).rglob("*.py")]
     every = [mutant for path in sorted(modules) for mutant in mutants(path)]
@@ -155,28 +155,31 @@ def survives(mutant: Mutant, copy: Path, whole_room: bool) -> bool:
 
 
 def nearest(path: Path) -> list[Path]:
-    """The tests that name the module, or where none does, one that imports it."""
-    room = path.relative_to(ROOT / "mdmemory").parts[0]
-    users = [
-        each.stem
-        for each in (ROOT / "mdmemory" / room).glob("*.py")
-        if path.stem in _imports(each).split()
-    ]
-    tests = sorted((ROOT / "tests" / room).rglob("test_*.py"))
-    for names in ([path.stem], users):
-        words = {*names, *(f"test_{name}" for name in names)}
-        found = [test for test in tests if words & {test.stem, *_imports(test).split()}]
+    """The tests that import the module, or where none does, those of its users."""
+    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    users = {
+        ".".join(each.relative_to(ROOT).with_suffix("").parts)
+        for each in (ROOT / "mdmemory").rglob("*.py")
+        if module in _imports(each)
+    }
+    for modules in ({module}, users):
+        found = [test for test in tests if modules & _imports(test)]
         if found:
             return found
-    return tests
+    return [test for test in tests if test.parent.name == path.parent.name]
 
 
 @cache
-def _imports(path: Path) -> str:
-    """The words of its import statements."""
-    tree = ast.parse(path.read_bytes())
-    found = [each for each in ast.walk(tree) if isinstance(each, ast.Import | ast.ImportFrom)]
-    return re.sub(r"[.,]", " ", "\n".join(map(ast.unparse, found)))
+def _imports(path: Path) -> frozenset[str]:
+    """The modules that a file imports, and the names that it imports from packages."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return frozenset(found)
 
 
 def passes(copy: Path, tests: list[Path]) -> bool:
