@@ -1,6 +1,6 @@
-"""The life of one note: each text it had, across renames and merges, also when it is gone.
+"""What was done to the notes: the log, the changes of one commit, and the history of one note.
 
-Reads commits and files, writes nothing. A commit made by hand counts as much as one of ours.
+Only reads. A commit that a person made by hand counts as much as one of ours.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ WORK_TREE, BY_HAND, REVERT = "work tree", "by hand", "revert"  # kinds, besides 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a note said from `time` (ISO 8601) on; `text` None: it was removed.
+    """The text of a note from `time` (ISO 8601) on; None: the note was removed.
 
-    `commit` None is the work tree, as far as it is in no commit yet. `kind` is the Memory-Op of
-    a commit of ours, else "by hand", "revert" or "work tree".
+    `commit` is None for changes in the work tree that no commit has yet. `kind` is the Memory-Op
+    of a commit of ours, else "by hand", "revert" or "work tree".
     """
 
     commit: str | None
@@ -41,9 +41,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class _Commit:
-    """A commit as far as notes go: `blobs` maps each it touched to its object id, None: removed.
+    """A commit and the notes it changed: `blobs` has the object id of each (None: removed).
 
-    `came_from` maps a file to the files that it continues.
+    `came_from` maps a file to the files that were renamed to it or merged into it.
     """
 
     logged: Logged
@@ -63,30 +63,32 @@ def life(history: History, store: Store, name: str) -> list[Step]:
     """
     commits = _commits(history)
     file = _became(_named(history, store, commits, name), commits)
-    names = {file}
-    steps = _uncommitted(history, store, file, names)
-    found: list[tuple[Step, str | None]] = []
+    files = {file}
+    steps = _uncommitted(history, store, file, files)
+    changes: list[tuple[_Commit, str]] = []
     for commit in commits:
-        for touched in sorted(names & commit.blobs.keys()):
-            found.append((_step(commit, touched), commit.blobs[touched]))
-        for later in names & commit.came_from.keys():
-            names |= {*commit.came_from[later]}
+        changes += [(commit, file) for file in sorted(files & commit.blobs.keys())]
+        for later in files & commit.came_from.keys():
+            files |= {*commit.came_from[later]}
             if commit.is_by_hand:  # renamed; a merge of ours may go on under a source's name
-                names.discard(later)
-    texts = _texts(history, [blob for _, blob in found if blob])
-    return steps + [_told(step, texts.get(blob) if blob else None) for step, blob in found]
+                files.discard(later)
+    texts = _texts(history, (commit.blobs[file] for commit, file in changes))
+    return steps + [_step(commit, file, texts) for commit, file in changes]
 
 
 def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, Note]:
-    """Of names that no note has now the note that had each last, if it lives on under another."""
-    commits, found = _commits(history), {}
+    """The notes that had these names before a rename or a merge, by the old name.
+
+    A name whose note is gone is left out.
+    """
+    commits, notes = _commits(history), {}
     for name in names:
         try:
             file = _became(_named(history, store, commits, name), commits)
-            found[name] = store.read(file).note
+            notes[name] = store.read(file).note
         except NotFound:
             continue
-    return found
+    return notes
 
 
 def history_of(writer: Writer) -> History:
@@ -125,21 +127,16 @@ def diff(
     try:
         entry = find(history, entries, id) if id else entries[0]
     except NotFound:
-        entry = commit_named(history, id or "")  # by hand: as good to look at
+        (entry,) = history.told([history.resolve(id or "")])  # made by hand
     return entry, difference(history, entry.commit, generated=generated, words=words)
-
-
-def commit_named(history: History, id: str) -> Logged:
-    """Any commit of the repository, ours or not. Raises NotFound when `id` names none."""
-    return history.told([history.resolve(id)])[0]
 
 
 def difference(
     history: History, commit: str, *, generated: bool = False, words: bool = False
 ) -> str:
-    """What a commit changed in the store: a unified diff, or git's `--word-diff=porcelain`.
+    """The changes of a commit in the store, as a unified diff or `--word-diff=porcelain`.
 
-    The generated files are left out unless `generated`.
+    MEMORY.md and _MORE.md are left out unless `generated`.
     """
     files = [f for f in history.changed(commit) if generated or f not in GENERATED]
     if not files:
@@ -154,8 +151,7 @@ def difference(
     return out.decode("utf-8", "replace")
 
 
-# A word in any script: Latin as whole words, each other character by itself. Bytes, because git
-# runs here in the C locale.
+# Latin words, and each other character by itself. Bytes, because git runs in the C locale.
 _WORD = b"[A-Za-z0-9_]+|[\xc2-\xf4][\x80-\xbf]+|[^[:space:]]".decode("utf-8", "surrogateescape")
 
 
@@ -163,7 +159,7 @@ _WORD = b"[A-Za-z0-9_]+|[\xc2-\xf4][\x80-\xbf]+|[^[:space:]]".decode("utf-8", "s
 
 
 def _named(history: History, store: Store, commits: Sequence[_Commit], name: str) -> str:
-    """The file that is called so now, or else the one that was called so last."""
+    """The file of the note with this name, or else of the last note that had it."""
     try:
         return store.find(name).file
     except NotFound:
@@ -173,7 +169,7 @@ def _named(history: History, store: Store, commits: Sequence[_Commit], name: str
             if name in (file, file.removesuffix(".md")):
                 return file
         last = {file: _last_blob(file, commits) for file in gone}
-        texts = _texts(history, filter(None, last.values()))
+        texts = _texts(history, last.values())
         for file, blob in last.items():
             if _name_in(texts.get(blob or ""), file) == name.casefold():
                 return file
@@ -181,7 +177,7 @@ def _named(history: History, store: Store, commits: Sequence[_Commit], name: str
 
 
 def _gone(store: Store, commits: Sequence[_Commit]) -> list[str]:
-    """Every note there ever was and is no more, the latest first."""
+    """The files of all removed notes, the last removed first."""
     files = dict.fromkeys(file for commit in commits for file in commit.blobs)
     return [file for file in files if not os.path.lexists(store.folder / file)]
 
@@ -195,7 +191,7 @@ def _name_in(data: bytes | None, file: str) -> str | None:
 
 
 def _became(file: str, commits: Sequence[_Commit]) -> str:
-    """What a removed file went on as, if anything: the far end of its renames and merges."""
+    """The file at the end of all renames and merges of a removed file; `file` where it has none."""
     at = next((at for at, commit in enumerate(commits) if file in commit.blobs), None)
     while at is not None and commits[at].blobs[file] is None:
         links = commits[at].came_from.items()
@@ -203,14 +199,14 @@ def _became(file: str, commits: Sequence[_Commit]) -> str:
         if later is None:
             break
         file = later
-        # only what came after: the same name may have served another note before
+        # only later commits: an earlier note may have had the same name
         newer = (n for n in range(at + 1) if file in commits[n].blobs)
         at = next(newer, None)
     return file
 
 
 def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> list[Step]:
-    """The first step where the work tree is ahead of HEAD; adds to `names` a file renamed there."""
+    """The step for uncommitted changes, if any. The former name of a renamed file joins `names`."""
     path, head = store.folder / file, history.head()
     held = {f: blob.id for f, blob in history.tree(head).items() if is_note_name(f)}
     committed = _texts(history, [held[file]])[held[file]] if file in held else None
@@ -235,15 +231,12 @@ def _lf(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n")
 
 
-def _step(commit: _Commit, file: str) -> Step:
+def _step(commit: _Commit, file: str, texts: Mapping[str, bytes]) -> Step:
     logged = commit.logged
     kind = logged.get("Memory-Op") or (REVERT if logged.takes_back else BY_HAND)
-    return Step(logged.commit, logged.time, file, kind, logged.subject, None)
-
-
-def _told(step: Step, data: bytes | None) -> Step:
+    data = texts.get(commit.blobs[file] or "")
     text = None if data is None else data.decode("utf-8", "replace")
-    return Step(step.commit, step.time, step.file, step.kind, step.subject, text)
+    return Step(logged.commit, logged.time, file, kind, logged.subject, text)
 
 
 # reading commits
@@ -296,21 +289,8 @@ def _merges(logged: Logged, blobs: Mapping[str, str | None]) -> dict[str, tuple[
     return found
 
 
-def _texts(history: History, blobs: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of these objects; what a partial clone lacks is left out."""
-    wanted = list(dict.fromkeys(blobs))
-    if not wanted:
-        return {}
-    data = "".join(f"{blob}\n" for blob in wanted).encode()
-    out = history.repository.run("cat-file", "--batch", data=data)
-    found, at = {}, 0
-    for blob in wanted:
-        end = out.index(b"\n", at)
-        about = out[at:end].split(b" ")
-        if about[-1] == b"missing":
-            at = end + 1
-            continue
-        size = int(about[2])
-        found[blob] = out[end + 1 : end + 1 + size]
-        at = end + 2 + size
-    return found
+def _texts(history: History, blobs: Iterable[str | None]) -> dict[str, bytes]:
+    """The bytes of these objects; those that a partial clone lacks are left out."""
+    ids = list(dict.fromkeys(filter(None, blobs)))
+    objects = history.trees.objects.read(ids)
+    return {id: each.data for id, each in zip(ids, objects, strict=True) if each}

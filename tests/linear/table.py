@@ -329,7 +329,7 @@ EVERY = (
     row(lambda text: units.lost("3 days", text), units, "invented", NOTE),
     row(_sentences, same, "", NOTE),
     row(same.plain, same, "plain", NOTE),
-    row(lambda text: list(near_notes.candidates([_note(text), _note("b")])), near_notes, "", NOTE),
+    row(lambda t: [*near_notes.Neighbours([_note(t), _note("b")]).pairs()], near_notes, "", NOTE),
     # what tools show
     *(row(_failure(each.name), failures, each.name) for each in failures.CATEGORIES),
     row(lambda text: failures.failure("bash", {"command": text}, "x", 1), failures, "command"),
