@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from mdmemory.search.notes import Report
     from mdmemory.search.project import Search, Updated
     from mdmemory.search.results import Found, Passage
-    from mdmemory.session.desk import Desk
     from mdmemory.session.promotion import Accounting
-    from mdmemory.session.sweep import Swept
+    from mdmemory.session.session import SessionMemory
+    from mdmemory.session.storage import Swept
     from mdmemory.store.evidence import Evidence
     from mdmemory.store.state import State
     from mdmemory.store.writer import Writer
@@ -345,22 +345,24 @@ class Memory:
         return observe.facade.Observations(self.project, self.state, self._writer, self._clock)
 
     @contextmanager
-    def desk(self, session: str) -> Iterator[Desk]:
+    def session(self, session: str) -> Iterator[SessionMemory]:
         """What one session keeps at hand: core blocks, working memory, hot state. Never notes."""
         with self.state() as state:
-            yield sessions.desk.Desk(state, session, self.project.settings)
+            yield sessions.session.SessionMemory(state, session, self.project.settings)
+
+    desk = session  # its name in 0.1; goes in 0.3
 
     def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
         """Take a session's decisions and candidates through capture, at its compaction. Those that
         the user's turns in `said` do not bear out wait in `pending`. Asks no model."""
-        with self.state() as state, self.desk(session) as desk:
-            hot, now = desk.hot(), self._clock()
+        with self.state() as state, self.session(session) as own:
+            hot, now = own.hot(), self._clock()
             return sessions.promotion.promote(self._writer(), state, session, hot, said, now=now)
 
     def sweep(self) -> Swept:
         """Remove what sessions keep that is too old or too much. Notes are never touched."""
         with self.state() as state:
-            return sessions.sweep.sweep(state, self._clock())
+            return sessions.storage.sweep(state, self._clock())
 
     def now(self) -> datetime:
         """The present moment in UTC, by the clock that this was opened with."""

@@ -41,9 +41,9 @@ def sweep(memory: Memory, as_json: bool) -> int:
 
 
 def _output(memory: Memory, id: str, as_json: bool) -> int:
-    from mdmemory.session import outputs
+    from mdmemory.session import storage
 
-    text = outputs.get(memory.project.private / outputs.FOLDER, id)
+    text = storage.get_output(memory.project.private / storage.FOLDER, id)
     if as_json:
         emit({"id": id, "text": text})
     else:
@@ -58,12 +58,12 @@ def _kept(memory: Memory, session: str) -> dict[str, Any]:
 
     if not os.path.lexists(memory.project.state_file):  # looking is no reason to make the file
         raise _nothing(session)
-    with memory.desk(session) as desk, State(memory.project.state_file) as state:
-        hot, items = desk.hot(), entries(desk.working())
+    with memory.session(session) as own, State(memory.project.state_file) as state:
+        hot, items = own.hot(), entries(own.working())
         promotions = journal(state, session)
         found = {
             "id": session,
-            "core": desk.core_read(),
+            "core": own.core_read(),
             "working": [
                 {"id": id_of(place, item.text), "slot": place, "content": item.text}
                 for place, item in items

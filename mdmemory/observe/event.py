@@ -11,7 +11,7 @@ from typing import Any
 from mdmemory import bounds
 from mdmemory.files import digest
 from mdmemory.observe.observation import GUESSED, MAX_FILE, Draft, drafted, items
-from mdmemory.session.wording import clean, cut, line, visible
+from mdmemory.session.cleaning import clean, cut, line, visible
 
 MIN_CHARS = 50  # a shorter output says nothing
 MAX_READ = bounds.OBSERVED

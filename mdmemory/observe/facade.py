@@ -116,7 +116,7 @@ class Observations:
         left out. Raises UsageError where nothing is left."""
         from mdmemory.observe import shelf
         from mdmemory.observe.observation import TYPES, drafted
-        from mdmemory.session.wording import visible
+        from mdmemory.session.cleaning import visible
 
         title, _, rest = visible(text).strip().partition("\n")
         if type not in TYPES:

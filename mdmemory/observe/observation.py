@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mdmemory.search.chunks import tokens
-from mdmemory.session.wording import LEFT_OUT, clean, cut, line, visible
+from mdmemory.session.cleaning import LEFT_OUT, clean, cut, line, visible
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 MAX_TITLE = 120  # characters, as those below

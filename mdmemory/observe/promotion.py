@@ -12,7 +12,7 @@ from datetime import datetime
 from mdmemory.capture.outcome import Extracted
 from mdmemory.capture.summary import take
 from mdmemory.observe.observation import Observation
-from mdmemory.session.wording import LEFT_OUT
+from mdmemory.session.cleaning import LEFT_OUT
 from mdmemory.store.writer import Writer
 from mdmemory.transcripts.turns import Turn
 

@@ -16,7 +16,7 @@ from mdmemory.llm.answer import Model
 from mdmemory.llm.schemas import SUMMARY
 from mdmemory.observe import compress, shelf
 from mdmemory.observe.observation import Observation
-from mdmemory.session.wording import cut, line, visible
+from mdmemory.session.cleaning import cut, line, visible
 from mdmemory.store.state import State
 
 FIELDS = ("request", "investigated", "learned", "completed", "next_steps")

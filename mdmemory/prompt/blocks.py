@@ -12,7 +12,7 @@ from mdmemory import bounds
 from mdmemory.prompt.budget import counted, fitting
 from mdmemory.search.chunks import tokens
 from mdmemory.search.results import Hit
-from mdmemory.session.wording import clean, visible
+from mdmemory.session.cleaning import clean, visible
 
 NOTES_BUDGET = 2_000  # tokens
 COMPACTION_BUDGET = 2_000  # tokens of observations that a summary is told

@@ -1,7 +1,7 @@
-"""When a tool's result is a failure, of which category, and what it says. Pure.
+"""The failure that a tool's result reports: its category and its telling lines. Pure.
 
-Only an exit code other than 0 is a failure; words such as "error" in an output that ended well, or
-in what `git log` or `cat` shows, are none.
+Only an exit code other than 0 is a failure. Words such as "error" in the output of a successful
+command, or of `git log` or `cat`, are none.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from mdmemory import bounds
-from mdmemory.session.wording import line
+from mdmemory.session.cleaning import line
 
 _TOKENS = re.compile(
     r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|(?P<here><<-?\s*['\"]?\w)|\d?>&[\d-]|&>+"
     r"|(?P<op>&&|\|\||\|&|\||;|\n|&)|[^'\"\\&|;\n<>\d]+|.",
     re.DOTALL,
 )
-# What runs another program without being what the command is about.
+# Words that run another program and say nothing about the command itself.
 _WRAPPERS = re.compile(
     r"(?:\s+|\w+=(?:'[^']*'|\"[^\"]*\"|[^\s'\"]*)(?=\s|$)"
     r"|(?:sudo|time|nice|nohup|env|exec|command|npx|bunx|uvx|xvfb-run|dotenv)(?:\s+-{1,2}\w\S*)*\s"
@@ -34,8 +34,8 @@ _FOLDER = re.compile(r"(?:\S*/)(?=(?:bin|scripts)/)(?:bin|scripts)/")
 
 
 def decisive(command: str) -> tuple[list[str], bool]:
-    """The commands, bare of wrappers, whose ends the exit code of a line tells about, in order;
-    and whether its success means that each of them succeeded."""
+    """The bare commands of a line whose ends its exit code tells about, in order; and whether a
+    success of the line means that each of them succeeded."""
     chain: list[tuple[str, str]] = []  # each command with the operator that stands before it
     before, words = "", ""
     for token in _TOKENS.finditer(command):
@@ -52,7 +52,7 @@ def decisive(command: str) -> tuple[list[str], bool]:
 
 
 def bare(words: str) -> str:
-    """A simple command without assignments, wrappers, and the folder of its program."""
+    """A simple command without assignments, wrappers and its program's folder."""
     words = words.strip()
     wrapped = _WRAPPERS.match(words[:MAX_WRAPPED])
     words = words[wrapped.end() :] if wrapped else words
@@ -72,7 +72,7 @@ def _known(chain: list[tuple[str, str]], pipefail: bool) -> tuple[list[str], boo
     return known, certain
 
 
-LINES = 5  # of an output, that tell what went wrong
+LINES = 5  # of an output, that go into a summary
 SUMMARY = 280  # characters
 FILES = 5  # that an error names
 SHELLS = ("bash", "shell", "sh", "terminal")
@@ -81,8 +81,8 @@ INTERRUPTED = frozenset((130, 137, 141, 143))  # by a person, a limit, or a clos
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A kind of error: `command` matches the start of a command that can have it, `says` the lines
-    of an output that tell about it."""
+    """A kind of error: `command` matches the start of its commands, `says` the telling lines of
+    their outputs."""
 
     name: str
     command: str
@@ -127,7 +127,7 @@ CATEGORIES: tuple[Category, ...] = (
     ),
     Category("tool", r"(?!)"),
 )
-# Commands that show things: what they print is no error of theirs, and nor is "nothing found".
+# Commands that show things: their output is no error of theirs, and neither is an empty result.
 SHOWING = (
     r"git\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?)*(?:log|show|diff|status|blame|grep|reflog|rev-parse|rev-list"
     r"|ls-files|ls-tree|describe|cat-file|branch|shortlog|merge-base|config|check-ignore)\b"
@@ -143,8 +143,8 @@ _PATH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong: `summary` in at most 280 characters that may be kept, `files` it names,
-    `source` what failed (12 hex digits), so that its next failure takes this one's place."""
+    """A failure: `summary` of at most 280 clean characters, `files` that it names, and `source`, 12
+    hex digits of the failed command, whose next failure replaces this one."""
 
     category: str
     summary: str
@@ -160,7 +160,7 @@ class Failure:
 def failure(
     tool: str, args: Mapping[str, Any], output: str, exit_code: int | None
 ) -> Failure | None:
-    """The failure that a result is, or None. `output` is what a person sees of it."""
+    """The failure that a result reports, or None. `output` is `visible` text."""
     if not exit_code or exit_code in INTERRUPTED:  # None: the tool has none
         return None
     command, output = command_of(tool, args), bounds.ends(output)
@@ -177,7 +177,7 @@ def failure(
 
 
 def succeeded(tool: str, args: Mapping[str, Any], exit_code: int | None) -> set[str]:
-    """The categories of what a result proves to have gone well."""
+    """The categories of the commands that a result proves successful."""
     if exit_code != 0:
         return set()
     command = command_of(tool, args)
@@ -203,20 +203,20 @@ def command_of(tool: str, args: Mapping[str, Any]) -> str:
 
 
 def telling(lines: Iterable[str], category: str) -> list[str]:
-    """The lines that tell what went wrong, else the last ones."""
+    """The first lines that say what went wrong, else the last lines."""
     full = [each.strip() for each in lines if each.strip()]
-    said = re.compile(_says(category), re.IGNORECASE)
-    found = [each for each in full if said.search(each)]
-    return found[:LINES] if found else full[-LINES:]
+    expression = re.compile(_says(category), re.IGNORECASE)
+    matching = [each for each in full if expression.search(each)]
+    return matching[:LINES] if matching else full[-LINES:]
 
 
 def paths(text: str) -> list[str]:
-    """What looks like the path of a file in a text."""
+    """The words of a text that look like paths of files."""
     return [path.removeprefix("./") for path in _PATH.findall(text[:500])]
 
 
 def _likeliest(categories: Sequence[str], output: str) -> str:
-    """Of several commands in a row, the one whose words are in the output; else the last."""
+    """The category whose words are in the output; else the last one."""
     if len(set(categories)) > 1:
         for name in reversed(categories):
             if name != "tool" and re.search(_says(name), output):

@@ -1,6 +1,6 @@
-"""Hot state: which files a session works on, what is broken, what was decided. Pure.
+"""Hot state: a session's files, open errors, decisions and candidates for notes. Pure.
 
-It begins empty, is bounded, and holds only text that came by way of `wording`.
+It begins empty, is bounded, and holds only text that `cleaning` has cleaned.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from mdmemory.session import failures
+from mdmemory.session.cleaning import cut, fits, line
 from mdmemory.session.failures import Failure
-from mdmemory.session.wording import cut, fits, line
 
-WINDOW = 20_000  # characters at either end of a long text that are looked at
-MOST = 12  # finds in one text
+WINDOW = 20_000  # characters at either end of a long text that are searched
+MOST = 12  # mentions in one text
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """`text` in the expression is what is kept; `place` is a slot of working memory, `pool`, or
-    `pending` (a fact that may deserve a note); `speakers` are user, assistant, tool."""
+    """The group `text` of the expression goes to `place`: a slot of working memory, `pool`, or
+    `pending` (a candidate for a note). `speakers` are user, assistant, tool."""
 
     place: str
     speakers: tuple[str, ...]
@@ -51,8 +51,8 @@ PATTERNS: tuple[Pattern, ...] = (
 )  # fmt: skip
 
 
-def found(text: str, speaker: str) -> list[tuple[str, str]]:
-    """Pairs of a place and what belongs there, in the table's order; `text` is `visible`."""
+def mentions(text: str, speaker: str) -> list[tuple[str, str]]:
+    """Pairs of a place and a text for it, in the table's order; `text` is `visible`."""
     if len(text) > 2 * WINDOW:
         # at the ends of lines, so that no word is cut in two
         start, end = text[:WINDOW].rpartition("\n")[0], text[-WINDOW:].partition("\n")[2]
@@ -66,7 +66,7 @@ def found(text: str, speaker: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pairs))[:MOST]
 
 
-# What an action says about a file's part in the work. A file keeps its best action.
+# How much an action says about a file's part in the work. A file keeps its best action.
 ACTIONS = {"edit": 50, "write": 45, "grep": 30, "read": 20}
 TOOLS = {
     "edit": "edit", "multiedit": "edit", "patch": "edit", "apply_patch": "edit", "write": "write",
@@ -86,7 +86,7 @@ _HEADING = "Hot session state snapshot (epoch start; conversation history may be
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that was worked on; `turn` is the event at which it was last."""
+    """A file of the work; `turn` is the event of its last use."""
 
     path: str
     action: str
@@ -95,7 +95,7 @@ class File:
 
     @property
     def rank(self) -> int:
-        """What it is sorted by, the highest first."""
+        """The sort key; the highest comes first."""
         return ACTIONS.get(self.action, 0) + EACH_USE * self.count
 
 
@@ -114,7 +114,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A fact that may deserve a note; `type` as in a summary's section: decision, project..."""
+    """A candidate for a note; `type` is decision, project... as in a summary's section."""
 
     type: str
     text: str
@@ -122,7 +122,7 @@ class Candidate:
 
 @dataclass
 class Hot:
-    """All of it; `turn` counts the events of the session."""
+    """The hot state; `turn` counts the session's events."""
 
     turn: int = 0
     files: list[File] = field(default_factory=list)
@@ -131,20 +131,20 @@ class Hot:
     pending: list[Candidate] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """The state as a JSON object."""
         return asdict(self)
 
 
 def hot_of(document: Mapping[str, Any] | None) -> Hot:
-    """The state in a document; an empty one where it is none of ours."""
+    """The state in a document; an empty state for a document of another form."""
     try:
-        found = dict(document or {})
+        parts = dict(document or {})
         return Hot(
-            int(found.get("turn", 0)),
-            [File(**each) for each in found.get("files", ())],
-            [Error(**each) for each in found.get("errors", ())],
-            [str(each) for each in found.get("decisions", ())],
-            [Candidate(**each) for each in found.get("pending", ())],
+            int(parts.get("turn", 0)),
+            [File(**each) for each in parts.get("files", ())],
+            [Error(**each) for each in parts.get("errors", ())],
+            [str(each) for each in parts.get("decisions", ())],
+            [Candidate(**each) for each in parts.get("pending", ())],
         )
     except (TypeError, ValueError, AttributeError):
         return Hot()
@@ -157,12 +157,12 @@ def record(
     hot: Hot, tool: str, args: Mapping[str, Any], output: str, exit_code: int | None,
     root: str = "",
 ) -> Failure | None:  # fmt: skip
-    """Take a tool's result in; the failure that it is, if it is one. `output` is `visible` text;
-    paths are told relative to `root`."""
+    """Record a tool's result; returns its failure, or None. `output` is `visible` text; paths below
+    `root` become relative to it."""
     hot.turn += 1
     action = TOOLS.get(tool.lower(), "")
     for path in _touched(action, args, output):
-        _touch(hot, _told(path, root), action)
+        _touch(hot, _shown(path, root), action)
     for category in failures.succeeded(tool, args, exit_code):
         hot.errors = [each for each in hot.errors if each.category != category]
     failed = failures.failure(tool, args, output, exit_code)
@@ -172,7 +172,7 @@ def record(
 
 
 def decide(hot: Hot, text: str) -> None:
-    """A decision of the session, as one line."""
+    """Record a decision, as one line."""
     text = line(text, MAX_TEXT)
     if text:
         hot.decisions = [*(each for each in hot.decisions if each != text), text]
@@ -180,10 +180,10 @@ def decide(hot: Hot, text: str) -> None:
 
 
 def propose(hot: Hot, type: str, text: str) -> None:
-    """A fact that may deserve a note."""
-    found = Candidate(type, line(text, MAX_TEXT))
-    if found.text:
-        hot.pending = [*(each for each in hot.pending if each != found), found][-KEPT["pending"] :]
+    """Record a candidate for a note."""
+    new = Candidate(type, line(text, MAX_TEXT))
+    if new.text:
+        hot.pending = [*(each for each in hot.pending if each != new), new][-KEPT["pending"] :]
 
 
 def _touch(hot: Hot, path: str, action: str) -> None:
@@ -214,7 +214,7 @@ def _open(hot: Hot, failed: Failure) -> None:
 
 
 def _touched(action: str, args: Mapping[str, Any], output: str) -> Iterable[str]:
-    """The files that a use of a tool is about."""
+    """The files that a call of a tool is about."""
     if action == "grep":
         named = (path for each in output.split("\n")[:500] for path in failures.paths(each)[:1])
         return tuple(dict.fromkeys(named))[:_FOUND]
@@ -225,14 +225,14 @@ def _touched(action: str, args: Mapping[str, Any], output: str) -> Iterable[str]
     return [path] if action and isinstance(path, str) and path else []
 
 
-def _told(path: str, root: str) -> str:
+def _shown(path: str, root: str) -> str:
     if root and os.path.isabs(path) and path.startswith(root.rstrip("/") + "/"):
         path = path[len(root.rstrip("/")) + 1 :]
     return line(os.path.normpath(path), MAX_PATH)
 
 
 def _names(error: Error, path: str) -> bool:
-    """Whether an error names a file; its path may be relative to another folder."""
+    """Whether an error names a file, by a path that may be relative to another folder."""
     return any(
         path == each or path.endswith(f"/{each}") or each.endswith(f"/{path}")
         for each in error.files
@@ -247,9 +247,9 @@ def _order(file: File) -> tuple[int, int, str]:
 
 
 def snapshot(hot: Hot, budget: int = BUDGET) -> str:
-    """The state as text of at most `budget` characters, "" when there is nothing to tell.
+    """The state as text of at most `budget` characters, "" for an empty state.
 
-    A line that does not fit is passed over; each section has its own number of lines at most.
+    Lines that do not fit are skipped; each section has its own limit of lines.
     """
     sections = {
         "active_files": [f"{each.path} ({each.action}, {each.count}x)" for each in hot.files],

@@ -1,20 +1,20 @@
-"""How full the model's context is, and what is said of it, once for each level. Pure."""
+"""How full the model's context is, and the notice at each change of its level. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 WINDOW = 180_000  # characters, where the model's window is not known
 PER_TOKEN = 4  # characters, where the provider counted no tokens
 RESERVED = 32_000  # tokens that a host keeps free at most for the answer
-RESERVED_OF_INPUT = 20_000  # the same, of a window that is told as that of the input alone
+RESERVED_OF_INPUT = 20_000  # the same for a window that is given as a limit of the input
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A level from `percent` of the window on; `pruning` is what outputs are cut by there, `advice`
-    what the assistant is told when it is reached."""
+    """A level from `percent` of the window on, its level of pruning, and the advice that the
+    assistant gets on reaching it."""
 
     level: str
     percent: int
@@ -22,7 +22,7 @@ class Threshold:
     advice: str
 
 
-# By rising percentage; those of moderate, high and critical are settings.
+# By rising percentage; the percentages of moderate, high and critical are settings.
 THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("safe", 0, "normal", "There is room again."),
     Threshold("moderate", 70, "normal", "Read parts of files rather than whole ones."),
@@ -41,8 +41,8 @@ INTERVENES = "critical"
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What is known of the context: tokens as the provider counted them, the tokens that fit, and
-    the characters that were seen to go into it. 0: not known."""
+    """The size of the context: tokens as the provider counted them, tokens that fit, and characters
+    that we saw go into it; 0 is unknown."""
 
     tokens: int = 0
     window: int = 0
@@ -50,29 +50,24 @@ class Usage:
 
     @property
     def percent(self) -> float:
-        """How full it is, 0 and more."""
+        """How full the context is; may exceed 100."""
         if self.window:
             return 100 * (self.tokens or self.characters / PER_TOKEN) / self.window
         return 100 * (self.tokens * PER_TOKEN or self.characters) / WINDOW
 
 
 def usable(context: int, input: int = 0, output: int = 0) -> int:
-    """The tokens of a model's window that a host fills before it compacts; 0: not known.
-
-    `context`, `input` and `output` are the model's limits in tokens, 0 where it states none.
-    """
+    """The tokens that a host fills before it compacts, from a model's limits in tokens; 0 is
+    unknown or no limit."""
     if input:
         return max(0, input - min(RESERVED_OF_INPUT, output or RESERVED_OF_INPUT))
     return max(0, context - min(RESERVED, output or RESERVED)) if context else 0
 
 
 def thresholds(percents: Mapping[str, int]) -> list[Threshold]:
-    """The table with the percentages of the settings, by rising percentage."""
-    found = [
-        Threshold(each.level, percents.get(each.level, each.percent), each.pruning, each.advice)
-        for each in THRESHOLDS
-    ]
-    return sorted(found, key=lambda each: each.percent)
+    """The table with these percentages by level, by rising percentage."""
+    table = [replace(each, percent=percents.get(each.level, each.percent)) for each in THRESHOLDS]
+    return sorted(table, key=lambda each: each.percent)
 
 
 def level(percent: float, table: Sequence[Threshold]) -> Threshold:
@@ -80,11 +75,10 @@ def level(percent: float, table: Sequence[Threshold]) -> Threshold:
     return [each for each in table if percent >= each.percent or each is table[0]][-1]
 
 
-def told(before: str, usage: Usage, table: Sequence[Threshold], sizes: Mapping[str, int]) -> str:
-    """What to say in the turn, "" as long as the level is the one of `before`.
+def notice(before: str, usage: Usage, table: Sequence[Threshold], sizes: Mapping[str, int]) -> str:
+    """The text for the turn, "" while the level is still `before`.
 
-    At the highest level it names what of ours is in the prompt (`sizes`, in characters) and the
-    choices there are; it repeats none of it.
+    At the highest level it lists our blocks in the prompt (`sizes`, in characters) and the choices.
     """
     now = level(usage.percent, table)
     if now.level == before:

@@ -1,7 +1,7 @@
-"""What a session found durable, on its way to notes: through the capture pipeline and no other way.
+"""Takes a session's decisions and candidates to notes, through capture and no other way.
 
-Decisions and candidates enter a journal first, so that a write that fails is tried again, at most
-three times; what a user's turn does not bear out waits for a person, as in any summary.
+They enter a journal first, so that a failed write is tried again, at most three times. A candidate
+without proof in the user's turns waits for a person, as in any summary.
 """
 
 from __future__ import annotations
@@ -16,26 +16,24 @@ from mdmemory.capture.candidates import MAX_CANDIDATES
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import TYPES
 from mdmemory.session.hot import Hot
-from mdmemory.session.kept import Statement
+from mdmemory.session.storage import PROMOTION_DAYS
 
 if TYPE_CHECKING:  # loaded where something is promoted
-    from mdmemory.capture.outcome import Extracted
-    from mdmemory.store.state import State
+    from mdmemory.store.state import State, Statement
     from mdmemory.store.writer import Writer
     from mdmemory.transcripts.turns import Turn
 
-KEPT = 50
-KEPT_DAYS = 30
+MAX_ENTRIES = 50
 MAX_ATTEMPTS = 3
-WAITS = ""  # the outcome of an entry that is still to be promoted
+TO_DO = ""  # the outcome of an entry that is still to be promoted
 
 _SELECT = "SELECT id, session, type, text, since, attempts, outcome FROM promotion"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of the journal. `outcome` is "" (still to do), stored (in a note, new or
-    reinforced), absorbed, superseded, waiting (for a person) or rejected; `since` is a day."""
+    """A row of the journal. `outcome` is "" (to do), stored, absorbed, superseded, waiting (for a
+    person) or rejected; `since` is a day."""
 
     id: str
     session: str
@@ -48,10 +46,10 @@ class Entry:
 
 @dataclass
 class Accounting:
-    """What became of a session's candidates: `promoted` are files of notes, the others texts.
+    """The outcome of a session's candidates: `promoted` are files of notes, the others texts.
 
-    `absorbed` says a note already (of one that was reinforced by it, the file is told), `waiting`
-    are for a person to accept; `failure` is why nothing could be written this time.
+    `absorbed` are candidates that a note says already (the file, if it was reinforced), `waiting`
+    those for a person to accept; `failure` is why nothing could be written this time.
     """
 
     promoted: list[str] = field(default_factory=list)
@@ -63,121 +61,106 @@ class Accounting:
 
 
 def enter(state: State, session: str, hot: Hot, today: str) -> None:
-    """Put a session's decisions and candidates into the journal; what it knows stays as it is."""
-    found = [("decision", text) for text in hot.decisions]
-    known = (*TYPES, "decision")
-    found += [(each.type, each.text) for each in hot.pending if each.type in known]
-    oldest = (date.fromisoformat(today) - timedelta(days=KEPT_DAYS)).isoformat()
+    """Put a session's decisions and candidates into the journal; known ones stay as they are."""
+    candidates = [("decision", text) for text in hot.decisions]
+    types = (*TYPES, "decision")
+    candidates += [(each.type, each.text) for each in hot.pending if each.type in types]
+    oldest = (date.fromisoformat(today) - timedelta(days=PROMOTION_DAYS)).isoformat()
     insert = "INSERT OR IGNORE INTO promotion VALUES (?, ?, ?, ?, ?, 0, '')"
     state.change(
         ("DELETE FROM promotion WHERE since < ?", (oldest,)),
-        *((insert, (_id(session, *each), session, *each, today)) for each in found),
-        # what is done goes before what still waits
+        *((insert, (_id(session, *each), session, *each, today)) for each in candidates),
+        # entries with an outcome go first
         ("DELETE FROM promotion WHERE id IN (SELECT id FROM promotion ORDER BY outcome = '' DESC,"
-         " since DESC, rowid DESC LIMIT -1 OFFSET ?)", (KEPT,)),
+         " since DESC, rowid DESC LIMIT -1 OFFSET ?)", (MAX_ENTRIES,)),
     )  # fmt: skip
 
 
 def journal(state: State, session: str | None = None) -> list[Entry]:
-    """The entries of a session, or all, the oldest first."""
-    if session is None:
-        rows = state.rows(f"{_SELECT} ORDER BY since, rowid")
-    else:
-        rows = state.rows(f"{_SELECT} WHERE session = ? ORDER BY since, rowid", (session,))
-    return [Entry(*row) for row in rows]
+    """The entries of a session, or of all sessions, the oldest first."""
+    query = f"{_SELECT} WHERE ?1 IS NULL OR session = ?1 ORDER BY since, rowid"
+    return [Entry(*row) for row in state.rows(query, (session,))]
 
 
 def promote(
-    writer: Writer, state: State, session: str, hot: Hot, said: Sequence[Turn], *, now: datetime
+    writer: Writer, state: State, session: str, hot: Hot, turns: Sequence[Turn], *, now: datetime
 ) -> Accounting:
-    """Take a session's decisions and candidates (`hot`), and those that its journal still holds,
-    through capture, in at most one commit.
+    """Take a session's decisions and candidates (`hot`), and its older open entries, through
+    capture, in at most one commit.
 
-    `said` are the session's turns, of which only the user's prove anything. A failure to write is
-    told, not raised: the entries are tried again at the next compaction.
+    `turns` are the session's, of which only the user's prove anything. A failed write is reported,
+    not raised: the entries are tried again at the next compaction.
     """
     enter(state, session, hot, now.date().isoformat())
-    done = Accounting()
-    entries = [each for each in journal(state, session) if each.outcome == WAITS]
+    account = Accounting()
+    entries = [each for each in journal(state, session) if each.outcome == TO_DO]
     replaced = _superseded(entries)
-    done.superseded = [each.text for each in replaced]
-    # the others come at the next compaction
+    account.superseded = [each.text for each in replaced]
+    # the others follow at the next compaction
     left = [each for each in entries if each not in replaced][:MAX_CANDIDATES]
     outcomes = dict.fromkeys((each.id for each in replaced), "superseded")
     if left:
-        outcomes |= _taken(writer, session, left, said, now, done)
+        outcomes |= _captured(writer, session, left, turns, now, account)
     changes: list[Statement] = [
         ("UPDATE promotion SET outcome = ? WHERE id = ?", (outcome, id))
         for id, outcome in outcomes.items()
     ]
-    if done.failure:
-        changes += _another_try(left, done)
+    if account.failure:
+        changes += _another_try(left, account)
     state.change(*changes)
-    return done
+    return account
 
 
-def _taken(
-    writer: Writer, session: str, left: list[Entry], said: Sequence[Turn], now: datetime,
-    done: Accounting,
+def _captured(
+    writer: Writer, session: str, left: list[Entry], turns: Sequence[Turn], now: datetime,
+    account: Accounting,
 ) -> dict[str, str]:  # fmt: skip
-    """Outcomes by id; none of them when the write failed, which `done` tells."""
+    """Outcomes by id, counted in `account`; {} if the write failed."""
+    from mdmemory.capture.extract import description_of
     from mdmemory.capture.summary import take
 
     lines = [f"- [{each.type}] {each.text}" for each in left]
     try:
         text = "\n".join(["Memory candidates:", *lines])
-        found = take(writer, session, text, said, now=now, shown={})
+        extracted = take(writer, session, text, turns, now=now, shown={})
     except MdmemoryError as problem:
-        done.failure = problem
+        account.failure = problem
         return {}
-    done.promoted = [*found.added, *found.flagged, *found.updated]
-    done.absorbed = [*found.reinforced]
-    reasons = _reasons(found)
+    account.promoted = [*extracted.added, *extracted.flagged, *extracted.updated]
+    account.absorbed = [*extracted.reinforced]
+    # by the first line, as capture reports a candidate that it did not store
+    reasons = {str(drop["text"]): drop["reasons"] for drop in extracted.dropped}
     outcomes = {}
     for each in left:
-        outcome = _outcome(reasons.get(_hook(each.text)))
-        if outcome == "stored" and not (done.promoted or found.reinforced):
+        outcome = _outcome(reasons.get(description_of(each.text)))
+        if outcome == "stored" and not (account.promoted or extracted.reinforced):
             outcome = "rejected"  # capture did not take it for a candidate at all
         outcomes[each.id] = outcome
         if outcome != "stored":
-            getattr(done, outcome).append(each.text)
+            getattr(account, outcome).append(each.text)
     return outcomes
 
 
-def _outcome(reasons: Sequence[str] | None) -> str:
+def _outcome(reasons: object) -> str:
     if reasons is None:
         return "stored"
-    if "pending" in reasons:
+    named = reasons if isinstance(reasons, list) else []
+    if "pending" in named:
         return "waiting"
-    return "absorbed" if "known" in reasons else "rejected"
+    return "absorbed" if "known" in named else "rejected"
 
 
-def _reasons(found: Extracted) -> dict[str, list[str]]:
-    """Why each text was not stored, by its first line as capture tells it."""
-    reasons: dict[str, list[str]] = {}
-    for drop in found.dropped:
-        why = drop["reasons"]
-        reasons[str(drop["text"])] = [str(each) for each in why] if isinstance(why, list) else []
-    return reasons
-
-
-def _hook(text: str) -> str:
-    from mdmemory.capture.extract import description_of
-
-    return description_of(text)
-
-
-def _another_try(left: list[Entry], done: Accounting) -> list[Statement]:
-    """Count an attempt; what had its last one is rejected."""
+def _another_try(left: list[Entry], account: Accounting) -> list[Statement]:
+    """Count an attempt; entries after their last attempt are rejected."""
     given_up = [each for each in left if each.attempts + 1 >= MAX_ATTEMPTS]
-    done.rejected += [each.text for each in given_up]
+    account.rejected += [each.text for each in given_up]
     ids = {each.id for each in given_up}
     change = "UPDATE promotion SET attempts = attempts + 1, outcome = ? WHERE id = ?"
-    return [(change, ("rejected" if each.id in ids else WAITS, each.id)) for each in left]
+    return [(change, ("rejected" if each.id in ids else TO_DO, each.id)) for each in left]
 
 
 def _superseded(entries: Sequence[Entry]) -> list[Entry]:
-    """Decisions that a later one of the same session contradicts."""
+    """Decisions that a later decision of the same session contradicts."""
     from mdmemory.text.contradiction import Profile, contradiction
 
     decisions = [each for each in entries if each.type == "decision"]

@@ -1,7 +1,7 @@
-"""Which lines of a long tool output an assistant gets to see. Pure.
+"""Chooses the lines of a long tool output that an assistant sees. Pure.
 
-What is left is a part of the lines in their order, and between them marks that say how many are
-missing; the last mark says how to get them.
+They stay in their order; marks between them count the missing lines, and the last mark says where
+the whole output is.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ MARK = "[mdmemory: "  # every line that is ours begins with it
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Outputs of more than `over` lines are pruned to `head` and `tail`; `errors` lines that tell
-    of one are kept besides; a line longer than `longest` characters is left out. Where every line
-    is so long, the two ends of the output stay."""
+    """Outputs of more than `over` lines are pruned to `head` and `tail` lines and at most `errors`
+    lines about errors. Lines of more than `longest` characters are left out; if all lines are so
+    long, the two ends of the output stay."""
 
     over: int
     head: int
     tail: int
     errors: int
     longest: int
-    repeats: bool  # whether runs of lines that are alike are told by their first and last
+    repeats: bool  # whether only the first and last of a run of similar lines stay
 
 
 LEVELS = {
@@ -40,8 +40,8 @@ LEVELS = {
 }
 ORDER = tuple(LEVELS)
 
-# From which level on a tool's output is pruned; never for None. Others: from the first level on.
-# What was read to be worked on stays whole as long as there is room.
+# The level from which on a tool's output is pruned, None for never; others from the first level on.
+# Files that the assistant works on stay whole as long as there is room.
 TOOLS: dict[str, str | None] = {
     "read": "aggressive", "webfetch": "aggressive", "task": "aggressive", "edit": None,
     "write": None, "multiedit": None, "patch": None, "apply_patch": None, "grep": "hyper",
@@ -55,8 +55,8 @@ Keep = Callable[[Lines, Level], set[int]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How outputs of a kind are cut: `fits(lines, commands)` knows the kind, `keep` chooses line
-    numbers; `commands` are the bare ones of a shell tool, or the tool's name."""
+    """How outputs of a kind are cut: `fits(lines, commands)` recognises the kind, `keep` chooses
+    line numbers. `commands` are the bare commands of a shell tool, or the tool's name."""
 
     name: str
     fits: Callable[[Lines, Sequence[str]], bool]
@@ -65,7 +65,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What is shown instead; `kept` of `total` lines, by the rule of that name."""
+    """The text to show: `kept` of `total` lines, by the rule of that name."""
 
     text: str
     kept: int
@@ -86,21 +86,21 @@ _ERROR = re.compile(
     re.IGNORECASE,
 )
 _NO_ERROR = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?)\b", re.IGNORECASE)
-# One of these is in every line that `_ERROR` finds, in small letters, with the line end before it.
+# Every line that `_ERROR` matches holds one of these in small letters, after its line end.
 _ERROR_HINTS = (
     "error", "fail", "fatal", "panic", "exception", "traceback", "critical", "\ne  ", "✗", "✕",
 )  # fmt: skip
-_LOOKED_AT = 500  # characters of a line
+_LOOKED_AT = 500  # characters of a line that are searched
 _HEX = re.compile(rb"0[xX][0-9a-fA-F]+")
-# An id by its classes: h what is hexadecimal, w what else a word is made of. Its literal, which
-# stands first, is quick to search.
+# An id by its classes: h for hexadecimal, w for other letters. The literal stands first, because
+# it is quick to search.
 _ID = re.compile(rb"hhhhhhhh(?<![hw]hhhhhhhh)h*(?![hw])")
 _CLASSES = bytes(
     104 if chr(byte) in hexdigits else 119 if byte > 127 or chr(byte).isidentifier() else 46
     for byte in range(256)
 )
 _DIGITS = bytes(48 if 48 <= byte < 58 else byte for byte in range(256))
-_RUN = 4  # lines that are alike, before any of them is left out
+_RUN = 4  # the least similar lines of which some are left out
 
 
 def _share(lines: Lines, expression: re.Pattern[str]) -> float:
@@ -119,18 +119,18 @@ def ends(lines: Lines, level: Level) -> set[int]:
 
 
 def _beginning(lines: Lines, level: Level) -> set[int]:
-    """Of a listing the beginning, and its last lines, which may hold a total."""
+    """The beginning of a listing, and its last lines, which may hold a total."""
     return {*range(level.head + level.tail - 3), *range(max(0, len(lines) - 3), len(lines))}
 
 
 def _end(lines: Lines, level: Level) -> set[int]:
-    """Of a log mostly the end: what happened last."""
+    """Mostly the end of a log: the latest events."""
     head = level.head // 3
     return {*range(head), *range(len(lines) - (level.head + level.tail - head), len(lines))}
 
 
 def _shallow(lines: Lines, level: Level) -> set[int]:
-    """Of a tree the upper floors, and its last two lines."""
+    """The upper levels of a tree, and its last two lines."""
     room = level.head + level.tail - 2
     chosen = {len(lines) - 1, len(lines) - 2}
     depths = [len(found["depth"]) if (found := _TREE.match(each)) else 0 for each in lines]
@@ -162,9 +162,9 @@ def prune(
     output: str, *, tool: str, args: Mapping[str, Any], level: str, where: str,
     synthetic: bool = False,
 ) -> Pruned | None:  # fmt: skip
-    """What to show of an output, or None to leave it as it is.
+    """The part of an output to show, or None to show all of it.
 
-    `where` completes "the whole output: ..."; what is `synthetic`, a host's own words, stays.
+    `where` completes "the whole output: ..."; a `synthetic` output, a host's own words, stays.
     """
     lines = output.split("\n")
     limits = LEVELS[level]
@@ -195,7 +195,7 @@ def _commands(tool: str, args: Mapping[str, Any]) -> list[str]:
 
 
 def _chosen(lines: Lines, level: Level, commands: Sequence[str]) -> tuple[str, set[int]]:
-    """The rule that was used, and the numbers of the lines that stay."""
+    """The name of the rule, and the numbers of the lines that stay."""
     left: Sequence[int] = range(len(lines))
     if max(map(len, lines)) > level.longest:
         left = [at for at in left if len(lines[at]) <= level.longest]
@@ -212,7 +212,7 @@ def _chosen(lines: Lines, level: Level, commands: Sequence[str]) -> tuple[str, s
 
 
 def _failing(lines: Lines) -> Iterator[int]:
-    """The numbers of the lines that tell of an error, in order."""
+    """The numbers of the lines about errors, in order."""
     for at in _hinting(lines):
         some = lines[at][:_LOOKED_AT]
         if _ERROR.search(some) and not _NO_ERROR.search(some):
@@ -220,8 +220,8 @@ def _failing(lines: Lines) -> Iterator[int]:
 
 
 def _hinting(lines: Lines) -> Iterator[int]:
-    """The numbers of the lines that may tell of an error. To look for literals in the whole text
-    takes a tenth of the time that an expression takes line by line."""
+    """The numbers of the lines that may be about errors. A search of the whole text for literals
+    takes a tenth of the time of an expression line by line."""
     text = "\n".join(chain(("",), lines))
     lower = text.lower()
     if len(lower) != len(text):  # one character of Turkish becomes two
@@ -243,7 +243,7 @@ def _places(hint: str, text: str) -> Iterator[int]:
 
 
 def _without_repeats(lines: Lines, left: Sequence[int]) -> list[int]:
-    """Line numbers without the middles of runs that are alike but for numbers."""
+    """Line numbers without the middles of runs of lines that differ only in numbers."""
     runs: list[list[int]] = []
     before = None
     for at, shape in zip(left, _shapes([lines[at] for at in left]), strict=True):
@@ -259,7 +259,7 @@ def _without_repeats(lines: Lines, left: Sequence[int]) -> list[int]:
 
 
 def _shapes(lines: Lines) -> list[bytes]:
-    """Each line with a single 0 for every number: bytes of the whole, because that is quick."""
+    """Each line with 0 for every number; the whole is handled as bytes, which is quick."""
     text = "\n".join(each[:_LOOKED_AT].strip() for each in lines).encode("utf-8", "surrogatepass")
     shape = _HEX.sub(b"0", _without_ids(text)).translate(_DIGITS)
     while b"00" in shape:
@@ -268,7 +268,7 @@ def _shapes(lines: Lines) -> list[bytes]:
 
 
 def _without_ids(text: bytes) -> bytes:
-    """Each hexadecimal word of 8 characters and more, with a digit in it, as 0."""
+    """`text` with 0 for each hexadecimal word of 8 or more characters with a digit."""
     kept: list[bytes] = []
     end = 0
     for found in _ID.finditer(text.translate(_CLASSES)):
@@ -280,7 +280,7 @@ def _without_ids(text: bytes) -> bytes:
 
 
 def _both_ends(output: str, room: int, lines: int, where: str) -> str:
-    """The first and the last `room` characters of an output whose every line is too long."""
+    """The first and last `room` characters of an output whose lines are all too long."""
     first, last = output[:room].split("\n")[0], output[-room:].split("\n")[-1]
     out = len(output) - len(first) - len(last)
     counted = f"0 of {lines:,} line{'' if lines == 1 else 's'}"
@@ -291,15 +291,15 @@ def _both_ends(output: str, room: int, lines: int, where: str) -> str:
 
 
 def _marked(lines: Lines, kept: set[int], where: str) -> str:
-    """The lines that stay, a mark for each gap, and one for the whole."""
-    found: list[str] = []
+    """The lines that stay, with a mark for each gap and one for the whole."""
+    shown: list[str] = []
     before = -1
     for at in [*sorted(kept), len(lines)]:
         gap = at - before - 1
         if gap:
-            found.append(f"{MARK}{gap:,} line{'' if gap == 1 else 's'} left out]")
+            shown.append(f"{MARK}{gap:,} line{'' if gap == 1 else 's'} left out]")
         if at < len(lines):
-            found.append(lines[at])
+            shown.append(lines[at])
         before = at
-    found.append(f"{MARK}{len(kept):,} of {len(lines):,} lines shown; the whole output: {where}]")
-    return "\n".join(found)
+    shown.append(f"{MARK}{len(kept):,} of {len(lines):,} lines shown; the whole output: {where}]")
+    return "\n".join(shown)

@@ -7,17 +7,17 @@ So a score is at most 1 / 0.15 = 6.7, and nothing outlives 41 events without a m
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.session.wording import fits, line, visible
+from mdmemory.session.cleaning import fits, line, visible
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """How many entries a slot holds, and the sign that it is shown with."""
+    """The most entries of a slot, and its sign in the prompt."""
 
     holds: int
     icon: str
@@ -40,46 +40,46 @@ MAX_ITEM = 200
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry; `score` is what it was at the event `at`, when it was last mentioned."""
+    """An entry, its last mention (the event `at`), and its score then."""
 
     text: str
     at: int
     score: float = 1.0
 
     def score_at(self, event: int) -> float:
-        """What the score has faded to."""
+        """The score, faded until `event`."""
         return self.score * FADING ** max(0, event - self.at)
 
 
 @dataclass
 class Working:
-    """Slots with their entries, the newest last; the pool by text; `event` counts events."""
+    """Entries by slot, the newest last, and the pool; `event` counts the session's events."""
 
     event: int = 0
     slots: dict[str, list[Item]] = field(default_factory=dict)
     pool: list[Item] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """The memory as a JSON object."""
         return asdict(self)
 
 
 def working_of(document: Mapping[str, Any] | None) -> Working:
-    """The memory in a document; an empty one where it is none of ours."""
+    """The memory in a document; an empty memory for a document of another form."""
     try:
-        found = dict(document or {})
-        slots = dict(found.get("slots", {}))
+        parts = dict(document or {})
+        slots = dict(parts.get("slots", {}))
         return Working(
-            int(found.get("event", 0)),
+            int(parts.get("event", 0)),
             {name: [Item(**each) for each in slots[name]] for name in SLOTS if slots.get(name)},
-            [Item(**each) for each in found.get("pool", ())],
+            [Item(**each) for each in parts.get("pool", ())],
         )
     except (TypeError, ValueError, AttributeError):
         return Working()
 
 
 def id_of(place: str, text: str) -> str:
-    """The id by which an entry is removed; the same text has the same one."""
+    """The id of an entry; the same text in the same place has the same id."""
     return "w-" + hashlib.sha256(f"{place}\n{text}".encode("utf-8", "replace")).hexdigest()[:6]
 
 
@@ -87,15 +87,15 @@ def id_of(place: str, text: str) -> str:
 
 
 def tick(memory: Working) -> None:
-    """One event passes: everything in the pool fades, and what is too faint goes."""
+    """Count an event: the pool fades, and the faintest entries go."""
     memory.event += 1
     memory.pool = [each for each in memory.pool if each.score_at(memory.event) >= GONE]
 
 
 def add(memory: Working, place: str, text: str) -> str:
-    """Put a text into a slot, or mention it in the pool; its id, "" for nothing to keep.
+    """Put a text into a slot, or mention it in the pool; returns its id, "" for an empty text.
 
-    A full slot loses its oldest entry. Raises UsageError for a place that there is not.
+    A full slot loses its oldest entry. Raises UsageError for an unknown place.
     """
     _check(place)
     text = line(visible(text), MAX_ITEM)
@@ -110,10 +110,8 @@ def add(memory: Working, place: str, text: str) -> str:
 
 
 def set_todos(memory: Working, todos: Iterable[Mapping[str, Any]]) -> None:
-    """Show the host's own list in the todo slot: what is under way, then what is next.
-
-    Each has `content` and `status`; the host's list is only read.
-    """
+    """Show the host's own list (`content`, `status` of each) in the todo slot: tasks under way
+    first, then pending ones."""
     rank = {"in_progress": 0, "pending": 1}
     open_ones = [each for each in todos if each.get("status", "pending") in rank]
     open_ones.sort(key=lambda each: rank[each.get("status", "pending")])
@@ -124,12 +122,12 @@ def set_todos(memory: Working, todos: Iterable[Mapping[str, Any]]) -> None:
 
 
 def clear(memory: Working) -> None:
-    """Drop everything."""
+    """Remove all entries."""
     memory.slots, memory.pool = {}, []
 
 
 def clear_slot(memory: Working, place: str) -> int:
-    """Empty a slot, or the pool; how many entries it had. Raises UsageError."""
+    """Empty a slot or the pool; returns how many entries it had. Raises UsageError."""
     _check(place)
     if place == POOL:
         gone, memory.pool = len(memory.pool), []
@@ -138,27 +136,24 @@ def clear_slot(memory: Working, place: str) -> int:
 
 
 def remove(memory: Working, id: str) -> str:
-    """Take one entry out; its text. Raises NotFound."""
+    """Remove an entry; returns its text. Raises NotFound."""
     for place, item in entries(memory):
         if id_of(place, item.text) == id:
-            if place == POOL:
-                memory.pool = [each for each in memory.pool if each is not item]
-            else:
-                memory.slots[place] = [each for each in memory.slots[place] if each is not item]
+            (memory.pool if place == POOL else memory.slots[place]).remove(item)
             return item.text
     raise NotFound(f"Working memory has no entry {id[:40]!r}.", "Each entry shows its id.")
 
 
 def halve(memory: Working) -> None:
-    """Keep the stronger half of the pool: a compaction has told the rest."""
+    """Keep the stronger half of the pool: the compaction's summary covers the rest."""
     strongest = sorted(memory.pool, key=_by_score(memory.event))
     memory.pool = strongest[: (len(strongest) + 1) // 2]
 
 
 def entries(memory: Working) -> list[tuple[str, Item]]:
-    """Every entry with its place, the newest of a slot and the strongest of the pool first."""
-    found = [(name, each) for name in SLOTS for each in reversed(memory.slots.get(name, []))]
-    return found + [(POOL, each) for each in sorted(memory.pool, key=_by_score(memory.event))]
+    """Pairs of place and entry: slots from newest to oldest, the pool from strongest to weakest."""
+    slots = [(name, each) for name in SLOTS for each in reversed(memory.slots.get(name, []))]
+    return slots + [(POOL, each) for each in sorted(memory.pool, key=_by_score(memory.event))]
 
 
 def _mention(memory: Working, text: str) -> None:
@@ -184,9 +179,9 @@ def _check(place: str) -> None:
 
 
 def render(memory: Working, budget: int = BUDGET) -> str:
-    """The memory as it stands in the prompt, at most `budget` characters, "" when it is empty.
+    """The memory as text for the prompt, of at most `budget` characters; "" when it is empty.
 
-    No times and no ages: the bytes change only where the content does.
+    It holds no times and ages, so that the text changes only when the content does.
     """
     shown: list[tuple[str, str]] = []
     count: dict[str, int] = {}
@@ -194,15 +189,9 @@ def render(memory: Working, budget: int = BUDGET) -> str:
         count[place] = count.get(place, 0) + 1
         if place != POOL or count[place] <= POOL_SHOWN:
             shown.append((place, f"{item.text} ({id_of(place, item.text)})"))
-    lines = [f"{_icon(place)} {place}: {text}" for place, text in shown]
-    frame = len('<working_memory items="99">\n</working_memory>')
-    kept = fits(lines, budget - frame)
-    return _framed(kept) if kept else ""
-
-
-def _framed(lines: Sequence[str]) -> str:
+    icons = {name: slot.icon for name, slot in SLOTS.items()} | {POOL: "·"}
+    lines = [f"{icons[place]} {place}: {text}" for place, text in shown]
+    lines = fits(lines, budget - len('<working_memory items="99">\n</working_memory>'))
+    if not lines:
+        return ""
     return "\n".join([f'<working_memory items="{len(lines)}">', *lines, "</working_memory>"])
-
-
-def _icon(place: str) -> str:
-    return SLOTS[place].icon if place in SLOTS else "·"

@@ -17,6 +17,8 @@ from typing import Any
 from mdmemory.errors import NoState
 from mdmemory.store import state_file
 
+Statement = tuple[str, Sequence[object]]  # of SQL, with its values
+
 # Each entry takes the schema one version up; entries are added, never changed.
 MIGRATIONS = (
     """
@@ -172,7 +174,7 @@ class State:
         """The first row that a query finds, or None."""
         return next(iter(self.rows(query, values)), None)
 
-    def change(self, *statements: tuple[str, Sequence[object]]) -> None:
+    def change(self, *statements: Statement) -> None:
         """Carry out statements with their values, all or none."""
         with self._writing() as database:
             for statement, values in statements:
@@ -180,7 +182,7 @@ class State:
 
     def amend(
         self, query: str, values: Sequence[object],
-        statements: Callable[[list[Any]], Sequence[tuple[str, Sequence[object]]]],
+        statements: Callable[[list[Any]], Sequence[Statement]],
     ) -> None:  # fmt: skip
         """Carry out what `statements` makes of the rows of a query; nobody writes in between."""
         with self._writing() as database:

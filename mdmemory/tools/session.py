@@ -30,8 +30,8 @@ def _later(memory: Memory, caller: Caller, part: str) -> str:
 
 def _core_update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
     block = given["block"]
-    with memory.desk(_session(caller)) as desk:
-        done = desk.core_update(block, given["content"], given["operation"], now=memory.now())
+    with memory.session(_session(caller)) as own:
+        done = own.core_update(block, given["content"], given["operation"], now=memory.now())
     held = done.blocks.get(block, "")
     later = _later(memory, caller, "core")
     said = [f"{block} now holds {len(held)} of {BLOCKS[block]} characters.{later}"]
@@ -42,8 +42,8 @@ def _core_update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> An
 
 
 def _core_read(memory: Memory, _: Mapping[str, Any], caller: Caller) -> Answer:
-    with memory.desk(_session(caller)) as desk:
-        blocks = desk.core_read()
+    with memory.session(_session(caller)) as own:
+        blocks = own.core_read()
     told = [
         f"{name} ({len(blocks.get(name, ''))} of {most} characters):\n{blocks.get(name, '(empty)')}"
         for name, most in BLOCKS.items()
@@ -52,11 +52,11 @@ def _core_read(memory: Memory, _: Mapping[str, Any], caller: Caller) -> Answer:
 
 
 def _add(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
-    with memory.desk(_session(caller)) as desk:
-        id = desk.working_add(given["slot"], given["content"], now=memory.now())
+    with memory.session(_session(caller)) as own:
+        id = own.working_add(given["slot"], given["content"], now=memory.now())
         items = [
             {"slot": place, "id": id_of(place, item.text), "content": item.text}
-            for place, item in entries(desk.working())
+            for place, item in entries(own.working())
         ]
     later = _later(memory, caller, "working")
     said = f"Kept as {id} in {given['slot']}.{later}" if id else "There was nothing to keep."
@@ -64,20 +64,20 @@ def _add(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
 
 
 def _clear(memory: Memory, _: Mapping[str, Any], caller: Caller) -> Answer:
-    with memory.desk(_session(caller)) as desk:
-        desk.working_clear(now=memory.now())
+    with memory.session(_session(caller)) as own:
+        own.working_clear(now=memory.now())
     return Answer("Working memory is empty.", {"cleared": True})
 
 
 def _clear_slot(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
-    with memory.desk(_session(caller)) as desk:
-        gone = desk.working_clear_slot(given["slot"], now=memory.now())
+    with memory.session(_session(caller)) as own:
+        gone = own.working_clear_slot(given["slot"], now=memory.now())
     return Answer(f"{given['slot']} is empty; it held {gone}.", {"removed": gone})
 
 
 def _remove(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
-    with memory.desk(_session(caller)) as desk:
-        gone = desk.working_remove(given["id"], now=memory.now())
+    with memory.session(_session(caller)) as own:
+        gone = own.working_remove(given["id"], now=memory.now())
     return Answer(f"Removed: {gone}", {"removed": gone})
 
 

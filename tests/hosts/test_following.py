@@ -286,7 +286,7 @@ def test_a_whole_output_that_is_lost_after_the_answer_is_told_and_logged(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(following, "REST", 0.01)
-    monkeypatch.setattr("mdmemory.session.outputs.put", full)
+    monkeypatch.setattr("mdmemory.session.storage.put_output", full)
     shown = host.run("./run", LINES)
     log = host.log.file
     is_soon(lambda: log.exists() and "No space left" in log.read_text(encoding="utf-8"))

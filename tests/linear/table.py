@@ -54,7 +54,7 @@ from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks
 from mdmemory.search import chunks, dates, folders, query, words
 from mdmemory.search.postgres import keywords
-from mdmemory.session import failures, hot, pruning, wording
+from mdmemory.session import cleaning, failures, hot, pruning
 from mdmemory.store import conflicts, index
 from mdmemory.store.store import StoredNote
 from mdmemory.text import contradiction, literals, places, polarity, statements, stems, units
@@ -160,7 +160,7 @@ def _prune(level: str) -> Call:
 
 
 def _patterns(speaker: str) -> Call:
-    return lambda text: hot.found(text, speaker)
+    return lambda text: hot.mentions(text, speaker)
 
 
 def _prove(text: str) -> object:
@@ -336,9 +336,9 @@ EVERY = (
     row(lambda text: failures.succeeded("bash", {"command": text}, 0), failures, "succeeded"),
     row(failures.paths, failures, "paths"),
     row(failures.decisive, failures),
-    row(wording.visible, wording, "visible"),
-    row(wording.clean, wording, "clean"),
-    row(lambda text: wording.line(text, 200), wording, "line"),
+    row(cleaning.visible, cleaning, "visible"),
+    row(cleaning.clean, cleaning, "clean"),
+    row(lambda text: cleaning.line(text, 200), cleaning, "line"),
     *(row(_patterns(each), hot, each) for each in ("user", "assistant", "tool")),
     *(row(_prune(each), pruning, each) for each in pruning.LEVELS),
     row(_hot, hot),
@@ -406,7 +406,7 @@ SPARED = {
     "hosts.opencode.checks": "our own plugin, and the version of a client",
     "hosts.opencode.places": "a path in a person's own configuration",
     "search.ranking": "ten characters of a date",
-    "session.outputs": "an id of ours",
+    "session.storage": "an id of ours",
     "actions.editing": "the name of a note, which has 80 bytes",
     "git.repositories": "ids and names of refs, which git checked",
     "git.journal": "our own journal",

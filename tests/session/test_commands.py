@@ -52,8 +52,8 @@ def test_working_memory_is_filled_and_cleared(memory: Memory) -> None:
         "removed": 1
     }
     call(memory, "working_memory_clear", {}, ONE)
-    with memory.desk("ses_1") as desk:
-        assert desk.blocks() == ""
+    with memory.session("ses_1") as own:
+        assert own.blocks() == ""
 
 
 def test_a_host_that_names_no_session_has_one_of_its_own(memory: Memory) -> None:
@@ -68,11 +68,11 @@ def test_a_person_sees_what_is_kept_and_sweeps_it(
     assert main(["session", "show", "ses_1"]) == 1
     assert "Nothing is kept of a session ses_1." in capsys.readouterr().err
     assert not (memory.project.private / "state.db").exists()
-    with memory.desk("ses_1") as desk:
-        desk.core_update("goal", "Ship it", "replace", now=NOW)
-        desk.message("user", "Let's use pnpm here.", now=NOW)
+    with memory.session("ses_1") as own:
+        own.core_update("goal", "Ship it", "replace", now=NOW)
+        own.message("user", "Let's use pnpm here.", now=NOW)
         args = {"command": "./run"}
-        shown = desk.tool("bash", args, "line of text\n" * 500, exit_code=0, now=NOW) or ""
+        shown = own.tool("bash", args, "line of text\n" * 500, exit_code=0, now=NOW) or ""
     assert main(["session", "show", "ses_1"]) == 0
     out = capsys.readouterr().out
     assert "core:\n  goal: Ship it\n" in out

@@ -16,11 +16,11 @@ from pace import HUNG
 
 from mdmemory.config.settings import load
 from mdmemory.session import core, failures, hot, pressure, pruning, working
-from mdmemory.session.desk import Desk
 from mdmemory.session.failures import Category
 from mdmemory.session.hot import Pattern
 from mdmemory.session.pressure import Threshold
 from mdmemory.session.pruning import MARK, Rule
+from mdmemory.session.session import SessionMemory
 from mdmemory.session.working import Slot
 from mdmemory.store.state import State
 
@@ -29,33 +29,33 @@ Patch = pytest.MonkeyPatch
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def own(tmp_path: Path) -> Iterator[SessionMemory]:
     (tmp_path / ".mdmemory").mkdir()
     with State(tmp_path / ".mdmemory/state.db") as state:
-        yield Desk(state, "ses_1", load({}))
+        yield SessionMemory(state, "ses_1", load({}))
 
 
-def test_a_category_of_errors_is_one_row(desk: Desk, monkeypatch: Patch) -> None:
+def test_a_category_of_errors_is_one_row(own: SessionMemory, monkeypatch: Patch) -> None:
     row = Category("deploy", r"terraform\b|kubectl apply\b", r"\bdenied\b")
     monkeypatch.setattr(failures, "CATEGORIES", (row, *failures.CATEGORIES))
     args = {"command": "terraform apply"}
-    desk.tool("bash", args, "plan\naccess denied\nend", exit_code=1, now=NOW)
-    assert "- [deploy] access denied" in desk.blocks()
-    desk.tool("bash", args, "", exit_code=0, now=NOW)
-    desk.new_epoch(now=NOW)
-    assert "deploy]" not in desk.blocks()
+    own.tool("bash", args, "plan\naccess denied\nend", exit_code=1, now=NOW)
+    assert "- [deploy] access denied" in own.blocks()
+    own.tool("bash", args, "", exit_code=0, now=NOW)
+    own.new_epoch(now=NOW)
+    assert "deploy]" not in own.blocks()
 
 
-def test_a_pattern_and_a_slot_are_a_row_each(desk: Desk, monkeypatch: Patch) -> None:
+def test_a_pattern_and_a_slot_are_a_row_each(own: SessionMemory, monkeypatch: Patch) -> None:
     monkeypatch.setitem(working.SLOTS, "question", Slot(2, "?"))
     row = Pattern("question", ("user",), r"\[Question:\s*(?P<text>[^\]\n]+)\]")
     monkeypatch.setattr(hot, "PATTERNS", (*hot.PATTERNS, row))
     for number in range(3):
-        desk.message("user", f"[Question: which port {number}]", now=NOW)
-    shown = desk.blocks()
+        own.message("user", f"[Question: which port {number}]", now=NOW)
+    shown = own.blocks()
     assert "? question: which port 2" in shown
     assert "which port 0" not in shown
-    assert desk.working_clear_slot("question", now=NOW) == 2
+    assert own.working_clear_slot("question", now=NOW) == 2
 
 
 def test_a_pruning_rule_is_one_row(monkeypatch: Patch) -> None:
@@ -74,23 +74,23 @@ def test_a_pruning_rule_is_one_row(monkeypatch: Patch) -> None:
     ]  # fmt: skip
 
 
-def test_a_threshold_is_one_row(desk: Desk, monkeypatch: Patch) -> None:
+def test_a_threshold_is_one_row(own: SessionMemory, monkeypatch: Patch) -> None:
     row = Threshold("warm", 50, "aggressive", "Half of it is used.")
     monkeypatch.setattr(pressure, "THRESHOLDS", (*pressure.THRESHOLDS, row))
-    said = desk.message("user", "go", now=NOW, tokens=55, window=100)
+    said = own.message("user", "go", now=NOW, tokens=55, window=100)
     assert said == ["Context warm: about 55% full. Half of it is used."]
     lines = "\n".join(f"{'abc'[n % 3] * (n % 5 + 30)} {n}" for n in range(48))
-    assert desk.tool("mytool", {}, lines, now=NOW) is not None
+    assert own.tool("mytool", {}, lines, now=NOW) is not None
 
 
-def test_a_core_block_and_an_action_are_a_row_each(desk: Desk, monkeypatch: Patch) -> None:
+def test_a_core_block_and_an_action_are_a_row_each(own: SessionMemory, monkeypatch: Patch) -> None:
     monkeypatch.setitem(core.BLOCKS, "people", 300)
     monkeypatch.setitem(hot.ACTIONS, "review", 40)
     monkeypatch.setitem(hot.TOOLS, "review", "review")
-    desk.core_update("people", "Ann reviews", "replace", now=NOW)
-    desk.tool("review", {"filePath": "a.py"}, "", now=NOW)
-    assert '<people chars="11/300">' in desk.blocks()
-    assert "- a.py (review, 1x)" in desk.blocks()
+    own.core_update("people", "Ann reviews", "replace", now=NOW)
+    own.tool("review", {"filePath": "a.py"}, "", now=NOW)
+    assert '<people chars="11/300">' in own.blocks()
+    assert "- a.py (review, 1x)" in own.blocks()
 
 
 TYPE = """

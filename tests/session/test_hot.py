@@ -188,8 +188,8 @@ HOSTILE = [
 def takes_no_time(text: str) -> None:
     start = time.process_time()
     failure("bash", {"command": text}, text, 1)
-    hot.found(text, "tool")
-    hot.found(text, "user")
+    hot.mentions(text, "tool")
+    hot.mentions(text, "user")
     assert time.process_time() - start < 10
 
 

@@ -24,9 +24,9 @@ SAID = (
 
 
 def heard(memory: Memory, *decisions: str) -> None:
-    with memory.desk("ses_1") as desk:
+    with memory.session("ses_1") as own:
         for text in decisions:
-            desk.message("assistant", f"[Decision: {text}]", now=NOW)
+            own.message("assistant", f"[Decision: {text}]", now=NOW)
 
 
 def test_decisions_become_notes_where_the_user_said_them(repository: Path) -> None:
@@ -42,8 +42,8 @@ def test_decisions_become_notes_where_the_user_said_them(repository: Path) -> No
     assert (note.head.type, note.head.kind, note.head.session) == ("project", "decision", "ses_1")
     # nothing twice: neither by the same journal nor by another session
     assert memory.promote("ses_1", SAID) == promotion.Accounting()
-    with memory.desk("ses_2") as desk:
-        desk.message("user", f"{said}.", now=NOW)
+    with memory.session("ses_2") as own:
+        own.message("user", f"{said}.", now=NOW)
     assert memory.promote("ses_2", SAID).absorbed == done.promoted
 
 
@@ -81,7 +81,7 @@ def test_the_journal_is_bounded_and_forgets(tmp_path: Path) -> None:
         for number in range(20):
             decisions = [f"decision {number} {at}" for at in range(8)]
             promotion.enter(state, f"ses_{number}", Hot(decisions=decisions), TODAY)
-        assert len(promotion.journal(state)) == promotion.KEPT
+        assert len(promotion.journal(state)) == promotion.MAX_ENTRIES
         assert promotion.journal(state)[-1].session == "ses_19"
         later = (NOW + timedelta(days=31)).date().isoformat()
         promotion.enter(state, "ses_1", Hot(decisions=["new"]), later)

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory.errors import NotFound
-from mdmemory.session import outputs
+from mdmemory.session import storage
 from mdmemory.session.pruning import LEVELS, MARK, Pruned, prune
+from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
+
 WHERE = "/p/.mdmemory/outputs/o-1.txt"
 
 
@@ -189,28 +191,29 @@ def test_what_is_shown_is_a_subsequence_of_the_lines_and_marks(
 
 def test_a_full_output_is_found_by_its_id_until_newer_ones_take_its_place(tmp_path: Path) -> None:
     folder = tmp_path / "outputs"
-    id = outputs.id_of("ses_1", "text")
-    outputs.put(folder, id, "text")
-    assert outputs.get(folder, id) == "text"
-    assert outputs.id_of("ses_2", "text") != id
-    for number in range(outputs.MAX_FILES + 5):
-        outputs.put(folder, outputs.id_of("ses_2", str(number)), str(number))
-    assert len(list(folder.iterdir())) == outputs.MAX_FILES
+    id = storage.output_id("ses_1", "text")
+    storage.put_output(folder, id, "text")
+    assert storage.get_output(folder, id) == "text"
+    assert storage.output_id("ses_2", "text") != id
+    for number in range(storage.MAX_FILES + 5):
+        storage.put_output(folder, storage.output_id("ses_2", str(number)), str(number))
+    assert len(list(folder.iterdir())) == storage.MAX_FILES
     with pytest.raises(NotFound):
-        outputs.get(folder, id)
+        storage.get_output(folder, id)
     with pytest.raises(NotFound):
-        outputs.get(folder, "o-../../../etc/passwd")
+        storage.get_output(folder, "o-../../../etc/passwd")
 
 
 def test_old_outputs_and_those_of_a_deleted_session_go(tmp_path: Path) -> None:
-    now = datetime.now(UTC)
-    one, other = outputs.id_of("ses_1", "a"), outputs.id_of("ses_2", "b")
-    outputs.put(tmp_path, one, "a")
-    outputs.put(tmp_path, other, "bb")
-    (tmp_path / "mine.txt").write_text("a person's", "utf-8")
-    assert outputs.forget(tmp_path, "ses_1").files == 1
-    assert outputs.get(tmp_path, other) == "bb"
-    assert outputs.sweep(tmp_path, now).files == 0
-    done = outputs.sweep(tmp_path, now + timedelta(days=8))
-    assert (done.files, done.bytes, done.errors) == (1, 2, 0)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    now, folder = datetime.now(UTC), tmp_path / "outputs"
+    one, other = storage.output_id("ses_1", "a"), storage.output_id("ses_2", "b")
+    storage.put_output(folder, one, "a")
+    storage.put_output(folder, other, "bb")
+    (folder / "mine.txt").write_text("a person's", "utf-8")
+    assert storage.remove_outputs(folder, "ses_1") == (1, 1, 0)
+    assert storage.get_output(folder, other) == "bb"
+    with State(tmp_path / "state.db") as state:
+        assert storage.sweep(state, now).files == 0
+        swept = storage.sweep(state, now + timedelta(days=8))
+    assert (swept.files, swept.bytes, swept.errors) == (1, 2, 0)
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]

@@ -23,7 +23,7 @@ from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
     from mdmemory.config.settings import Settings
-    from mdmemory.session.desk import Desk
+    from mdmemory.session.session import SessionMemory
     from mdmemory.store.project import Project
     from mdmemory.store.state import State
 
@@ -38,16 +38,16 @@ class Desks:
         self._state: State | None = None
         self._mark: tuple[Path, int] | None = None
         self._looked = 0.0
-        self._desks: OrderedDict[str, tuple[Settings, Desk]] = OrderedDict()
+        self._desks: OrderedDict[str, tuple[Settings, SessionMemory]] = OrderedDict()
 
-    def of(self, memory: Memory, session: str) -> Desk:
+    def of(self, memory: Memory, session: str) -> SessionMemory:
         """The desk of a session, under the settings of now."""
-        from mdmemory.session.desk import Desk
+        from mdmemory.session.session import SessionMemory
 
         state, settings = self.state(memory), memory.project.settings
         known = self._desks.get(session)
         if known is None or known[0] != settings:
-            known = settings, Desk(state, session, settings)
+            known = settings, SessionMemory(state, session, settings)
             self._desks[session] = known
             while len(self._desks) > MOST:
                 self._desks.popitem(last=False)
@@ -261,10 +261,10 @@ class Following:
         for kept in (self._said, self._answered, self._held):
             kept.drop(session)
         if desk := self._desk(memory, session):
-            desk.deleted(now=memory.now())
+            desk.deleted()
         self._desks.drop(session)
 
-    def _desk(self, memory: Memory, session: str) -> Desk | None:
+    def _desk(self, memory: Memory, session: str) -> SessionMemory | None:
         return self._desks.of(memory, session) if "answered" in wanted(memory) else None
 
     def _told(self, session: str) -> list[str]:

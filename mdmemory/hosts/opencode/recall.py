@@ -30,8 +30,8 @@ def at_hand(memory: Memory, session: str) -> str:
         return ""
     if not os.path.lexists(memory.project.state_file):
         return ""  # looking is no reason to make the file
-    with memory.desk(session) as desk:
-        return desk.blocks()
+    with memory.session(session) as own:
+        return own.blocks()
 
 
 def notes(memory: Memory, session: str, message: str) -> str:

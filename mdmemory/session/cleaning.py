@@ -1,5 +1,5 @@
-"""Text on its way into a session's state: without private parts, recalled memory, secrets, and
-signs that cannot be seen. Pure; everything the state holds has come this way.
+"""Cleans text for a session's state: no private parts, injected memory, secrets or unseen
+characters. Pure; all text of the state passes through here.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _UNSEEN = re.compile(
 )
 # The same of a text in ASCII.
 _UNSEEN_ASCII = bytes(code for code in range(128) if _UNSEEN.match(chr(code)))
-LOOKED_AT = 4_000  # characters of a text of which one line is kept
+LOOKED_AT = 4_000  # characters of a text that becomes one line
 LEFT_OUT = "(left out: it reads as an instruction to an assistant)"
-# What would close or open a block of ours in the prompt that it stands in.
+# Tags that would open or close one of our blocks in the prompt.
 _OURS = re.compile(r"<(?=/?(?:core_memory|working_memory|goal|progress|context|private)\b)", re.I)
 
 
 def visible(text: str) -> str:
-    """`text` as a person sees it on a screen, without what is private or was recalled."""
+    """`text` as a person sees it on a screen, without private parts and injected memory."""
     if "private" in text.lower():
         text = strip_private(text)[0]
     if "\r" in text:
@@ -35,7 +35,7 @@ def visible(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """`visible` text of any length as it may be kept: no secrets, no tags of our own blocks."""
+    """`visible` text without secrets and tags of our own blocks."""
     return _OURS.sub("‹", redact(_seen(text))[0])
 
 
@@ -46,9 +46,9 @@ def _seen(text: str) -> str:
 
 
 def line(text: str, limit: int) -> str:
-    """`visible` text as one line of at most `limit` characters that may be kept.
+    """`visible` text as one clean line of at most `limit` characters.
 
-    What would instruct an assistant is not: it would come back with every prompt.
+    An instruction to an assistant is left out: it would come back with every prompt.
     """
     text = " ".join(text.split())
     if len(text) > LOOKED_AT:
@@ -60,16 +60,16 @@ def line(text: str, limit: int) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """At most `limit` characters; where some are left out, an ellipsis tells so."""
+    """At most `limit` characters of `text`; an ellipsis marks a cut."""
     return text if len(text) <= limit else text[: max(0, limit - 1)].rstrip() + "…"
 
 
 def fits(lines: list[str], budget: int) -> list[str]:
-    """The lines that fit into so many characters with their line ends: whole ones only; one that
-    is too long is passed over, and the next is tried."""
-    kept: list[str] = []
+    """The lines that fit into `budget` characters with their line ends; a line too long is skipped,
+    and the next is tried."""
+    fitting: list[str] = []
     for each in lines:
         if len(each) + 1 <= budget:
-            kept.append(each)
+            fitting.append(each)
             budget -= len(each) + 1
-    return kept
+    return fitting
