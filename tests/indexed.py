@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable
 from operator import attrgetter
 
 from mdmemory.note.note import Head
-from mdmemory.store.index import Columns, Index, arrange, clean, line, section
-from mdmemory.store.retention import trace, weigh
+from mdmemory.store.index import Columns, Index, arrange, clean, line, section, trace, weigh
 
 
 def build(heads: Iterable[Head], *, held: Collection[str] = (), **limits: int) -> Index:

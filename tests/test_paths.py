@@ -26,10 +26,10 @@ STILL_LONGER = {"memory.py"}
 
 # path: at most so many files, and so many functions
 LIMITS = {
-    "add": (47, 375),
-    "undo": (39, 351),
-    "message": (91, 632),
-    "search": (29, 152),
+    "add": (46, 362),
+    "undo": (37, 337),
+    "message": (90, 619),
+    "search": (29, 147),
 }
 
 # calls `main` with the words after the first, and writes what was walked to that first word's file

@@ -42,7 +42,6 @@ from mdmemory.files import (
     digest,
 )
 from mdmemory.git import (
-    open_files,
     private_folder,
     reflocks,
     replacement,
@@ -200,7 +199,8 @@ def sweep(project: Project, now: datetime) -> None:
 
 def aside(project: Project) -> list[Path]:
     """Texts that were saved into a note while it was replaced, and found their name taken."""
-    return sorted([*project.store.glob(f"{MARK}*.old"), *open_files.written_to(project.store)])
+    late = replacement.grown_open_texts(project.store)
+    return sorted([*project.store.glob(f"{MARK}*.old"), *late])
 
 
 def _copies(folder: Path, before: float) -> Iterator[Path]:

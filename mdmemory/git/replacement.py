@@ -8,6 +8,7 @@ new one take the name. Every step can be repeated, so a killed process is just r
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,10 +17,20 @@ from pathlib import Path
 
 from mdmemory import debugging
 from mdmemory.errors import MdmemoryError, NoteChanged, Unwritable
-from mdmemory.files import digest, exchange, link, read_if_there, require_utf8, sync_folder, writing
-from mdmemory.git import open_files
+from mdmemory.files import (
+    digest,
+    exchange,
+    is_open_for_writing,
+    link,
+    read_if_there,
+    require_utf8,
+    sync_folder,
+    writing,
+)
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
+OPEN_MARK = ".mdmemory-open-"  # begins the names of old texts that a program holds open for writing
+OPEN = "a program still has its former text open"
 SOMETHING = ""  # the "digest" of a link, a folder, an unreadable file: never one that we expect
 
 Kept = Mapping[str, str]  # files that somebody changed meanwhile, left as they are, and why
@@ -176,13 +187,13 @@ def install(folder: Path, move: Move) -> str | None:
 
 
 def settle(folder: Path, move: Move) -> str | None:
-    """Drop the old bytes, which a commit holds; bytes that are others by now are kept, and so is
-    a file that a program has open for writing: see `opened`."""
+    """Drop the old bytes, which a commit holds. Return why they stay, else None: they are others by
+    now, or a program has them open for writing, and what it appends goes there."""
     path, aside = folder / move.file, beside(folder, move.file, move.aside)
     if not os.path.lexists(aside):
         return None
-    if move.old and (why := open_files.keep(aside, move.file, move.old)):
-        return why
+    if move.old and is_open_for_writing(aside):
+        return _keep_open(aside, move.file, move.old)
     if state(aside) == move.old:
         aside.unlink()
         return None
@@ -328,3 +339,57 @@ def _permissions(path: Path) -> int | None:
     except FileNotFoundError:
         return None
     return status.st_mode & 0o777 if stat.S_ISREG(status.st_mode) else None
+
+
+# --- old texts that another program holds open, and may append to --------------------------------
+
+_OPEN_NAME = re.compile(re.escape(OPEN_MARK) + r"([0-9a-f]{16})-[0-9a-f]{6}-.+", re.DOTALL)
+_DIGITS = 16  # of a digest, in the name
+_LONGEST = 200  # bytes of a name; file systems take 255
+
+
+def _keep_open(aside: Path, file: str, old: str) -> str:
+    """Keep the old text of `file`, of the digest `old`, under a hidden name; the sentence on it."""
+    shown = os.path.basename(file)
+    shown = shown if len(os.fsencode(shown)) <= _LONGEST else "note.md"
+    fresh = aside.with_name(f"{OPEN_MARK}{old[:_DIGITS]}-{os.urandom(3).hex()}-{shown}")
+    os.rename(aside, fresh)
+    return f"{OPEN}; what that writes goes to {fresh.name}"
+
+
+def grown_open_texts(folder: Path) -> list[Path]:
+    """The kept texts that a program wrote into."""
+    return [path for path, old in _open_texts(folder) if _short_digest(path) not in (None, old)]
+
+
+def sweep_open_texts(folder: Path) -> list[str]:
+    """Remove kept texts that no program has open; sentences on those that were written into.
+
+    These stay for a person to look at, under another name, so that each is named once.
+    """
+    sentences = []
+    for path, old in _open_texts(folder):
+        if is_open_for_writing(path) or (now := _short_digest(path)) is None:
+            continue
+        if now == old:
+            path.unlink()
+            continue
+        file = path.name.split("-", 4)[4]
+        grown = path.with_name(f"{MARK}{path.name.removeprefix(OPEN_MARK)}.old")
+        os.rename(path, grown)
+        sentences.append(
+            f"{file}: a program that had it open while it was changed wrote into its former text, "
+            f"which is kept in {grown.name}; take what you need into the note."
+        )
+    return sentences
+
+
+def _open_texts(folder: Path) -> Iterator[tuple[Path, str]]:
+    """The kept texts, each with the first digits of the digest that its note had."""
+    for name in sorted(os.listdir(folder)):
+        if found := _OPEN_NAME.fullmatch(name):
+            yield folder / name, found[1]
+
+
+def _short_digest(path: Path) -> str | None:
+    return (state(path) or "")[:_DIGITS] or None  # whatever it is by now, it is not what we left

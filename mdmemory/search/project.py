@@ -225,7 +225,7 @@ class Search:
         )  # fmt: skip
 
     def _is_held(self, note: Note) -> bool:
-        return catalog.row(note, self._refresher.is_secret).held
+        return catalog.is_held(note, self._refresher.is_secret)
 
     @property
     def _stamp(self) -> str:

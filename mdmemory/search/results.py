@@ -24,7 +24,7 @@ def passage(
     note, and for one that is held back.
     """
     stored = _note(store, file)
-    if catalog.row(stored.note, is_secret).held:
+    if catalog.is_held(stored.note, is_secret):
         raise NotFound(
             f"{stored.file} is held back: it seems to hold a secret.",
             "`mdmemory doctor` says more.",

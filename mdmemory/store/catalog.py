@@ -10,11 +10,9 @@ import hashlib
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
-from types import MappingProxyType
 from typing import NamedTuple
 
 from mdmemory.errors import NoStore, NotFound, Unwritable
@@ -33,21 +31,11 @@ from mdmemory.store.remembered import (
     Columns,
     Memory,
 )
-from mdmemory.store.retention import trace
 from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
 Values = tuple[str, ...]  # of a note, one for each column
 
 RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One note: its head, whether it is held back, and its escaped line of the index."""
-
-    head: Head
-    held: bool
-    line: str
 
 
 class _Sight(NamedTuple):
@@ -59,7 +47,7 @@ class _Sight(NamedTuple):
 
 
 class Catalog:
-    """The heads of all notes; made by `load`. No note is read before it is asked for."""
+    """The heads of all notes of a store. No note is read before it is asked for."""
 
     changed: bool
     """Whether anything may differ from the last `save`; if not, the index is up to date."""
@@ -70,9 +58,17 @@ class Catalog:
         cache: Path | None,
         read: Callable[[str], Note],
         is_secret: Callable[[str], bool],
-        stamp: str,
+        stamp: str = "",
     ) -> None:
-        self._folder, self._cache, self._stamp = folder, cache, _word(stamp)
+        """The catalog of the store `folder`, using and (by `save`) filling the file `cache`.
+
+        `read` gives the note in a file and raises NotFound for one that is gone. `stamp` is
+        whatever else the index depends on (version, settings): under another stamp nothing is
+        remembered. Without a cache, or where it cannot be written, all notes are read each time.
+        Raises NoStore when the folder cannot be listed.
+        """
+        self._folder, self._cache = folder, cache
+        self._stamp = _short(f"{remembered.FIELDS} {stamp}")
         self._read, self._is_secret = read, is_secret
         self._read_now: dict[str, Head] = {}
         self._held: frozenset[str] = frozenset()
@@ -92,13 +88,6 @@ class Catalog:
             return True
         same = self._columns[1]
         return same and not self._is_ahead and self._memory.others == _short(self._others)
-
-    @cached_property
-    def rows(self) -> dict[str, Row]:
-        """Every note by file, sorted by file."""
-        known = self._known
-        triples = zip(self.heads(), known[HELD], known[LINES], strict=True)
-        return {head.file: Row(head, bool(held), line) for head, held, line in triples}
 
     @property
     def files(self) -> Sequence[str]:
@@ -134,18 +123,23 @@ class Catalog:
             self._held_of = known
         return self._held
 
-    def columns(self, replaced: Mapping[str, Note | None] = MappingProxyType({})) -> index.Columns:
-        """What `index.arrange` needs, as it would be with these notes in place (None: gone)."""
-        known = self._with(replaced) if replaced else self._known
+    def foreseen(self, replaced: Mapping[str, Note | None]) -> Columns:
+        """What will be known of all notes with these in place (None: gone)."""
+        values = {file: self._values(note) if note else None for file, note in replaced.items()}
+        return _with(self._known, values)
+
+    def columns(self, foreseen: Columns | None = None) -> index.Columns:
+        """What `index.arrange` needs, now or as it is foreseen."""
+        known = self._known if foreseen is None else foreseen
         return index.Columns(
             known[FILES], known[SECTIONS], known[NAMES], known[LINES], known[TRACES],
             held=len(known) - known[HELD].count(""),
         )  # fmt: skip
 
-    def take(self, replaced: Mapping[str, Note | None]) -> None:
-        """Know these notes as they were just written (None: gone). Until they are seen to have
-        settled, the next command reads them all the same."""
-        self._known = self._with(replaced)
+    def take(self, replaced: Mapping[str, Note | None], foreseen: Columns) -> None:
+        """Know these notes as they were just written (None: gone), by what `foreseen` gave for
+        them. Until they are seen to have settled, the next command reads them all the same."""
+        self._known = foreseen
         self._read_now |= {file: note.head for file, note in replaced.items() if note}
         self.changed = self._is_ahead = True
 
@@ -224,18 +218,12 @@ class Catalog:
             fresh[at] = self._values(note)
         return fresh, gone
 
-    def _with(self, replaced: Mapping[str, Note | None]) -> Columns:
-        return _with(
-            self._known,
-            {file: self._values(note) if note else None for file, note in replaced.items()},
-        )
-
     def _values(self, note: Note) -> Values:
         """A note as one value for each column; it has no print."""
-        head, held = note.head, _is_held(note, self._is_secret)
+        head, held = note.head, is_held(note, self._is_secret)
         return (
             *(head.file, "", index.section(head, held), index.clean(head.name), index.line(head)),
-            *(trace(head), "held" if held else ""),
+            *(index.trace(head), "held" if held else ""),
         )
 
     def _all_heads(self) -> bytes:
@@ -247,29 +235,8 @@ class Catalog:
         return b"\n".join(part for part in parts if part)
 
 
-def load(
-    folder: Path,
-    cache: Path | None,
-    read: Callable[[str], Note],
-    is_secret: Callable[[str], bool],
-    stamp: str = "",
-) -> Catalog:
-    """The catalog of the store `folder`, using and (by `save`) filling the file `cache`.
-
-    `read` gives the note in a file and raises NotFound for one that is gone. `stamp` is whatever
-    else the index depends on (version, settings): under another stamp nothing is remembered.
-    Without a cache, or where it cannot be written, all notes are read each time. Raises NoStore
-    when the folder cannot be listed.
-    """
-    return Catalog(folder, cache, read, is_secret, stamp)
-
-
-def row(note: Note, is_secret: Callable[[str], bool]) -> Row:
-    """The row of a note that is not, or not yet, in the store."""
-    return Row(note.head, _is_held(note, is_secret), index.line(note.head))
-
-
-def _is_held(note: Note, is_secret: Callable[[str], bool]) -> bool:
+def is_held(note: Note, is_secret: Callable[[str], bool]) -> bool:
+    """Whether a note is on hold: it seems to hold a secret, and no person allowed that."""
     return note.head.secrets != "allowed" and is_secret(note.text)
 
 
@@ -334,10 +301,6 @@ def _seal(sight: _Sight, others: str) -> str:
     """One word for all that was seen. No file name holds a NUL."""
     everything = "\0".join([others, *sight.files, "", *sight.prints])
     return hashlib.sha256(everything.encode()).hexdigest()
-
-
-def _word(stamp: str) -> str:
-    return _short(f"{remembered.fields()} {stamp}")
 
 
 def _short(text: str) -> str:

@@ -16,10 +16,10 @@ from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
 from mdmemory.git.replacement import Change
 from mdmemory.note.note import Note
-from mdmemory.store import catalog as catalogs
 from mdmemory.store import index
 from mdmemory.store.catalog import Catalog
 from mdmemory.store.project import Project
+from mdmemory.store.remembered import Columns
 from mdmemory.store.store import GENERATED, INDEX, LEDGER, OVERFLOW, Store, decode, is_note_name
 from mdmemory.version import VERSION
 
@@ -42,10 +42,11 @@ class Refreshed:
 
 @dataclass(frozen=True, slots=True)
 class _Foreseen:
-    """What a write was told that the index would be: the notes it puts (None: removes), and the
-    bytes of the generated files."""
+    """What a write was told that the index would be: the notes it puts (None: removes), what is
+    known of all notes then, and the bytes of the generated files."""
 
     replaced: Mapping[str, Note | None]
+    known: Columns
     texts: Sequence[tuple[str, bytes | None]]
 
 
@@ -63,20 +64,22 @@ class Refresher:
     def catalog(self) -> Catalog:
         """The heads of all notes, as this refresher first saw them or last refreshed them."""
         if self._known is None:
-            self._known = self._look()
+            settings = self.project.settings
+            budget = [settings.text(name) for name in ("index.max_chars", "index.max_entries")]
+            try:
+                cache = self.project.prepare_private() / "catalog"
+            except (Unwritable, RepositoryState):
+                cache = None  # a read-only project still has readers
+            self._known = Catalog(
+                self.store.folder, cache, self.store.note, self.is_secret,
+                "|".join((VERSION, *budget)),
+            )  # fmt: skip
         return self._known
 
     def forget(self) -> None:
         """See the folder anew at the next question."""
         self._known = self._foreseen = None
         self._is_settled = False
-
-    def _look(self) -> Catalog:
-        """Reads only the files that changed since the catalog was last saved."""
-        folder, settings = self.store.folder, self.project.settings
-        budget = [settings.text(name) for name in ("index.max_chars", "index.max_entries")]
-        stamp = "|".join((VERSION, *budget))
-        return catalogs.load(folder, self._cache(), self.store.note, self.is_secret, stamp)
 
     def refresh(self, *, write: bool = True) -> Refreshed:
         """Bring both files up to date with the notes, or (write=False) only tell what differs.
@@ -141,8 +144,9 @@ class Refresher:
             elif is_note_name(change.file):
                 data = change.new
                 replaced[change.file] = None if data is None else decode(data, change.file)
-        texts = _texts(self._arrange(self.catalog().columns(replaced), ledger))
-        self._foreseen = _Foreseen(replaced, texts)
+        known = self.catalog().foreseen(replaced)
+        texts = _texts(self._arrange(self.catalog().columns(known), ledger))
+        self._foreseen = _Foreseen(replaced, known, texts)
         return [
             Change(name, None, data, derived=True)
             for name, data in texts
@@ -160,7 +164,7 @@ class Refresher:
             self.refresh()
             return
         self._is_settled = True
-        self.catalog().take(foreseen.replaced)
+        self.catalog().take(foreseen.replaced, foreseen.known)
         self.catalog().save()
 
     def _arrange(self, columns: index.Columns, ledger: str) -> index.Index:
@@ -170,12 +174,6 @@ class Refresher:
             max_chars=self.project.settings.whole("index.max_chars"),
             max_entries=self.project.settings.whole("index.max_entries"),
         )
-
-    def _cache(self) -> Path | None:
-        try:
-            return self.project.prepare_private() / "catalog"
-        except (Unwritable, RepositoryState):
-            return None  # a read-only project still has readers
 
     def _differs(self, name: str, data: bytes | None) -> bool:
         path = self.store.folder / name

@@ -26,6 +26,7 @@ MAX_BYTES = 256 * 1024 * 1024
 FILES, PRINTS, SECTIONS, NAMES, LINES, TRACES, HELD = range(7)
 
 _FIELDS = Head.__match_args__
+FIELDS = str(_FIELDS)  # what a head has: under other fields nothing can be remembered
 _VALUES = attrgetter(*_FIELDS)
 _REINFORCED, _PROBLEMS = _FIELDS.index("reinforced"), _FIELDS.index("problems")
 _BETWEEN, _WITHIN = "\x1f", "\x1e"
@@ -235,11 +236,6 @@ def unpacked(text: str) -> Head:
 def encoded(text: str) -> bytes:
     """As it lies in the file; half a surrogate pair, which a hand-made note may hold, survives."""
     return text.encode("utf-8", "surrogatepass")
-
-
-def fields() -> str:
-    """What a head has: under other fields nothing can be remembered."""
-    return str(_FIELDS)
 
 
 def _escape(match: re.Match[str]) -> str:

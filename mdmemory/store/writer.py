@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, RepositoryState
 from mdmemory.files import digest, read_regular, require_utf8
-from mdmemory.git import open_files, replacement, repositories
+from mdmemory.git import replacement, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.git.journal import Journals
 from mdmemory.git.lock import USUAL, Patience, locked
@@ -117,8 +117,8 @@ class Writer:
             from mdmemory.store.plain import PlainWrites
 
             said += PlainWrites(self.project.store, private).recover()
-        if any(name.startswith(open_files.MARK) for name in os.listdir(self.project.store)):
-            said += open_files.sweep(self.project.store)
+        if any(name.startswith(replacement.OPEN_MARK) for name in os.listdir(self.project.store)):
+            said += replacement.sweep_open_texts(self.project.store)
         return said
 
     @cached_property
@@ -311,6 +311,6 @@ class Writer:
     def _kept(self, kept: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """Those of the files that stayed as they are; of the others, `tell` hears."""
         for file, why in kept:
-            if why.startswith(open_files.OPEN):
+            if why.startswith(replacement.OPEN):
                 self.tell(f"{file}: {why}.")
-        return tuple(each for each in kept if not each[1].startswith(open_files.OPEN))
+        return tuple(each for each in kept if not each[1].startswith(replacement.OPEN))

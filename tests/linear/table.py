@@ -411,7 +411,7 @@ SPARED = {
     "git.repositories": "ids and names of refs, which git checked",
     "git.journal": "our own journal",
     "git.lock": "who holds the lock, as we wrote it",
-    "git.open_files": "names of files",
+    "git.replacement": "names of files",
     "store.remembered": "our own cache",
     "store.state_file": "our own schema",
     "git.objects": "git's own objects",

@@ -97,9 +97,9 @@ TYPE = """
 import sys
 from mdmemory.note import limits
 limits.TYPES += ("insight",)
-from mdmemory.store import retention
-retention.TYPE_WEIGHTS["insight"] = 3.0
-retention.CAPS["insight"] = 5
+from mdmemory.store import index
+index.TYPE_WEIGHTS["insight"] = 3.0
+index.CAPS["insight"] = 5
 from mdmemory.cli import main
 main(["init"])
 main(["add", "a-b", "--type", "insight", "--description", "Small steps win", "They do."])

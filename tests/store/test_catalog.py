@@ -51,7 +51,7 @@ def load(folder: Path, cache: Path, seen: list[str]) -> Load:
 
     def run(stamp: str = "", cache: Path | None = cache) -> catalog.Catalog:
         seen.clear()
-        return catalog.load(folder, cache, read, lambda text: "sk-" in text, stamp)
+        return catalog.Catalog(folder, cache, read, lambda text: "sk-" in text, stamp)
 
     return run
 
@@ -73,7 +73,7 @@ def put(folder: Path, file: str, hook: str = "a hook", body: str = "text", extra
 
 def unchanged(folder: Path, cache: Path, stamp: str = "") -> bool:
     """Whether the catalog knows, without reading a note, that nothing changed since its `save`."""
-    return not catalog.load(
+    return not catalog.Catalog(
         folder, cache, lambda file: Store(folder).read(file).note, lambda _: False, stamp
     ).changed
 
@@ -218,7 +218,7 @@ def test_a_note_removed_while_reading_is_not_there(folder: Path, cache: Path, lo
     put(folder, "user-b.md")
     found = load()
     (folder / "user-a.md").unlink()
-    assert list(found.rows) == ["user-b.md"]
+    assert list(found.files) == ["user-b.md"]
     assert found.columns().files == ["user-b.md"]
     assert found.save()
     assert not unchanged(folder, cache)
@@ -230,7 +230,6 @@ def test_a_secret_holds_a_note_back_unless_it_is_allowed(folder: Path, load: Loa
     for _ in range(2):
         found = load()
         assert found.held == {"user-a.md"}
-        assert [row.held for row in found.rows.values()] == [True, False]
         assert index.arrange(found.columns()).listed == ("user-b.md",)
         found.save()
 
@@ -241,7 +240,7 @@ def test_links_folders_and_pipes_are_no_notes(folder: Path, tmp_path: Path, load
     (folder / "user-link.md").symlink_to(outside)
     (folder / "user-folder.md").mkdir()
     os.mkfifo(folder / "user-pipe.md")
-    assert list(load().rows) == ["user-a.md"]
+    assert list(load().files) == ["user-a.md"]
 
 
 def test_a_name_that_is_no_utf8_disturbs_nobody(
@@ -254,7 +253,7 @@ def test_a_name_that_is_no_utf8_disturbs_nobody(
         pytest.skip("this file system has UTF-8 names only")
     settled()
     found = load()
-    assert list(found.rows) == ["user-é.md"]
+    assert list(found.files) == ["user-é.md"]
     found.save()
     assert unchanged(folder, cache)
 
@@ -282,7 +281,7 @@ def test_without_a_cache_everything_is_read(folder: Path, load: Load, seen: list
     for _ in range(2):
         found = load(cache=None)
         assert found.changed
-        assert list(found.rows) == ["user-a.md"]
+        assert list(found.files) == ["user-a.md"]
         assert not found.save()
         assert seen == ["user-a.md"]
 
@@ -292,7 +291,7 @@ def test_a_cache_that_cannot_be_written_costs_only_time(
 ) -> None:
     put(folder, "user-a.md")
     found = load(cache=tmp_path / "no" / "such" / "folder" / "catalog")
-    assert list(found.rows) == ["user-a.md"]
+    assert list(found.files) == ["user-a.md"]
     assert not found.save()
 
 
@@ -304,7 +303,7 @@ def test_no_link_is_followed_to_or_from_the_cache(
     cache.symlink_to(target)
     put(folder, "user-a.md")
     found = load()
-    assert list(found.rows) == ["user-a.md"]
+    assert list(found.files) == ["user-a.md"]
     found.save()
     assert target.read_text() == "not ours"
     assert not cache.is_symlink()
@@ -314,7 +313,7 @@ def test_a_pipe_in_place_of_the_cache_blocks_nobody(folder: Path, cache: Path, l
     os.mkfifo(cache)
     put(folder, "user-a.md")
     assert not unchanged(folder, cache)
-    assert list(load().rows) == ["user-a.md"]
+    assert list(load().files) == ["user-a.md"]
 
 
 def test_a_damaged_cache_is_ignored_whatever_the_damage(
@@ -336,7 +335,9 @@ def test_a_damaged_cache_is_ignored_whatever_the_damage(
         damaged.append(whole[:at] + bytes([whole[at] ^ 1 << dice.randrange(8)]) + whole[at + 1 :])
     for data in damaged:
         cache.write_bytes(data)
-        assert load().rows == expected.rows
+        found = load()
+        assert (found.heads(), found.held) == (expected.heads(), expected.held)
+        assert found.columns() == expected.columns()
 
 
 def test_a_cache_that_came_with_the_repository_is_not_believed(
@@ -371,7 +372,7 @@ def test_the_index_from_the_catalog_is_the_index_from_the_heads(
         heads = [Store(folder).read(name).note.head for name in names if (folder / name).exists()]
         anew = indexed.build(heads, held=found.held, max_entries=6)
         assert index.arrange(found.columns(), max_entries=6) == anew
-        assert [row.head for row in found.rows.values()] == sorted(heads, key=lambda h: h.file)
+        assert found.heads() == sorted(heads, key=lambda h: h.file)
         if dice.random() < 0.7:
             settled()
             found.save()
@@ -383,15 +384,13 @@ def test_columns_tell_what_would_be(folder: Path, load: Load) -> None:
     found = load()
     note = {file: parse(f"{file} sk-1", file) for file in ("user-a.md", "user-c.md", "user-d.md")}
     news = {**note, "user-b.md": None, "user-nowhere.md": None}
-    assert list(found.columns(news).files) == ["user-a.md", "user-c.md", "user-d.md"]
-    assert found.columns(news).held == 3
+    assert list(found.columns(found.foreseen(news)).files) == [
+        "user-a.md",
+        "user-c.md",
+        "user-d.md",
+    ]
+    assert found.columns(found.foreseen(news)).held == 3
     assert list(found.columns().files) == ["user-b.md", "user-d.md"]
-
-
-def test_a_row_can_be_made_for_a_note_that_is_no_file() -> None:
-    row = catalog.row(parse("Likes tea", "user-tea.md"), lambda text: "tea" in text)
-    assert (row.head.name, row.held) == ("tea", True)
-    assert row.line == "- [Tea](user-tea.md) — Likes tea"
 
 
 odd = st.text(st.one_of(st.characters(), st.sampled_from("\\\n\0\x1e\x1f|f0n\ud800")), max_size=12)
@@ -418,16 +417,16 @@ def test_odd_heads_survive_the_file(folder: Path, cache: Path, settled: Callable
         return Note("", head, "")
 
     settled()
-    first = catalog.load(folder, cache, read, lambda text: False)
+    first = catalog.Catalog(folder, cache, read, lambda text: False)
     first.save()
     path.rename(folder / "user-elsewhere.txt")
     (folder / "user-elsewhere.txt").rename(path)  # another change time: the note is read again
     settled()
     for _ in range(2):
-        found = catalog.load(folder, cache, read, lambda text: False)
+        found = catalog.Catalog(folder, cache, read, lambda text: False)
         assert found.heads() == [head]
         found.save()
-    assert not catalog.load(folder, cache, read, lambda text: False).changed
+    assert not catalog.Catalog(folder, cache, read, lambda text: False).changed
 
 
 def test_the_index_is_known_while_nothing_that_it_shows_changes(
@@ -464,9 +463,10 @@ def test_what_was_just_written_is_known_at_once_and_read_again_later(
         put(folder, file)
     settled()
     found = load()
-    found.take({"user-c.md": parse("Likes tea", "user-c.md"), "user-b.md": None})
-    assert list(found.rows) == ["user-a.md", "user-c.md"]
-    assert found.rows["user-c.md"].head.description == "Likes tea"
+    news = {"user-c.md": parse("Likes tea", "user-c.md"), "user-b.md": None}
+    found.take(news, found.foreseen(news))
+    assert list(found.files) == ["user-a.md", "user-c.md"]
+    assert found.heads()[1].description == "Likes tea"
     assert not found.is_index_known
     (folder / "user-b.md").unlink()
     put(folder, "user-c.md", "another hand was quicker")
@@ -495,4 +495,4 @@ def test_a_cache_with_another_name_elsewhere_is_not_written_through(
     put(folder, "user-a.md")
     assert load().save()
     assert target.read_text() == "not ours"
-    assert list(load().rows) == ["user-a.md"]
+    assert list(load().files) == ["user-a.md"]

@@ -61,7 +61,9 @@ def test_the_index_of_one_note_is_the_documented_text() -> None:
 
 
 def test_an_empty_store_has_a_header_and_nothing_else() -> None:
-    assert build([]) == Index(EMPTY, None, (), 0, {})
+    found = build([])
+    assert (found.memory, found.more, found.listed, found.total) == (EMPTY, None, (), 0)
+    assert found.strengths == {}
 
 
 def test_sections_stand_in_their_order_and_notes_by_name() -> None:

@@ -11,7 +11,7 @@ from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import MAX_FILE
 from mdmemory.store import catalog as catalogs
-from mdmemory.store import index
+from mdmemory.store import index, refresh
 from mdmemory.store.store import Store
 
 
@@ -35,14 +35,14 @@ def test_a_write_looks_at_the_folder_once_and_arranges_the_index_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []
-    for module, name in ((catalogs, "load"), (index, "arrange")):
+    for module, name in ((refresh, "Catalog"), (index, "arrange")):
         before = getattr(module, name)
         monkeypatch.setattr(
             module, name, lambda *a, _b=before, _n=name, **k: (done.append(_n), _b(*a, **k))[1]
         )
     memory.add("coffee", type="user", description="Likes coffee", body="Black.")
     memory.remove("tea")
-    assert done == ["load", "arrange"] * 2
+    assert done == ["Catalog", "arrange"] * 2
     assert shown(memory) == expected(memory)
 
 

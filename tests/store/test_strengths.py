@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from indexed import strengths
 
 from mdmemory.note.note import Head
-from mdmemory.store.retention import CAPS, CAPS_MADE_FOR, pool, trace
+from mdmemory.store.index import CAPS, CAPS_MADE_FOR, pool, trace
 
 DAY_ONE = date(2026, 1, 1)
 
