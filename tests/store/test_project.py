@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory import Memory
 from mdmemory.config.person import Places
@@ -116,3 +119,15 @@ def test_private_state_is_never_written_through_a_link(tmp_path: Path, places: P
     with pytest.raises(NoState, match="symbolic link"):
         open_project(root, places).prepare_private()
     assert os.listdir(tmp_path / "target") == []
+
+
+def test_the_step_that_makes_room_for_private_state_can_be_typed(
+    tmp_path: Path, places: Places
+) -> None:
+    root = make_project(tmp_path / "it's mine")
+    (root / ".mdmemory").write_text("a file")
+    with pytest.raises(NoState) as refusal:
+        open_project(root, places).prepare_private()
+    (command,) = re.findall(r"`(.*)`", refusal.value.hint)
+    subprocess.run(command, shell=True, check=True, timeout=HUNG)
+    assert open_project(root, places).prepare_private().is_dir()

@@ -197,6 +197,19 @@ def test_what_the_person_put_back_stays_and_is_kept(
     assert blob(git, repository, written) in everything_kept(git, repository)
 
 
+def test_what_was_put_back_again_and_again_is_all_kept(
+    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
+) -> None:
+    texts = []
+    for number in range(3):
+        put(automatic, "user-name.md", f"Name {number}.")
+        texts.append((store / "user-name.md").read_bytes())
+        git(repository, "checkout", "--", "notes/memory/user-name.md")
+        bring_in(typed)
+    kept = everything_kept(git, repository)
+    assert {blob(git, repository, text) for text in texts} <= kept
+
+
 def test_a_hand_edit_of_what_waits_stays_a_hand_edit(
     typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
 ) -> None:
