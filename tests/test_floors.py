@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "mdmemory"
 
 # From the ground up. A name that ends in a dot stands for a whole room.
 FLOORS = (
+    ("text.words", "text.stop_words"),
     ("errors", "version", "assets", "bounds", "debugging", "unseen", "privacy."),
     ("files", "config."),
     ("note.", "git.", "transcripts."),
@@ -37,6 +38,7 @@ FLOORS = (
 HEAVY = {
     "yaml", "frontmatter", "rapidfuzz", "git", "openai", "rich", "numpy", "sqlite3", "tomllib",
     "mcp", "pydantic", "watchfiles", "psycopg", "fastembed",
+    "snowballstemmer",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from mdmemory.actions.editing import taken_names
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of, keys_of
 from mdmemory.capture.fact import Fact, NotStored, fact_of, is_borne_out
-from mdmemory.capture.near import contradicted, nearest, words
+from mdmemory.capture.near import contradicted, nearest
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.transaction import Change
@@ -26,6 +26,7 @@ from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.writer import Group, Writer, Written
+from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import is_id
 
 UNCONFIRMED = "unconfirmed"
@@ -168,7 +169,7 @@ def _write(writer: Writer, subject: str, group: Group, kind: str, session: str) 
 
 def _likeness(one: str, other: str) -> float:
     """How many words two texts share, from 0 to 1 (Dice)."""
-    left, right = set(words(one)), set(words(other))
+    left, right = set(keys(one)), set(keys(other))
     return round(2 * len(left & right) / (len(left) + len(right) or 1), 2)
 
 

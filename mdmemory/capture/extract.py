@@ -72,6 +72,8 @@ from mdmemory.privacy.remains import (
     MARK,
     says_something,
 )
+from mdmemory.text.stop_words import ENGLISH
+from mdmemory.text.words import is_cjk, parts
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
@@ -117,15 +119,7 @@ def _is_due(last: str, today: str) -> bool:
 NAME_WORDS = 6
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
 _CLAUSE_END = re.compile(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)")
-# Words that would only lengthen a name.
-_EMPTY_WORDS = frozenset((
-    "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "has", "have", "i", "in", "is",
-    "it", "its", "my", "of", "on", "or", "our", "so", "that", "the", "their", "this", "to", "was",
-    "we", "were", "with", "you", "your",
-))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,24 +342,26 @@ def name_of(fact: str) -> str:
     fact = MARK.sub(" ", fact)
     fact = re.sub(r"https?://\S+", " ", fact).strip() or fact
     fact = re.sub(r"['’](?:s\b|(?=\w))", "", fact)
-    words = list(_meaning(fact))
-    first = list(_meaning(_CLAUSE_END.split(fact, maxsplit=1)[0]))
-    chosen = first if len(first) > 1 else words
+    first = _CLAUSE_END.split(fact, maxsplit=1)[0]
+    chosen = first if len(_meaning(first)) > 1 else fact
     taken = 0.0
     kept = ""
-    for word in chosen:
-        taken += 0.5 if _CJK.match(word) else 1.0
+    for word in _meaning(chosen):
+        taken += 0.5 if is_cjk(word[-1]) else 1.0
         if taken > NAME_WORDS:
             break
-        kept += word if _CJK.match(word) else f" {word} "
+        kept += word if is_cjk(word[-1]) else f" {word} "
     return limits.slug(kept) or limits.slug(fact)[:MAX_NAME_BYTES] or "fact"
 
 
-def _meaning(text: str) -> Iterator[str]:
-    """The words that tell notes apart, CJK characters one by one."""
-    for word in _WORD.findall(text):
-        if word.lower() not in _EMPTY_WORDS:
-            yield word
+def _meaning(text: str) -> list[str]:
+    """The words that tell notes apart, CJK characters one by one, with a space where one stands
+    before them."""
+    found: list[str] = []
+    for piece in text.split():
+        words = [word for word in parts(piece) if word.lower() not in ENGLISH]
+        found += [f" {word}" if at == 0 else word for at, word in enumerate(words)]
+    return found
 
 
 def description_of(fact: str) -> str:

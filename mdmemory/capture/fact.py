@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from mdmemory import bounds, unseen
 from mdmemory.capture.extract import description_of, name_of
 from mdmemory.capture.gate import judge
-from mdmemory.capture.near import words
 from mdmemory.capture.proof import heard, invented
 from mdmemory.capture.triggers import type_of, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
@@ -18,6 +17,7 @@ from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.privacy.remains import says_something
+from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 from mdmemory.transcripts.turns import cleaned as heard_as
@@ -158,8 +158,8 @@ def is_borne_out(body: str, said: Sequence[str]) -> bool:
 
 def _shares(claim: str, own: str) -> bool:
     """Whether a turn has enough of the claim's words to be on the same matter."""
-    wanted = set(words(claim))
-    shared = len(wanted & set(words(own)))
+    wanted = set(keys(claim))
+    shared = len(wanted & set(keys(own)))
     return shared >= max(1, min(2, len(wanted) - 1)) and shared >= BORNE_OUT * len(wanted)
 
 

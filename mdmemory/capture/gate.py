@@ -12,6 +12,7 @@ from functools import cache
 
 from mdmemory.capture.triggers import weight
 from mdmemory.text import wordlists
+from mdmemory.text.words import CJK
 
 FLOOR = 20  # letters; a Chinese, Japanese or Korean character counts as three
 JUDGED = 4_000  # characters of a text; a fact takes a sentence or two
@@ -71,7 +72,6 @@ def _cased(expression: str) -> re.Pattern[str]:
 
 # --- form: what machines print ---------------------------------------------------------------
 
-_CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 # A pointer, or a parameter set such as "scrypt n=16384 r=8 p=1", says enough in few letters.
 _POINTER = r"https?://\S{4}|\b(?:pin|scrypt|[nrp]=\d)"
 # A hash with its subject, a sentence about nothing but a commit, or what git prints.
@@ -150,7 +150,7 @@ def _raw_error(fact: str, _: str) -> bool:
 
 def _path_heavy(fact: str, _: str) -> bool:
     """More than half of the words are paths; two CJK characters count as a word."""
-    said = re.findall(rf"[{_CJK}]{{1,2}}|[^\s{_CJK}]+", fact)
+    said = re.findall(rf"[{CJK}]{{1,2}}|[^\s{CJK}]+", fact)
     said = [word for word in said if re.search(r"\w", word) and "://" not in word]
     paths = sum(_is_path(word) for word in said)
     return len(said) > 1 and 2 * paths > len(said)

@@ -12,7 +12,7 @@ from mdmemory import unseen
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import description_of, keys_of, name_of, reinforced
-from mdmemory.capture.near import contradicted, nearest, words
+from mdmemory.capture.near import contradicted, nearest
 from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.errors import BadNote
@@ -24,6 +24,7 @@ from mdmemory.privacy.redaction import has_secret, names_secret, redact
 from mdmemory.privacy.remains import says_something
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
+from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
@@ -326,8 +327,8 @@ def _restated(candidate: Candidate, note: StoredNote) -> Candidate:
 
 def _loses_words(old: str, new: str, superseded: Sequence[str]) -> bool:
     """Whether more of the old words go than a correction takes."""
-    before = set(words(old)) - {word for each in superseded for word in words(each)}
-    return bool(before) and len(before & set(words(new))) < KEPT_WORDS * len(before)
+    before = set(keys(old)) - {word for each in superseded for word in keys(each)}
+    return bool(before) and len(before & set(keys(new))) < KEPT_WORDS * len(before)
 
 
 def _clean(candidate: Candidate) -> Candidate:

@@ -4,57 +4,24 @@ repeats or contradicts among its first three in nearly every case. Pure."""
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
+from mdmemory.text.words import keys
 
 NEAREST = 3
 _K1, _B = 1.2, 0.75  # the usual ones
-_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_ENDINGS = ("ing", "ed", "es", "ly", "s")
-# Words that are in every text and tell none apart.
-_EMPTY = (
-    "a about all also an and any are as at be because been but by can could did do does doing for"
-    " from had has have he her his how i if in into is it its just let like may me more my no of"
-    " on one or our out she should so some than that the their them then there these they this"
-    " those to too up us use used user very was we were what when where which who why will with"
-    " would you your"
-)
-_STOP = frozenset(_EMPTY.split())
-
-
-def words(text: str) -> list[str]:
-    """The words of a text that carry meaning, without endings; CJK as pairs of characters."""
-    found: list[str] = []
-    for run in _RUN.findall(unicodedata.normalize("NFKC", text).casefold()):
-        if _CJK.match(run):
-            found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-        elif len(run) > 1:
-            found.append(_stem(run))
-    return [word for word in found if word not in _STOP]
-
-
-def _stem(word: str) -> str:
-    if word in _STOP:
-        return word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word.removesuffix(ending)
-    return word
 
 
 def ranked(text: str, notes: Sequence[StoredNote]) -> list[tuple[StoredNote, float]]:
     """All notes that share a word with the text, the nearest first; ties by file."""
-    texts = [Counter(words(_said(note))) for note in notes]
+    texts = [Counter(keys(_said(note))) for note in notes]
     sizes = [sum(counts.values()) for counts in texts]
     mean = sum(sizes) / len(sizes) if sizes else 1.0
     rarity = _rarity(texts)
-    asked = set(words(text))
+    asked = set(keys(text))
     scored = [
         (note, sum(_weight(counts[word], size / (mean or 1.0)) * rarity[word]
                    for word in asked & counts.keys()))

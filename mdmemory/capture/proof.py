@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mdmemory.capture.candidates import Candidate
-from mdmemory.capture.near import words
 from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.text import literals
+from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
 
 USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said
@@ -128,7 +128,7 @@ def _doubts(
     if candidate.action == "reinforce":
         return
     claim = f"{candidate.description}\n\n{candidate.body}"
-    if not set(words(quote)) & set(words(claim)):
+    if not set(keys(quote)) & set(keys(claim)):
         yield "weak_evidence"
     if invented(claim, sources):
         yield "invented"

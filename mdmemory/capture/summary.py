@@ -16,7 +16,6 @@ from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, description_of
 from mdmemory.capture.judge import Judged, judge
-from mdmemory.capture.near import words
 from mdmemory.capture.outcome import Extracted, Findings
 from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.question import redacted
@@ -29,6 +28,7 @@ from mdmemory.store import evidence
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
+from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
@@ -212,11 +212,11 @@ def _quoted(
     if candidate.action == "reinforce" and candidate.file in notes:
         note = notes[candidate.file].note
         claim = f"{note.head.description}\n{note.body}"
-    asked = set(words(claim))
+    asked = set(keys(claim))
     best, most = "", 0.0
     for each in said:
         for sentence in _ENDS.split(each.own):
-            shared = len(asked & set(words(sentence)))
+            shared = len(asked & set(keys(sentence)))
             share = shared / (len(asked) or 1)
             if shared >= min(2, len(asked)) and share >= BORNE_OUT and share >= most:
                 best, most = sentence.strip(), share

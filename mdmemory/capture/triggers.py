@@ -16,6 +16,7 @@ from itertools import islice
 from mdmemory import bounds
 from mdmemory.capture import keeping, rules, whose_words, wordings
 from mdmemory.capture.whose import BLANK, foreign_lines, own_lines, own_words
+from mdmemory.text.words import CJK
 
 FLOOR = 8
 JUDGED = 2_000  # characters of a sentence, or of a fact, that tell what it is
@@ -124,7 +125,7 @@ def type_of(fact: str) -> tuple[str, str]:
 
 def weight(fact: str) -> int:
     """The length a fact is measured by: a CJK character says as much as three letters."""
-    return len(fact) + 2 * len(_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]").findall(fact))
+    return len(fact) + 2 * len(_pattern(f"[{CJK}]").findall(fact))
 
 
 # --- how a sentence opens, and what it says ----------------------------------------------------

@@ -68,30 +68,33 @@ def search(asked: Namespace) -> int:
 
 
 def _shown(hit: Hit, query: str, colour: bool) -> str:
-    from mdmemory.search.query import marks
-
     place = f"{hit.file}:{hit.start_line}-{hit.end_line}"
     title = f"{_TITLE[0]}{visible(place)}{_TITLE[1]}" if colour else visible(place)
     status = f"  [{visible(hit.status)}]" if hit.status else ""
     if hit.source == "sessions":  # the id of a session says little
         status = visible(f"  {hit.date}  {hit.title}".rstrip())
-    pattern = marks(query)
-    lines = [f"    {_marked(line, pattern, colour)}" for line in _telling(hit.text, pattern)]
+    lines = [
+        f"    {_marked(line, query) if colour else line}" for line in _telling(hit.text, query)
+    ]
     return "\n".join([f"{title}  {hit.score:.2f}{status}", *lines])
 
 
-def _telling(text: str, pattern: re.Pattern[str] | None) -> list[str]:
+def _telling(text: str, query: str) -> list[str]:
     """The lines of a hit from the first that has a word of the query on."""
+    from mdmemory.search.query import marks
+
     lines = [line for line in visible(text).split("\n") if line.strip()]
-    first = next((at for at, line in enumerate(lines) if pattern and pattern.search(line)), 0)
+    first = next((at for at, line in enumerate(lines) if marks(query, line)), 0)
     first = max(0, min(first, len(lines) - _SHOWN))
     return [line[:_WIDTH] for line in lines[first : first + _SHOWN]]
 
 
-def _marked(line: str, pattern: re.Pattern[str] | None, colour: bool) -> str:
-    if pattern is None or not colour:
-        return line
-    return pattern.sub(lambda match: f"{_MARK[0]}{match[0]}{_MARK[1]}", line)
+def _marked(line: str, query: str) -> str:
+    from mdmemory.search.query import marks
+
+    for start, end in reversed(marks(query, line)):
+        line = f"{line[:start]}{_MARK[0]}{line[start:end]}{_MARK[1]}{line[end:]}"
+    return line
 
 
 def get_options(parser: ArgumentParser) -> None:

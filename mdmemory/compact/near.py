@@ -6,15 +6,13 @@ index; few notes are compared one with each other. What a pair means is decided 
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, combinations, islice, pairwise
 
 from mdmemory.note.note import Note
-from mdmemory.text.statements import CJK, STOP
+from mdmemory.text.words import keys
 
 ALL_PAIRS = 100  # this many notes of a type are compared one with each other
 MAX_SHARED = 50  # a word in more notes than this says nothing about any of them
@@ -28,13 +26,6 @@ MAX_PAIRED = 12  # words of a description whose neighbours are indexed with them
 MAX_INDEXED = 24  # words of one note that are indexed, the description's first
 MAX_WORDS = 40  # words of one note that are compared
 _MAX_BODY = 400  # characters of a body that are looked at
-
-_TO_SPACE = str.maketrans(
-    dict.fromkeys('!"$%&()*,;<=>?[\\]^`{|}~…，。；：！？、“”„‘«»「」『』（）《》—–·\n\r\t', " ")
-    | {":": " ", ".": " "}
-)
-_RUNS = re.compile(rf"[{CJK}]+|[^{CJK}\s]+")
-_HAS_CJK = re.compile(rf"[{CJK}]")
 
 
 class Neighbours:
@@ -71,14 +62,14 @@ class _Cut:
     """The words of one note, as they are indexed and compared."""
 
     def __init__(self, note: Note) -> None:
-        self.hook = tuple(_content(note.head.description))
+        self.hook = tuple(keys(note.head.description))
         self._body = note.body[:_MAX_BODY]
 
     @cached_property
     def words(self) -> list[str]:
         """Of description and body, each once, and not too many."""
         mine = self.hook[:MAX_WORDS]
-        return list(dict.fromkeys([*mine, *_content(self._body)[: MAX_WORDS - len(mine)]]))
+        return list(dict.fromkeys([*mine, *keys(self._body)[: MAX_WORDS - len(mine)]]))
 
     def keys(self) -> list[str]:
         """What it is found by: its words, and the pairs of neighbours in its description. In a
@@ -159,17 +150,3 @@ def _rarest(close: Sequence[int], shared: Sequence[Sequence[int]]) -> list[int]:
             if other in weights:
                 weights[other] += 1 / len(holders)
     return sorted(close, key=lambda other: (-weights[other], other))
-
-
-def _content(text: str) -> list[str]:
-    """The words of a text in their order, folded, stop words left out; bigrams of CJK."""
-    if text.isascii():
-        return [word for word in text.lower().translate(_TO_SPACE).split() if word not in STOP]
-    folded = unicodedata.normalize("NFKC", text).casefold().translate(_TO_SPACE)
-    found: list[str] = []
-    for word in _RUNS.findall(folded):
-        if len(word) > 1 and _HAS_CJK.match(word):
-            found += [word[at : at + 2] for at in range(len(word) - 1)]
-        elif word not in STOP:
-            found.append(word)
-    return found

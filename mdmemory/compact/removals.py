@@ -16,8 +16,8 @@ from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals, units
-from mdmemory.text.statements import grams, pieces, turned
-from mdmemory.text.stems import is_small, sense
+from mdmemory.text.statements import is_small, pieces, turned
+from mdmemory.text.words import grams, sense
 
 Refusal = tuple[str, str]  # code, sentence
 Store = Mapping[str, StoredNote]

@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from mdmemory.note.note import Note
 from mdmemory.store.united import own_keys
 from mdmemory.text import literals
-from mdmemory.text.statements import bare
+from mdmemory.text.words import key
 
 Sentence = tuple[str, ...]
 
@@ -67,4 +67,4 @@ def _sentence(text: str) -> Sentence:
 def _kept(word: str) -> str:
     if not word.isascii():
         return _FILLERS_CJK.sub("", word)
-    return bare(word) if word.isalpha() else word
+    return key(word) if word.isalnum() else word

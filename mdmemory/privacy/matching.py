@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from mdmemory.text import words
+
 Span = tuple[int, int, str]  # where a secret begins and ends, and its kind
-CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+CJK = words.CJK
 
 
 def any_of(literals: Iterable[str]) -> str:

@@ -103,7 +103,7 @@ class Database(Protocol):
         raw scores: more is better, and only comparable within one query."""
 
     def similar(self, word: str) -> tuple[str, ...]:
-        """Words in the database that `word` may be a misspelling of."""
+        """Stems in the database that the stem `word` may be a misspelling of."""
 
     def rows(self, chunks: Collection[int]) -> dict[int, Row]:
         """These chunks."""

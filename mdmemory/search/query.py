@@ -11,23 +11,34 @@ from dataclasses import dataclass
 from datetime import date
 
 from mdmemory import bounds
-from mdmemory.search import dates
-from mdmemory.search.words import LIGHT, STOP, SYNONYMS, normal, pairs, parts, pieces, run, words
+from mdmemory.text import dates
+from mdmemory.text.stop_words import LIGHT, STOP, STOP_CJK
+from mdmemory.text.words import (
+    grams,
+    is_cjk,
+    normal,
+    parts,
+    runs,
+    stem,
+    synonyms,
+    tokens,
+    words,
+)
 
 LONGEST = bounds.QUERY
 MOST = 48  # terms
 _LIGHT_WEIGHT = 0.3
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
 _JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
-_ENDINGS = ("ations", "ation", "ings", "ing", "ied", "ies", "ed", "es", "er", "ly", "s", "e", "y")
+_BEGUN = re.compile(r"(?<![^\W_])([^\W_]++)\*")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
     """One thing to look for.
 
-    `ways` are its spellings, each a run of words that must stand side by side; `prefix`: the last
-    word may go on. `weight` is what its absence says against a text: 1, or less; 0 for one that
+    `ways` are its spellings, each a run of stems that must stand side by side; `prefix`: the last
+    one may go on. `weight` is what its absence says against a text: 1, or less; 0 for one that
     only makes a text better. `sure` is less than 1 for a guess at what was meant.
     """
 
@@ -50,24 +61,32 @@ def parse(text: str, today: date) -> Query:
     """The query in a text; without terms when there is no word in it."""
     text = normal(text[:LONGEST].encode("utf-8", "ignore").decode())
     said = frozenset(parts(text.casefold()))
-    phrases = tuple(Term((way,)) for quoted in _QUOTED.findall(text) if len(way := run(quoted)) > 1)
+    phrases = tuple(
+        Term((way,)) for quoted in _QUOTED.findall(text) if len(way := _run(quoted)) > 1
+    )
     asked, rest = dates.asked(text, today)
-    terms = {Term(tuple((word,) for word in ways)): None for ways in asked}
+    terms = {Term(tuple((stem(word),) for word in ways)): None for ways in asked}
     plain = [*_joined(rest), *_plain(rest)] + [_pair(pair) for pair in _cjk(rest)]
     terms |= dict.fromkeys(plain)
     if not terms:  # nothing but words that say nothing: better these than none
-        terms = dict.fromkeys(Term(((word,),)) for word in sorted(said))
+        terms = dict.fromkeys(Term(((stem(word),),)) for word in sorted(said))
     return Query(tuple(terms)[:MOST], phrases[:8], said)
 
 
-def marks(text: str) -> re.Pattern[str] | None:
-    """What to highlight of a query in a text; None when there is nothing."""
-    text = normal(text[:LONGEST])
-    said = {match[0].casefold() for match in words(text)}
-    stems = {_stem(word) for word in said - STOP} or said
-    found = [rf"(?<![^\W_]){re.escape(stem)}[^\W_]*" for stem in sorted(stems, key=len)]
-    found += [re.escape(piece) for piece in pieces(text)]
-    return re.compile("|".join(found[:200]), re.IGNORECASE) if found else None
+def marks(query: str, text: str) -> list[tuple[int, int]]:
+    """Where the words of a query stand in a text, in any form: from and to, in their order."""
+    query = normal(query[:LONGEST])
+    plain = {match[0].casefold() for match in words(query)}
+    stems = {stem(word) for word in plain - STOP} or set(map(stem, plain))
+    begun = tuple(word.casefold() for word in _BEGUN.findall(query))
+    found = [
+        match.span()
+        for match in words(text)
+        if stem(match[0]) in stems or match[0].casefold().startswith(begun)
+    ]
+    if wanted := "|".join(map(re.escape, _pieces(query))):
+        found += [match.span() for match in re.finditer(wanted, text)]
+    return sorted(found)
 
 
 def _plain(text: str) -> Iterator[Term]:
@@ -79,14 +98,19 @@ def _plain(text: str) -> Iterator[Term]:
         if (word in STOP and not prefix) or any(a <= match.start() < b for a, b in numbers):
             continue  # a part of `3.11` or `10:30`, which are looked for as a whole
         weight = _LIGHT_WEIGHT if word in LIGHT or (len(word) == 1 and word.isalpha()) else 1.0
-        more = () if prefix else SYNONYMS.get(word, ())
-        yield Term(((word,), *more), prefix, weight)
+        more = () if prefix else (_run(" ".join(way)) for way in synonyms(word))
+        yield Term(((stem(word),), *more), prefix, weight)
 
 
 def _joined(text: str) -> Iterator[Term]:
     """Names such as `index.max_chars`, as a whole: numbers count, of others also the parts."""
     for match in _JOINED.finditer(text):
-        yield Term((run(match[0]),), weight=1.0 if _is_number(match[0]) else 0.0)
+        yield Term((_run(match[0]),), weight=1.0 if _is_number(match[0]) else 0.0)
+
+
+def _run(words: str) -> tuple[str, ...]:
+    """The stems of words that stand side by side."""
+    return tuple(map(stem, tokens(words)))
 
 
 def _is_number(joined: str) -> bool:
@@ -94,16 +118,18 @@ def _is_number(joined: str) -> bool:
 
 
 def _cjk(text: str) -> Iterator[str]:
-    for piece in pieces(text):
-        yield from pairs(piece)
+    for piece in _pieces(text):
+        yield from grams(piece)
+
+
+def _pieces(text: str) -> list[str]:
+    """The runs of CJK in a query that carry meaning: split at words of grammar, if any is left."""
+    if text.isascii():
+        return []
+    joined = [run for run in runs(text) if is_cjk(run[0])]
+    split = [piece for run in joined for piece in re.split(STOP_CJK, run) if piece]
+    return [piece for piece in split if len(piece) > 1] or split or joined
 
 
 def _pair(pair: str) -> Term:
     return Term(((pair,),), prefix=len(pair) == 1, weight=1.0 if len(pair) > 1 else _LIGHT_WEIGHT)
-
-
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word.removesuffix(ending)
-    return word

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from mdmemory.search import words
+from mdmemory.text import words
 
 NEEDED = 0.27  # of what a query asks for, by how rare its words are, the best hit must have
 OTHERS = 0.5  # of that the others must have

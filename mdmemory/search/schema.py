@@ -5,17 +5,19 @@ Nothing is migrated: another SCHEMA_VERSION, and the database is made anew.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-from mdmemory.search import dates
 from mdmemory.search.database import Row
 from mdmemory.search.results import SESSIONS
-from mdmemory.search.words import spelled, unlinked
+from mdmemory.text import dates
+from mdmemory.text.words import indexed
 from mdmemory.version import VERSION
 
-SCHEMA_VERSION = 3  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 4  # raise it when a table, or what goes into it, takes another shape
 
-_TOKENIZE = "content = '', tokenize = 'porter unicode61 remove_diacritics 2'"
+# The words go in as stems: the table only has to find the spaces between them.
+_TOKENIZE = "content = '', tokenize = 'unicode61 remove_diacritics 0'"
 # `words` keeps no text of its own: a row is taken out by giving it the very words that went in,
 # which `fields` makes again from the other two tables. A vector belongs to a text, not to a chunk:
 # embeddings cost money, and outlive all other tables when these take another shape.
@@ -35,11 +37,11 @@ TABLES = (
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25({})')",
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row)",
 )
-STEMMING = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.stemming USING fts5 (word, {_TOKENIZE})"
 NAMES = ("vocabulary", "words", "vectors", "chunks", "files", "meta")
 OUTLIVING = ("embeddings",)  # dropped only when all is made anew
 # name over description over body; a link says that another note is the answer
 WEIGHTS = {"name": 8.0, "description": 3.0, "body": 1.0, "links": 0.05, "dates": 0.5}
+_LINK = re.compile(r"\[\[([^\[\]\n|]{1,200})(?:\|[^\[\]\n]*)?\]\]")
 
 
 def statements() -> list[str]:
@@ -62,6 +64,15 @@ def fields(row: Row) -> tuple[str, ...]:
     description, more = unlinked(row.title if is_turn else row.description)
     head = "" if is_turn else f"{row.name} {row.title}"
     return (
-        spelled(head), spelled(description), spelled(text), spelled(f"{links} {more}"),
-        dates.words(f"{head}\n{row.description}\n{row.text}", (row.date,)),
+        indexed(head), indexed(description), indexed(text), indexed(f"{links} {more}"),
+        indexed(dates.words(f"{head}\n{row.description}\n{row.text}", (row.date,))),
     )  # fmt: skip
+
+
+def unlinked(text: str) -> tuple[str, str]:
+    """A text without the names in its [[links]], and these names: a link to a note must not make
+    a text a better answer than that note."""
+    if "[[" not in text:
+        return text, ""
+    names = " ".join(match[1] for match in _LINK.finditer(text))
+    return _LINK.sub(" ", text), names

@@ -168,20 +168,9 @@ class SQLite(Vectors):
 
         query = "SELECT term FROM vocabulary WHERE term >= ? AND term < ?"
         with self._reading() as rows:
-            word = self._stem(word)
             # hardly anybody misspells the first letter, and it spares reading all the others
             known = [term for (term,) in rows(query, (word[0], chr(ord(word[0]) + 1)))]
         return nearest(word, known)
-
-    def _stem(self, word: str) -> str:
-        """A word as the full-text table would keep it: asked of one that holds nothing else."""
-        run = self._database.execute
-        run(schema.STEMMING)
-        run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5vocab (temp, stemming, row)")
-        run("INSERT INTO temp.stemming (stemming) VALUES ('delete-all')")
-        run("INSERT INTO temp.stemming (word) VALUES (?)", (word,))
-        found = self._rows("SELECT term FROM temp.stems")
-        return str(found[0][0]) if found else word
 
     def rows(self, chunks: Collection[int]) -> dict[int, Row]:
         marks = ", ".join("?" * len(chunks))

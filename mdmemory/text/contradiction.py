@@ -11,8 +11,8 @@ import re
 from functools import cached_property
 
 from mdmemory.note.note import Note
-from mdmemory.text.statements import Statement, bare
-from mdmemory.text.stems import sense
+from mdmemory.text.statements import Statement
+from mdmemory.text.words import key, sense
 
 SIMILAR = 70.0  # token_sort_ratio; with a differing value: precision .93-.96, recall .87-.97
 MAX_COMPARED = 2_000  # characters of a whole note; a longer one is compared by its description
@@ -160,7 +160,7 @@ def _matters_differ(one: Statement, other: Statement, antonym: tuple[str, str] |
     left, right = one.matter - other.matter, other.matter - one.matter
     if antonym:
         mine, theirs = antonym
-        left, right = left - {bare(mine), *mine}, right - {bare(theirs), *theirs}
+        left, right = left - {key(mine), *mine}, right - {key(theirs), *theirs}
     return bool(left and right)
 
 

@@ -15,8 +15,8 @@ from itertools import product
 
 from mdmemory.text import polarity
 from mdmemory.text.contradiction import are_opposite
-from mdmemory.text.statements import is_cjk, pieces
-from mdmemory.text.stems import is_small, sense, stem
+from mdmemory.text.statements import is_small, pieces
+from mdmemory.text.words import is_cjk, sense, stem
 
 SHARED = 0.6  # of the shorter sentence's words, the share that makes a frame
 _OF_TWO = 0.5  # where it has only two words

@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from mdmemory.text.statements import CJK, is_cjk, is_german, pieces, proper_nouns
-from mdmemory.text.stems import is_known, sense
+from mdmemory.text.statements import is_german, pieces, proper_nouns
+from mdmemory.text.words import CJK, is_cjk, is_known, key, sense
 
 _STEM = 4  # letters of a noun that its ending must leave
 LISTED = 20  # lost or invented literals that an audit lists
@@ -157,8 +157,15 @@ class _Reading:
         return self.tokens if bare == text and len(self.texts) == 1 else _words(bare)
 
     def holds(self, token: str) -> bool:
-        """Whether a token stands here that a neighbour makes read otherwise ("`" left open)."""
-        return not _NUMBER.fullmatch(token) and stands(token, self.whole)
+        """Whether a token stands here that a neighbour makes read otherwise ("`" left open), or
+        another spelling of it does."""
+        if _NUMBER.fullmatch(token):
+            return False
+        return stands(token, self.whole) or (is_known(token) and key(token) in self._keys)
+
+    @cached_property
+    def _keys(self) -> set[str]:
+        return set(map(key, self.vocabulary))
 
     def gives(self, reason: str, strange: bool) -> bool:
         """Whether a reason stands here, or (strange) is made of the words that do."""

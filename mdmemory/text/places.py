@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from mdmemory.text import literals
-from mdmemory.text.statements import grams, is_cjk, pieces
-from mdmemory.text.stems import is_small, sense
+from mdmemory.text.statements import is_small, pieces
+from mdmemory.text.words import grams, is_cjk, sense
 
 _CLAUSE = re.compile(
     r"[,;:!?](?=\s)|\.(?=\s|$)|[()\n|，。；：！？、]|(?<=\s)(?:and|or|but|while|und|oder|aber|während)(?=\s)"

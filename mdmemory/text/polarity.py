@@ -7,9 +7,11 @@ before. Works on the pieces that a statement is cut into; a reach of three words
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+
+from mdmemory.text.stop_words import GRAMMAR
+from mdmemory.text.words import CJK, normal
 
 REACH = 3  # words that one negation denies
 _RUN = 6  # characters of a run of CJK that it denies
@@ -37,25 +39,16 @@ _BEFORE = re.compile(
     r"(?<!少)(?<!かもしれ)(?:ない|ません|なかった)(?!と(?:いけ|なら|だめ))|ずに|禁止|않|지마|말고|말것|"
     r"없|금지|못|안(?=돼|된|됨|되)"
 )
-_L = "[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # words of other scripts may touch these
+_L = rf"[^\W{CJK}]"  # words of other scripts may touch these
 _ANY = re.compile(
     rf"(?i)(?<!{_L})(?:{_WORD.pattern}|{'|'.join(_OF_TWO)})(?!{_L})|n['’]\w"
     rf"|{_AFTER.pattern}|{_BEFORE.pattern}"
-)
-_STOP = frozenset(
-    re.findall(
-        r"\w+",
-        "a an and are as at be been by do does did for from had has have he her his i in is it its "
-        "my of on or our she so than that the their them they this to was we were will with you "
-        "your der die das den dem des ein eine einen einem und zu mit im am auf aus bei für von "
-        "zum zur ist sind wird werden le la les un une de du des el los las y",
-    )
 )
 
 
 def may_deny(text: str) -> bool:
     """Whether anything in a text looks like a negation: quick, and true for all that is one."""
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    plain = normal(text)
     return _ANY.search(plain) is not None
 
 
@@ -129,7 +122,7 @@ def _following(
         if piece in ends or piece in _CLAUSE or found == reach:
             return
         folded = piece.casefold()
-        if piece in BREAKS or folded in _STOP:
+        if piece in BREAKS or folded in GRAMMAR:
             continue
         if cased and found and piece[0].isupper():
             return

@@ -6,14 +6,14 @@ Words are folded; Chinese, Japanese and Korean, which put no space between words
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from mdmemory.text import polarity
+from mdmemory.text.stop_words import ENGLISH, SMALL, VAGUE, word_set
+from mdmemory.text.words import CJK, grams, is_cjk, key, normal, stem
 
-CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 LETTER = rf"[^\W{CJK}]"
 _TOKEN = re.compile(
     rf"[{CJK}]+|{LETTER}(?:{LETTER}|[+#]|[.@/:'’-](?={LETTER}))*|[.,;:!?，。；：！？、]|\n\s*\n|\n"
@@ -23,19 +23,6 @@ _MARKS = re.compile(r"(?<!\w)[*_#]+|[*_]+(?!\w)|[`>\[\]()\"“”]+")
 _NEW_LINE = re.compile(r"\n(?=[ \t]*(?:[-*+•>#|]|\d{1,2}[.)][ \t]|[Ww]hy\b))")
 
 
-def word_set(text: str) -> frozenset[str]:
-    """A list of words, written as one string."""
-    return frozenset(text.split())
-
-
-STOP = word_set(
-    "a an and are as at be been by do does did for from had has have he her his i in is it its my "
-    "of on or our she so that the their them they this to was we were will with you your"
-)
-SMALL = STOP | word_set(
-    "also always just now still usually currently please per each every any all can could should "
-    "must may would"
-)
 _TIMES = word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february april june july "
     "august september october november december two three four five six seven eight nine ten "
@@ -99,17 +86,22 @@ class Statement:
         """The words that are written in small letters alone: no names."""
         return frozenset(filter(str.islower, self.pieces))
 
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Its words, each as its key."""
+        return frozenset(map(key, self.tokens))
+
     def alone(self, other: Statement) -> set[str]:
-        """Plain words that the other does not have, in either number: quick to tell."""
-        mine = {
-            bare(word)
+        """Plain words that the other does not have in any form: quick to tell."""
+        return {
+            word
             for word in self.lower - other.lower
             if word.isalpha()
             and word not in SMALL
-            and word not in _TIMES
+            and word.removesuffix("s") not in _TIMES
             and not polarity.is_negation(word)
+            and key(word) not in other.keys
         }
-        return mine - set(map(bare, other.tokens)) if mine else mine
 
     @cached_property
     def matter(self) -> frozenset[str]:
@@ -120,16 +112,16 @@ class Statement:
             if is_cjk(token[0]):
                 found.update(polarity.without_negation(_TIMES_CJK.sub("", token)))
             elif token not in SMALL and not polarity.is_negation(token):
-                found.update((bare(token),) if not self._names(token) else ())
+                found.update((self._subject(token),) if not self._names(token) else ())
         return frozenset(found)
 
+    def _subject(self, token: str) -> str:
+        """The key of a word; but a mailer that sends mail is not the mail."""
+        is_doer = token.endswith("er") and token[:-2] in self.words
+        return token if is_doer else key(token)
+
     def _names(self, token: str) -> bool:
-        return token in self.values or token.removeprefix("v") in self.values
-
-
-def bare(word: str) -> str:
-    """A word without the s of a plural or a third person."""
-    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" else word
+        return not {token, token.removeprefix("v"), stem(token)}.isdisjoint(self.values)
 
 
 def pieces(text: str) -> list[str]:
@@ -137,11 +129,17 @@ def pieces(text: str) -> list[str]:
 
     A line break that begins something new (a paragraph, a bullet) is a piece of two breaks.
     """
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    plain = normal(text)
     if "\n" in plain:
         plain = _NEW_LINE.sub("\n\n", plain)
     found = _TOKEN.findall(_MARKS.sub(" ", plain))
     return [piece if piece.strip() else "\n" * min(2, piece.count("\n")) for piece in found]
+
+
+def is_small(word: str) -> bool:
+    """Whether a word carries no fact of its own; a negation does."""
+    folded = word.casefold()
+    return folded in VAGUE and not polarity.is_negation(folded)
 
 
 def turned(sources: Sequence[str], result: str) -> list[str]:
@@ -195,23 +193,6 @@ def _said(found: Iterable[str]) -> Counter[str]:
     return Counter(word for piece in folded for word in (dict.fromkeys((piece, *grams(piece)))))
 
 
-def grams(token: str) -> list[str]:
-    """The bigrams of a run of CJK; any other word as it is."""
-    if len(token) == 1 or not is_cjk(token[0]):
-        return [token]
-    return [token[at : at + 2] for at in range(len(token) - 1)]
-
-
-def is_cjk(char: str) -> bool:
-    """Whether a character belongs to a script that puts no space between words."""
-    return (
-        "\u4e00" <= char <= "\u9fff"
-        or "\u3040" <= char <= "\u30ff"
-        or "\uac00" <= char <= "\ud7af"
-        or "\u3400" <= char <= "\u4dbf"
-    )
-
-
 def proper_nouns(text: str, *, german: bool | None = None) -> dict[str, str]:
     """The proper nouns of a text, folded, each with one way it is written there.
 
@@ -219,7 +200,7 @@ def proper_nouns(text: str, *, german: bool | None = None) -> dict[str, str]:
     15 % of the words inside sentences begin with a capital, as in German, a capital there says
     nothing; `german` settles that from outside.
     """
-    text = _WRAP.sub(" ", text if text.isascii() else unicodedata.normalize("NFKC", text))
+    text = _WRAP.sub(" ", normal(text))
     shaped = [word for word in _SHAPED.findall(text) if any(map(str.isupper, word[1:]))]
     inside, capital = _capitals(text)
     if german is None:
@@ -236,7 +217,7 @@ def is_german(text: str) -> bool:
 def _capitals(text: str) -> tuple[list[str], list[str]]:
     inside = _INSIDE.findall(text)
     capital = (word for word in inside if word[0].isupper() and word not in _NOT_NAMES)
-    return inside, [word for word in capital if _bare(word).casefold() not in STOP]
+    return inside, [word for word in capital if _bare(word).casefold() not in ENGLISH]
 
 
 def _is_german(inside: list[str], capital: list[str]) -> bool:
@@ -250,7 +231,8 @@ def _bare(word: str) -> str:
 
 
 def _values(text: str, tokens: list[str]) -> set[str]:
-    found = {token for token in tokens if token in _TIMES or _is_identifier(token)}
+    found = {token for token in tokens if _is_identifier(token)}
+    found.update(stem(token) for token in tokens if token.removesuffix("s") in _TIMES)
     found.update(token.removeprefix("v") for token in tokens if any(map(str.isdigit, token)))
     found.update(match.group() for match in _TIMES_CJK.finditer(text))
     return found | proper_nouns(text).keys()

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mdmemory.text.frames import Sentence, sentences
-from mdmemory.text.statements import word_set
-from mdmemory.text.stems import is_small, sense
+from mdmemory.text.statements import is_small
+from mdmemory.text.stop_words import word_set
+from mdmemory.text.words import sense
 
 _FURTHEST = 4  # words in front of the verb
 _ARTICLES = word_set(

@@ -43,7 +43,6 @@ from mdmemory.capture.imports import incoming, markdown
 from mdmemory.cli import worddiff
 from mdmemory.compact import meaning_guards, plan, same, text_guards
 from mdmemory.compact import model_planner as plan_answer
-from mdmemory.compact import near as near_notes
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import log
@@ -52,12 +51,21 @@ from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note,
 from mdmemory.observe import compress, event, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks
-from mdmemory.search import chunks, dates, folders, query, words
+from mdmemory.search import chunks, folders, query, schema
 from mdmemory.search.postgres import keywords
 from mdmemory.session import cleaning, failures, hot, pruning
 from mdmemory.store import conflicts, index
 from mdmemory.store.store import StoredNote
-from mdmemory.text import contradiction, literals, places, polarity, statements, stems, units
+from mdmemory.text import (
+    contradiction,
+    dates,
+    literals,
+    places,
+    polarity,
+    statements,
+    units,
+    words,
+)
 from mdmemory.tools import notes
 from mdmemory.tools import table as tools
 from mdmemory.transcripts import claude, injected, opencode, plain, turns
@@ -174,8 +182,7 @@ def _chunks(text: str) -> object:
 
 
 def _marks(text: str) -> object:
-    pattern = query.marks("port of the proxy 端口")
-    return [found.span() for found in pattern.finditer(text)] if pattern else None
+    return query.marks("port of the proxy 端口", text)
 
 
 def _written(text: str) -> object:
@@ -281,8 +288,7 @@ EVERY = (
     row(private.strip_private, private),
     row(redaction.redact, redaction, "redact", bounds.MESSAGE, *PRIVACY),
     row(lambda text: summary.parse(text, []), summary),
-    row(near.words, near),
-    row(lambda text: near.nearest(text, [_stored("b")]), near, "nearest"),
+    row(lambda text: near.nearest(text, [_stored("b")]), near),
     row(duplicates.canonical, duplicates, "canonical"),
     row(duplicates.identity, duplicates, "identity"),
     row(lambda text: fact.fact_of(text), fact, "fact_of"),
@@ -323,13 +329,13 @@ EVERY = (
     row(polarity.without_negation, polarity, "without_negation", NOTE),
     row(_contradiction, contradiction, "", NOTE),
     row(lambda text: places.moved([text, "a is 1"], f"{text} a is 2 and b is 1"), places, "", NOTE),
-    row(stems.stem, stems, "stem"),
-    row(stems.sense, stems, "sense"),
+    row(words.stem, words, "stem"),
+    row(words.sense, words, "sense"),
+    row(words.keys, words, "keys", NOTE),
     row(lambda text: units.lost(text, f"{text} 3 days"), units, "lost", NOTE),
     row(lambda text: units.lost("3 days", text), units, "invented", NOTE),
     row(_sentences, same, "", NOTE),
     row(same.plain, same, "plain", NOTE),
-    row(lambda t: [*near_notes.Neighbours([_note(t), _note("b")]).pairs()], near_notes, "", NOTE),
     # what tools show
     *(row(_failure(each.name), failures, each.name) for each in failures.CATEGORIES),
     row(lambda text: failures.failure("bash", {"command": text}, "x", 1), failures, "command"),
@@ -350,7 +356,7 @@ EVERY = (
     row(_difference, worddiff, "render"),
     # queries
     row(lambda text: query.parse(text, TODAY), query, "parse", bounds.QUERY, dates, words),
-    row(query.marks, query, "marks", bounds.QUERY, words),
+    row(lambda text: query.marks(text, text), query, "marks", bounds.QUERY, words),
     row(_marks, query, "highlight", NOTE, words),
     row(lambda text: dates.asked(text, TODAY), dates, "asked", bounds.QUERY),
     row(lambda text: dates.words(text), dates, "words", NOTE),
@@ -358,11 +364,9 @@ EVERY = (
     row(blocks._safe, blocks, "safe", NOTE),
     row(lambda text: [found[0] for found in words.words(text)], words, "words", NOTE),
     row(words.parts, words, "parts", NOTE),
-    row(words.run, words, "run", NOTE),
-    row(words.spelled, words, "spelled", NOTE),
-    row(words.unlinked, words, "unlinked", NOTE),
-    row(words.pieces, words, "pieces", NOTE),
-    row(keywords.split, keywords, "", NOTE),
+    row(words.indexed, words, "indexed", NOTE),
+    row(schema.unlinked, schema, "", NOTE),
+    row(lambda text: keywords.phrases(query.Term(((text,),))), keywords, "", NOTE),
     row(_chunks, chunks, "", NOTE),
     row(folders._unprivate, folders, "", NOTE),
     # files

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from mdmemory.search import dates
+from mdmemory.text import dates
 
 TODAY = date(2026, 6, 12)  # a Friday
 

@@ -21,15 +21,11 @@ ROW = 'f.source, f.file, f.name, f.title, f.description, f.date, f.status, c.sta
 class Finding(Connected):
     """The part of a Database that reads words."""
 
-    def __init__(self, dsn: str, schema: str) -> None:
-        super().__init__(dsn, schema)
-        self._known_stems: dict[str, str] = {}
-
     def holding(
         self, term: Term, source: str, limit: int, among: Collection[int] | None = None
     ) -> set[int]:
         with self._reading() as rows:
-            asked = self._phrases((term,))
+            asked = _phrases((term,))
             query = (
                 "SELECT id FROM chunks WHERE words @@ %s::tsquery AND source = %s"
                 " AND (%s::bigint[] IS NULL OR id = ANY (%s)) LIMIT %s"
@@ -43,8 +39,8 @@ class Finding(Connected):
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
     ) -> dict[int, float]:
         with self._reading() as rows:
-            needed = self._phrases(phrases)
-            held = self._held([*dict.fromkeys((*self._phrases(terms), *needed))])
+            needed = _phrases(phrases)
+            held = self._held([*dict.fromkeys((*_phrases(terms), *needed))])
             if not held or any(each not in held for each in needed):
                 return {}
             chunks, words = map(int, rows("SELECT sum(chunks), sum(words) FROM totals")[0])
@@ -88,9 +84,9 @@ class Finding(Connected):
         )  # fmt: skip
         lengths: dict[int, int] = {}
         places: dict[int, dict[str, list[int]]] = {}
-        for chunk, length, stem, at in found:
+        for chunk, length, word, at in found:
             lengths[chunk] = length
-            places.setdefault(chunk, {})[stem] = at
+            places.setdefault(chunk, {})[word] = at
         return lengths, places
 
     def _held(self, asked: Sequence[Phrase]) -> dict[Phrase, int]:
@@ -112,7 +108,6 @@ class Finding(Connected):
         from mdmemory.search.spelling import LONG, nearest
 
         with self._reading() as rows:
-            word = next(iter(self._stems({*keywords.split(word)}).values()), "")
             slips = 2 if len(word) >= LONG else 1
             # hardly anybody misspells the first letter, and it spares reading all the others
             query = (
@@ -128,19 +123,9 @@ class Finding(Connected):
             found = rows(f"{query} WHERE c.id = ANY(%s)", ([*chunks],))
         return {number: Row(*row) for number, *row in found}
 
-    def _phrases(self, terms: Sequence[Term]) -> list[Phrase]:
-        words = {part for term in terms for way in term.ways for word in way
-                 for part in keywords.split(word)}  # fmt: skip
-        stems = self._stems(words)
-        return [each for term in terms for each in keywords.phrases(term, stems)]
 
-    def _stems(self, words: Collection[str]) -> dict[str, str]:
-        """Each word without its endings: asked of the server, and remembered."""
-        known = self._known_stems
-        if new := [word for word in words if word not in known]:
-            query = "SELECT w, (ts_lexize('stems', w))[1] FROM unnest(%s::text[]) AS w"
-            known.update((word, stem or word) for word, stem in self._rows(query, (new,)))
-        return {word: known[word] for word in words}
+def _phrases(terms: Sequence[Term]) -> list[Phrase]:
+    return [phrase for term in terms for phrase in keywords.phrases(term)]
 
 
 def _rarest(held: Mapping[Phrase, int]) -> list[Phrase]:

@@ -1,14 +1,13 @@
 """Words as PostgreSQL keeps them (a tsvector) and is asked for them (a tsquery), and bm25. Pure.
 
-Words are split here, not by a parser of the server, and scored as SQLite does: so both databases
-find the same, whatever the server's language. Only letters and digits ever get into a literal.
+The stems are ours, not those of a parser of the server, and are scored as SQLite does it: so both
+databases find the same, whatever the server's language. Only letters and digits get into a literal.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ _LABELS = "ABCDD"  # for the server's own rough rank, which picks what is looked
 LABEL_WEIGHTS = (0.02, 0.125, 0.375, 1.0)  # of D, C, B, A
 _WEIGHTS = tuple(schema.WEIGHTS.values())
 _LAST = (*(first - 2 for first in _FIRST[1:]), 16_382)
-_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
 _WORD = re.compile(r"[^\W_]+")
 _FREQUENT, _LONG = 1.2, 0.75  # k1 and b of bm25
 
@@ -44,26 +42,22 @@ class Phrase:
 
 
 def split(text: str) -> list[str]:
-    """The words of a text that is spelled for full-text search: small, without accents."""
-    text = text[:MOST].casefold()
-    if not text.isascii():
-        plain = _MARKS.sub("", unicodedata.normalize("NFD", text))
-        text = unicodedata.normalize("NFC", plain)
-    return [word[:LONGEST] for word in _WORD.findall(text)]
+    """The stems of a text that `words.indexed` made."""
+    return [word[:LONGEST] for word in text[:MOST].split()]
 
 
-def vector(fields: Sequence[Sequence[str]], stems: Mapping[str, str]) -> str:
-    """The words of each field, with their places, as the text of a tsvector."""
+def vector(fields: Sequence[Sequence[str]]) -> str:
+    """The stems of each field, with their places, as the text of a tsvector."""
     places: dict[str, list[str]] = {}
     for words, first, last, label in zip(fields, _FIRST, _LAST, _LABELS, strict=True):
         for at, word in enumerate(words, first):
-            places.setdefault(stems[word], []).append(f"{min(at, last)}{label}")
+            places.setdefault(word, []).append(f"{min(at, last)}{label}")
     return " ".join(f"{_quoted(word)}:{','.join(at)}" for word, at in places.items())
 
 
-def phrases(term: Term, stems: Mapping[str, str]) -> list[Phrase]:
-    """The ways of a term in stems; a way without a letter or digit is none."""
-    ways = [tuple(stems[word] for word in split(" ".join(way))) for way in term.ways]
+def phrases(term: Term) -> list[Phrase]:
+    """The spellings of a term; one without a letter or digit is none."""
+    ways = [tuple(word[:LONGEST] for word in _WORD.findall(" ".join(way))) for way in term.ways]
     last = len(ways) - 1
     return [Phrase(way, term.prefix and at == last) for at, way in enumerate(ways) if way]
 
@@ -77,11 +71,11 @@ def frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> float:
     """How often a chunk has a phrase, each time by the weight of the field that it stands in."""
     *before, last = phrase.stems
     if phrase.prefix:
-        ends = {at for stem, found in places.items() if stem.startswith(last) for at in found}
+        ends = {at for word, found in places.items() if word.startswith(last) for at in found}
     else:
         ends = set(places.get(last, ()))
-    for back, stem in enumerate(reversed(before), 1):
-        ends &= {at + back for at in places.get(stem, ())}
+    for back, word in enumerate(reversed(before), 1):
+        ends &= {at + back for at in places.get(word, ())}
     return sum(_WEIGHTS[bisect_right(_FIRST, at) - 1] for at in ends)
 
 

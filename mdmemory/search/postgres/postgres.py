@@ -116,8 +116,6 @@ class Postgres(Finding, Vectors):
             self._run(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
             names = (*tables.NAMES, *(tables.OUTLIVING if anew else ()))
             self._run(f"DROP TABLE IF EXISTS {', '.join(names)} CASCADE")
-            self._run("DROP TEXT SEARCH DICTIONARY IF EXISTS stems")
-            self._run(tables.STEMS)
             for statement in tables.statements(self._vector_type()):
                 self._run(statement)
             self._run("INSERT INTO meta VALUES ('stamp', %s)", (stamp,))
@@ -164,8 +162,6 @@ class Postgres(Finding, Vectors):
              for at in range(len(each.chunks))]
             for each in documents
         ]  # fmt: skip
-        every = (field for file in fields for chunk in file for field in chunk)
-        stems = self._stems({word for field in every for word in field})
         file, chunk = self._last("files"), self._last("chunks")
         with self._copying("files") as write:
             for number, each in enumerate(documents, file + 1):
@@ -176,10 +172,10 @@ class Postgres(Finding, Vectors):
             for number, (each, words) in enumerate(zip(documents, fields, strict=True), file + 1):
                 for piece, split in zip(each.chunks, words, strict=True):
                     chunk, length = chunk + 1, sum(map(len, split))
-                    vector = keywords.vector(split, stems)
+                    vector = keywords.vector(split)
                     write((chunk, number, each.source, piece.start, piece.end, _kept(piece.text),
                            length, vector))  # fmt: skip
-                    held.update({stems[word] for field in split for word in field})
+                    held.update({word for field in split for word in field})
                     before = totals.get(each.source, (0, 0))
                     totals[each.source] = (before[0] + 1, before[1] + length)
         self._count(held, totals)

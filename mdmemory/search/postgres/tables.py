@@ -32,7 +32,6 @@ TABLES = (
     " model text NOT NULL, hash bytea NOT NULL, PRIMARY KEY (chunk, model))",
     "CREATE INDEX ON vectors (hash)",
 )
-STEMS = "CREATE TEXT SEARCH DICTIONARY stems (TEMPLATE = pg_catalog.snowball, LANGUAGE = porter)"
 
 
 def statements(vector: str) -> list[str]:

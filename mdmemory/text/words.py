@@ -1,0 +1,224 @@
+"""Words as every room compares them: cut, folded, without endings, one for all its spellings.
+
+Pure. Chinese, Japanese and Korean put no spaces between words, or join what belongs to them, so
+their text counts in pairs of characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from mdmemory.text.stop_words import STOP
+
+# A character class of regular expressions, without its brackets.
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_IS_CJK = re.compile(f"[{CJK}]")
+# Plain strings: compiled only for text that needs them (`re` keeps them); each takes 2 ms.
+_WORD = f"[^\\W_{CJK}]+"
+_RUN = f"[{CJK}]+|[^\\W_{CJK}]+"
+_CHARACTER = f"[{CJK}]|[^\\W_{CJK}]+"
+_PLAIN = re.compile(r"[^\W_]+")
+_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
+LONGEST = 64  # letters of a word that may have an ending
+# A word without such an ending is no inflected German word; a final s is left to the English one.
+_GERMAN_ENDINGS = (
+    "e", "em", "en", "er", "ern", "es", "est", "st", "et", "end", "ung", "ig", "ik", "isch",
+    "lich", "heit", "keit",
+)  # fmt: skip
+
+
+def normal(text: str) -> str:
+    """The text with one form for each character: full-width letters become plain ones."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def is_cjk(char: str) -> bool:
+    """Whether a character belongs to a script that counts in pairs of characters."""
+    return char > "\u3000" and _IS_CJK.match(char) is not None
+
+
+def grams(word: str) -> list[str]:
+    """The pairs of characters in a run of CJK; any other word, and a single character, alone."""
+    if len(word) == 1 or not is_cjk(word[0]):
+        return [word]
+    return [word[at : at + 2] for at in range(len(word) - 1)]
+
+
+def words(text: str) -> Iterator[re.Match[str]]:
+    """The words of a text in scripts that have spaces."""
+    return (_PLAIN if text.isascii() else re.compile(_WORD)).finditer(text)
+
+
+def runs(text: str) -> list[str]:
+    """The words and the runs of CJK of a text, as they are written."""
+    return _PLAIN.findall(text) if text.isascii() else re.findall(_RUN, text)
+
+
+def parts(text: str) -> list[str]:
+    """The words of a text as they are written, CJK character by character."""
+    return _PLAIN.findall(text) if text.isascii() else re.findall(_CHARACTER, text)
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text in lower case, CJK in pairs of characters."""
+    folded = normal(text).casefold()
+    return runs(folded) if text.isascii() else [each for run in runs(folded) for each in grams(run)]
+
+
+def keys(text: str) -> list[str]:
+    """The words of a text that tell it from others, each as its `key`, in their order."""
+    return [key(word) for word in tokens(text) if word not in STOP and len(word) > 1]
+
+
+def key(word: str) -> str:
+    """One word for all forms and spellings of a word: of `postgres`, `PostgreSQL` and so on."""
+    found = stem(word)
+    return _names().get(found, found)
+
+
+def sense(word: str) -> str:
+    """The same as `key`, and one word for all that have one meaning. It judges in favour of the
+    same: unlike words may meet in it."""
+    found = stem(word)
+    return _senses().get(found, found)
+
+
+def is_known(word: str) -> bool:
+    """Whether the table of synonyms has the word."""
+    return stem(word) in _senses()
+
+
+def synonyms(word: str) -> tuple[tuple[str, ...], ...]:
+    """The other spellings of a name in lower case, each as its words."""
+    return _spellings().get(stem(word), ())
+
+
+# --- stems
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """A word in lower case without accents and endings, English or German ones."""
+    word = word.casefold()
+    if word[-1:] in "'’s":
+        word = _POSSESSIVE.sub("", word)
+    if not word.isascii():
+        if word[:1] and is_cjk(word[0]):
+            return word
+        plain = _MARKS.sub("", unicodedata.normalize("NFD", word))
+        word = unicodedata.normalize("NFC", plain)
+    if not word.isalpha() or not 2 < len(word) <= LONGEST:
+        return word
+    english, german = _stemmers()
+    word = english.stemWord(word)
+    return german.stemWord(word) if word.endswith(_GERMAN_ENDINGS) else word
+
+
+@cache
+def _stemmers() -> tuple[_Stemmer, _Stemmer]:
+    """The stemmers of English and German. They take 3 ms to load, so only a word loads them."""
+    import sys
+    from importlib.util import find_spec, module_from_spec
+
+    name = "snowballstemmer"
+    if name not in sys.modules and (spec := find_spec(name)):
+        # its own front door loads forty languages, which takes 15 ms more
+        sys.modules[name] = module_from_spec(spec)
+        try:
+            return _loaded()
+        finally:
+            del sys.modules[name]
+    return _loaded()
+
+
+def _loaded() -> tuple[_Stemmer, _Stemmer]:
+    from snowballstemmer.english_stemmer import EnglishStemmer
+    from snowballstemmer.german_stemmer import GermanStemmer
+
+    return EnglishStemmer(), GermanStemmer()
+
+
+# --- synonyms
+
+
+@cache
+def _table() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    """The groups of synonyms.txt, by its two sections."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    section = ""
+    for line in _SYNONYMS.read_text("utf-8").splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif line and not line.startswith("#"):
+            found.setdefault(section, []).append(tuple(line.split(", ")))
+    return {section: tuple(groups) for section, groups in found.items()}
+
+
+@cache
+def _names() -> dict[str, str]:
+    """The key of each stem of a name that has several spellings: the stem of the first one."""
+    found: dict[str, str] = {}
+    groups = _table()["names"]
+    times = Counter(word for group in groups for word in group)
+    for first, *others in groups:
+        for word in (first, *others):
+            if times[word] == 1 and " " not in word:
+                found[stem(word)] = stem(first)
+    return found
+
+
+@cache
+def _senses() -> dict[str, str]:
+    """The sense of each stem that shares it with others."""
+    found = {each: f"={name}" for each, name in _names().items()}
+    for first, *others in _table()["meanings"]:
+        meaning = found.get(stem(first), f"={stem(first)}")
+        found |= {stem(word): meaning for word in (first, *others)}
+    return found
+
+
+@cache
+def _spellings() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The other spellings of each stem of a name."""
+    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for group in _table()["names"]:
+        for each in dict.fromkeys(map(stem, group)):
+            others = tuple(tuple(word.split()) for word in group if stem(word) != each)
+            found[each] = (*found.get(each, ()), *others)
+    return found
+
+
+# --- text for an index
+
+
+_HUMPS = re.compile(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
+
+
+def indexed(text: str) -> str:
+    """Text for a full-text index: stems, `camelCase` also in its parts, CJK in pairs."""
+    text = _HUMPS.sub(_with_parts, normal(text))
+    return " ".join(_stems(text))
+
+
+def _stems(text: str) -> Iterator[str]:
+    for run in runs(text):
+        yield from map(stem, grams(run))
+        if len(run) > 1 and is_cjk(run[0]):
+            yield run[-1]  # each character begins some token: one is looked for as a prefix
+
+
+def _with_parts(name: re.Match[str]) -> str:
+    parts = re.sub("([A-Z])", r" \1", name[0])
+    return f"{name[0]} {parts}"

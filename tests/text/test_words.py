@@ -1,0 +1,147 @@
+"""One word is one word everywhere: in each form, spelling and script, to everything that reads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from datetime import date
+
+import pytest
+from pace import HUNG
+
+from mdmemory.capture.fact import is_borne_out
+from mdmemory.capture.near import nearest
+from mdmemory.compact.near import Neighbours
+from mdmemory.compact.same import sentences
+from mdmemory.files import digest
+from mdmemory.note.editing import compose
+from mdmemory.search.answer import Weights, answer
+from mdmemory.search.notes import Cutting, document
+from mdmemory.search.query import marks
+from mdmemory.search.sqlite import SQLite
+from mdmemory.store.store import StoredNote, decode
+from mdmemory.text.contradiction import Profile, contradiction
+from mdmemory.text.words import indexed, key, keys, sense, synonyms
+
+# One thing, said in two ways.
+SAME = [
+    ("The ledger is kept in postgres", "The ledger is kept in PostgreSQL"),
+    ("The dashboard is written in ts", "The dashboard is written in TypeScript"),
+    ("Deploys run on Tuesday", "Deploys run on Tuesdays"),
+    ("The cluster runs k8s", "The cluster runs Kubernetes"),
+    ("Antwortet mit kurzen Beispielen", "Antwortet mit kurzem Beispiel"),
+    ("Die Rechnungen liegen im Archiv", "Die Rechnung liegt im Archiv"),
+    ("배포는 화요일에 한다", "배포를 화요일에만 한다"),
+    ("喜欢简短的回答", "喜欢简短回答"),
+]
+OTHER = ["Likes gardening at night", "Der Hund schläft gern", "고양이가 좋다", "项目会议在九点"]
+
+
+def note(name: str, text: str) -> StoredNote:
+    whole = compose(name=name, type="user", description=text, body=text)
+    file = f"user-{name}.md"
+    return StoredNote(file, digest(whole.encode()), decode(whole.encode(), file))
+
+
+@pytest.mark.parametrize(("one", "two"), SAME)
+def test_search_finds_it(one: str, two: str) -> None:
+    notes = [note("one", one), *(note(f"n{at}", text) for at, text in enumerate(OTHER))]
+    with closing(SQLite(None, "x")) as database:
+        database.put([document(each, "", False, Cutting()) for each in notes])
+        found = answer(
+            database, two, source="memory", k=1, today=date(2026, 6, 1), weights=Weights()
+        )
+    assert [hit.file for hit in found.hits] == ["user-one.md"]
+
+
+@pytest.mark.parametrize(("one", "two"), SAME)
+def test_capture_sees_the_note_that_says_it(one: str, two: str) -> None:
+    notes = [*(note(f"n{at}", text) for at, text in enumerate(OTHER)), note("one", one)]
+    assert nearest(two, notes)[:1] == ("user-one.md",)
+
+
+@pytest.mark.parametrize(("one", "two"), SAME)
+def test_what_a_user_said_in_either_way_bears_it_out(one: str, two: str) -> None:
+    assert is_borne_out(one, [two])
+
+
+@pytest.mark.parametrize(("one", "two"), SAME)
+def test_compaction_compares_the_two(one: str, two: str) -> None:
+    notes = [note("one", one), note("two", two), *(note(str(at), t) for at, t in enumerate(OTHER))]
+    assert (0, 1) in Neighbours([each.note for each in notes]).pairs()
+
+
+@pytest.mark.parametrize(("one", "two"), SAME)
+def test_it_contradicts_nothing(one: str, two: str) -> None:
+    assert contradiction(Profile("user", one, ""), Profile("user", two, "")) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The ledger in postgres has 3 replicas", "The ledger in PostgreSQL has 5 replicas"),
+        ("The deploys go out on Tuesdays", "The deploys go out on Friday"),
+        ("The deployments run on Tuesday", "The deployment runs on Friday"),
+        ("The ts dashboard listens on port 80", "The TypeScript dashboard listens on port 90"),
+        ("배포는 화요일 3시에 한다", "배포는 화요일 5시에 한다"),
+    ],
+)
+def test_what_differs_about_it_does(one: str, two: str) -> None:
+    assert contradiction(Profile("user", one, ""), Profile("user", two, ""))
+
+
+@pytest.mark.parametrize(("one", "two"), SAME[:4])
+def test_sentences_in_either_spelling_are_one(one: str, two: str) -> None:
+    assert sentences(note("one", one).note) == sentences(note("two", two).note)
+
+
+def test_it_is_marked_in_any_form() -> None:
+    text = "Tuesday, database, Datenbanken"
+    marked = [text[start:end] for start, end in marks("Tuesdays Datenbank", text)]
+    assert marked == ["Tuesday", "Datenbanken"]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("server", "database"), ("authentication", "authorization"), ("c", "go"),
+        ("Java", "JavaScript"), ("test", "text"), ("mail", "message"), ("数据", "据库"),
+    ],
+)  # fmt: skip
+def test_unlike_words_stay_apart(one: str, two: str) -> None:
+    assert key(one) != key(two)
+
+
+def test_a_short_form_of_two_names_is_found_by_both_and_is_neither() -> None:
+    assert synonyms("auth") == (("authentication",), ("authorization",))
+    assert key("auth") not in (key("authentication"), key("authorization"))
+
+
+def test_words_of_one_meaning_have_one_sense_and_keep_their_keys() -> None:
+    assert sense("brief") == sense("kurze") == sense("short")
+    assert key("brief") != key("short")
+
+
+def test_small_words_tell_nothing() -> None:
+    assert keys("What is the database of it, und wie heißt die Tabelle?") == [
+        key("database"), key("heißt"), key("Tabelle"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "\ud800", "'s", "²", "\u0301", "x" * 100_000, "各" * 9_000])
+def test_any_text_has_words(text: str) -> None:
+    assert indexed(text) == indexed(text)
+    assert keys(text) == keys(text)
+
+
+def test_a_word_loads_two_stemmers_and_no_other() -> None:
+    code = (
+        "import sys; from mdmemory.text import words; assert 'snowballstemmer' not in str("
+        "sys.modules.keys()); words.stem('tests'); import snowballstemmer;"
+        "print(snowballstemmer.stemmer('german').stemWord('Datenbanken'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=HUNG
+    )
+    assert done.stdout.split() == ["Datenbank"]
