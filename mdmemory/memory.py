@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.assistant import Stored
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.outcome import Extracted
-    from mdmemory.capture.pending import Waiting
+    from mdmemory.capture.pending import PendingFact
     from mdmemory.compact.runner import Outcome
     from mdmemory.git.commits_of_store import History
     from mdmemory.git.lock import Patience
@@ -310,7 +310,7 @@ class Memory:
         with self.state() as state:
             return store.evidence.recorded(state, limit)
 
-    def pending(self) -> list[Waiting]:
+    def pending(self) -> list[PendingFact]:
         """Candidates without enough proof, which wait for a person."""
         with self.state() as state:
             return capture.pending.waiting(state, self._today())
@@ -319,7 +319,7 @@ class Memory:
         """Store a candidate that waits: a person stands by it."""
         return capture.pending.accept(self._writer(), id, today=self._today())
 
-    def drop(self, id: str) -> Waiting:
+    def drop(self, id: str) -> PendingFact:
         """Take a candidate off the list; for 30 days it is not proposed again."""
         return capture.pending.drop(self._writer(), id, today=self._today())
 

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable
 from operator import attrgetter
 
 from mdmemory.note.note import Head
-from mdmemory.store.index import Columns, Index, arrange, clean, line, section, trace, weigh
+from mdmemory.store.index import Index, IndexColumns, arrange, clean, line, section, trace, weigh
 
 
 def build(heads: Iterable[Head], *, held: Collection[str] = (), **limits: int) -> Index:
     """The index of a store with these notes, in any order; `held` are files on hold."""
     ordered = sorted(heads, key=attrgetter("file"))
-    columns = Columns(
+    columns = IndexColumns(
         files=[head.file for head in ordered],
         sections=[section(head, head.file in held) for head in ordered],
         names=[clean(head.name) for head in ordered],

@@ -18,7 +18,7 @@ _PATH = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ComparedFact:
     """A fact as it is compared."""
 
     text: str
@@ -26,7 +26,7 @@ class Statement:
     kind: str = ""
 
 
-def place_of(statement: Statement) -> str:
+def place_of(statement: ComparedFact) -> str:
     """The identity under which a statement is grouped; "" for one that only its words identify."""
     grouped = statement.type in ("project", "reference") and statement.kind != "decision"
     return identity(statement.text) if grouped else ""

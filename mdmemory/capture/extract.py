@@ -30,12 +30,12 @@ from mdmemory import (
     unseen,
 )
 from mdmemory.capture.duplicates import (
-    Statement,
+    ComparedFact,
     canonical,
     place_of,
 )
 from mdmemory.capture.gate import (
-    Verdict,
+    GateVerdict,
     judge,
 )
 from mdmemory.capture.near import (
@@ -213,7 +213,7 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
     shown, kinds = redact(visible)
     asked = asked_in([Turn("", "user", text)])
     stated, verdict = _asked(asked) if asked else _proposed(shown)
-    what = stated[0] if stated else Statement(shown, "feedback")
+    what = stated[0] if stated else ComparedFact(shown, "feedback")
     key = canonical(what.text)
     return {
         "text": shown,
@@ -229,20 +229,20 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
     }
 
 
-def _asked(facts: Sequence[Asked]) -> tuple[list[Statement], Verdict]:
+def _asked(facts: Sequence[Asked]) -> tuple[list[ComparedFact], GateVerdict]:
     """What of a request is stored. The gate is not asked: only what makes it no fact counts."""
-    good = [Statement(f.text, f.trigger.type, f.trigger.kind) for f in facts if not f.reason]
-    return good, Verdict(bool(good), tuple(dict.fromkeys(f.reason for f in facts if f.reason)))
+    good = [ComparedFact(f.text, f.trigger.type, f.trigger.kind) for f in facts if not f.reason]
+    return good, GateVerdict(bool(good), tuple(dict.fromkeys(f.reason for f in facts if f.reason)))
 
 
-def _proposed(text: str) -> tuple[list[Statement], Verdict]:
+def _proposed(text: str) -> tuple[list[ComparedFact], GateVerdict]:
     """What the gate would say if a model proposed this text as a fact."""
-    candidate = Statement(" ".join(text.split()), *type_of(text))
+    candidate = ComparedFact(" ".join(text.split()), *type_of(text))
     verdict = judge(candidate.text, type=candidate.type, source="extraction")
     return [candidate] if verdict.accepted else [], verdict
 
 
-def _near(what: Statement, key: str, existing: Sequence[StoredNote]) -> list[dict[str, object]]:
+def _near(what: ComparedFact, key: str, existing: Sequence[StoredNote]) -> list[dict[str, object]]:
     """The notes that say the same (1.0), or speak of the same place (0.9)."""
     place = place_of(what)
     found: list[dict[str, object]] = []
@@ -250,7 +250,7 @@ def _near(what: Statement, key: str, existing: Sequence[StoredNote]) -> list[dic
         head = stored.note.head
         if key in keys_of(stored.note):
             found.append({"file": stored.file, "score": 1.0})
-        elif place and place == place_of(Statement(stored.note.body, head.type, head.kind)):
+        elif place and place == place_of(ComparedFact(stored.note.body, head.type, head.kind)):
             found.append({"file": stored.file, "score": 0.9})
     return found
 

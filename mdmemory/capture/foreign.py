@@ -13,7 +13,7 @@ from itertools import islice
 
 from mdmemory import bounds
 from mdmemory.capture.extract import description_of, name_of
-from mdmemory.capture.pending import Waiting
+from mdmemory.capture.pending import PendingFact
 from mdmemory.capture.triggers import foreign, openings
 from mdmemory.capture.whose_words import ORDER
 from mdmemory.privacy.private import strip_private
@@ -35,10 +35,10 @@ def requests(text: str) -> list[str]:
     return _redacted(line for line in _lines(text) if openings(line))
 
 
-def orders(text: str, session: str, today: str) -> list[Waiting]:
+def orders(text: str, session: str, today: str) -> list[PendingFact]:
     """What of it reads like an order to an assistant, for a person to look at."""
     return [
-        Waiting(
+        PendingFact(
             "feedback", "", name_of(line), description_of(line), line, session, today,
             ("order", "pasted"),
         )

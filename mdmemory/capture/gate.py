@@ -24,21 +24,21 @@ OF_THE_CLAIM = ("task", "progress", "event", "measured", "temporary")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateVerdict:
     """`reasons` are codes in the order of `REASONS`; () when nothing speaks against the text."""
 
     accepted: bool
     reasons: tuple[str, ...] = ()
 
 
-def judge(text: str, *, type: str, source: str) -> Verdict:
+def judge(text: str, *, type: str, source: str) -> GateVerdict:
     """Whether a fact may become a note. `source` explicit and manual pass whatever they say.
 
     The text is redacted already; `type` is one of the four. Soft reasons are told, and forgiven
     where the fact says why.
     """
     if source in TRUSTED:
-        return Verdict(True)
+        return GateVerdict(True)
     fact = _without_frame(" ".join(text[:JUDGED].split()), type)
     claim = wordlists.pattern("{gate.reason}", fact).sub("", fact).strip() or fact
     found = tuple(
@@ -48,7 +48,7 @@ def judge(text: str, *, type: str, source: str) -> Verdict:
         and (code not in OF_THE_CLAIM or claim == fact or speaks_against(claim, type))
     )
     forgiven = set(found) <= set(SOFT) and _says("{gate.why}", fact)
-    return Verdict(not found or forgiven, found)
+    return GateVerdict(not found or forgiven, found)
 
 
 def _without_frame(fact: str, type: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from mdmemory.capture.extract import Proposal, description_of
 from mdmemory.capture.judge import Judged
-from mdmemory.capture.pending import Waiting
+from mdmemory.capture.pending import PendingFact
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
 from mdmemory.git.transaction import Change
@@ -87,11 +87,11 @@ class Findings:
             dropped=[*self.asked.dropped, *dropped],
         )  # fmt: skip
 
-    def waiting(self, today: str) -> list[Waiting]:
+    def waiting(self, today: str) -> list[PendingFact]:
         """The candidates that wait for a person."""
         found = [each for each in self.judged if each.outcome == "pending"]
         return [
-            Waiting(
+            PendingFact(
                 each.candidate.type, each.candidate.kind, each.candidate.name,
                 description_of(each.candidate.description), each.candidate.body, self.session,
                 today, each.reasons,

@@ -24,7 +24,7 @@ KEPT_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingFact:
     """A fact that waits; `since` is `YYYY-MM-DD`, `reasons` say what proof it lacks."""
 
     type: str
@@ -43,7 +43,7 @@ class Waiting:
         return "p-" + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
 
 
-def put(state: State, found: Sequence[Waiting], today: str) -> None:
+def put(state: State, found: Sequence[PendingFact], today: str) -> None:
     """Let these wait. One that waits already, or that a person dropped, stays as it is."""
     insert = "INSERT OR IGNORE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
     rows = [
@@ -59,14 +59,16 @@ def put(state: State, found: Sequence[Waiting], today: str) -> None:
     )
 
 
-def waiting(state: State, today: str) -> list[Waiting]:
+def waiting(state: State, today: str) -> list[PendingFact]:
     """Those that wait, the newest first."""
     state.change(_expiry(today))
     query = (
         "SELECT type, kind, name, description, body, session, since, reasons FROM pending"
         " WHERE dropped = 0 ORDER BY since DESC, rowid DESC"
     )
-    return [replace(Waiting(*row), reasons=tuple(json.loads(row[-1]))) for row in state.rows(query)]
+    return [
+        replace(PendingFact(*row), reasons=tuple(json.loads(row[-1]))) for row in state.rows(query)
+    ]
 
 
 def accept(writer: Writer, id: str, *, today: str) -> Edited:
@@ -82,7 +84,7 @@ def accept(writer: Writer, id: str, *, today: str) -> Edited:
     return done
 
 
-def drop(writer: Writer, id: str, *, today: str) -> Waiting:
+def drop(writer: Writer, id: str, *, today: str) -> PendingFact:
     """Take one off the list; for 30 days it is not proposed again. Raises NotFound."""
     with writer.state() as state:
         chosen = _find(state, id, today)
@@ -95,7 +97,7 @@ def drop(writer: Writer, id: str, *, today: str) -> Waiting:
     return chosen
 
 
-def _find(state: State, id: str, today: str) -> Waiting:
+def _find(state: State, id: str, today: str) -> PendingFact:
     for each in waiting(state, today):
         if each.id == id:
             return each

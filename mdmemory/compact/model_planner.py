@@ -62,7 +62,7 @@ from mdmemory.compact.plan import (
     shown,
 )
 from mdmemory.compact.planner import (
-    Proposal,
+    ProposedPlan,
     Tokens,
 )
 from mdmemory.compact.removals import (
@@ -375,7 +375,7 @@ Report = Callable[[int, int, str], None]  # done, total, what
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelPlanner:
     """The planner of this `kind` ("openai", "opencode").
 
     `ask` finds the model, `today` is the day (YYYY-MM-DD) that it is told, `redact` cleans text of
@@ -388,7 +388,7 @@ class Asked:
     redact: Callable[[str], str]
     report: Report = lambda *_: None
 
-    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         """A plan in which what the model said stands as far as the guards let it pass.
 
         Notes that redaction would change are not shown. A model that fails is told as `failed`.
@@ -399,7 +399,7 @@ class Asked:
 
 @dataclass
 class _Pass:
-    planner: Asked
+    planner: ModelPlanner
     talk: Talk
     notes: Sequence[StoredNote]
     conflicts: Sequence[Entry]
@@ -408,7 +408,7 @@ class _Pass:
     refused: list[tuple[Op, str, str]] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
 
-    def proposal(self) -> Proposal:
+    def proposal(self) -> ProposedPlan:
         free = [note for note in self.notes if may_be_shown(note, self.planner.redact)]
         parts = batches(free, lambda note: size(whole(note)), MAX_CHARS) if len(free) > 1 else []
         heads = batches(free, lambda note: size(brief(note)), MAX_CHARS) if len(parts) > 1 else []
@@ -417,7 +417,7 @@ class _Pass:
         ops, more = gathered([*self.flags, *self.ops], self.notes, self.conflicts)
         files = {file for op in ops for file in named(op)}
         digests = {note.file: note.digest for note in free if note.file in files}
-        return Proposal(
+        return ProposedPlan(
             render(ops, digests), self.talk.tokens, more or bool(self.talk.failed),
             self.talk.name, tuple(self.refused), tuple(self.refusals), tuple(self.talk.failed),
             tuple(self.talk.rejected),

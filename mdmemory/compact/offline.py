@@ -24,7 +24,7 @@ from mdmemory.compact.plan import (
     named,
     render,
 )
-from mdmemory.compact.planner import Proposal
+from mdmemory.compact.planner import ProposedPlan
 from mdmemory.compact.removals import removable
 from mdmemory.compact.result import best, standing
 from mdmemory.compact.same import Sentence, has_own_keys, same_key, sentences, wording
@@ -55,7 +55,7 @@ class Offline:
     history: History | None = None
     kind: str = "offline"
 
-    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         """A plan of merges and flags, the same for the same notes and ledger. What was taken back
         stands in it, too, and may name a file for the second time: whoever applies it leaves
         that out."""
@@ -75,7 +75,7 @@ class Offline:
         ops: list[Op] = [*merges, *flags, *old_merges, *old_flags]
         files = {file for op in ops for file in named(op)}
         digests = {note.file: note.digest for note in notes if note.file in files}
-        return Proposal(render(ops, digests), more=more or waits)
+        return ProposedPlan(render(ops, digests), more=more or waits)
 
     def _taken_back(self, notes: Mapping[str, StoredNote]) -> _IsOld:
         if self.history is None:

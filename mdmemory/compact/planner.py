@@ -24,7 +24,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ProposedPlan:
     """An answer as it came, a plan with its digests when all went well, and its cost.
 
     `more`: a limit left work that another pass would find, with no note changed. `model` is the
@@ -50,7 +50,7 @@ class Planner(Protocol):
     def kind(self) -> str:
         """The word for it in settings, status and the compact JSON."""
 
-    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         """A plan for these notes. `conflicts` are all entries of the ledger, cleared ones too.
 
         The caller leaves out what must not be read by a planner, such as held notes.
@@ -64,6 +64,6 @@ class Given:
     plan: str | bytes
     kind: str = "given"
 
-    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         """The plan that was given."""
-        return Proposal(self.plan)
+        return ProposedPlan(self.plan)

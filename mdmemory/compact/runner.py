@@ -29,7 +29,7 @@ from mdmemory.compact.plan import (
     parse,
     shown,
 )
-from mdmemory.compact.planner import Given, Planner, Proposal, Tokens
+from mdmemory.compact.planner import Given, Planner, ProposedPlan, Tokens
 from mdmemory.compact.removals import removed
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs
@@ -210,7 +210,7 @@ class Compactor:
         with self.writer.state() as state:
             return due(state.last_pass(), digests, self.now, self.writer.project.settings)
 
-    def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> Proposal:
+    def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> ProposedPlan:
         try:
             return self.planner.propose(notes, conflicts=conflicts.parse(self._ledger()))
         except Exception:
@@ -218,7 +218,7 @@ class Compactor:
                 self._record("failed")
             raise
 
-    def _judge_and_apply(self, proposal: Proposal, dry_run: bool, if_due: bool) -> Outcome:
+    def _judge_and_apply(self, proposal: ProposedPlan, dry_run: bool, if_due: bool) -> Outcome:
         outcome = Outcome("noop", self.planner.kind, proposal.tokens, model=proposal.model)
         outcome.automatic = if_due
         try:
@@ -232,7 +232,7 @@ class Compactor:
             self._apply(plan, outcome, proposal, dry_run)
         return outcome
 
-    def _apply(self, plan: Plan, outcome: Outcome, proposal: Proposal, dry_run: bool) -> None:
+    def _apply(self, plan: Plan, outcome: Outcome, proposal: ProposedPlan, dry_run: bool) -> None:
         notes = {note.file: note for note in self.writer.refresher.store.notes()}
         plan, taken = taken_back.without(plan, notes, self.writer.history)
         removals = outcome.automatic and any(map(removed, plan.ops))
@@ -332,7 +332,7 @@ class Compactor:
             digests = _digests(self.writer.refresher.store.notes())
             state.record_pass(self.now.isoformat(), outcome, digests)
 
-    def _keep(self, proposal: Proposal, outcome: Outcome) -> None:
+    def _keep(self, proposal: ProposedPlan, outcome: Outcome) -> None:
         given = () if outcome.model or outcome.outcome != "refused" else (proposal.answer,)
         answers = [*map(_text, given), *proposal.rejected]
         try:
@@ -394,7 +394,7 @@ def _planner(
         from mdmemory.compact.offline import Offline
 
         return Offline(writer.history)
-    from mdmemory.compact.model_planner import Asked
+    from mdmemory.compact.model_planner import ModelPlanner
     from mdmemory.llm.choose import asking
 
     def ask() -> Asking:
@@ -402,7 +402,7 @@ def _planner(
         assert chosen is not None, "a planner with a model is chosen"
         return chosen
 
-    return Asked(kind, ask, today, redacted, report)
+    return ModelPlanner(kind, ask, today, redacted, report)
 
 
 def describe(op: Op) -> str:

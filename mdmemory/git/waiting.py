@@ -28,7 +28,7 @@ _KEPT = "memory: texts that no branch took over\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WaitingCommit:
     """A commit to be: `data` as git has it, and of each file what stood there before and after."""
 
     commit: str
@@ -70,11 +70,13 @@ class Waiting:
         trees.objects.write([begin, *([] if head else [empty])])
         return trees.objects.id(begin)
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[WaitingCommit]:
         """The commits to be, the oldest first."""
         with self.history.trees.open():
             return [
-                Step(commit, self.history.trees.commit(commit), self._changed(parent, commit))
+                WaitingCommit(
+                    commit, self.history.trees.commit(commit), self._changed(parent, commit)
+                )
                 for commit, parent in self._chain()
             ][::-1]
 

@@ -13,7 +13,7 @@ from datetime import date
 from mdmemory.search import ranking
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
 from mdmemory.search.query import Query, Term, parse
-from mdmemory.search.ranking import Asked, Channel
+from mdmemory.search.ranking import Channel, TermMatch
 from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit
 
 CANDIDATES = 60  # chunks that are looked at, or more where more hits are asked for
@@ -124,7 +124,7 @@ def _windows(database: Database, turns: Collection[int]) -> dict[int, list[int]]
     }  # fmt: skip
 
 
-def _in_windows(term: Asked, windows: Mapping[int, Collection[int]]) -> Asked:
+def _in_windows(term: TermMatch, windows: Mapping[int, Collection[int]]) -> TermMatch:
     """A term that a turn has, too, if a neighbour has it."""
     chunks = {
         turn for turn, beside in windows.items()
@@ -146,11 +146,11 @@ def _by_meaning(
     return near, low
 
 
-def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term], list[Asked]]:
+def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term], list[TermMatch]]:
     """The terms to search for, misspelled ones among them guessed, and who has each."""
     total = database.count(source)
     terms: list[Term] = []
-    asked: list[Asked] = []
+    asked: list[TermMatch] = []
     for term in query.terms:
         held = database.holding(term, source, MANY) if term.weight else set()
         if term.weight and not held:
@@ -159,14 +159,14 @@ def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term
         terms.append(term)
         if term.weight:
             weight = term.weight * ranking.rarity(len(held), total)
-            asked.append(Asked(weight, held, term.sure, telling=term.weight >= 1))
+            asked.append(TermMatch(weight, held, term.sure, telling=term.weight >= 1))
     return terms, asked
 
 
 def _exactly(
-    database: Database, terms: Sequence[Term], asked: Sequence[Asked], source: str,
+    database: Database, terms: Sequence[Term], asked: Sequence[TermMatch], source: str,
     among: Collection[int],
-) -> list[Asked]:  # fmt: skip
+) -> list[TermMatch]:  # fmt: skip
     """The same, knowing of the words that too many chunks have which of some chunks have them."""
     weighing = [term for term in terms if term.weight]
     return [

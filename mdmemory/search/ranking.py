@@ -34,7 +34,7 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TermMatch:
     """One term of a query: how much it says, and the chunks that have it. `telling` terms are
     what the query is about."""
 
@@ -66,7 +66,7 @@ def rarity(held: int, total: int) -> float:
     return math.log(1 + (total - held + 0.5) / (held + 0.5))
 
 
-def covered(asked: Sequence[Asked], chunk: int) -> float:
+def covered(asked: Sequence[TermMatch], chunk: int) -> float:
     """The share of what was asked for that a chunk has, from 0 to 1.
 
     Of a long query its rarest words are enough for all of it.

@@ -30,7 +30,7 @@ RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can k
 ROW = "f.source, f.file, f.name, f.title, f.description, f.date, f.status, c.start, c.end, c.text"
 
 
-class Connected:
+class SQLiteFile:
     """A file with our tables. Opening it makes them where they are missing or of another stamp."""
 
     def __init__(self, path: Path | None, stamp: str, *, anew: bool = False) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from mdmemory.search.database import Row
-from mdmemory.search.sqlite_file import ROW, Connected, numbers
+from mdmemory.search.sqlite_file import ROW, SQLiteFile, numbers
 
 
-class Vectors(Connected):
+class Vectors(SQLiteFile):
     """What a `Database` does with vectors."""
 
     def without_vector(self, source: str, model: str) -> int:

@@ -15,7 +15,7 @@ _NAMED = 60  # characters that the warning repeats of a lost end
 
 
 @dataclass(frozen=True, slots=True)
-class Updated:
+class CoreUpdate:
     """The blocks after a change; `warning` quotes a lost end, "" when the text fits."""
 
     blocks: dict[str, str]
@@ -27,7 +27,7 @@ def blocks_of(document: Mapping[str, object] | None) -> dict[str, str]:
     return {name: str(document[name]) for name in BLOCKS if document and document.get(name)}
 
 
-def update(blocks: Mapping[str, str], name: str, content: str, mode: str = "replace") -> Updated:
+def update(blocks: Mapping[str, str], name: str, content: str, mode: str = "replace") -> CoreUpdate:
     """Replace a block by `content`, or (append) add it as a line; a text too long loses its end.
 
     Raises UsageError for an unknown block or mode.
@@ -47,7 +47,7 @@ def update(blocks: Mapping[str, str], name: str, content: str, mode: str = "repl
         f"{cut(' '.join(lost.split()), _NAMED)!r} on. Shorten the block and replace it."
     )
     others = {other: old for other, old in blocks.items() if other != name}
-    return Updated(others | ({name: block} if block else {}), warning if lost else "")
+    return CoreUpdate(others | ({name: block} if block else {}), warning if lost else "")
 
 
 def render(blocks: Mapping[str, str]) -> str:

@@ -113,7 +113,7 @@ class Error:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SessionFact:
     """A candidate for a note; `type` is decision, project... as in a summary's section."""
 
     type: str
@@ -128,7 +128,7 @@ class Hot:
     files: list[File] = field(default_factory=list)
     errors: list[Error] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
-    pending: list[Candidate] = field(default_factory=list)
+    pending: list[SessionFact] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
         """The state as a JSON object."""
@@ -144,7 +144,7 @@ def hot_of(document: Mapping[str, Any] | None) -> Hot:
             [File(**each) for each in parts.get("files", ())],
             [Error(**each) for each in parts.get("errors", ())],
             [str(each) for each in parts.get("decisions", ())],
-            [Candidate(**each) for each in parts.get("pending", ())],
+            [SessionFact(**each) for each in parts.get("pending", ())],
         )
     except (TypeError, ValueError, AttributeError):
         return Hot()
@@ -181,7 +181,7 @@ def decide(hot: Hot, text: str) -> None:
 
 def propose(hot: Hot, type: str, text: str) -> None:
     """Record a candidate for a note."""
-    new = Candidate(type, line(text, MAX_TEXT))
+    new = SessionFact(type, line(text, MAX_TEXT))
     if new.text:
         hot.pending = [*(each for each in hot.pending if each != new), new][-KEPT["pending"] :]
 

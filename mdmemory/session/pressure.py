@@ -40,7 +40,7 @@ INTERVENES = "critical"
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ContextUsage:
     """The size of the context: tokens as the provider counted them, tokens that fit, and characters
     that we saw go into it; 0 is unknown."""
 
@@ -75,7 +75,9 @@ def level(percent: float, table: Sequence[Threshold]) -> Threshold:
     return [each for each in table if percent >= each.percent or each is table[0]][-1]
 
 
-def notice(before: str, usage: Usage, table: Sequence[Threshold], sizes: Mapping[str, int]) -> str:
+def notice(
+    before: str, usage: ContextUsage, table: Sequence[Threshold], sizes: Mapping[str, int]
+) -> str:
     """The text for the turn, "" while the level is still `before`.
 
     At the highest level it lists our blocks in the prompt (`sizes`, in characters) and the choices.

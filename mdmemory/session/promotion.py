@@ -31,7 +31,7 @@ _SELECT = "SELECT id, session, type, text, since, attempts, outcome FROM promoti
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """A row of the journal. `outcome` is "" (to do), stored, absorbed, superseded, waiting (for a
     person) or rejected; `since` is a day."""
 
@@ -76,10 +76,10 @@ def enter(state: State, session: str, hot: Hot, today: str) -> None:
     )  # fmt: skip
 
 
-def journal(state: State, session: str | None = None) -> list[Entry]:
+def journal(state: State, session: str | None = None) -> list[JournalEntry]:
     """The entries of a session, or of all sessions, the oldest first."""
     query = f"{_SELECT} WHERE ?1 IS NULL OR session = ?1 ORDER BY since, rowid"
-    return [Entry(*row) for row in state.rows(query, (session,))]
+    return [JournalEntry(*row) for row in state.rows(query, (session,))]
 
 
 def promote(
@@ -112,7 +112,7 @@ def promote(
 
 
 def _captured(
-    writer: Writer, session: str, left: list[Entry], turns: Sequence[Turn], now: datetime,
+    writer: Writer, session: str, left: list[JournalEntry], turns: Sequence[Turn], now: datetime,
     account: Accounting,
 ) -> dict[str, str]:  # fmt: skip
     """Outcomes by id, counted in `account`; {} if the write failed."""
@@ -150,7 +150,7 @@ def _outcome(reasons: object) -> str:
     return "absorbed" if "known" in named else "rejected"
 
 
-def _another_try(left: list[Entry], account: Accounting) -> list[Statement]:
+def _another_try(left: list[JournalEntry], account: Accounting) -> list[Statement]:
     """Count an attempt; entries after their last attempt are rejected."""
     given_up = [each for each in left if each.attempts + 1 >= MAX_ATTEMPTS]
     account.rejected += [each.text for each in given_up]
@@ -159,7 +159,7 @@ def _another_try(left: list[Entry], account: Accounting) -> list[Statement]:
     return [(change, ("rejected" if each.id in ids else TO_DO, each.id)) for each in left]
 
 
-def _superseded(entries: Sequence[Entry]) -> list[Entry]:
+def _superseded(entries: Sequence[JournalEntry]) -> list[JournalEntry]:
     """Decisions that a later decision of the same session contradicts."""
     from mdmemory.text.contradiction import Profile, contradiction
 

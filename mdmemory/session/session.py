@@ -18,7 +18,7 @@ from mdmemory.files import writing
 from mdmemory.session import core, hot, pressure, pruning, storage, working
 from mdmemory.session.cleaning import clean, visible
 from mdmemory.session.hot import Hot, hot_of
-from mdmemory.session.pressure import Usage
+from mdmemory.session.pressure import ContextUsage
 from mdmemory.session.storage import Parts
 from mdmemory.session.working import Working, working_of
 
@@ -136,10 +136,10 @@ class SessionMemory:
         """The core blocks as they are now."""
         return core.blocks_of(self._parts().get("core"))
 
-    def core_update(self, block: str, content: str, mode: str, *, now: datetime) -> core.Updated:
+    def core_update(self, block: str, content: str, mode: str, *, now: datetime) -> core.CoreUpdate:
         """Change a core block; the prompt shows it after `new_epoch`. Raises UsageError."""
 
-        def edit(parts: Parts) -> core.Updated:
+        def edit(parts: Parts) -> core.CoreUpdate:
             updated = core.update(core.blocks_of(parts.get("core")), block, content, mode)
             parts["core"] = dict(updated.blocks)
             return updated
@@ -211,7 +211,7 @@ class SessionMemory:
         # the last counts hold until there are new ones
         counts["tokens"] = tokens = tokens or _whole(counts.get("tokens"))
         counts["window"] = window = window or _whole(counts.get("window"))
-        usage = Usage(tokens, window, _whole(counts.get("characters")))
+        usage = ContextUsage(tokens, window, _whole(counts.get("characters")))
         notice = pressure.notice(str(counts.get("level", table[0].level)), usage, table, sizes)
         counts["level"] = pressure.level(usage.percent, table).level
         return [notice] if notice and self._is_on("pressure") else []

@@ -29,7 +29,7 @@ from mdmemory.store.remembered import (
     SECTIONS,
     TRACES,
     Columns,
-    Memory,
+    SavedCatalog,
 )
 from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
@@ -128,10 +128,10 @@ class Catalog:
         values = {file: self._values(note) if note else None for file, note in replaced.items()}
         return _with(self._known, values)
 
-    def columns(self, foreseen: Columns | None = None) -> index.Columns:
+    def columns(self, foreseen: Columns | None = None) -> index.IndexColumns:
         """What `index.arrange` needs, now or as it is foreseen."""
         known = self._known if foreseen is None else foreseen
-        return index.Columns(
+        return index.IndexColumns(
             known[FILES], known[SECTIONS], known[NAMES], known[LINES], known[TRACES],
             held=len(known) - known[HELD].count(""),
         )  # fmt: skip
@@ -158,7 +158,7 @@ class Catalog:
         young = [file for file, time in times if time >= limit]
         is_settled = newest < limit
         is_sealed = is_settled and not young and not self._is_ahead
-        memory = Memory(
+        memory = SavedCatalog(
             _short(others) if is_settled else "-",
             _unprinted(self._known, young) if young else self._known,
             self._all_heads(),
@@ -174,7 +174,7 @@ class Catalog:
         return remembered.is_sealed(self._cache, self._stamp, _seal(self._sight, others))
 
     @cached_property
-    def _memory(self) -> Memory:
+    def _memory(self) -> SavedCatalog:
         return remembered.read(self._cache, self._stamp)
 
     @cached_property

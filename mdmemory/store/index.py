@@ -70,7 +70,7 @@ _compiled: Callable[[str], re.Pattern[str]] = cache(re.compile)
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class IndexColumns:
     """What the index needs of each note, a list per property, all in the order of `files`.
 
     Lists, because one pass in C over 10,000 strings costs a tenth of 10,000 objects. `files` are
@@ -98,7 +98,7 @@ class Index:
     more: str | None
     listed: tuple[str, ...]
     total: int
-    _columns: Columns
+    _columns: IndexColumns
 
     @cached_property
     def strengths(self) -> Mapping[str, float]:
@@ -107,7 +107,7 @@ class Index:
 
 
 def arrange(
-    columns: Columns,
+    columns: IndexColumns,
     *,
     conflicts: int = 0,
     max_chars: int = MAX_CHARS,
@@ -199,11 +199,11 @@ def _width(text: str) -> int:
     return len(text) + (WIDE - 1) * wide
 
 
-def _fits(columns: Columns, shown: Sequence[int], room: int, max_entries: int) -> bool:
+def _fits(columns: IndexColumns, shown: Sequence[int], room: int, max_entries: int) -> bool:
     return len(shown) <= max_entries and room >= sum(map(_width, _body(columns, shown)))
 
 
-def _choose(columns: Columns, best: Sequence[int], room: int, max_entries: int) -> set[int]:
+def _choose(columns: IndexColumns, best: Sequence[int], room: int, max_entries: int) -> set[int]:
     """Best first, within the caps; then the free places to the best left over.
 
     A line that would not fit is passed over and the next tried.
@@ -231,7 +231,7 @@ def _choose(columns: Columns, best: Sequence[int], room: int, max_entries: int) 
     return chosen
 
 
-def _more(columns: Columns, others: Sequence[int], strengths: Sequence[float]) -> str:
+def _more(columns: IndexColumns, others: Sequence[int], strengths: Sequence[float]) -> str:
     """The text of _MORE.md: all of `others` if they fit, else the best, and how many those are."""
     text = _TOP_OF_MORE + "".join(_body(columns, others))
     if _bytes(text) <= MAX_MORE:
@@ -254,14 +254,14 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
 
 
-def _cost(columns: Columns, place: int, opened: Collection[str]) -> int:
+def _cost(columns: IndexColumns, place: int, opened: Collection[str]) -> int:
     """What a line takes from the room: itself, and its heading when it is the first below it."""
     heading = columns.sections[place]
     above = 0 if heading in opened else _width(_HEADING.format(heading))
     return above + _width(columns.lines[place]) + 1
 
 
-def _in_order(columns: Columns) -> list[int]:
+def _in_order(columns: IndexColumns) -> list[int]:
     """All notes that may be listed by section, then name, then file (the order they come in)."""
     sections: dict[str, list[int]] = {name: [] for name in set(columns.sections)}
     for place, name in enumerate(columns.sections):
@@ -273,7 +273,7 @@ def _in_order(columns: Columns) -> list[int]:
     return ordered
 
 
-def _body(columns: Columns, ordered: Iterable[int]) -> Iterator[str]:
+def _body(columns: IndexColumns, ordered: Iterable[int]) -> Iterator[str]:
     for name, places in groupby(ordered, key=columns.sections.__getitem__):
         yield _HEADING.format(name)
         yield "\n".join([columns.lines[place] for place in places])
@@ -322,7 +322,7 @@ def pool(trace: str) -> str:
     return trace.partition(" ")[0]
 
 
-def _strengths(columns: Columns) -> list[float]:
+def _strengths(columns: IndexColumns) -> list[float]:
     known = weigh(columns.traces)
     return [known[trace] for trace in columns.traces]
 

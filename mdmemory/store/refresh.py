@@ -167,7 +167,7 @@ class Refresher:
         self.catalog().take(foreseen.replaced, foreseen.known)
         self.catalog().save()
 
-    def _arrange(self, columns: index.Columns, ledger: str) -> index.Index:
+    def _arrange(self, columns: index.IndexColumns, ledger: str) -> index.Index:
         return index.arrange(
             columns,
             conflicts=_count_open(ledger) if ledger else 0,

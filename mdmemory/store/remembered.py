@@ -93,7 +93,7 @@ class Columns:
         return [encoded("\n".join(self[at])) if raw is None else raw for at, raw in raws]
 
 
-class Memory(NamedTuple):
+class SavedCatalog(NamedTuple):
     """What the file holds. `others` is the word for the generated files at the last save. `heads`
     are packed lines, of which the last about a file counts: they are many bytes that few commands
     need, so a change only adds to them.
@@ -111,7 +111,7 @@ class Memory(NamedTuple):
         return f"mdmemory catalog {' '.join(map(str, about))}\n".encode(), body
 
 
-NOTHING = Memory("-", Columns([[] for _ in range(HELD + 1)]), b"")
+NOTHING = SavedCatalog("-", Columns([[] for _ in range(HELD + 1)]), b"")
 
 
 class _About(NamedTuple):
@@ -150,7 +150,7 @@ def is_sealed(cache: Path | None, stamp: str, seal: str) -> bool:
     return about is not None and about.seal == seal
 
 
-def read(cache: Path | None, stamp: str) -> Memory:
+def read(cache: Path | None, stamp: str) -> SavedCatalog:
     """What the file says; NOTHING when it is missing or odd in any way."""
     try:
         data = read_regular(cache, MAX_BYTES) if cache else b""
@@ -162,10 +162,10 @@ def read(cache: Path | None, stamp: str) -> Memory:
     *columns, heads = data[start:].split(b"\0")
     if len(columns) != HELD + 1 or any(c.count(b"\n") + 1 != about.size for c in columns):
         return NOTHING
-    return Memory(about.others, Columns(columns), heads)
+    return SavedCatalog(about.others, Columns(columns), heads)
 
 
-def put(cache: Path, memory: Memory, stamp: str, seal: str) -> None:
+def put(cache: Path, memory: SavedCatalog, stamp: str, seal: str) -> None:
     """Write the file. Raises Unwritable.
 
     In place, and not synced, which costs a tenth of another file put in its place: what a reader

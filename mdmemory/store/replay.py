@@ -14,7 +14,7 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.git.objects import Blob, Object
 from mdmemory.git.transaction import Publisher, Write
-from mdmemory.git.waiting import Step, Waiting
+from mdmemory.git.waiting import Waiting, WaitingCommit
 from mdmemory.store.index import is_generated
 from mdmemory.store.store import GENERATED
 
@@ -66,15 +66,17 @@ def _left(files: list[str], tip: str) -> list[str]:
     ]
 
 
-def _not_there(history: History, steps: list[Step], head: str | None) -> list[Step]:
+def _not_there(
+    history: History, steps: list[WaitingCommit], head: str | None
+) -> list[WaitingCommit]:
     """Without those that HEAD has already: a process was killed when it had just done this."""
     begin = history.parent(steps[0].commit)
     base = history.parent(begin) if begin else None
     if head is None or head == base:
         return steps
     made = {entry.get(ID_TRAILER) for entry in history.log(beyond=base)}
-    found: list[Step] = []
-    group: list[Step] = []  # a change, behind what keeps the bytes that it replaced
+    found: list[WaitingCommit] = []
+    group: list[WaitingCommit] = []  # a change, behind what keeps the bytes that it replaced
     for step, told in zip(steps, history.told([step.commit for step in steps]), strict=True):
         group.append(step)
         if id := told.get(ID_TRAILER):
@@ -88,7 +90,7 @@ class _Plan:
     """Which file of which step goes into the branch; `there` is what the branch has of them."""
 
     history: History
-    steps: list[Step]
+    steps: list[WaitingCommit]
     there: dict[str, Blob]
     whole: bool = True  # every byte that was kept is in the branch
     settled: set[str] = field(default_factory=set)
@@ -121,7 +123,7 @@ class _Plan:
                 anew[step.commit] = tip
         return tip, done
 
-    def _entries(self, step: Step) -> dict[str, Blob | None]:
+    def _entries(self, step: WaitingCommit) -> dict[str, Blob | None]:
         """What of a step is committed, nothing where that were the index alone; `there` follows."""
         found = {}
         for file, (old, new) in step.changed.items():
@@ -167,7 +169,11 @@ class _Plan:
             self.there[file] = blob
 
     def _commit(
-        self, step: Step, parent: str | None, entries: dict[str, Blob | None], anew: dict[str, str]
+        self,
+        step: WaitingCommit,
+        parent: str | None,
+        entries: dict[str, Blob | None],
+        anew: dict[str, str],
     ) -> str:
         trees = self.history.trees
         paths = {self.history.prefix + file: blob for file, blob in entries.items()}

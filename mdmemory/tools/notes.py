@@ -15,7 +15,7 @@ from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.tools.arguments import schema, text, whole
-from mdmemory.tools.tool import AS_DATA, Answer, Caller, Tool
+from mdmemory.tools.tool import AS_DATA, Caller, Tool, ToolAnswer
 
 if TYPE_CHECKING:
     from mdmemory.capture.assistant import Stored
@@ -31,7 +31,7 @@ _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 # --- memory_search -------------------------------------------------------------------------------
 
 
-def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> Answer:
+def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     found = memory.search(given["query"], k=given["max_results"], source=given["source"])
     structured = {
         "mode": found.mode,
@@ -40,10 +40,10 @@ def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> Answer:
     }
     if not found.hits:
         said = "Found 0 relevant memories: the memory does not tell, so do not guess."
-        return Answer("\n".join([said, *found.said]), structured)
+        return ToolAnswer("\n".join([said, *found.said]), structured)
     parts = [f"Found {len(found.hits)} relevant memories:\n{AS_DATA}"]
     parts += [_hit(number, hit) for number, hit in enumerate(found.hits, 1)]
-    return Answer("\n\n".join([*parts, *found.said]), structured)
+    return ToolAnswer("\n\n".join([*parts, *found.said]), structured)
 
 
 def _hit(number: int, hit: Hit) -> str:
@@ -57,14 +57,14 @@ def _hit(number: int, hit: Hit) -> str:
 # --- memory_get ----------------------------------------------------------------------------------
 
 
-def _get(memory: Memory, given: Mapping[str, Any], _: Caller) -> Answer:
+def _get(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     file, lines = given["file"], _numbers(given.get("lines", ""))
     place = _PLACE.fullmatch(file)  # as memory_search writes it
     if place:
         file, lines = place[1], lines or _numbers(file[len(place[1]) + 1 :])
     found = memory.get(file, lines)
     where = f"{found.file}:{found.start_line}-{found.end_line}"
-    return Answer(f"{where}\n{AS_DATA}\n\n{found.text}", asdict(found))
+    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{found.text}", asdict(found))
 
 
 def _numbers(lines: str) -> tuple[int, int] | None:
@@ -79,14 +79,14 @@ def _numbers(lines: str) -> tuple[int, int] | None:
 # --- memory_store --------------------------------------------------------------------------------
 
 
-def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
+def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     done = memory.store(
         given["content"], title=given.get("title", ""),
         type=given.get("type", "") or given.get("category", ""),
         session=caller.session, said=caller.said,
     )  # fmt: skip
     near = [{"file": file, "score": score} for file, score in done.near]
-    return Answer(" ".join(_stored(done)), {**asdict(done), "near": near})
+    return ToolAnswer(" ".join(_stored(done)), {**asdict(done), "near": near})
 
 
 def _stored(done: Stored) -> list[str]:
@@ -123,7 +123,7 @@ def _stored(done: Stored) -> list[str]:
 # --- memory_list, memory_status ------------------------------------------------------------------
 
 
-def _list(memory: Memory, given: Mapping[str, Any], _: Caller) -> Answer:
+def _list(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     rows = memory.listing()
     wanted = given.get("type")
     shown = [row for row in rows if row.status != "held" and wanted in (None, row.head.type)]
@@ -138,7 +138,7 @@ def _list(memory: Memory, given: Mapping[str, Any], _: Caller) -> Answer:
     structured = {
         "total": len(shown), "shown": len(some), "held": held, "notes": [_row(row) for row in some],
     }  # fmt: skip
-    return Answer("\n".join(parts), structured)
+    return ToolAnswer("\n".join(parts), structured)
 
 
 def _line(row: Listed) -> str:
@@ -154,7 +154,7 @@ def _row(row: Listed) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _status(memory: Memory, _: Mapping[str, Any], __: Caller) -> Answer:
+def _status(memory: Memory, _: Mapping[str, Any], __: Caller) -> ToolAnswer:
     found: dict[str, Any] = {
         "store": str(memory.project.store),
         "git": memory.git_state(),
@@ -167,7 +167,7 @@ def _status(memory: Memory, _: Mapping[str, Any], __: Caller) -> Answer:
         f"unconfirmed, {found['held']} held back, {found['conflicts']} in conflict.",
         f"Compaction is due: {found['due']}." if found["due"] else "Compaction is not due.",
     ]
-    return Answer("\n".join(lines), found)
+    return ToolAnswer("\n".join(lines), found)
 
 
 def _notes(count: int) -> str:

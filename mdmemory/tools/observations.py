@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.memory import Memory
 from mdmemory.tools.arguments import schema, text, whole
-from mdmemory.tools.tool import Answer, Caller, Tool
+from mdmemory.tools.tool import Caller, Tool, ToolAnswer
 
 if TYPE_CHECKING:
     from mdmemory.observe.observation import Observation
@@ -23,7 +23,7 @@ def as_json(found: Observation) -> dict[str, Any]:
     return {**own, **asdict(found.draft), **lists, "tokens": found.tokens}
 
 
-def _timeline(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
+def _timeline(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     found = memory.observations().timeline(
         given.get("around", ""), before=given["before"], after=given["after"],
         session=caller.session if given.get("scope") == "session" else "",
@@ -31,10 +31,10 @@ def _timeline(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answe
     rows = [as_json(each) for each in found.observations]
     structured = {"anchor": found.anchor, "total": found.total, "observations": rows}
     if not rows:
-        return Answer("There are no observations here.", structured)
+        return ToolAnswer("There are no observations here.", structured)
     lines = [f"{len(rows)} of {found.total} observations, in their order.", AS_DATA]
     lines += [_line(each, each.id == found.anchor) for each in found.observations]
-    return Answer("\n".join(lines), structured)
+    return ToolAnswer("\n".join(lines), structured)
 
 
 def _line(each: Observation, is_anchor: bool) -> str:
@@ -42,10 +42,10 @@ def _line(each: Observation, is_anchor: bool) -> str:
     return f"{'>' if is_anchor else '-'} {each.head}{files} ~{each.tokens} tokens"
 
 
-def _recall(memory: Memory, given: Mapping[str, Any], _: Caller) -> Answer:
+def _recall(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     found = memory.observations().recall(given["ids"])
     parts = [AS_DATA, *(each.text for each in found)]
-    return Answer("\n\n".join(parts), {"observations": [as_json(each) for each in found]})
+    return ToolAnswer("\n\n".join(parts), {"observations": [as_json(each) for each in found]})
 
 
 OBSERVATIONS = (

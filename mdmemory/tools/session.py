@@ -10,7 +10,7 @@ from mdmemory.memory import Memory
 from mdmemory.session.core import BLOCKS, MODES
 from mdmemory.session.working import POOL, SLOTS, entries, id_of
 from mdmemory.tools.arguments import schema, text
-from mdmemory.tools.tool import Answer, Caller, Tool
+from mdmemory.tools.tool import Caller, Tool, ToolAnswer
 
 # A host that names no session has a server of its own for each, as MCP hosts do.
 _ALONE = f"host-{secrets.token_hex(6)}"
@@ -28,7 +28,7 @@ def _later(memory: Memory, caller: Caller, part: str) -> str:
     return _LATER if caller.session and is_on else ""
 
 
-def _core_update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
+def _core_update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     block = given["block"]
     with memory.session(_session(caller)) as own:
         done = own.core_update(block, given["content"], given["operation"], now=memory.now())
@@ -38,20 +38,20 @@ def _core_update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> An
     said += [f"Warning: {done.warning}"] if done.warning else []
     said += [f"It reads:\n{held}"] if held else []
     found = {"block": block, "content": held, "chars": len(held), "warning": done.warning}
-    return Answer("\n".join(said), found)
+    return ToolAnswer("\n".join(said), found)
 
 
-def _core_read(memory: Memory, _: Mapping[str, Any], caller: Caller) -> Answer:
+def _core_read(memory: Memory, _: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     with memory.session(_session(caller)) as own:
         blocks = own.core_read()
     told = [
         f"{name} ({len(blocks.get(name, ''))} of {most} characters):\n{blocks.get(name, '(empty)')}"
         for name, most in BLOCKS.items()
     ]
-    return Answer("\n\n".join(told), {name: blocks.get(name, "") for name in BLOCKS})
+    return ToolAnswer("\n\n".join(told), {name: blocks.get(name, "") for name in BLOCKS})
 
 
-def _add(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
+def _add(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     with memory.session(_session(caller)) as own:
         id = own.working_add(given["slot"], given["content"], now=memory.now())
         items = [
@@ -60,25 +60,25 @@ def _add(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
         ]
     later = _later(memory, caller, "working")
     said = f"Kept as {id} in {given['slot']}.{later}" if id else "There was nothing to keep."
-    return Answer(said, {"id": id, "items": items})
+    return ToolAnswer(said, {"id": id, "items": items})
 
 
-def _clear(memory: Memory, _: Mapping[str, Any], caller: Caller) -> Answer:
+def _clear(memory: Memory, _: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     with memory.session(_session(caller)) as own:
         own.working_clear(now=memory.now())
-    return Answer("Working memory is empty.", {"cleared": True})
+    return ToolAnswer("Working memory is empty.", {"cleared": True})
 
 
-def _clear_slot(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
+def _clear_slot(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     with memory.session(_session(caller)) as own:
         gone = own.working_clear_slot(given["slot"], now=memory.now())
-    return Answer(f"{given['slot']} is empty; it held {gone}.", {"removed": gone})
+    return ToolAnswer(f"{given['slot']} is empty; it held {gone}.", {"removed": gone})
 
 
-def _remove(memory: Memory, given: Mapping[str, Any], caller: Caller) -> Answer:
+def _remove(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     with memory.session(_session(caller)) as own:
         gone = own.working_remove(given["id"], now=memory.now())
-    return Answer(f"Removed: {gone}", {"removed": gone})
+    return ToolAnswer(f"Removed: {gone}", {"removed": gone})
 
 
 _SLOT = text("Where it belongs; pool is for what is only worth a mention.", among=_PLACES)

@@ -12,9 +12,9 @@ from mdmemory.tools.arguments import checked
 from mdmemory.tools.notes import NOTES
 from mdmemory.tools.observations import OBSERVATIONS
 from mdmemory.tools.session import SESSION
-from mdmemory.tools.tool import Answer, Caller, Tool
+from mdmemory.tools.tool import Caller, Tool, ToolAnswer
 
-__all__ = ["TOOLS", "Answer", "Caller", "Tool", "call", "offered"]
+__all__ = ["TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 
 TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, *SESSION)
 
@@ -34,7 +34,7 @@ def offered(memory: Memory) -> list[Tool]:
 
 def call(
     memory: Memory, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
-) -> Answer:
+) -> ToolAnswer:
     """What a tool answers. Raises UsageError for a tool or arguments that there are not, and the
     MdmemoryError of whatever went wrong."""
     tool = next((each for each in TOOLS if each.name == name), None)
@@ -45,7 +45,7 @@ def call(
         )
     given = checked(name, tool.parameters, arguments)
     answer = tool.run(memory, given, caller or Caller())
-    return Answer(_visible(answer.text), _all_visible(answer.structured))
+    return ToolAnswer(_visible(answer.text), _all_visible(answer.structured))
 
 
 def _visible(text: str) -> str:

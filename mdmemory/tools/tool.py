@@ -21,14 +21,14 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """The same answer twice: in words for a model, and as JSON values."""
 
     text: str
     structured: dict[str, Any]
 
 
-Run = Callable[[Memory, Mapping[str, Any], Caller], Answer]
+Run = Callable[[Memory, Mapping[str, Any], Caller], ToolAnswer]
 
 
 @dataclass(frozen=True, slots=True)

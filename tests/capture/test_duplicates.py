@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.capture.duplicates import Statement, canonical, identity, place_of
+from mdmemory.capture.duplicates import ComparedFact, canonical, identity, place_of
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,6 @@ def test_a_pointer_is_known_by_its_first_url_or_path(text: str, place: str) -> N
 def test_pointers_and_project_facts_are_known_by_their_place_and_ways_of_working_are_not() -> None:
     text = "the deploy board is https://example.org/d/"
     for type_ in ("reference", "project"):
-        assert place_of(Statement(text, type_)) == "https://example.org/d"
-    assert place_of(Statement(text, "project", "decision")) == ""
-    assert {place_of(Statement(text, type_)) for type_ in ("user", "feedback")} == {""}
+        assert place_of(ComparedFact(text, type_)) == "https://example.org/d"
+    assert place_of(ComparedFact(text, "project", "decision")) == ""
+    assert {place_of(ComparedFact(text, type_)) for type_ in ("user", "feedback")} == {""}

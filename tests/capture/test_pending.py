@@ -12,7 +12,7 @@ import pytest
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.capture.pending import KEPT, KEPT_DAYS, Waiting, put, waiting
+from mdmemory.capture.pending import KEPT, KEPT_DAYS, PendingFact, put, waiting
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.store.state import State
@@ -81,10 +81,10 @@ def test_a_dry_run_leaves_nothing_waiting(memory: Memory) -> None:
 def test_fifty_wait_for_thirty_days(tmp_path: Path) -> None:
     today = NOW.date()
 
-    def one(number: int) -> Waiting:
+    def one(number: int) -> PendingFact:
         day = (today + timedelta(days=number // 10)).isoformat()
         fact = f"Fact {number}"
-        return Waiting("project", "", f"n{number}", fact, fact, "s", day, ())
+        return PendingFact("project", "", f"n{number}", fact, fact, "s", day, ())
 
     with State(tmp_path / "state.db") as state:
         put(state, [one(number) for number in range(60)], today.isoformat())

@@ -10,9 +10,9 @@ import pytest
 from scripted import Said, Scripted
 
 from mdmemory.compact import model_planner
-from mdmemory.compact.model_planner import Asked, read
+from mdmemory.compact.model_planner import ModelPlanner, read
 from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, parse
-from mdmemory.compact.planner import Proposal, Tokens
+from mdmemory.compact.planner import ProposedPlan, Tokens
 from mdmemory.errors import BadSetting
 from mdmemory.llm.answer import Asking, ModelFailed
 from mdmemory.store import conflicts
@@ -37,11 +37,15 @@ def notes(make: Any) -> list[StoredNote]:
     ]
 
 
-def ask(notes: Sequence[StoredNote], model: Scripted, ledger: str = "", **more: Any) -> Proposal:
+def ask(
+    notes: Sequence[StoredNote], model: Scripted, ledger: str = "", **more: Any
+) -> ProposedPlan:
     def redact(text: str) -> str:
         return text.replace("hunter2", "[redacted]")
 
-    planner = Asked("scripted", lambda: Asking(model, "the rules"), "2026-06-01", redact, **more)
+    planner = ModelPlanner(
+        "scripted", lambda: Asking(model, "the rules"), "2026-06-01", redact, **more
+    )
     return planner.propose(notes, conflicts=conflicts.parse(ledger))
 
 
@@ -86,7 +90,7 @@ def test_a_note_with_a_secret_is_not_sent_in_parts(notes: list[StoredNote], make
 
 
 def test_notes_that_together_read_like_a_secret_are_not_sent(notes: list[StoredNote]) -> None:
-    planner = Asked("scripted", lambda: pytest.fail("asked"), "2026-06-01",
+    planner = ModelPlanner("scripted", lambda: pytest.fail("asked"), "2026-06-01",
                     lambda text: text.replace("}, {", "[redacted]"))  # fmt: skip
     assert [code for code, _ in planner.propose(notes, conflicts=[]).failed] == ["secret"]
 
@@ -272,7 +276,7 @@ def test_a_model_that_cannot_be_found_is_told(notes: list[StoredNote]) -> None:
     def find() -> Asking:
         raise BadSetting("There is no opencode.", "Install it.")
 
-    done = Asked("opencode", find, "2026-06-01", str).propose(notes, conflicts=[])
+    done = ModelPlanner("opencode", find, "2026-06-01", str).propose(notes, conflicts=[])
     assert done.failed == (("bad_setting", "There is no opencode. Install it."),)
 
 

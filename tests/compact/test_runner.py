@@ -13,7 +13,7 @@ import pytest
 from mdmemory import Memory
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, render
-from mdmemory.compact.planner import Given, Planner, Proposal
+from mdmemory.compact.planner import Given, Planner, ProposedPlan
 from mdmemory.compact.runner import PARTIAL, Compactor, Outcome, describe, due
 from mdmemory.config.settings import load
 from mdmemory.errors import MdmemoryError
@@ -96,7 +96,7 @@ class Acting:
     def __init__(self, act: Callable[[], object], planner: Planner | None = None) -> None:
         self.act, self.planner = act, planner or Offline()
 
-    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         answer = self.planner.propose(notes, conflicts=conflicts)
         self.act()
         return answer
@@ -335,7 +335,9 @@ def test_a_held_note_is_shown_to_no_planner_and_stays(shop: Shop) -> None:
     text, shown = mine.read_bytes(), []
 
     class Looking(Offline):
-        def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> Proposal:
+        def propose(
+            self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]
+        ) -> ProposedPlan:
             shown.extend(note.file for note in notes)
             return super().propose(notes, conflicts=conflicts)
 

@@ -10,8 +10,8 @@ from mdmemory.search.ranking import (
     LONE,
     NEEDED,
     OTHERS,
-    Asked,
     Channel,
+    TermMatch,
     aged,
     covered,
     enough,
@@ -48,16 +48,16 @@ def test_rare_words_say_more_and_none_says_nothing() -> None:
 
 
 def test_coverage_weighs_what_is_missing() -> None:
-    asked = [Asked(3.0, {1}), Asked(1.0, {1, 2}, sure=0.5)]
+    asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1, 2}, sure=0.5)]
     assert covered(asked, 1) == 0.875
     assert covered(asked, 2) == 0.125 * LONE
     assert covered([], 1) == 1.0
-    assert covered([Asked(1.0, {1})] * 12 + [Asked(0.1, ())] * 30, 1) == 1.0
+    assert covered([TermMatch(1.0, {1})] * 12 + [TermMatch(0.1, ())] * 30, 1) == 1.0
 
 
 def test_one_word_alone_is_enough_when_it_is_all_that_is_asked_for() -> None:
-    assert covered([Asked(3.0, {1})], 1) == 1.0
-    assert covered([Asked(3.0, {1}), Asked(1.0, (), telling=False)], 1) == 0.75
+    assert covered([TermMatch(3.0, {1})], 1) == 1.0
+    assert covered([TermMatch(3.0, {1}), TermMatch(1.0, (), telling=False)], 1) == 0.75
 
 
 def test_what_stands_beside_an_answer_may_cover_less() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.session.pressure import Usage, level, notice, thresholds, usable
+from mdmemory.session.pressure import ContextUsage, level, notice, thresholds, usable
 
 TABLE = thresholds({})
 SIZES = {"core": 1204, "hot": 560}
@@ -15,11 +15,11 @@ SIZES = {"core": 1204, "hot": 560}
 @pytest.mark.parametrize(
     ("usage", "percent"),
     [
-        (Usage(90_000, 100_000, 999_999), 90), (Usage(0, 100_000, 200_000), 50),
-        (Usage(0, 0, 90_000), 50), (Usage(22_500, 0, 5), 50), (Usage(), 0),
+        (ContextUsage(90_000, 100_000, 999_999), 90), (ContextUsage(0, 100_000, 200_000), 50),
+        (ContextUsage(0, 0, 90_000), 50), (ContextUsage(22_500, 0, 5), 50), (ContextUsage(), 0),
     ],
 )  # fmt: skip
-def test_the_share_comes_from_what_is_known(usage: Usage, percent: float) -> None:
+def test_the_share_comes_from_what_is_known(usage: ContextUsage, percent: float) -> None:
     assert usage.percent == percent
 
 
@@ -40,7 +40,7 @@ def test_the_thresholds_are_settings() -> None:
 def test_a_level_is_told_when_it_changes_and_not_again() -> None:
     before, said = "safe", []
     for tokens in (10, 71, 75, 86, 90, 96, 99, 100, 20, 97):
-        now = Usage(tokens, 100)
+        now = ContextUsage(tokens, 100)
         said.append(notice(before, now, TABLE, SIZES))
         before = level(now.percent, TABLE).level
     assert [bool(each) for each in said] == [
@@ -50,12 +50,12 @@ def test_a_level_is_told_when_it_changes_and_not_again() -> None:
 
 
 def test_the_intervention_names_sizes_and_choices_and_repeats_nothing() -> None:
-    said = notice("high", Usage(96, 100), TABLE, SIZES)
+    said = notice("high", ContextUsage(96, 100), TABLE, SIZES)
     assert "core 1,204, hot 560" in said
     for choice in ("core_memory_update", "working_memory_clear", "compacted", "new session"):
         assert choice in said
     assert len(said) < 800
-    assert "Choices" not in notice("moderate", Usage(86, 100), TABLE, SIZES)
+    assert "Choices" not in notice("moderate", ContextUsage(86, 100), TABLE, SIZES)
 
 
 def test_a_window_has_room_for_the_answer() -> None:

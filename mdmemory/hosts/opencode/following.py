@@ -92,7 +92,7 @@ def _inode(path: Path) -> int:
         return 0
 
 
-class Sessions:
+class BySession:
     """What is remembered of sessions, the longest unused forgotten first."""
 
     def __init__(self) -> None:
@@ -186,8 +186,8 @@ class Following:
 
     def __init__(self) -> None:
         self._desks = Desks()
-        self._said, self._answered, self._held = Sessions(), Sessions(), Sessions()
-        self._windows = Sessions()  # by model
+        self._said, self._answered, self._held = BySession(), BySession(), BySession()
+        self._windows = BySession()  # by model
         self._afterwards = Afterwards()
         self._lost: deque[tuple[str, str]] = deque(maxlen=100)  # sessions and what to tell them
 

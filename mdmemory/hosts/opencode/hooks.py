@@ -16,7 +16,7 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts.opencode import recall
 from mdmemory.hosts.opencode.bridge_log import Log
-from mdmemory.hosts.opencode.following import Following, Sessions, wanted
+from mdmemory.hosts.opencode.following import BySession, Following, wanted
 from mdmemory.hosts.opencode.idle import Starter
 from mdmemory.hosts.opencode.messages import Params, named, turn_of, unread, used
 from mdmemory.hosts.opencode.places import INDEX_FILE
@@ -53,7 +53,7 @@ class Hooks:
     ) -> None:  # fmt: skip
         self._open_store, self._start, self._log = open_store, start, log
         self._blocks = blocks
-        self._children, self._numbered, self._asked = Sessions(), Sessions(), Sessions()
+        self._children, self._numbered, self._asked = BySession(), BySession(), BySession()
         self._frozen, self._following = Epochs(), Following()
         self._looked = False
 

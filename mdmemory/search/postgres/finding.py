@@ -18,7 +18,7 @@ LOOKED = 5  # times as many chunks as are wanted are scored to the letter
 ROW = 'f.source, f.file, f.name, f.title, f.description, f.date, f.status, c.start, c."end", c.text'
 
 
-class Finding(Connected):
+class PostgresWords(Connected):
     """The part of a Database that reads words."""
 
     def holding(

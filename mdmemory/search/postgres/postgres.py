@@ -20,9 +20,9 @@ from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.search import schema
 from mdmemory.search.database import BrokenError, Document, LockedError, Row, UnusableError
 from mdmemory.search.postgres import keywords, tables
-from mdmemory.search.postgres.finding import Finding
+from mdmemory.search.postgres.finding import PostgresWords
 from mdmemory.search.postgres.server import told
-from mdmemory.search.postgres.vectors import Vectors
+from mdmemory.search.postgres.vectors import PostgresVectors
 
 T = TypeVar("T")
 
@@ -93,7 +93,7 @@ def _refusal(problem: UnusableError) -> MdmemoryError:
     return Unwritable(sentence, 'Check search.dsn, or set search.backend to "sqlite".')
 
 
-class Postgres(Finding, Vectors):
+class Postgres(PostgresWords, PostgresVectors):
     """A Database on a server."""
 
     lasting = True

@@ -27,7 +27,7 @@ _OF_SOURCE = (
 )
 
 
-class Vectors(Connected):
+class PostgresVectors(Connected):
     """The part of a Database that knows of vectors."""
 
     def _vector_type(self) -> str:
