@@ -16,6 +16,7 @@
     search/                                  from a question to places in notes
     search/postgres/                         the same database on a PostgreSQL server
     capture/                                 from a session to notes; not compaction
+    capture/imports/                         facts out of other memories
     compact/                                 from many notes to fewer; not capture
     session/                                 what one session needs at hand: state, never notes
     observe/                                 from what tools showed to a few lines about it
@@ -33,20 +34,99 @@ holds it to that.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from mdmemory.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from mdmemory.memory import Memory
+    from mdmemory.actions.doctor import Finding as Finding
+    from mdmemory.actions.editing import Edited as Edited
+    from mdmemory.actions.listing import Listed as Listed
+    from mdmemory.actions.note_history import Step as Step
+    from mdmemory.actions.resolve import Conflict as Conflict
+    from mdmemory.actions.resolve import Resolved as Resolved
+    from mdmemory.actions.setup import Setup as Setup
+    from mdmemory.actions.sync import Synced as Synced
+    from mdmemory.actions.undo import Undone as Undone
+    from mdmemory.capture.assistant import Stored as Stored
+    from mdmemory.capture.imports.run import Imported as Imported
+    from mdmemory.capture.outcome import Extracted as Extracted
+    from mdmemory.capture.pending import PendingFact as PendingFact
+    from mdmemory.compact.planner import Tokens as Tokens
+    from mdmemory.compact.runner import Outcome as Outcome
+    from mdmemory.errors import MdmemoryError as MdmemoryError
+    from mdmemory.git.lock import Patience as Patience
+    from mdmemory.git.log import Logged as Logged
+    from mdmemory.git.log import Touched as Touched
+    from mdmemory.llm.answer import Answer as Answer
+    from mdmemory.llm.answer import Model as Model
+    from mdmemory.memory import Memory as Memory
+    from mdmemory.note.note import Head as Head
+    from mdmemory.note.note import Note as Note
+    from mdmemory.observe.facade import Observations as Observations
+    from mdmemory.search.notes import Report as Report
+    from mdmemory.search.project import Updated as Updated
+    from mdmemory.search.results import Found as Found
+    from mdmemory.search.results import Hit as Hit
+    from mdmemory.search.results import Passage as Passage
+    from mdmemory.session.desk import Desk as Desk
+    from mdmemory.session.promotion import Accounting as Accounting
+    from mdmemory.session.sweep import Swept as Swept
+    from mdmemory.store.conflicts import Entry as Entry
+    from mdmemory.store.evidence import Evidence as Evidence
+    from mdmemory.store.project import Project as Project
+    from mdmemory.store.refresh import Refreshed as Refreshed
+    from mdmemory.store.state import State as State
+    from mdmemory.store.store import StoredNote as StoredNote
+    from mdmemory.store.writer import Written as Written
+    from mdmemory.transcripts.turns import Turn as Turn
 
-__all__ = ["Memory", "__version__"]
+# `Memory`, and the types that its methods take and return: the names of each module.
+_PUBLIC = {
+    "actions.doctor": "Finding",
+    "actions.editing": "Edited",
+    "actions.listing": "Listed",
+    "actions.note_history": "Step",
+    "actions.resolve": "Conflict Resolved",
+    "actions.setup": "Setup",
+    "actions.sync": "Synced",
+    "actions.undo": "Undone",
+    "capture.assistant": "Stored",
+    "capture.imports.run": "Imported",
+    "capture.outcome": "Extracted",
+    "capture.pending": "PendingFact",
+    "compact.planner": "Tokens",
+    "compact.runner": "Outcome",
+    "errors": "MdmemoryError",
+    "git.lock": "Patience",
+    "git.log": "Logged Touched",
+    "llm.answer": "Answer Model",
+    "memory": "Memory",
+    "note.note": "Head Note",
+    "observe.facade": "Observations",
+    "search.notes": "Report",
+    "search.project": "Updated",
+    "search.results": "Found Hit Passage",
+    "session.desk": "Desk",
+    "session.promotion": "Accounting",
+    "session.sweep": "Swept",
+    "store.conflicts": "Entry",
+    "store.evidence": "Evidence",
+    "store.project": "Project",
+    "store.refresh": "Refreshed",
+    "store.state": "State",
+    "store.store": "StoredNote",
+    "store.writer": "Written",
+    "transcripts.turns": "Turn",
+}
+_MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
+
+__all__ = ["__version__", *_MODULE_OF]
 
 
 def __getattr__(name: str) -> object:
-    # Memory is loaded when it is asked for: `mdmemory --help` must not pay for it
-    if name == "Memory":
-        from mdmemory.memory import Memory
-
-        return Memory
+    # each is loaded when it is asked for: `mdmemory --help` must not pay for them
+    if name in _MODULE_OF:
+        return getattr(import_module(f"mdmemory.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

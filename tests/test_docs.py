@@ -19,6 +19,7 @@ import pytest
 from pace import HUNG
 from rows import each
 
+import mdmemory
 from mdmemory import Memory, assets
 from mdmemory.cli import COMMANDS, main
 from mdmemory.config.table import TABLE, Setting
@@ -344,6 +345,11 @@ def test_the_python_sample_runs_as_it_is_shown(
 def test_the_python_page_names_every_method() -> None:
     methods = {name for name in dir(Memory) if not name.startswith("_")}
     assert methods <= set(re.findall(r"`(?:Memory)?\.(\w+)\(", page("docs/python.md")))
+
+
+def test_the_python_page_names_every_type() -> None:
+    named = set(re.findall(r"`(\w+)", page("docs/python.md")))
+    assert {*mdmemory.__all__} - {"__version__"} <= named
 
 
 # --- docs/safety.md ----------------------------------------------------------------------------

@@ -199,3 +199,37 @@ def test_the_common_way_loads_nothing_heavy(code: str) -> None:
     words = [sys.executable, "-P", "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=HUNG)
     assert done.stdout == "\n"
+
+
+# --- the drawings and the names ------------------------------------------------------------------
+
+
+def packages() -> set[str]:
+    """Every room: the folders of the package, as `hosts/opencode/`."""
+    return {
+        f"{path.parent.relative_to(PACKAGE).as_posix()}/"
+        for path in PACKAGE.rglob("__init__.py")
+        if path.parent != PACKAGE
+    }
+
+
+def modules_in(folder: Path) -> set[str]:
+    """The modules of a folder, without those of the folders in it."""
+    return {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
+
+
+def test_the_drawing_in_the_package_lists_the_rooms_that_there_are() -> None:
+    lines = (ast.get_docstring(TREES[""]) or "").splitlines()
+    drawn = [line.strip().split("  ")[0] for line in lines if line.startswith("    ")]
+    names = {name for each in drawn for name in each.rstrip(",").split(", ")}
+    assert {name for name in names if name.endswith("/")} == packages()
+    assert {name for name in names if not name.endswith("/")} == modules_in(PACKAGE)
+
+
+def test_a_public_class_name_stands_once() -> None:
+    places: dict[str, list[str]] = {}
+    for module, tree in TREES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}

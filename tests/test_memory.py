@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import re
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import mdmemory
 from mdmemory import Memory, assets
+from mdmemory import memory as memory_module
 from mdmemory.errors import MdmemoryError, NoStore, NotFound
 from mdmemory.store.remembered import Columns
 
@@ -28,11 +32,47 @@ def stored(memory: Memory, name: str = "prefers-pnpm", body: str = "Use pnpm.") 
 
 
 def test_the_package_gives_memory_and_its_version() -> None:
-    assert mdmemory.__all__ == ["Memory", "__version__"]
     assert mdmemory.Memory is Memory
     assert mdmemory.__version__
     with pytest.raises(AttributeError, match="Store"):
-        mdmemory.Store  # noqa: B018
+        mdmemory.Store  # type: ignore[attr-defined]  # noqa: B018
+
+
+def names_in(annotations: Iterable[ast.expr | None]) -> set[str]:
+    """The names in type annotations."""
+    nodes = [node for each in annotations if each is not None for node in ast.walk(each)]
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def test_the_package_gives_every_type_that_a_method_takes_or_returns() -> None:
+    tree = ast.parse(Path(memory_module.__file__).read_bytes())
+    ours = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("mdmemory")
+        for alias in node.names
+    }
+    (facade,) = (each for each in tree.body if getattr(each, "name", "") == "Memory")
+    used = set()
+    for method in ast.walk(facade):
+        if isinstance(method, ast.FunctionDef) and not re.match("_[^_]", method.name):
+            arguments = [*method.args.args, *method.args.kwonlyargs]
+            used |= names_in([method.returns, *(each.annotation for each in arguments)]) & ours
+    assert used <= {*mdmemory.__all__}
+    assert {"Edited", "Found", "Model", "Project", "Turn"} <= used
+
+
+def test_each_name_that_the_package_gives_is_there_at_run_time_and_for_a_type_checker() -> None:
+    checked = ast.parse(Path(mdmemory.__file__).read_bytes())
+    imported = {
+        str(alias.asname): str(node.module)
+        for node in ast.walk(checked)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    for name in mdmemory.__all__:
+        given = getattr(mdmemory, name)
+        assert name == "__version__" or getattr(import_module(imported[name]), name) is given
 
 
 def test_init_makes_a_store_once(repository: Path) -> None:
