@@ -70,9 +70,9 @@ if TYPE_CHECKING:
     from mdmemory.search.results import Found as Found
     from mdmemory.search.results import Hit as Hit
     from mdmemory.search.results import Passage as Passage
-    from mdmemory.session.desk import Desk as Desk
     from mdmemory.session.promotion import Accounting as Accounting
-    from mdmemory.session.sweep import Swept as Swept
+    from mdmemory.session.session import SessionMemory as SessionMemory
+    from mdmemory.session.storage import Swept as Swept
     from mdmemory.store.conflicts import Entry as Entry
     from mdmemory.store.evidence import Evidence as Evidence
     from mdmemory.store.project import Project as Project
@@ -108,9 +108,9 @@ _PUBLIC = {
     "search.notes": "Report",
     "search.project": "Updated",
     "search.results": "Found Hit Passage",
-    "session.desk": "Desk",
     "session.promotion": "Accounting",
-    "session.sweep": "Swept",
+    "session.session": "SessionMemory",
+    "session.storage": "Swept",
     "store.conflicts": "Entry",
     "store.evidence": "Evidence",
     "store.project": "Project",

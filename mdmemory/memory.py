@@ -274,8 +274,7 @@ class Memory:
         )
 
     def summary_request(self) -> tuple[str, dict[str, str]]:
-        """The text to put into a host's compaction prompt (at most 2,000 characters), and the
-        notes that it numbers as `[M1]`...: file to digest, which `summary` takes back."""
+        """The text for a host's compaction prompt, and the notes it numbers: file to digest."""
         return capture.summary.request_of(self._refresher())
 
     def summary(
@@ -373,7 +372,6 @@ class Memory:
         return store.state.State(self.project.state_file, self._tell_once)
 
     def _tell_once(self, sentence: str) -> None:
-        """Say no sentence twice, and only once that a part of our own work is not remembered."""
         kind = GOING_ON if GOING_ON in sentence else sentence
         if kind not in self._sentences:
             self._sentences.add(kind)
