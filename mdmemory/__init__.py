@@ -25,7 +25,7 @@
     tools/                                   the tools for assistants: one table for all hosts
     hosts/                                   clients that run an assistant; git's hooks
     hosts/opencode/                          OpenCode: wiring, bridge, idle work
-    mcp/                                     the same tools for any MCP host
+    mcp                                      the same tools for any MCP host
     cli/                                     the terminal
 
 A module imports from its own room or from a room further up in this drawing; tests/test_floors.py
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from mdmemory.memory import Memory as Memory
     from mdmemory.note.note import Head as Head
     from mdmemory.note.note import Note as Note
-    from mdmemory.observe.facade import Observations as Observations
+    from mdmemory.observe.observations import Observations as Observations
     from mdmemory.search.notes import Report as Report
     from mdmemory.search.project import Updated as Updated
     from mdmemory.search.results import Found as Found
@@ -104,7 +104,7 @@ _PUBLIC = {
     "llm.answer": "Answer Model",
     "memory": "Memory",
     "note.note": "Head Note",
-    "observe.facade": "Observations",
+    "observe.observations": "Observations",
     "search.notes": "Report",
     "search.project": "Updated",
     "search.results": "Found Hit Passage",

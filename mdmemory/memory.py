@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mdmemory.git.lock import Patience
     from mdmemory.git.log import Logged
     from mdmemory.llm.answer import Model
-    from mdmemory.observe.facade import Observations
+    from mdmemory.observe.observations import Observations
     from mdmemory.search import sources  # noqa: F401
     from mdmemory.search.notes import Report
     from mdmemory.search.project import Search, Updated
@@ -341,7 +341,8 @@ class Memory:
 
     def observations(self) -> Observations:
         """The short form of what the assistant's tools showed in earlier work."""
-        return observe.facade.Observations(self.project, self.state, self._writer, self._clock)
+        kept = observe.observations.Observations
+        return kept(self.project, self.state, self._writer, self._clock)
 
     @contextmanager
     def session(self, session: str) -> Iterator[SessionMemory]:

@@ -31,7 +31,7 @@ FLOORS = (
     ("observe.", "prompt."),
     ("memory",),
     ("tools.",),
-    ("hosts.", "mcp."),
+    ("hosts.", "mcp"),
     ("cli.",),
     ("", "__main__"),  # the roof: mdmemory itself
 )

@@ -18,7 +18,7 @@ def mcp(asked: Namespace) -> int:
 
     A host's configuration starts this command (docs/hosts.md).
     """
-    from mdmemory.mcp.server import serve
+    from mdmemory.mcp import serve
 
     asked.holder = "mcp"
     if is_terminal():

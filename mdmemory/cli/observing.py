@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mdmemory.cli.output import emit, opened, plural, warn
 from mdmemory.cli.worddiff import visible
 from mdmemory.errors import UsageError
-from mdmemory.observe.facade import Observations
+from mdmemory.observe.observations import Observations
 from mdmemory.tools.observations import as_json
 
 if TYPE_CHECKING:

@@ -1,98 +1,220 @@
-"""Events made short by a model: one question for a batch, an answer that is held to the events."""
+"""Makes the short form of a tool's call: cleans and clips it, and has a model or its metadata tell.
+
+A model gets one question for a batch of calls, and its answer is checked against them.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mdmemory import assets, bounds
 from mdmemory.errors import MdmemoryError
+from mdmemory.files import digest
 from mdmemory.llm.answer import Model
 from mdmemory.llm.schemas import OBSERVATIONS
-from mdmemory.observe.event import Event, by_its_metadata
-from mdmemory.observe.observation import TYPES, USUAL, Draft, drafted
+from mdmemory.observe.observation import (
+    GUESSED,
+    MAX_FILE,
+    TYPES,
+    USUAL,
+    Draft,
+    drafted,
+    items,
+)
+from mdmemory.session.cleaning import clean, cut, line, visible
 
+MIN_CHARS = 50  # of an output that says something
+MAX_READ = bounds.OBSERVED
+HEAD, TAIL = 3_000, 1_000  # characters of it that stay
+MAX_ARGUMENT = 600
+MAX_ARGUMENTS = 12
 MAX_ANSWER = bounds.OBSERVATION
+
 _FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)
+# Lists of tasks, questions to the user, and our own tools, under whatever name a host gives them.
+_IGNORED = re.compile(
+    r"(?:mdmemory_)?(?:core_|working_)?memory_\w+|todo_?(?:write|read)|question|ask_?user\w*|skill"
+    r"|invalid|exit_?plan_?mode",
+    re.IGNORECASE,
+)
+WRITING = ("edit", "write", "multiedit", "patch", "apply_patch", "notebookedit")
+_PLACES = ("filePath", "file_path", "path", "file", "notebook_path")
+_PATCHED = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (\S.*)$")
+_DONE = {"read": "Read", "edit": "Edited", "multiedit": "Edited", "write": "Wrote",
+         "patch": "Patched", "apply_patch": "Patched", "bash": "Ran", "grep": "Searched for",
+         "glob": "Listed", "list": "Listed", "webfetch": "Fetched", "task": "Had done"}  # fmt: skip
+_OBJECTS = ("filePath", "file_path", "command", "pattern", "url", "description", "query", "path")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A call of a tool. `input` is JSON of its shortened arguments; `at` counts seconds since 1970.
+    `taken` counts how often it left the queue: its last taker is responsible for it."""
+
+    id: int
+    session: str
+    tool: str
+    at: int
+    input: str
+    output: str
+    files: tuple[str, ...]
+    taken: int = 0
+
+    @property
+    def key(self) -> str:
+        """The same text for the same call with the same result."""
+        whole = "\0".join((self.tool, self.input, self.output))
+        return digest(whole.encode("utf-8", "replace"))
+
+
+def event_of(
+    session: str, tool: str, args: Mapping[str, Any], output: str, at: int,
+    ignore: Collection[str] = (),
+) -> Event | None:  # fmt: skip
+    """The event of a call, or None for an ignored tool and for too little text."""
+    if _IGNORED.fullmatch(tool) or tool.lower() in {each.lower() for each in ignore}:
+        return None
+    arguments = {
+        str(name)[:MAX_ARGUMENT]: _argument(value)
+        for name, value in [*args.items()][:MAX_ARGUMENTS]
+    }
+    seen = clean(visible(_beginning(output))).strip()
+    content = seen + ("".join(arguments.values()) if tool.lower() in WRITING else "")
+    if len(content) < MIN_CHARS:
+        return None
+    named = {line(name, 60): each for name, each in arguments.items()}
+    input = json.dumps(named, ensure_ascii=False)
+    return Event(0, session, line(tool, 60), at, input, _clipped(seen), _files(args))
+
+
+def _beginning(output: str) -> str:
+    """The part that is read, cut between words, so that no secret is cut in two."""
+    if len(output) <= MAX_READ:
+        return output
+    start = output[:MAX_READ]
+    space = max(start.rfind("\n"), start.rfind(" "))
+    return start[:space] if space > 0 else ""
+
+
+def _clipped(seen: str) -> str:
+    if len(seen) <= HEAD + TAIL:
+        return seen
+    left = len(seen) - HEAD - TAIL
+    # again: half of a text may look like what the whole did not
+    return clean(f"{seen[:HEAD]}\n[{left} more characters]\n{seen[-TAIL:]}")
+
+
+def _argument(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return clean(cut(clean(visible(_beginning(text))).strip(), MAX_ARGUMENT))
+
+
+def _files(args: Mapping[str, Any]) -> tuple[str, ...]:
+    named = [args[place] for place in _PLACES if isinstance(args.get(place), str)]
+    for value in args.values():
+        if isinstance(value, str) and "*** " in value[:MAX_READ]:
+            named += _PATCHED.findall(value[:MAX_READ])
+    return items(named, MAX_FILE)
+
+
+def by_its_metadata(event: Event) -> Draft:
+    """The draft of an event without a model: the tool, its object, its first line."""
+    tool = event.tool.lower()
+    title = f"{_DONE.get(tool, event.tool)} {_object(event)}".strip()
+    first = next((each for each in event.output.splitlines() if each.strip()), "")
+    return drafted(
+        "change" if tool in WRITING else "discovery", title, cut(first.strip(), 200),
+        files=event.files, importance=GUESSED,
+    )  # fmt: skip
+
+
+def _object(event: Event) -> str:
+    arguments: Mapping[str, str] = json.loads(event.input)
+    named = next((arguments[name] for name in _OBJECTS if arguments.get(name)), "")
+    return event.files[0] if event.files and not named else named.partition("\n")[0]
+
+
+# --- with a model --------------------------------------------------------------------------------
 
 
 class BadObservation(MdmemoryError):
-    """The answer is not what was asked for; nothing of it was kept."""
+    """A model's answer has another form than it was asked for."""
 
     code = "bad_answer"
 
 
 def read(answer: str) -> dict[str, Any]:
-    """The object in an answer, with nothing around it but a code fence. Raises BadObservation."""
+    """The JSON object of an answer, bare or in a code fence. Raises BadObservation."""
     if len(answer) > MAX_ANSWER:
         raise bad(f"has more than {MAX_ANSWER} characters")
     text = answer.strip()
     fenced = _FENCED.fullmatch(text)
     try:
-        found = json.loads(fenced[1] if fenced else text)
+        value = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError) as problem:
         raise bad("is not JSON, or was cut off") from problem
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise bad("is no object")
-    return found
+    return value
 
 
 def bad(why: str) -> BadObservation:
-    """The error that says what is wrong with an answer."""
+    """The error for an answer that `why`."""
     return BadObservation(
         f"The model's answer {why}; none of it was kept.",
-        "It is asked again later. If it happens again, choose another model: extract.model in "
-        "your settings.",
+        "mdmemory asks again later. If this repeats, set another extract.model in your settings.",
     )
 
 
 def text(value: object) -> str:
-    """A text that can be written as UTF-8, "" for anything else."""
+    """A string as valid UTF-8, "" for any other value."""
     return value.encode("utf-8", "ignore").decode("utf-8") if isinstance(value, str) else ""
 
 
 def texts(value: object) -> list[str]:
-    """The texts of a list."""
-    return [found for each in value if (found := text(each))] if isinstance(value, list) else []
+    """The strings of a list, without empty ones."""
+    return list(filter(None, map(text, value))) if isinstance(value, list) else []
 
 
 def compressed(events: Sequence[Event], model: Model) -> dict[int, Draft]:
-    """What the model made of each event, by the event's id; what showed nothing new is left out.
+    """A draft by the model for each event with news, by the event's id.
 
-    Raises ModelFailed, and BadObservation for an answer that cannot be read.
+    Raises ModelFailed and BadObservation.
     """
     system = assets.read("protocol/compress.md")
     return parse(model.complete(system, question(events), OBSERVATIONS).text, events)
 
 
 def question(events: Sequence[Event]) -> str:
-    """What the model is shown; the events are clean of secrets and private text."""
-    shown = [
+    """The question for a batch of events, as JSON."""
+    numbered = [
         {
             "number": str(number), "tool": event.tool, "input": json.loads(event.input),
             "output": event.output, "files": [*event.files],
         }
         for number, event in enumerate(events, 1)
     ]  # fmt: skip
-    return json.dumps({"events": shown}, ensure_ascii=False)
+    return json.dumps({"events": numbered}, ensure_ascii=False)
 
 
 def parse(answer: str, events: Sequence[Event]) -> dict[int, Draft]:
-    """The drafts in an answer. One that cannot be read gives way to its event's metadata, a second
-    for the same event is dropped. Raises BadObservation where there is no list of them."""
+    """The drafts in an answer, by the event's id; an unreadable one gives way to the event's
+    metadata, a second one for an event is dropped. Raises BadObservation without a list."""
     listed = read(answer).get("observations")
     if not isinstance(listed, list):
         raise bad("holds no list of observations")
-    found: dict[int, Draft] = {}
+    drafts: dict[int, Draft] = {}
     for value in listed:
         event = _event(value, events)
-        if event is not None and event.id not in found:
-            found[event.id] = _draft(value, event)
-    if listed and not found:
-        raise bad("speaks of events that there are not")
-    return found
+        if event is not None and event.id not in drafts:
+            drafts[event.id] = _draft(value, event)
+    if listed and not drafts:
+        raise bad("names only unknown events")
+    return drafts
 
 
 def _event(value: object, events: Sequence[Event]) -> Event | None:

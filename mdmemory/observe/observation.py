@@ -1,13 +1,16 @@
-"""One observation: what a use of a tool came to, in a few lines. Values only; never a note."""
+"""Observations, a few lines about a call of a tool each, and their table in `state.db`."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from mdmemory.search.chunks import tokens
 from mdmemory.session.cleaning import LEFT_OUT, clean, cut, line, visible
+from mdmemory.store.state import State, Statement
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 MAX_TITLE = 120  # characters, as those below
@@ -17,12 +20,14 @@ MAX_CONCEPT = 60
 MAX_FILE = 300
 MAX_ITEMS = 8
 LEAST, USUAL, GUESSED, MOST = 1, 3, 2, 5  # importance; GUESSED where no model gave one
+MAX_OBSERVATIONS = 2_000
+MAX_DAYS = 90
 _ID = re.compile(r"#?([0-9]{1,12})")
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An observation before it is kept. `importance` is 1 to 5; every text is clean of secrets."""
+    """An observation before it is stored. `importance` is 1 to 5; every text is clean."""
 
     type: str
     title: str
@@ -35,8 +40,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A kept one. `at` is ISO 8601 in UTC; `model` is who made it short, "" where nobody did;
-    `tool` is "person" for one that a person wrote."""
+    """A stored observation. `at` is ISO 8601 in UTC; `model` wrote it, "" for none; `tool` is
+    "person" if a person wrote it."""
 
     id: int
     session: str
@@ -47,12 +52,12 @@ class Observation:
 
     @property
     def head(self) -> str:
-        """Number, day, type and title in one line."""
+        """Number, day, type and title, in one line."""
         return f"#{self.id} {self.at[:10]} {self.draft.type}: {self.draft.title}"
 
     @property
     def text(self) -> str:
-        """All of it, as it is recalled."""
+        """The whole observation, as it is recalled."""
         draft = self.draft
         lines = [self.head, draft.narrative, *(f"- {fact}" for fact in draft.facts)]
         lines += [f"Files: {', '.join(draft.files)}" if draft.files else ""]
@@ -61,7 +66,7 @@ class Observation:
 
     @property
     def tokens(self) -> int:
-        """What recalling it costs."""
+        """The tokens of the whole text."""
         return tokens(self.text)
 
 
@@ -69,11 +74,11 @@ def drafted(
     type: str, title: str, narrative: str = "", facts: Iterable[str] = (),
     concepts: Iterable[str] = (), files: Iterable[str] = (), importance: int = USUAL,
 ) -> Draft:  # fmt: skip
-    """A draft from texts of any origin: cleaned, cut, bounded."""
+    """A draft of texts from anywhere: cleaned, cut, bounded."""
     return Draft(
         type if type in TYPES else "discovery",
         line(visible(title), MAX_TITLE) or "Untitled",
-        _told(narrative),
+        _narrative(narrative),
         items(facts, MAX_FACT),
         items(concepts, MAX_CONCEPT),
         items(files, MAX_FILE),
@@ -81,19 +86,114 @@ def drafted(
     )
 
 
-def _told(narrative: str) -> str:
+def _narrative(text: str) -> str:
     # as a whole first: a key, or private text, may go over several lines
-    lines = (line(each, MAX_NARRATIVE) for each in clean(visible(narrative)).splitlines())
+    lines = (line(each, MAX_NARRATIVE) for each in clean(visible(text)).splitlines())
     return cut("\n".join(each for each in lines if each not in ("", LEFT_OUT)), MAX_NARRATIVE)
 
 
-def items(found: Iterable[str], limit: int) -> tuple[str, ...]:
-    """Each as one clean line, without repeats and without orders to an assistant, the first few."""
-    lines = (line(visible(each), limit) for each in found)
+def items(texts: Iterable[str], limit: int) -> tuple[str, ...]:
+    """The first few texts as clean lines, without repeats and instructions to an assistant."""
+    lines = (line(visible(each), limit) for each in texts)
     return tuple(dict.fromkeys(each for each in lines if each not in ("", LEFT_OUT)))[:MAX_ITEMS]
 
 
 def ids(text: str) -> list[int]:
-    """The numbers in a list such as `12, #14`; [] where something else stands in it."""
-    found = [_ID.fullmatch(part) for part in re.split(r"[\s,]+", text.strip())]
-    return [int(match[1]) for match in found if match] if all(found) else []
+    """The numbers in a list such as `12, #14`; [] for any other text."""
+    matches = [_ID.fullmatch(part) for part in re.split(r"[\s,]+", text.strip())]
+    return [int(match[1]) for match in matches if match] if all(matches) else []
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+_COLUMNS = "session, at, tool, model, type, title, narrative, facts, concepts, files, importance"
+_SELECT = f"SELECT id, {_COLUMNS} FROM observation"
+_INSERT = f"INSERT INTO observation ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+def insertion(session: str, at: str, tool: str, model: str, draft: Draft) -> Statement:
+    """The statement that stores a draft."""
+    lists = (json.dumps(each, ensure_ascii=False) for each in (draft.facts, draft.concepts))
+    return _INSERT, (
+        session, at, tool, model, draft.type, draft.title, draft.narrative, *lists,
+        json.dumps(draft.files, ensure_ascii=False), draft.importance,
+    )  # fmt: skip
+
+
+def add(state: State, session: str, draft: Draft, now: datetime) -> Observation:
+    """Store the draft of a person."""
+    state.change(insertion(session, now.isoformat(timespec="seconds"), "person", "", draft))
+    return newest(state, 1)[0]
+
+
+def newest(state: State, limit: int, session: str = "") -> list[Observation]:
+    """The newest observations, of one session or ("") of all, the newest first."""
+    query = f"{_SELECT} WHERE ?1 = '' OR session = ?1 ORDER BY at DESC, id DESC LIMIT ?2"
+    return _read(state, query, (session, limit))
+
+
+def get(state: State, ids: Iterable[int]) -> list[Observation]:
+    """The observations with these ids, in the given order; unknown ids are skipped."""
+    wanted = list(dict.fromkeys(ids))
+    marks = ", ".join("?" * len(wanted))
+    known = {each.id: each for each in _read(state, f"{_SELECT} WHERE id IN ({marks})", wanted)}
+    return [known[id] for id in wanted if id in known]
+
+
+def before(state: State, at: str, id: int, limit: int, session: str = "") -> list[Observation]:
+    """The last observations before a moment and number, the oldest first."""
+    return _beside(state, ("<", "DESC"), (at, id, session, limit))[::-1]
+
+
+def after(state: State, at: str, id: int, limit: int, session: str = "") -> list[Observation]:
+    """The first observations after a moment and number, the oldest first."""
+    return _beside(state, (">", "ASC"), (at, id, session, limit))
+
+
+def _beside(
+    state: State, side: tuple[str, str], values: tuple[str, int, str, int]
+) -> list[Observation]:
+    relation, order = side
+    query = (
+        f"{_SELECT} WHERE (at, id) {relation} (?1, ?2) AND (?3 = '' OR session = ?3)"
+        f" ORDER BY at {order}, id {order} LIMIT ?4"
+    )
+    return _read(state, query, values)
+
+
+def count(state: State, session: str = "") -> int:
+    """The number of observations, of one session or ("") of all."""
+    query = "SELECT count(*) FROM observation WHERE ?1 = '' OR session = ?1"
+    return int(state.rows(query, (session,))[0][0])
+
+
+def expire(state: State, now: datetime, days: int = MAX_DAYS) -> None:
+    """Remove observations that are older than `days`, and the oldest beyond the limit."""
+    oldest = (now - timedelta(days=days)).isoformat(timespec="seconds")
+    state.change(
+        ("DELETE FROM observation WHERE at < ?", (oldest,)),
+        ("DELETE FROM observation WHERE id IN (SELECT id FROM observation ORDER BY at DESC,"
+         " id DESC LIMIT -1 OFFSET ?)", (MAX_OBSERVATIONS,)),
+    )  # fmt: skip
+
+
+def forget(state: State, ids: Iterable[int]) -> None:
+    """Remove the observations with these ids."""
+    state.change(*(("DELETE FROM observation WHERE id = ?", (id,)) for id in ids))
+
+
+def _read(state: State, query: str, values: Sequence[object]) -> list[Observation]:
+    return [_made(*row) for row in state.rows(query, values)]
+
+
+def _made(
+    id: int, session: str, at: str, tool: str, model: str, type: str, title: str, narrative: str,
+    facts: str, concepts: str, files: str, importance: int,
+) -> Observation:  # fmt: skip
+    lists = _texts(facts), _texts(concepts), _texts(files)
+    draft = Draft(type, title, narrative, *lists, importance)
+    return Observation(id, session, at, tool, model, draft)
+
+
+def _texts(stored: str) -> tuple[str, ...]:
+    return tuple(map(str, json.loads(stored)))

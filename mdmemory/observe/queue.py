@@ -1,6 +1,6 @@
-"""The queue of what tools showed: pending, processing, completed or failed, in `state.db`.
+"""The queue of tool calls in `state.db`: pending, processing, completed or failed.
 
-No transaction is open while a model is asked. An event that is taken twice is kept once.
+No transaction is open while a model works. An event that two processes take is stored once.
 """
 
 from __future__ import annotations
@@ -13,28 +13,26 @@ from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Model
-from mdmemory.observe import shelf
-from mdmemory.observe.compress import compressed
-from mdmemory.observe.event import Event, by_its_metadata, event_of
-from mdmemory.observe.observation import Draft
-from mdmemory.observe.shelf import KEPT_DAYS, Statement
-from mdmemory.store.state import State
+from mdmemory.observe import observation
+from mdmemory.observe.compress import Event, by_its_metadata, compressed, event_of
+from mdmemory.observe.observation import MAX_DAYS, Draft
+from mdmemory.store.state import State, Statement
 
 BATCH = 5
-STALE = 300  # seconds after which whoever took an event is taken for dead
+STALE = 300  # seconds after which the taker of an event counts as dead
 MAX_RETRIES = 3
-REST = 86_400  # seconds until what failed is tried again
-PATIENCE = 7 * 86_400  # seconds; what no model made short by then is kept by its metadata
+REST = 86_400  # seconds until a failed event is tried again
+PATIENCE = 7 * 86_400  # seconds; an event that still waits then is stored by its metadata
 MAX_WAITING = 300  # events; the oldest give way
-MAX_DONE = 200  # completed events that are remembered, so that the same is not taken again
+MAX_DONE = 200  # completed events that are remembered, so that none is taken again
 
 _EVENT = "SELECT id, session, tool, at, input, output, files, taken FROM observed"
 
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """`kept` counts new observations, `waiting` what is left in the queue, `failed` what rests
-    until tomorrow; `failure` is why a model could not be used."""
+    """`kept` counts new observations, `waiting` the events left in the queue, `failed` those that
+    rest until tomorrow; `failure` is why a model could not be used."""
 
     kept: int = 0
     waiting: int = 0
@@ -46,10 +44,10 @@ def tool_used(
     state: State, session: str, tool: str, args: Mapping[str, Any], output: str, now: datetime,
     *, ignore: Collection[str] = (),
 ) -> bool:  # fmt: skip
-    """Let a use of a tool wait to be made short; False where there is nothing in it for that.
+    """Queue a call of a tool; False for a call that is ignored or says too little.
 
-    `ignore` names tools besides those that never count. Private text and secrets are gone before
-    anything is written. The caller asks whether observations are switched on.
+    `ignore` names tools besides those that never count. The written text holds no private parts
+    and secrets. The caller checks whether observations are on.
     """
     event = event_of(session, tool, args, output, int(now.timestamp()), ignore)
     if event is None:
@@ -67,38 +65,38 @@ def tool_used(
 
 
 def work(
-    state: State, model: Model | None, now: datetime, *, batches: int = 1, days: int = KEPT_DAYS
+    state: State, model: Model | None, now: datetime, *, batches: int = 1, days: int = MAX_DAYS
 ) -> Worked:
-    """Make batches of five short: by `model`, or without one by their metadata; then forget what
-    is older than `days`. What goes wrong with the model is told as `failure`."""
+    """Turn batches of five events into observations, by `model` or by their metadata; then remove
+    observations older than `days`. A failed model is reported as `failure`."""
     seconds = int(now.timestamp())
     _refresh(state, seconds)
-    kept = _settle_old(state, seconds)
+    kept = _store_old(state, seconds)
     failure = None
     for _ in range(batches):
         events = _taken(state, seconds)
         if not events:
             break
         try:
-            found = _short(events, model)
+            drafts = _drafts(events, model)
         except MdmemoryError as problem:
             failure = problem
             _give_back(state, events, seconds, counts=problem.code != "over_cap")
             break
-        kept += _finish(state, events, found, model.name if model else "", seconds)
-    shelf.expire(state, now, days)
+        kept += _finish(state, events, drafts, model.name if model else "", seconds)
+    observation.expire(state, now, days)
     state.change(_beyond("status = 'completed'", MAX_DONE))
     counts = waiting(state)
     return Worked(kept, counts["pending"] + counts["processing"], counts["failed"], failure)
 
 
 def waiting(state: State) -> dict[str, int]:
-    """How many events are in each state."""
-    found = dict.fromkeys(("pending", "processing", "completed", "failed"), 0)
-    return found | dict(state.rows("SELECT status, count(*) FROM observed GROUP BY status"))
+    """The number of events in each state."""
+    none = dict.fromkeys(("pending", "processing", "completed", "failed"), 0)
+    return none | dict(state.rows("SELECT status, count(*) FROM observed GROUP BY status"))
 
 
-def _short(events: Sequence[Event], model: Model | None) -> dict[int, Draft]:
+def _drafts(events: Sequence[Event], model: Model | None) -> dict[int, Draft]:
     if model is None:
         return {event.id: by_its_metadata(event) for event in events}
     return compressed(events, model)
@@ -108,8 +106,8 @@ def _short(events: Sequence[Event], model: Model | None) -> dict[int, Draft]:
 
 
 def _refresh(state: State, now: int) -> None:
-    """Free what a dead process holds, and try again what has rested; by seconds, and a clock that
-    was set back counts as well."""
+    """Free events of dead processes, and retry failed ones after their rest; a clock that was set
+    back counts too."""
     state.change(
         ("UPDATE observed SET status = 'pending', retries = retries + 1, changed = ?"
          " WHERE status = 'processing' AND abs(? - changed) >= ?", (now, now, STALE)),
@@ -121,7 +119,7 @@ def _refresh(state: State, now: int) -> None:
 
 
 def _taken(state: State, now: int, where: str = "status = 'pending'") -> list[Event]:
-    """The next few of one session, the oldest first; they are ours for a while."""
+    """The next events of one session, the oldest first; they are ours for a while."""
     events: list[Event] = []
 
     def take(rows: Sequence[Any]) -> list[Statement]:
@@ -135,17 +133,17 @@ def _taken(state: State, now: int, where: str = "status = 'pending'") -> list[Ev
     return events
 
 
-def _settle_old(state: State, now: int) -> int:
-    """Keep by its metadata what has waited too long for a model."""
+def _store_old(state: State, now: int) -> int:
+    """Store events that waited too long for a model, by their metadata."""
     kept = 0
     where = f"status IN ('pending', 'failed') AND at < {now - PATIENCE:d}"
     while events := _taken(state, now, where):
-        kept += _finish(state, events, _short(events, None), "", now)
+        kept += _finish(state, events, _drafts(events, None), "", now)
     return kept
 
 
 def _give_back(state: State, events: Sequence[Event], now: int, *, counts: bool) -> None:
-    """Let them wait again; after three failures they rest."""
+    """Return events to the queue; after three failures they rest."""
     back = (
         "UPDATE observed SET status = CASE WHEN retries + ? >= ? THEN 'failed' ELSE 'pending' END,"
         " retries = retries + ?, changed = ? WHERE id = ? AND taken = ? AND status = 'processing'"
@@ -156,9 +154,9 @@ def _give_back(state: State, events: Sequence[Event], now: int, *, counts: bool)
 
 
 def _finish(
-    state: State, events: Sequence[Event], found: Mapping[int, Draft], model: str, now: int
+    state: State, events: Sequence[Event], drafts: Mapping[int, Draft], model: str, now: int
 ) -> int:
-    """Keep what was made of the events that are still ours; how many that were."""
+    """Store the drafts of the events that are still ours; returns their number."""
     held = {event.id: event for event in events}
     kept: list[Statement] = []
 
@@ -167,10 +165,10 @@ def _finish(
         for id, taken in rows:
             event = held[id]
             if taken != event.taken:
-                continue  # taken for dead meanwhile: another answers for it
-            if id in found:
+                continue  # it took so long that another process took the event
+            if id in drafts:
                 at = datetime.fromtimestamp(event.at, UTC).isoformat(timespec="seconds")
-                kept.append(shelf.insertion(event.session, at, event.tool, model, found[id]))
+                kept.append(observation.insertion(event.session, at, event.tool, model, drafts[id]))
             statements.append((
                 "UPDATE observed SET status = 'completed', input = '', output = '', changed = ?"
                 " WHERE id = ?", (now, id),

@@ -1,6 +1,6 @@
-"""What a session came to: request, investigated, learned, completed, next steps; one per session.
+"""Summaries of sessions: request, investigated, learned, completed, next steps; one per session.
 
-Made at idle and before a compaction, by a model or from the observations' own titles and facts.
+A model writes them at idle and before a compaction, or they are made of titles and facts.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from mdmemory import assets
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Model
 from mdmemory.llm.schemas import SUMMARY
-from mdmemory.observe import compress, shelf
-from mdmemory.observe.observation import Observation
+from mdmemory.observe import compress, observation
+from mdmemory.observe.observation import MAX_DAYS, Observation
 from mdmemory.session.cleaning import cut, line, visible
 from mdmemory.store.state import State
 
@@ -23,13 +23,13 @@ FIELDS = ("request", "investigated", "learned", "completed", "next_steps")
 MAX_FIELD = 1_000  # characters
 MAX_READ = 50  # observations of a session, the newest
 MAX_ASKED = 24_000  # characters of these
-KEPT = 300
+MAX_SUMMARIES = 300
 _SELECT = f"SELECT session, at, upto, model, {', '.join(FIELDS)} FROM session_summary"
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`at` is ISO 8601 in UTC, `upto` the newest observation in it, `model` "" where none was."""
+    """`at` is ISO 8601 in UTC, `upto` the id of its newest observation, `model` "" for none."""
 
     session: str
     at: str
@@ -43,19 +43,19 @@ class Summary:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The fields that say something."""
+        """The fields with text."""
         return {name: getattr(self, name) for name in FIELDS if getattr(self, name)}
 
     @property
     def text(self) -> str:
-        """All of it, a line for each field."""
+        """The whole summary, a line for each field."""
         named = ((name.replace("_", " ").capitalize(), each) for name, each in self.fields.items())
         return "\n".join(f"{name}: {each}" for name, each in named)
 
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """The summary there is now, None without any; `failure` is why a model did not write it."""
+    """The summary of now, or None; `failure` is why a model did not write it."""
 
     summary: Summary | None
     failure: MdmemoryError | None = None
@@ -68,71 +68,70 @@ def get(state: State, session: str) -> Summary | None:
 
 
 def newest(state: State, limit: int) -> list[Summary]:
-    """The newest first."""
+    """The newest summaries, the newest first."""
     return [Summary(*row) for row in state.rows(f"{_SELECT} ORDER BY at DESC LIMIT ?", (limit,))]
 
 
 def forget(state: State, sessions: Iterable[str]) -> None:
-    """Drop the summaries of these; the next one is made from what is kept then."""
+    """Remove the summaries of these sessions."""
     state.change(*(("DELETE FROM session_summary WHERE session = ?", (each,)) for each in sessions))
 
 
 def summarize(
     state: State, session: str, model: Model | None, now: datetime, *, request: str = "",
-    days: int = shelf.KEPT_DAYS,
+    days: int = MAX_DAYS,
 ) -> Summed:  # fmt: skip
-    """Bring a session's summary up to date; nothing is asked or written where it is.
+    """Update a session's summary, if there are newer observations.
 
-    `request` is what the user wanted, in their words. Where the model fails, one that a model
-    wrote stays as it is; else it is made without.
+    `request` is what the user wanted, in their words. If the model fails, a summary by a model
+    stays as it is, and any other is made of titles and facts.
     """
     before = get(state, session)
-    found = shelf.newest(state, MAX_READ, session)[::-1]
-    upto = max((each.id for each in found), default=0)
-    if not found or (before is not None and before.upto >= upto):
+    observations = observation.newest(state, MAX_READ, session)[::-1]
+    upto = max((each.id for each in observations), default=0)
+    if not observations or (before is not None and before.upto >= upto):
         return Summed(before)
     wanted = _clean(request) or (before.request if before else "")
     failure, fields, name = None, None, ""
     if model is not None:
         try:
-            fields, name = _asked(found, before, wanted, model), model.name
+            fields, name = _by_model(observations, before, wanted, model), model.name
         except MdmemoryError as problem:
             failure = problem
             if before is not None and before.model:
                 return Summed(before, failure)
-    fields = fields or _gathered(found, wanted)
+    fields = fields or _by_titles(observations, wanted)
     at = now.isoformat(timespec="seconds")
     _keep(state, Summary(session, at, upto, name, **fields), now - timedelta(days=days))
     return Summed(get(state, session), failure)
 
 
-def _asked(
-    found: Sequence[Observation], before: Summary | None, request: str, model: Model
+def _by_model(
+    observations: Sequence[Observation], before: Summary | None, request: str, model: Model
 ) -> dict[str, str]:
     """The fields in the model's words. Raises ModelFailed, BadObservation."""
     shown: list[str] = []
     left = MAX_ASKED
-    for each in reversed(found):  # the newest matter most
+    for each in reversed(observations):  # the newest matter most
         left -= len(each.text)
         if left < 0:
             break
         shown.insert(0, each.text)
-    asked = {
+    question = {
         "request": request, "before": before.fields if before else None, "observations": shown,
     }  # fmt: skip
     system = assets.read("protocol/summarize.md")
-    said = compress.read(
-        model.complete(system, json.dumps(asked, ensure_ascii=False), SUMMARY).text
-    )
-    fields = {name: _clean(compress.text(said.get(name))) for name in FIELDS}
+    completed = model.complete(system, json.dumps(question, ensure_ascii=False), SUMMARY)
+    answer = compress.read(completed.text)
+    fields = {name: _clean(compress.text(answer.get(name))) for name in FIELDS}
     if not any(fields.values()):
         raise compress.bad("says nothing")
     return fields | {"request": fields["request"] or request}
 
 
-def _gathered(found: Sequence[Observation], request: str) -> dict[str, str]:
-    """The fields without a model: titles and facts, the newest first."""
-    newest = [*reversed(found)]
+def _by_titles(observations: Sequence[Observation], request: str) -> dict[str, str]:
+    """The fields from titles and facts, the newest first."""
+    newest = [*reversed(observations)]
     looked = [each.draft.title for each in newest if each.draft.type == "discovery"]
     done = [each.draft.title for each in newest if each.draft.type not in ("discovery", "decision")]
     learned = [fact for each in newest for fact in each.draft.facts]
@@ -152,7 +151,7 @@ def _clean(text: str) -> str:
 
 
 def _keep(state: State, summary: Summary, oldest: datetime) -> None:
-    """Put it in, unless another process was quicker with a newer one."""
+    """Store a summary, unless another process stored a newer one."""
     row = (
         summary.session, summary.at, summary.upto, summary.model,
         *(getattr(summary, name) for name in FIELDS),
@@ -166,5 +165,6 @@ def _keep(state: State, summary: Summary, oldest: datetime) -> None:
          " WHERE excluded.upto >= upto", row),
         ("DELETE FROM session_summary WHERE at < ?", (oldest.isoformat(timespec="seconds"),)),
         ("DELETE FROM session_summary WHERE session IN"
-         " (SELECT session FROM session_summary ORDER BY at DESC LIMIT -1 OFFSET ?)", (KEPT,)),
+         " (SELECT session FROM session_summary ORDER BY at DESC LIMIT -1 OFFSET ?)",
+         (MAX_SUMMARIES,)),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What happened around something: around an observation, a day, or (neither) up to now."""
+"""Observations in order of time, found by a query, and as a block for the prompt."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from datetime import date
 
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.files import digest
-from mdmemory.observe import observation, shelf
-from mdmemory.observe.observation import Observation
+from mdmemory.observe import observation
+from mdmemory.observe.observation import MAX_OBSERVATIONS, Observation
 from mdmemory.observe.summaries import Summary
 from mdmemory.search import schema, sqlite
 from mdmemory.search.answer import Weights, answer
@@ -36,12 +36,12 @@ def block(
     observations: Sequence[Observation], *, total: int = 0, summary: Summary | None = None,
     budget: int = BUDGET, full: int = FULL,
 ) -> str:  # fmt: skip
-    """The block for these (the newest first), of at most `budget` tokens; "" where not even one
-    fits. `total` is how many there are at all."""
+    """The block for observations (the newest first), of at most `budget` tokens; "" if none fits.
+    `total` is the number of all observations."""
     most = max(total, len(observations))
     left = budget - tokens(_wrapped([_counted(most, most)])) - 1
-    said = _safe(f"The last summary ({summary.at[:10]}):\n{summary.text}") if summary else ""
-    whole: list[str] = [said] if said and _cost(said) <= left else []
+    last = _safe(f"The last summary ({summary.at[:10]}):\n{summary.text}") if summary else ""
+    whole: list[str] = [last] if last and _cost(last) <= left else []
     left -= sum(map(_cost, whole))
     lines: list[str] = []
     opened = 0
@@ -88,32 +88,32 @@ FILE = "observations.db"  # beside state.db; derived, and made anew where it is 
 
 
 def find(state: State, query: str, *, k: int, today: date, weights: Weights | None = None) -> Found:
-    """The best observations for a query. A hit's `file` is its number, as `#12`; its lines are
-    those of the observation as it is recalled."""
-    if not shelf.count(state):
+    """The best observations for a query. A hit's `file` is its number, such as `#12`; its lines are
+    those of the observation's text."""
+    if not observation.count(state):
         return Found("keyword", ())
 
     def job(database: SQLite) -> Found:
-        _update(database, shelf.newest(state, shelf.KEPT))
+        _update(database, observation.newest(state, MAX_OBSERVATIONS))
         return answer(
             database, query, source=MEMORY, k=k, today=today, weights=weights or Weights()
         )
 
-    found, said = sqlite.use(state.path.with_name(FILE), schema.stamp(SOURCE), job)
-    hits = tuple(replace(hit, source=SOURCE) for hit in found.hits)
-    return replace(found, hits=hits, said=(*said, *found.said))
+    answered, said = sqlite.use(state.path.with_name(FILE), schema.stamp(SOURCE), job)
+    hits = tuple(replace(hit, source=SOURCE) for hit in answered.hits)
+    return replace(answered, hits=hits, said=(*said, *answered.said))
 
 
 def forget(state: State) -> None:
-    """Take out of the database what is no longer kept."""
+    """Remove forgotten observations from the database of the search."""
     path = state.path.with_name(FILE)
     if path.exists():
-        kept = shelf.newest(state, shelf.KEPT)
-        sqlite.use(path, schema.stamp(SOURCE), lambda database: _update(database, kept))
+        left = observation.newest(state, MAX_OBSERVATIONS)
+        sqlite.use(path, schema.stamp(SOURCE), lambda database: _update(database, left))
 
 
 def _update(database: SQLite, observations: Sequence[Observation]) -> None:
-    """An observation never changes; but after a loss of state.db numbers are given anew."""
+    # an observation never changes, but after a loss of state.db its number may come again
     documents = [_document(each) for each in observations]
     known = {file: digest for file, (_, digest) in database.prints(MEMORY).items()}
     fresh = [each for each in documents if known.get(each.file) != each.digest]
@@ -138,8 +138,8 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Observations in their order; `anchor` is the number of the one that was asked about, or 0;
-    `total` counts all that there are."""
+    """Observations in order of time; `anchor` is the number in the question, or 0; `total` counts
+    all observations."""
 
     observations: tuple[Observation, ...]
     anchor: int
@@ -149,33 +149,35 @@ class Timeline:
 def timeline(
     state: State, around: str = "", *, before: int = 5, after: int = 5, session: str = ""
 ) -> Timeline:
-    """The observations around a number (`12`, `#12`) or a day (`YYYY-MM-DD`); without either, the
-    newest. Raises NotFound for a number, UsageError for anything else."""
-    total = shelf.count(state, session)
-    if not around.strip():
-        newest = shelf.newest(state, before + after + 1, session)
+    """The observations around a number (`12`, `#12`) or a day (`YYYY-MM-DD`), else the newest.
+
+    Raises NotFound for an unknown number, UsageError for any other text.
+    """
+    around, total = around.strip(), observation.count(state, session)
+    if not around:
+        newest = observation.newest(state, before + after + 1, session)
         return Timeline(tuple(newest[::-1]), 0, total)
-    if _DAY.fullmatch(around.strip()):
-        at = _day(around.strip())
-        earlier = shelf.before(state, at, 0, before, session)
-        later = shelf.after(state, at, 0, after + 1, session)
-        return Timeline((*earlier, *later), 0, total)
-    anchor = _one(state, around)
-    earlier = shelf.before(state, anchor.at, anchor.id, before, session)
-    later = shelf.after(state, anchor.at, anchor.id, after, session)
-    return Timeline((*earlier, anchor, *later), anchor.id, total)
+    if _DAY.fullmatch(around):
+        at, id, middle = _day(around), 0, []
+        after += 1
+    else:
+        middle = [_one(state, around)]
+        at, id = middle[0].at, middle[0].id
+    earlier = observation.before(state, at, id, before, session)
+    later = observation.after(state, at, id, after, session)
+    return Timeline((*earlier, *middle, *later), id, total)
 
 
 def recall(state: State, ids: str) -> list[Observation]:
-    """The observations with these numbers, such as `12, #14`. Raises UsageError, and NotFound
-    where none of them is there."""
+    """The observations with these numbers, such as `12, #14`. Raises UsageError, and NotFound if
+    there is none."""
     wanted = observation.ids(ids)
     if not wanted:
         raise UsageError(f"{ids[:40]!r} names no observations.", "Write their numbers: 12, 14.")
-    found = shelf.get(state, wanted[:50])
-    if not found:
+    observations = observation.get(state, wanted[:50])
+    if not observations:
         raise NotFound(f"There is no observation {ids[:40]}.", "`mdmemory observe list` shows all.")
-    return found
+    return observations
 
 
 def _one(state: State, around: str) -> Observation:

@@ -14,8 +14,7 @@ from mdmemory.actions.listing import Listed
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
-from mdmemory.tools.arguments import schema, text, whole
-from mdmemory.tools.tool import AS_DATA, Caller, Tool, ToolAnswer
+from mdmemory.tools.tool import AS_DATA, Caller, Tool, ToolAnswer, schema, text, whole
 
 if TYPE_CHECKING:
     from mdmemory.capture.assistant import Stored

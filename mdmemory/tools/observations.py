@@ -7,8 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.memory import Memory
-from mdmemory.tools.arguments import schema, text, whole
-from mdmemory.tools.tool import Caller, Tool, ToolAnswer
+from mdmemory.tools.tool import Caller, Tool, ToolAnswer, schema, text, whole
 
 if TYPE_CHECKING:
     from mdmemory.observe.observation import Observation

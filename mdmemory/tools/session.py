@@ -9,8 +9,7 @@ from typing import Any
 from mdmemory.memory import Memory
 from mdmemory.session.core import BLOCKS, MODES
 from mdmemory.session.working import POOL, SLOTS, entries, id_of
-from mdmemory.tools.arguments import schema, text
-from mdmemory.tools.tool import Caller, Tool, ToolAnswer
+from mdmemory.tools.tool import Caller, Tool, ToolAnswer, schema, text
 
 # A host that names no session has a server of its own for each, as MCP hosts do.
 _ALONE = f"host-{secrets.token_hex(6)}"

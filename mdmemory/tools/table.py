@@ -8,11 +8,10 @@ from typing import Any
 
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
-from mdmemory.tools.arguments import checked
 from mdmemory.tools.notes import NOTES
 from mdmemory.tools.observations import OBSERVATIONS
 from mdmemory.tools.session import SESSION
-from mdmemory.tools.tool import Caller, Tool, ToolAnswer
+from mdmemory.tools.tool import Caller, Tool, ToolAnswer, checked
 
 __all__ = ["TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 

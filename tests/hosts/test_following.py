@@ -22,7 +22,7 @@ from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.hosts.opencode.recall import BLOCKS
 from mdmemory.memory import Memory
-from mdmemory.observe.facade import Observations
+from mdmemory.observe.observations import Observations
 from mdmemory.transcripts.turns import Transcript, Turn
 
 FAILED = "FAILED tests/test_a.py::test_x - assert 1 == 2"

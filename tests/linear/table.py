@@ -48,7 +48,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.git import log
 from mdmemory.hosts import jsonc
 from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
-from mdmemory.observe import compress, event, observation, timeline
+from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks
 from mdmemory.search import chunks, folders, query, schema
@@ -203,7 +203,7 @@ def _patch(text: str) -> object:
 
 
 def _event(text: str) -> object:
-    return event.event_of("s", "bash", {"command": text}, text, 1)
+    return compress.event_of("s", "bash", {"command": text}, text, 1)
 
 
 def _setting(text: str) -> None:
@@ -349,7 +349,7 @@ EVERY = (
     *(row(_prune(each), pruning, each) for each in pruning.LEVELS),
     row(_hot, hot),
     row(_patch, hot, "patch"),
-    row(_event, event),
+    row(_event, compress),
     row(observation.ids, observation),
     row(timeline._safe, timeline),
     row(worddiff.visible, worddiff, "visible"),

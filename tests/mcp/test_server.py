@@ -14,9 +14,8 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from pace import HUNG
 
-from mdmemory import Memory
+from mdmemory import Memory, mcp
 from mdmemory.cli import main
-from mdmemory.mcp import server as mcp
 from mdmemory.tools import notes
 from mdmemory.tools.table import TOOLS
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory.observe import shelf
+from mdmemory.observe import observation
 from mdmemory.observe.observation import drafted
 from mdmemory.store.state import State
 
@@ -30,10 +30,10 @@ def put(state: State) -> Put:
         *titles: str, session: str = "ses_1", type: str = "discovery", **more: Any
     ) -> list[int]:  # fmt: skip
         for title in titles:
-            day = 1 + shelf.count(state)
+            day = 1 + observation.count(state)
             at = datetime(2026, 6, day, 12, tzinfo=UTC).isoformat(timespec="seconds")
             draft = drafted(type, title, **more)
-            state.change(shelf.insertion(session, at, "bash", "", draft))
-        return sorted(each.id for each in shelf.newest(state, len(titles)))
+            state.change(observation.insertion(session, at, "bash", "", draft))
+        return sorted(each.id for each in observation.newest(state, len(titles)))
 
     return run

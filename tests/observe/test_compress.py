@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from mdmemory import assets
 from mdmemory.observe import compress, observation
-from mdmemory.observe.compress import parse, question
-from mdmemory.observe.event import Event
+from mdmemory.observe.compress import Event, parse, question
 from mdmemory.observe.observation import Draft
 from mdmemory.observe.summaries import FIELDS
 from mdmemory.privacy.redaction import has_secret

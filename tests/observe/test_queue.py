@@ -10,8 +10,8 @@ from rows import each
 from scripted import Scripted
 
 from mdmemory.llm.answer import ModelFailed
-from mdmemory.observe import queue, shelf
-from mdmemory.observe.event import HEAD, TAIL, event_of
+from mdmemory.observe import observation, queue
+from mdmemory.observe.compress import HEAD, TAIL, event_of
 from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -97,7 +97,7 @@ def test_the_same_use_with_the_same_result_is_observed_once(state: State) -> Non
     queue.work(state, None, NOW)
     use(state)
     queue.work(state, None, NOW)
-    assert shelf.count(state) == 1
+    assert observation.count(state) == 1
 
 
 # --- without a model ---------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_without_a_model_the_tool_and_its_object_make_the_title(state: State) ->
     queue.tool_used(state, "s", "bash", {"command": "npm test\nmore"}, f"\n1 failed\n{LONG}", NOW)
     queue.tool_used(state, "s", "edit", {"filePath": "a/b.py", "newString": LONG}, "", NOW)
     assert queue.work(state, None, NOW).kept == 2
-    edited, ran = (found.draft for found in shelf.newest(state, 2))
+    edited, ran = (found.draft for found in observation.newest(state, 2))
     assert (ran.title, ran.type, ran.importance) == ("Ran npm test", "discovery", 2)
     assert ran.narrative == "1 failed"
     assert (edited.title, edited.type, edited.files) == ("Edited a/b.py", "change", ("a/b.py",))
@@ -132,8 +132,8 @@ def test_a_model_makes_a_batch_short_and_what_it_leaves_out_is_done(state: State
         use(state, number)
     model = Scripted(observations(1, 3))
     assert queue.work(state, model, NOW).kept == 2
-    assert [found.draft.title for found in shelf.newest(state, 5)] == ["Found 3", "Found 1"]
-    assert {found.model for found in shelf.newest(state, 5)} == {"scripted"}
+    assert [found.draft.title for found in observation.newest(state, 5)] == ["Found 3", "Found 1"]
+    assert {found.model for found in observation.newest(state, 5)} == {"scripted"}
     assert queue.waiting(state)["completed"] == 3
     assert "src/f2.py" in model.asked[0].user
 
@@ -208,22 +208,22 @@ def test_who_was_taken_for_dead_and_answers_after_all_adds_no_second_one(state: 
     model = Slow(observations(1))
     model.state = state  # type: ignore[attr-defined]
     assert queue.work(state, model, NOW).kept == 0
-    assert shelf.count(state) == 1
+    assert observation.count(state) == 1
 
 
 # --- limits ------------------------------------------------------------------------------------
 
 
-def test_the_queue_and_the_shelf_are_bounded(state: State, monkeypatch: Any) -> None:
+def test_the_queue_and_the_observations_are_bounded(state: State, monkeypatch: Any) -> None:
     monkeypatch.setattr(queue, "MAX_WAITING", 6)
     monkeypatch.setattr(queue, "MAX_DONE", 2)
-    monkeypatch.setattr(shelf, "KEPT", 4)
+    monkeypatch.setattr(observation, "MAX_OBSERVATIONS", 4)
     for number in range(9):
         use(state, number, at=NOW + timedelta(seconds=number))
     assert queue.waiting(state)["pending"] == 6
     queue.work(state, None, NOW, batches=3)
     assert queue.waiting(state)["completed"] == 2
-    kept = [found.draft.title for found in shelf.newest(state, 9)]
+    kept = [found.draft.title for found in observation.newest(state, 9)]
     assert kept == [f"Read src/f{number}.py" for number in (8, 7, 6, 5)]
 
 
@@ -231,6 +231,6 @@ def test_observations_go_after_their_days(state: State) -> None:
     use(state)
     queue.work(state, None, NOW)
     queue.work(state, None, NOW + timedelta(days=90))
-    assert shelf.count(state) == 1
+    assert observation.count(state) == 1
     queue.work(state, None, NOW + timedelta(days=91))
-    assert shelf.count(state) == 0
+    assert observation.count(state) == 0

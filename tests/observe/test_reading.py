@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.observe import observation, shelf
+from mdmemory.observe import observation
 from mdmemory.observe.observation import Draft, Observation, drafted
 from mdmemory.observe.summaries import Summary
 from mdmemory.observe.timeline import FILE, FULL, LINES, block, find, recall, timeline
@@ -86,7 +86,7 @@ def test_search_follows_what_is_forgotten_and_a_database_that_is_lost(
 ) -> None:
     put("Proxy port", "Retry loop")
     assert find(state, "proxy", k=1, today=TODAY).hits
-    shelf.forget(state, [1])
+    observation.forget(state, [1])
     assert not find(state, "proxy", k=1, today=TODAY).hits
     (tmp_path / FILE).unlink()
     assert find(state, "retry", k=1, today=TODAY).hits

@@ -62,7 +62,7 @@ def test_a_failing_model_replaces_no_better_summary(state: State, put: Any) -> N
 
 
 def test_summaries_are_bounded_in_time_and_number(state: State, put: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(summaries, "KEPT", 2)
+    monkeypatch.setattr(summaries, "MAX_SUMMARIES", 2)
     for number in range(4):
         put("x", session=f"ses_{number}")
         summarize(state, f"ses_{number}", None, NOW + timedelta(days=number))

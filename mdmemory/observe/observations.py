@@ -28,7 +28,7 @@ BATCHES = 8  # of five, in one go; the next idle takes the rest
 
 @dataclass(frozen=True)
 class Observations:
-    """What tools showed, in short form. `clock` gives the present moment in UTC."""
+    """The observations of a project. `clock` gives the present moment in UTC."""
 
     project: Project
     state: Callable[[], State]
@@ -37,28 +37,28 @@ class Observations:
 
     @property
     def is_on(self) -> bool:
-        """Whether uses of tools are observed: the person's setting."""
+        """Whether the person's settings switch observations on."""
         return self.project.settings.switch("observe.enabled")
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """The tools that the settings leave out."""
+        """The tools that the settings exclude."""
         named = self.project.settings.text("observe.ignore").split(",")
         return tuple(name.strip() for name in named if name.strip())
 
     # reading
 
     def newest(self, limit: int = 20, *, session: str = "") -> list[Observation]:
-        """The newest observations, the newest first."""
-        from mdmemory.observe import shelf
+        """The newest observations, the newest first; of one session, if it is given."""
+        from mdmemory.observe import observation
 
         with self.state() as state:
-            return shelf.newest(state, limit, session)
+            return observation.newest(state, limit, session)
 
     def timeline(
         self, around: str = "", *, before: int = 5, after: int = 5, session: str = ""
     ) -> Timeline:
-        """The observations around a number or a day, in their order; the newest without one."""
+        """The observations around a number or a day, in order of time; without one the newest."""
         from mdmemory.observe.timeline import timeline
 
         with self.state() as state:
@@ -83,25 +83,25 @@ class Observations:
             )
 
     def block(self, *, session: str = "", budget: int = 4_000) -> str:
-        """Observations for a prompt, the newest in full: of all sessions, or of one with its
-        summary. The same bytes as long as there is no new one."""
-        from mdmemory.observe import shelf, summaries, timeline
+        """A block for the prompt, the newest observations in full: of all sessions, or of one with
+        its summary. It changes only with a new observation."""
+        from mdmemory.observe import observation, summaries, timeline
 
         with self.state() as state:
-            some = shelf.newest(state, timeline.FULL + timeline.LINES, session)
-            total = shelf.count(state, session)
+            some = observation.newest(state, timeline.FULL + timeline.LINES, session)
+            total = observation.count(state, session)
             summary = summaries.get(state, session) if session else None
         return timeline.block(some, total=total, summary=summary, budget=budget)
 
     def waiting(self) -> dict[str, int]:
-        """How many uses of tools are pending, processing, completed and failed."""
+        """The number of tool calls that are pending, processing, completed and failed."""
         from mdmemory.observe import queue
 
         with self.state() as state:
             return queue.waiting(state)
 
     def summaries(self, limit: int = 20) -> list[Summary]:
-        """What sessions came to, the newest first."""
+        """The summaries of sessions, the newest first."""
         from mdmemory.observe import summaries
 
         with self.state() as state:
@@ -112,9 +112,9 @@ class Observations:
     def add(
         self, text: str, *, type: str = "discovery", files: Sequence[str] = (), session: str = ""
     ) -> Observation:
-        """Keep one in a person's words: the first line is its title. Private text and secrets are
-        left out. Raises UsageError where nothing is left."""
-        from mdmemory.observe import shelf
+        """Store an observation in a person's words; the first line is its title. Private text and
+        secrets are left out. Raises UsageError if nothing is left."""
+        from mdmemory.observe import observation
         from mdmemory.observe.observation import TYPES, drafted
         from mdmemory.session.cleaning import visible
 
@@ -124,26 +124,27 @@ class Observations:
         if not title.strip():
             raise UsageError("There is no text to keep.", "Write it behind the command.")
         with self.state() as state:
-            kept = shelf.add(state, session, drafted(type, title, rest, files=files), self.clock())
-            shelf.expire(state, self.clock(), self._days)
-        return kept
+            draft = drafted(type, title, rest, files=files)
+            added = observation.add(state, session, draft, self.clock())
+            observation.expire(state, self.clock(), self._days)
+        return added
 
     def forget(self, ids: str) -> list[Observation]:
-        """Drop the observations with these numbers, and the summaries that may tell of them.
+        """Remove the observations with these numbers and the summaries of their sessions.
         Raises NotFound, UsageError."""
-        from mdmemory.observe import shelf, summaries, timeline
+        from mdmemory.observe import observation, summaries, timeline
 
         gone = self.recall(ids)
         with self.state() as state:
-            shelf.forget(state, [each.id for each in gone])
+            observation.forget(state, [each.id for each in gone])
             summaries.forget(state, {each.session for each in gone})
             timeline.forget(state)
         return gone
 
     def work(self, *, model: Model | None = None) -> Worked:
-        """Make short what waits, by `model` (default: the one that the settings choose, or none).
+        """Turn waiting calls into observations, by `model` (default: that of the settings, if any).
 
-        A failure of the model is told as `failure`; what it concerns is tried again later.
+        A failed model is reported as `failure`; its calls are tried again later.
         """
         from mdmemory.observe import queue
 
@@ -159,8 +160,8 @@ class Observations:
         return queue.Worked(kept, done.waiting, done.failed, done.failure)
 
     def summarize(self, session: str, *, request: str = "", model: Model | None = None) -> Summed:
-        """Bring the summary of a session up to date; `request` is what its user wanted: without
-        it what they said first, where a host on this machine knows it."""
+        """Update the summary of a session. `request` is what its user wanted (default: the user's
+        first message, if a host on this machine has it)."""
         from mdmemory.observe.summaries import summarize
 
         model = model or self._model()
@@ -171,8 +172,8 @@ class Observations:
             )  # fmt: skip
 
     def brought_up(self, session: str) -> bool:
-        """Bring the queue and the summary of a session up to date now, where that takes no model;
-        False where it does: asking one takes longer than a compaction waits."""
+        """Update the queue and the summary of a session now; False if that takes a model, which is
+        slower than a compaction waits."""
         if self._model():
             return False
         self.work()
@@ -180,14 +181,25 @@ class Observations:
         return True
 
     def promote(self, id: str, said: Sequence[Turn] = ()) -> Extracted:
-        """Offer an observation's facts to capture. What no user's turn in `said` bears out waits in
-        `Memory.pending()` for a person. Raises NotFound, UsageError."""
-        from mdmemory.observe.promotion import promote
+        """Offer the facts of an observation (its title, if it has none) to capture.
 
-        found = self.recall(id)
-        if len(found) != 1:
+        A tool's output proves nothing: facts that no user's turn in `said` bears out wait in
+        `Memory.pending()` for a person. Raises NotFound, UsageError, and errors of a write.
+        """
+        from mdmemory.capture.outcome import Extracted
+        from mdmemory.capture.summary import take
+        from mdmemory.session.cleaning import LEFT_OUT
+
+        recalled = self.recall(id)
+        if len(recalled) != 1:
             raise UsageError("One observation is promoted at a time.", "Name one number.")
-        return promote(self.writer(), found[0], said, now=self.clock())
+        draft, session = recalled[0].draft, recalled[0].session or "observations"
+        type = "decision" if draft.type == "decision" else "project"
+        facts = [fact for fact in draft.facts or (draft.title,) if fact != LEFT_OUT]
+        if not facts:
+            return Extracted(session, dropped=[{"text": LEFT_OUT, "reasons": ["injection"]}])
+        text = "\n".join(["Memory candidates:", *(f"- [{type}] {fact}" for fact in facts)])
+        return take(self.writer(), session, text, said, now=self.clock(), shown={})
 
     @property
     def _days(self) -> int:
@@ -200,7 +212,7 @@ class Observations:
 
 
 def _asked_first(session: str) -> str:
-    """What the user of a session said first; "" where no host here has it."""
+    """The first message of a session's user; "" if no host here has the session."""
     from mdmemory.transcripts.sources import copy, read
 
     try:

@@ -1,7 +1,7 @@
-"""The memory as an MCP server, for any host that speaks the protocol: the same tools as elsewhere.
+"""The memory as an MCP server on stdio, with the same tools as elsewhere.
 
-The store is looked for at every call, so that a server that began without one finds it later. A
-failure is an answer, and never the end of the server.
+Every call opens the store, so that a server that began without one finds it later. A failure is an
+answer, and never the end of the server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.lowlevel import Server
 
-# name: title, the blank, what it is for, the text
+# name: title, argument, its description, text
 _PROMPTS = {
     "remember": (
         "Keep something in the long-term memory",
@@ -43,19 +43,14 @@ _PROMPTS = {
 }  # fmt: skip
 
 
-def every() -> list[types.Prompt]:
-    """All prompts."""
-    return [_prompt(name) for name in _PROMPTS]
-
-
 def filled(asked: types.GetPromptRequestParams) -> types.GetPromptResult:
-    """A prompt with its blank filled in. Raises MCPError."""
+    """A prompt with its argument filled in. Raises MCPError."""
     import mcp_types as types
     from mcp import MCPError
 
     if asked.name not in _PROMPTS:
-        said = f"There is no prompt {asked.name[:40]!r}. There are: {', '.join(_PROMPTS)}."
-        raise MCPError(types.INVALID_PARAMS, said)
+        problem = f"There is no prompt {asked.name[:40]!r}. There are: {', '.join(_PROMPTS)}."
+        raise MCPError(types.INVALID_PARAMS, problem)
     title, argument, about, text = _PROMPTS[asked.name]
     given = (asked.arguments or {}).get(argument, "").strip()
     if not given:
@@ -80,7 +75,7 @@ INDEX = "memory://index"
 NOTE = "memory://note/"
 _MARKDOWN = "text/markdown"
 
-_TOLD = f"""\
+_USAGE = f"""\
 This server is the user's long-term memory: notes in markdown, one fact in each, kept in git.
 {AS_DATA}
 
@@ -108,7 +103,7 @@ def serve(open: Open, *, index: bool = True) -> None:
 
 
 def server(open: Open, *, index: bool = True) -> Server[dict[str, Any]]:
-    """The server; `open` opens the store, and may raise. `index`: the host has to be told it."""
+    """The server. `open` opens the store, or raises; `index`: the instructions hold the index."""
     import mcp_types as types
     from anyio import CapacityLimiter, to_thread
     from mcp.server.lowlevel import Server
@@ -141,7 +136,7 @@ def server(open: Open, *, index: bool = True) -> Server[dict[str, Any]]:
         return await aside(lambda: _read(open, asked.uri))
 
     async def list_prompts(_: Any, __: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=every())
+        return types.ListPromptsResult(prompts=[*map(_prompt, _PROMPTS)])
 
     async def get_prompt(_: Any, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
         return filled(asked)
@@ -155,13 +150,13 @@ def server(open: Open, *, index: bool = True) -> Server[dict[str, Any]]:
 
 
 def instructions(open: Open, index: bool = True) -> str:
-    """What the host puts into the prompt: how to use the memory, and its index as it is now."""
+    """The text for the host's prompt: how to use the memory, and its index as it is now."""
     try:
         memory = open()
-        told = f"{_TOLD}{_bar(of_project(memory.project))}\n"
-        return f"{told}\n{_index(memory)}" if index else told
+        text = f"{_USAGE}{_bar(of_project(memory.project))}\n"
+        return f"{text}\n{_index(memory)}" if index else text
     except MdmemoryError as problem:
-        return f"{_TOLD}{_bar(Protocol(shipped()))}\n\n{problem.message} {problem.hint}"
+        return f"{_USAGE}{_bar(Protocol(shipped()))}\n\n{problem.message} {problem.hint}"
 
 
 def _bar(protocol: Protocol) -> str:
@@ -172,12 +167,12 @@ def _bar(protocol: Protocol) -> str:
 
 
 def _tools(open: Open) -> list[types.Tool]:
-    """Those that are offered; without a store all, for there may be one by the first call."""
+    """The offered tools; without a store all, for there may be one by the first call."""
     try:
-        found = offered(open())
+        tools = offered(open())
     except MdmemoryError:
-        found = [*TOOLS]
-    return [_tool(each) for each in found]
+        tools = [*TOOLS]
+    return [_tool(each) for each in tools]
 
 
 def _tool(tool: Tool) -> types.Tool:
@@ -221,7 +216,7 @@ def _result(text: str, structured: dict[str, Any], failed: bool = False) -> type
 
 
 def _resources(open: Open) -> list[types.Resource]:
-    """The index, and the notes that it lists; the others can be read all the same."""
+    """The index, and the notes that it lists; other notes can be read too."""
     import mcp_types as types
 
     index = types.Resource(
@@ -252,10 +247,10 @@ def _read(open: Open, uri: str) -> types.ReadResourceResult:
     try:
         text = _text(open(), uri)
     except MdmemoryError as problem:
-        said = f"{problem.message} {problem.hint}".strip()
-        raise MCPError(types.INVALID_PARAMS, said, {"uri": uri}) from problem
-    found = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
-    return types.ReadResourceResult(contents=[found])
+        sentence = f"{problem.message} {problem.hint}".strip()
+        raise MCPError(types.INVALID_PARAMS, sentence, {"uri": uri}) from problem
+    content = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
+    return types.ReadResourceResult(contents=[content])
 
 
 def _text(memory: Memory, uri: str) -> str:
@@ -264,15 +259,15 @@ def _text(memory: Memory, uri: str) -> str:
     if not uri.startswith(NOTE):
         raise NotFound(f"There is no resource {uri[:80]!r}.", f"There are {INDEX} and {NOTE}NAME.")
     name = unquote(uri.removeprefix(NOTE))
-    # by its name, too; what is then read is a note of the store, and not one that is held back
+    # a name works too; `get` reads only notes of the store that are not on hold
     file = name if "/" in name else memory.note(name).file
     return memory.get(file).text + "\n"
 
 
 def _index(memory: Memory) -> str:
-    """MEMORY.md as the notes are now, on disk as well where that can be."""
-    seen = memory.index(check=True)
-    if seen.changed:
+    """The index of the notes as they are now, written to MEMORY.md if that is possible."""
+    checked = memory.index(check=True)
+    if checked.changed:
         with suppress(MdmemoryError):
             memory.index()
-    return seen.index.memory
+    return checked.index.memory

@@ -1,1 +1,0 @@
-"""The same tools for any MCP host, over stdio."""
