@@ -6,19 +6,16 @@ it can ask. Pure.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import cache
 from itertools import islice
 
 from mdmemory import bounds
 from mdmemory.capture.extract import description_of, name_of
 from mdmemory.capture.pending import PendingFact
 from mdmemory.capture.triggers import foreign, openings
-from mdmemory.capture.whose_words import ORDER
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
-from mdmemory.text import wordlists
+from mdmemory.text.wordlists import search
 from mdmemory.transcripts.injected import without_memory
 
 MOST = 5  # of a message; a page full of orders is no reason for a list full of them
@@ -49,8 +46,7 @@ def orders(text: str, session: str, today: str) -> list[PendingFact]:
 def is_order(line: str) -> bool:
     """Whether a line reads like an order to an assistant, or like one that harms."""
     said = line[:_READ]
-    injects = wordlists.pattern("{gate.injection}", said).search(said) is not None
-    return injects or _pattern(ORDER).search(said) is not None
+    return search("{gate.injection}|{whose.order}", said) is not None
 
 
 def _orders(text: str) -> list[str]:
@@ -66,8 +62,3 @@ def _lines(text: str) -> list[str]:
 def _redacted(lines: Iterable[str]) -> list[str]:
     """The first few of them; only these are looked through for secrets, which takes time."""
     return [redact(line)[0] for line in islice(lines, MOST)]
-
-
-@cache
-def _pattern(expression: str) -> re.Pattern[str]:
-    return re.compile(expression, re.IGNORECASE)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 
-from mdmemory.capture import keeping_words as words
-from mdmemory.capture.whose_words import SAYS
+from mdmemory.text.wordlists import match, pattern, search, words
 
 _READ = 1_000  # characters of a sentence
 _LEAST = 8
+# Between the verb and its fact.
+_JOIN = r"[^:,.!?\n]{0,70}?(?: ?:[ \t]+|,? {keep.that})"
+_JOIN_AT_ONCE = r",? {keep.that}(?=\S+ \S)| ?: "
+_KNOWN = r"[^:,.!?\n]{0,40}?(?: ?:[ \t]+|,? {keep.that}|, )"
+_COLON = r"[^:.!?\n]{0,120}? ?: +"
 _FEW = 1  # words of substance that a pointer may hold
 
 
@@ -33,22 +36,22 @@ def kept(sentence: str) -> Kept | None:
     text = sentence[:_READ]
     if len(text) < _LEAST:
         return None
-    if any(_pattern(each).search(text) for each in (words.NOBODY, words.UNWANTED, words.NOW)):
+    if any(search(each, text) for each in ("{keep.nobody}", "{keep.unwanted}", "{keep.now}")):
         return None
-    for expression, is_mind in ((words.MIND, True), (words.PAPER, False)):
-        for found in _pattern(expression).finditer(text):
+    for expression, is_mind in (("{keep.mind}", True), ("{keep.paper}", False)):
+        for found in pattern(expression, text).finditer(text):
             if wish := _wish(text, found, is_mind):
                 return wish
-    found_ = _pattern(words.KNOW).search(text)
+    found_ = search("{keep.know}", text)
     return _told(text, found_) if found_ else None
 
 
 def _told(text: str, found: re.Match[str]) -> Kept | None:
     """What stands behind "you should know that"."""
     end = len(text.rstrip(" \t?？"))
-    if joined := _pattern(words.KNOWN).match(text, found.end()):
+    if joined := match(_KNOWN, text, found.end()):
         is_fact = _substance(text[joined.end() : end]) > 1
-        reported = _pattern(rf"\b{SAYS}\b").search(text[: found.start()])
+        reported = search(r"\b{whose.says}\b", text[: found.start()])
         return Kept(found[0].strip(), joined.end(), end) if is_fact and not reported else None
     return None
 
@@ -57,11 +60,11 @@ def _wish(text: str, found: re.Match[str], is_mind: bool) -> Kept | None:
     before, after = text[: found.start()], text[found.end() :]
     phrase = found[0].strip()
     end = len(text.rstrip(" \t?？"))
-    if _pattern(rf"\b{SAYS}\b").search(before):
+    if search(r"\b{whose.says}\b", before):
         return None
-    if not is_mind and _pattern(words.ELSEWHERE).search(text):
+    if not is_mind and search("{keep.elsewhere}", text):
         return None
-    if not is_mind and _pattern(words.EXPLAINS).match(text[found.start() :]) and not before.strip():
+    if not is_mind and match("{keep.explains}", text[found.start() :]) and not before.strip():
         return None
     if joined := _joined(after, is_mind):
         start = found.end() + joined
@@ -82,9 +85,9 @@ def _wish(text: str, found: re.Match[str], is_mind: bool) -> Kept | None:
 
 def _joined(after: str, is_mind: bool) -> int:
     """Where the fact begins behind "that" or a colon; 0 where nothing joins it."""
-    expressions = (words.JOIN, words.COLON) if is_mind else (words.JOIN_AT_ONCE, words.JOIN)
+    expressions = (_JOIN, _COLON) if is_mind else (_JOIN_AT_ONCE, _JOIN)
     for expression in expressions:
-        if found := _pattern(expression).match(after):
+        if found := match(expression, after):
             return found.end()
     return 0
 
@@ -92,9 +95,5 @@ def _joined(after: str, is_mind: bool) -> int:
 def _substance(text: str) -> int:
     """How many words of a piece say something."""
     said = re.findall(r"[^\W_][\w'’-]*", text.lower().replace("’", "'"))
-    return sum(word not in words.EMPTY and len(word) > 1 for word in said)
-
-
-@cache
-def _pattern(expression: str) -> re.Pattern[str]:
-    return re.compile(expression, re.IGNORECASE)
+    empty = words("keep.empty")
+    return sum(word not in empty and len(word) > 1 for word in said)

@@ -13,20 +13,12 @@ from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.text import literals
 from mdmemory.text.words import keys
+from mdmemory.text.wordlists import search
 from mdmemory.transcripts.turns import Turn
 
 USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said
 
 _AROUND = " \t\"'“”‘’「」…."
-_REQUEST = re.compile(r"\b(?:please|can you|could you|would you|will you)\b|请|請|能不能|可以")
-# One order to the assistant: a fact about the work it is not. "Please note that" tells one.
-_ORDER = re.compile(
-    r"\bplease\b(?! (?:note|remember|keep in mind|be aware))|\blet(?:'s| us) "
-    r"|\b(?:find|give|show|help|tell|write|make|get|send) me\b|帮我|幫我|给我|給我"
-)
-_THAT = re.compile(r"\b(?:that|this|it)\b|这|這|那")
-
-
 _DATE = re.compile(r"\d{4}(?:-\d\d){1,2}")
 _REASON = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*")
 
@@ -111,7 +103,7 @@ def prove(candidate: Candidate, type: str, said: Sequence[Said], note: str = "")
     place = (own or wanted)[-1]
     if not own and type in USER_ONLY:
         return Proof(place.turn.id, dropped="not_the_users_words")
-    if type not in USER_ONLY and candidate.action != "reinforce" and _ORDER.search(quote):
+    if type not in USER_ONLY and candidate.action != "reinforce" and search("{proof.order}", quote):
         return Proof(place.turn.id, dropped="task")
     sources = [note, *(each.turn.text for each in said)]
     waits = _doubts(candidate, quote, place, bool(own), sources)
@@ -142,7 +134,7 @@ def _is_asked(quote: str, text: str) -> bool:
     before = re.split(r"[.!。！]\s|\n", text[:at])[-1]
     after = re.match(r"[^.!?。！？\n]{0,200}[?？]", text[at + len(quote) :])
     asked = bool(after) or quote.endswith(("?", "？"))
-    return asked and not _REQUEST.search(before + quote)
+    return asked and not search("{proof.request}", before + quote)
 
 
 def _is_unwanted(turn: Turn) -> bool:
@@ -151,4 +143,4 @@ def _is_unwanted(turn: Turn) -> bool:
 
 def _speaks_of_before(turn: Turn) -> bool:
     """ "Don't remember that", and little else: it means what was said before."""
-    return weight(turn.text) <= MAX_DESCRIPTION // 2 and _THAT.search(turn.text.lower()) is not None
+    return weight(turn.text) <= MAX_DESCRIPTION // 2 and bool(search("{proof.that}", turn.text))

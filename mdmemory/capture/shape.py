@@ -10,15 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from mdmemory.capture import shape_words as words
-from mdmemory.capture import whose_words
 from mdmemory.capture.pasted_lines import Line
+from mdmemory.text.wordlists import match, search
 
 _READ = 400  # characters of a paragraph that tell what it is
 _SHORT = 240  # characters; who gives a task says no more
 _BULLET = r"[ \t]*(?:[-*+•✗✓●]|\[[ x]?\]|\d{1,2}[.)])[ \t]+\S|[^|\n]{1,60}[ ]\|[ ][^|\n]"
+# The user speaks again.
+BACK = r"(?:{whose.back_lead}[,.!:]?[ ]+){0,2}{whose.back}"
+# A question may be about the text, or lead to it.
+_QUESTION = r"[^\n]{0,240}[?？][ )]*$"
+# Only pages and machines begin a line so.
+_LABELLED = (
+    r"[ \t]*(?!(?:REMEMBER|IMPORTANT|RULE|MERKE|WICHTIG|REGEL|REGLA|RECUERDA|RETIENS)\b)"
+    r"(?:[A-ZÄÖÜÉÈÁÍÓÚÑ]{3,}(?: [A-ZÄÖÜÉ]+){0,6}[ ]?:|[A-ZÄÖÜÉ]{3,}(?: [A-ZÄÖÜÉ]+){2,})"
+)
+_ABOUT = ("{shape.task}", "{shape.source}")
 _FRAMED = ("quote", "log", "chat", "markup", "shell")
 
 
@@ -47,7 +55,7 @@ def mark(lines: Sequence[Line], asks: Callable[[str], bool]) -> None:
     _before_a_task(_paragraphs(lines), asks)
     for number, paragraph in enumerate(_paragraphs(lines)):
         is_page = number > 0 and any(_is_labelled(line.text) for line in paragraph.all)
-        if is_page or (paragraph.text and _has(words.TO_MANY, paragraph.text)):
+        if is_page or (paragraph.text and _has("{shape.to_many}", paragraph.text)):
             paragraph.disown()
 
 
@@ -96,7 +104,7 @@ def _lists(
 
 def _leads(text: str, asks: Callable[[str], bool]) -> bool:
     """Whether a line leads to a list of the user's own."""
-    own = _has(whose_words.OWN_LIST, text[-_READ:]) or _has(whose_words.KEEPS, text[-_READ:])
+    own = _has("{whose.own_list}", text[-_READ:]) or _has("{whose.keeps}", text[-_READ:])
     return own or asks(text)
 
 
@@ -106,7 +114,7 @@ def _behind_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
         text = paragraph.text
         if not text or len(text) > _SHORT or not _leads_to_a_text(text):
             continue
-        is_task = any(_has(each, text) for each in (words.TASK, words.SOURCE, r":$", words.THIS))
+        is_task = any(_has(each, text) for each in (*_ABOUT, ":$", "{shape.this}"))
         if any(asks(line.text.strip()) for line in paragraph.lines) and not is_task:
             continue
         for number in range(at + 1, last + 1):
@@ -126,23 +134,23 @@ def _behind_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
 def _leads_to_a_text(text: str) -> bool:
     """Whether a paragraph gives a task about a text, asks, or names where a text is from."""
     if text.endswith((":", "：")):
-        return _has(words.TASK, text) or _has(words.SOURCE, text)
-    found = any(_has(each, text) for each in (words.TASK, words.SOURCE))
-    return found or _begins(words.QUESTION, text.split("\n")[-1])
+        return any(_has(each, text) for each in _ABOUT)
+    found = any(_has(each, text) for each in _ABOUT)
+    return found or _begins(_QUESTION, text.split("\n")[-1])
 
 
 def _speaks(text: str, *, strict: bool) -> bool:
     """Whether the user speaks again in the last paragraph. `strict`: it stands where the text of
     a task would."""
-    if _has(words.TO_MANY, text):
+    if _has("{shape.to_many}", text):
         return False
-    if _begins(words.ASIDE, text):
+    if _begins("{shape.aside}", text):
         return len(text) <= 2 * _SHORT
-    if not strict and (_begins(words.GOES_ON, text) or _begins(whose_words.BACK, text)):
+    if not strict and (_begins("{shape.goes_on}", text) or _begins(BACK, text)):
         return True
     if strict or len(text) > _SHORT or "\n" in text:
         return False
-    return _has(words.FIRST, text)
+    return _has("{shape.first}", text)
 
 
 def _before_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]) -> None:
@@ -150,15 +158,15 @@ def _before_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
     last = paragraphs[-1].text
     if not last or len(last) > _SHORT or asks(last):
         return
-    looks_back = _has(words.LOOKS_BACK, last) or _has(words.SOURCE, last)
+    looks_back = _has("{shape.looks_back}", last) or _has("{shape.source}", last)
     for at, paragraph in enumerate(paragraphs[:-1]):
         if not paragraph.text or (at == 0 and len(paragraphs) > 2):
             continue  # the first of three leads to the second
         is_one = len(paragraph.lines) == 1
         first = paragraph.text.split("\n")[0]
-        is_own = first.endswith(":") or (is_one and _has(words.FIRST, first))
+        is_own = first.endswith(":") or (is_one and _has("{shape.first}", first))
         speaks = is_own and asks(first)
-        is_task = _has(words.TASK, last) and (not is_one or ". " in paragraph.text)
+        is_task = _has("{shape.task}", last) and (not is_one or ". " in paragraph.text)
         is_page = any(_is_labelled(line.text) for line in paragraph.lines)
         if not speaks and (looks_back or is_task or is_page):
             paragraph.disown()
@@ -168,17 +176,12 @@ def _before_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
 
 
 def _is_labelled(text: str) -> bool:
-    return re.match(words.LABELLED, text) is not None
+    return re.match(_LABELLED, text) is not None
 
 
 def _has(expression: str, text: str) -> bool:
-    return _pattern(expression).search(text) is not None
+    return search(expression, text) is not None
 
 
 def _begins(expression: str, text: str) -> bool:
-    return _pattern(expression).match(text) is not None
-
-
-@cache
-def _pattern(expression: str) -> re.Pattern[str]:
-    return re.compile(expression, re.IGNORECASE)
+    return match(expression, text) is not None

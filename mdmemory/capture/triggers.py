@@ -10,16 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 
 from mdmemory import bounds
-from mdmemory.capture import keeping, rules, whose_words, wordings
+from mdmemory.capture import keeping, rules, wordings
 from mdmemory.capture.whose import BLANK, foreign_lines, own_lines, own_words
 from mdmemory.text.words import CJK
+from mdmemory.text.wordlists import fullmatch, match, pattern, search
 
 FLOOR = 8
 JUDGED = 2_000  # characters of a sentence, or of a fact, that tell what it is
+_DATE = re.compile(
+    r"\d{1,2}\.\d{1,2}\. (?:bis|ist|sind|gilt|und|oder|ab|wird|nicht|um|kein)\b", re.IGNORECASE
+)
+_CJK = re.compile(f"[{CJK}]")
 _CLOSE = 200  # characters at the end of a fact in which thanks may stand
 CLAUSES = 8  # of a sentence, in which a request is looked for
 
@@ -64,7 +69,7 @@ def _found(text: str) -> tuple[Trigger, ...]:
                 triggers.append(Trigger(opening.phrase, "", "feedback", reason="negated"))
             elif opening.end == len(line[0]) and _matches(wordings.BELOW, fact):
                 read_to, facts = _below(text, masked, line.end())
-                if not facts and _pattern(wordings.WHAT_STANDS).search(opening.phrase):
+                if not facts and search("{trigger.what_stands}", opening.phrase):
                     facts = _quotation_below(text, line.end())
                 if not facts and opening.prior:
                     triggers.append(_pointed_at(opening, text, line.start()))
@@ -74,7 +79,7 @@ def _found(text: str) -> tuple[Trigger, ...]:
                 triggers.append(_told_before(opening.phrase, fact))
             else:
                 told = _trigger(opening.phrase, fact)
-                points = opening.prior and _matches(rf"(?:{wordings.FILLER}|\W)*", told.text)
+                points = opening.prior and _matches(wordings.POINTS, told.text)
                 if points and not opening.rule:
                     told = _pointed_at(opening, text, line.start())
                 triggers.append(told)
@@ -100,9 +105,9 @@ def openings(line: str) -> list[str]:
 def squeezed(text: str) -> str:
     """The text with no long run of blanks or of one mark: such a run says nothing, and each
     expression would begin anew at each of its places."""
-    text = _pattern(r"(?<=[^ \t\n])[ \t]{2,}").sub(" ", text)
-    text = _pattern(r"(?m)^[ \t]{8,}").sub(" " * 8, text)
-    return _pattern(r"([.!?…。！？,;:'\"\-–—])\1{3,}").sub(r"\1\1\1", text)
+    text = pattern(r"(?<=[^ \t\n])(?:[ \t]{2,}|\t)", text).sub(" ", text)
+    text = pattern(r"(?m)^[ \t]{8,}", text).sub(" " * 8, text)
+    return re.compile(r"([.!?…。！？,;:'\"\-–—])\1{3,}").sub(r"\1\1\1", text)
 
 
 def _without_pointers(triggers: Sequence[Trigger]) -> list[Trigger]:
@@ -118,14 +123,14 @@ def type_of(fact: str) -> tuple[str, str]:
     """The type and kind of an explicit fact: a pointer is a reference, then identity, decision,
     project; everything else is feedback."""
     for type_, kind, expression in wordings.TYPES:
-        if _pattern(expression).search(fact):
+        if search(expression, fact):
             return type_, kind
     return "feedback", ""
 
 
 def weight(fact: str) -> int:
     """The length a fact is measured by: a CJK character says as much as three letters."""
-    return len(fact) + 2 * len(_pattern(f"[{CJK}]").findall(fact))
+    return len(fact) + 2 * len(_CJK.findall(fact))
 
 
 # --- how a sentence opens, and what it says ----------------------------------------------------
@@ -165,7 +170,7 @@ def _openings(line: str) -> list[_Opening]:
     for start, end in _sentences(line):
         sentence = line[start : min(end, start + JUDGED)]
         points_back = bool(start) and not open_ended and rules.makes_rule(sentence)
-        is_told = points_back or _matches(wordings.REPORTED, sentence)
+        is_told = points_back or _matches("{trigger.reported}", sentence)
         opening = None if is_told else _opening(sentence)
         if opening and opening.rule and open_ended:
             opening = None  # it belongs to the fact that it follows
@@ -176,7 +181,7 @@ def _openings(line: str) -> list[_Opening]:
         if opening and opening.points and prior is None:
             opening = None  # nothing stands before it
         if opening:
-            if opening.before and prior and _pattern(wordings.REFERS).match(sentence):
+            if opening.before and prior and match(wordings.REFERS, sentence):
                 opening = replace(opening, start=told_from - start)
             moved = replace(
                 opening, start=start + opening.start, end=start + opening.end, prior=prior
@@ -190,11 +195,11 @@ def _openings(line: str) -> list[_Opening]:
         ):
             found.append(_Opening(sentence.strip(), before_start, start, before=True))
             open_ended = False
-        elif open_ended and _matches(wordings.TURN, sentence.strip()):
+        elif open_ended and _matches("{trigger.turn}", sentence.strip()):
             open_ended = False
         elif open_ended:
             found[-1] = replace(found[-1], end=end)
-        told_from = told_from if _pattern(wordings.REFERS).match(sentence) else start
+        told_from = told_from if match(wordings.REFERS, sentence) else start
         before_start = start
     return found
 
@@ -202,7 +207,7 @@ def _openings(line: str) -> list[_Opening]:
 def _is_told(sentence: str, found: Sequence[_Opening]) -> bool:
     """Whether a sentence states something that the next one may point at."""
     bare = sentence.strip()[:JUDGED]
-    if found or not bare or BLANK in bare or _matches(wordings.TURN, bare):
+    if found or not bare or BLANK in bare or _matches("{trigger.turn}", bare):
         return False
     return weight(bare) >= 2 * FLOOR and not bare.endswith(("?", "？"))
 
@@ -217,7 +222,7 @@ def _pointed_at(opening: _Opening, text: str, offset: int) -> Trigger:
 
 def _sentences(line: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for end in _pattern(r"(?<![.!?…])[.!?…]++[)\]]*+[ \t]++|[。！？]+[ \t]*").finditer(line):
+    for end in pattern(r"(?<![.!?…])[.!?…]++[)\]]*+[ \t]++|[。！？]+[ \t]*", line).finditer(line):
         if line[end.start() - 1 : end.start()].isdigit() and _is_date(line, end.end()):
             continue
         if end.end() < len(line):
@@ -228,8 +233,7 @@ def _sentences(line: str) -> Iterator[tuple[int, int]]:
 
 def _is_date(line: str, end: int) -> bool:
     """Whether the point before `end` is that of a day in German: "vom 15.12. bis 10.1."."""
-    date = _pattern(r"\d{1,2}\.\d{1,2}\.[ ](?:bis|ist|sind|gilt|und|oder|ab|wird|nicht|um|kein)\b")
-    return any(date.match(line, max(0, end - back)) for back in (5, 6, 7))
+    return any(_DATE.match(line, max(0, end - back)) for back in (5, 6, 7))
 
 
 def _opening(sentence: str) -> _Opening | None:
@@ -243,50 +247,46 @@ def _opening(sentence: str) -> _Opening | None:
 
 def _asked(sentence: str, end: int, start: int = 0) -> _Opening | None:
     """ "Remember that ..." at the beginning of a sentence, or of the clause at `start`."""
-    pattern = _pattern(rf"{wordings.LEAD}(?P<p>{wordings.SAVE}){wordings.JOIN}")
-    saved = pattern.match(sentence, start)
+    saved = match(wordings.LEAD + r"(?P<p>{trigger.save})" + wordings.JOIN, sentence, start)
     return _Opening(saved["p"], saved.end(), end) if saved else None
 
 
 def _refused(sentence: str, end: int) -> _Opening | None:
-    lead = wordings.LEAD
-    turned_down = rf"{lead}(?P<p>{wordings.NOT}(?:(?!\bto\b).){{0,30}}?{wordings.KEEP})"
-    refused = _pattern(rf"{lead}(?P<p>{wordings.NOT_AT_ALL})").match(sentence)
-    if refused:
-        return _Opening(refused["p"], end, end, negated=True)
-    refused = _pattern(turned_down).match(sentence)
-    refused = refused or _pattern(rf"(?P<p>{wordings.REFUSED})[。！!. \t]*$").search(sentence)
+    refused = (
+        match(wordings.LEAD + "(?P<p>{trigger.refusal})", sentence)
+        or match(wordings.LEAD + wordings.TURNED_DOWN, sentence)
+        or search(r"(?P<p>{trigger.refused})[。！!. \t]*$", sentence)
+    )
     return _Opening(refused["p"], end, end, negated=True) if refused else None
 
 
 def _told(sentence: str) -> _Opening | None:
     """The fact stands between two parts of the wording, or before it."""
-    lead = wordings.LEAD
     for expression in wordings.AROUND:
-        around = _pattern(rf"{lead}{expression}").match(sentence)
+        around = match(wordings.LEAD + expression, sentence)
         if around:
             return _Opening("to memory", *around.span("between"))
     for expression in wordings.BEFORE:
-        told = _pattern(rf"{lead}{expression}").match(sentence)
+        told = match(wordings.LEAD + expression, sentence)
         if told:
             return _Opening(told["p"], *told.span("fact"), before=True)
     return None
 
 
 def _stated(sentence: str, end: int) -> _Opening | None:
-    stated = _pattern(rf"{wordings.LEAD}(?P<p>{wordings.STATES})").match(sentence)
+    stated = match(wordings.LEAD + "(?P<p>{trigger.states})", sentence)
     return _Opening(stated["p"], stated.start("p"), end) if stated else None
 
 
 def _in_a_clause(sentence: str, end: int) -> _Opening | None:
     """A request in a later clause: "Not for us: remember ...", "I use zsh, so remember to ..."."""
-    for clause in islice(_pattern(wordings.CLAUSE).finditer(sentence), CLAUSES):
+    for clause in islice(pattern(wordings.CLAUSE, sentence).finditer(sentence), CLAUSES):
         opening = _asked(sentence, end, clause.end())
         if opening is None:
             continue
-        told = wordings.TELLS if ":" in clause[0] else whose_words.SAYS
+        told = wordings.TELLS if ":" in clause[0] else "{whose.says}"
         before = sentence[: clause.start()]
-        if BLANK not in before and _pattern(rf"\b{told}\b").search(before):
+        if BLANK not in before and search(rf"\b{told}\b", before):
             return None  # "He told us: remember that ..."
         if clause["so"]:  # what stands before is a part of it
             return replace(opening, start=len(sentence) - len(sentence.lstrip()))
@@ -295,7 +295,7 @@ def _in_a_clause(sentence: str, end: int) -> _Opening | None:
 
 
 def _ruled(sentence: str, end: int) -> _Opening | None:
-    lead = _pattern(wordings.POLITE).match(sentence)
+    lead = match(wordings.POLITE, sentence)
     start = lead.end() if lead else 0
     for begin in dict.fromkeys((start, len(sentence) - len(sentence.lstrip(" \t-*+•")))):
         if phrase := rules.rule(sentence[begin:]):
@@ -316,10 +316,10 @@ def _end_of_fact(sentence: str) -> int:
     bare = sentence.rstrip(" \t?？")
     if "?" not in sentence[len(bare) :] and "？" not in sentence[len(bare) :]:
         return len(sentence)
-    if _pattern(wordings.ASKED).match(sentence):
+    if match(wordings.ASKED, sentence):
         return len(bare)
     start = max(0, len(bare) - 16)
-    tag = _pattern(rf"(?:{wordings.TAG})\Z").search(bare[start:])
+    tag = search(r"{trigger.tag}\Z", bare[start:])
     return start + tag.start() if tag else len(sentence)
 
 
@@ -334,7 +334,7 @@ def _below(text: str, masked: str, start: int) -> tuple[int, list[str]]:
             break
         lines.append(shown)
         end = line.end()
-    bullets = [_pattern(r"(?:[-*+•]|\d{1,2}[.)、])[ \t]+(.+)").fullmatch(line) for line in lines]
+    bullets = [fullmatch(r"(?:[-*+•]|\d{1,2}[.)、])[ \t]+(.+)", line) for line in lines]
     if lines and all(bullets):
         return end, [bullet[1] for bullet in bullets if bullet]
     return end, [" ".join(lines)] if lines else []
@@ -342,7 +342,7 @@ def _below(text: str, masked: str, start: int) -> tuple[int, list[str]]:
 
 def _quotation_below(text: str, end: int) -> list[str]:
     """The quotation that begins below a line, as one fact: "remember what this mail says:"."""
-    found = _pattern(r'\s{0,9}["“„«]([^"“”„«»]{1,2000})["“”»]').match(text, end)
+    found = match(r'\s{0,9}["“„«]([^"“”„«»]{1,2000})["“”»]', text, end)
     return [" ".join(found[1].split())] if found else []
 
 
@@ -350,7 +350,7 @@ def _told_before(phrase: str, told: str) -> Trigger:
     """The trigger for a fact that stands before its verb: what joins the two is no part of it."""
     fact = _without(wordings.TAIL, told)
     trigger = _trigger(phrase, fact)
-    errand = _matches(wordings.NOT_TO_FORGET, phrase) and _matches(wordings.ERRAND, told)
+    errand = _matches("{trigger.not_to_forget}", phrase) and _matches(wordings.ERRAND, told)
     if errand and not trigger.reason and _matches(wordings.EVERY, fact):
         return replace(trigger, reason="task")
     return trigger
@@ -364,28 +364,23 @@ def _trigger(phrase: str, fact: str) -> Trigger:
 
 def _without(closing: str, fact: str) -> str:
     """A fact without what it closes with."""
-    return fact[:-_CLOSE] + _pattern(closing).sub("", fact[-_CLOSE:])
+    return fact[:-_CLOSE] + pattern(closing, fact[-_CLOSE:]).sub("", fact[-_CLOSE:])
 
 
 def _reason(fact: str) -> str:
     """Why a fact is not stored; "" when it is."""
-    stated = _pattern(wordings.STATES).match(fact)
-    chosen = stated and _pattern(wordings.CHOICE).match(fact, stated.end())
-    if _matches(wordings.LATER, fact):
+    stated = match("{trigger.states}", fact)
+    chosen = stated and match(wordings.CHOICE, fact, stated.end())
+    if _matches("{trigger.later}", fact):
         return "deferred"
-    if chosen or _matches(rf"(?:{wordings.FILLER}|\W)*|{wordings.POINTED}", fact):
+    if chosen or _matches(wordings.POINTS + "|{trigger.pointed}", fact):
         return "vague"
-    if _matches(wordings.QUESTION, fact):
+    if _matches("{trigger.question}", fact):
         return "question"
-    if _matches(wordings.TASK, fact):
+    if _matches("{trigger.task}", fact):
         return "task"
     return "too_short" if weight(fact) < FLOOR else ""
 
 
 def _matches(expression: str, fact: str) -> bool:
-    return _pattern(expression).fullmatch(fact) is not None
-
-
-@cache
-def _pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile(expression, re.IGNORECASE | flags)
+    return fullmatch(expression, fact) is not None

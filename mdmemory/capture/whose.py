@@ -6,20 +6,22 @@ in doubt counts as pasted where it stands behind an announcement, in a page, mai
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from mdmemory.capture import shape
-from mdmemory.capture import whose_words as words
 from mdmemory.capture.pasted_lines import Line, lines_of
+from mdmemory.text.wordlists import fullmatch, match, pattern, search
 
 # Blanked out at equal length: what is not the user's triggers nothing, and places stay the same.
 BLANK = "\ufffc"
 SET_OFF = ("code", "quote")  # marked as another's line by line; behind it the user speaks again
 LONG = 12  # lines without a blank one between them; more is nothing that a person types
+_ELEMENT = r"<(?P<name>[a-z][\w-]{0,40})(?:[ ][^<>\n]{0,300})?>"
+_GREETING = r"{whose.greeting}(?: [\w.'’-]{1,30}){0,5} ?[,!:]?"
+_SIGN_OFF = r"{whose.sign_off} ?[,.!]?"
+_PAGE_NAMES = "{whose.page_of}?{whose.page_names}"
 _LIST = r"[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+\S"
 
 
@@ -53,7 +55,7 @@ def foreign_lines(text: str, own: str) -> list[str]:
         start += len(line.text) + 1
         if BLANK in shown and line.kind != "code":
             said = _masked(line.text, shown)
-            found.append(_pattern(r"[ \t>|]*(?:[-*+•][ \t]+)?").sub("", said, count=1))
+            found.append(pattern(r"[ \t>|]*(?:[-*+•][ \t]+)?", said).sub("", said, count=1))
     return found
 
 
@@ -129,7 +131,7 @@ class _Reading:
         if line.kind == "head":
             self.inside = "mail"
             return
-        tag = _pattern(words.ELEMENT).match(line.text.strip())
+        tag = match(_ELEMENT, line.text.strip())
         closing = f"</{tag['name'].lower()}" if tag else ""
         if not closing:
             self.inside = "page"
@@ -158,7 +160,7 @@ class _Reading:
                 self.inside = ""
                 return True
             return False
-        is_back = _pattern(words.BACK).match(line.text.strip()) is not None
+        is_back = match(shape.BACK, line.text.strip()) is not None
         if self.inside in ("shell", "chat", "ruled"):
             return False
         if self.opens and is_clean and is_back:
@@ -166,7 +168,7 @@ class _Reading:
             return True
         if self.inside == "told":
             self.inside = "block"
-        if self.inside in ("mail", "block") and _whole(words.SIGN_OFF, line.text.strip()):
+        if self.inside in ("mail", "block") and _whole(_SIGN_OFF, line.text.strip()):
             self.inside = "signed"
         return False
 
@@ -177,7 +179,7 @@ class _Reading:
             line.own, self.inside = False, "page"
             return
         if self.asks(text):
-            if text.endswith(":") and not _pattern(rf"\b{words.SAYS}[ ]?:$").search(text[-40:]):
+            if text.endswith(":") and not search(r"\b{whose.says}[ ]?:$", text[-40:]):
                 return
         elif line.told_at:
             self.inside = "block" if not text.endswith(("?", ".", "!")) else ""
@@ -199,24 +201,24 @@ def _announces(text: str, *, is_last: bool, asks: bool) -> bool:
     if is_last:
         return False
     end = text[-400:]
-    if _pattern(rf"\b{words.SAYS}[ ]?:$").search(end[-40:]):
+    if search(r"\b{whose.says}[ ]?:$", end[-40:]):
         return True
     if end.endswith((":", "：")):
-        return not asks and _pattern(words.OWN_LIST).search(end) is None
-    if _pattern(words.ANNOUNCES).search(end):
+        return not asks and search("{whose.own_list}", end) is None
+    if search("{whose.announces}", end):
         return True
-    if not asks and _pattern(rf"\b{words.POINTS}\b.{{0,60}}\b{words.TEXTS}\b").match(end):
+    if not asks and match(r"\b{whose.points}\b.{0,60}\b{whose.texts}\b", end):
         return True
-    pointed = _pattern(words.THIS).search(end) is not None
-    return pointed and _pattern(words.DONE_WITH).search(end) is not None
+    pointed = search("{whose.this}", end) is not None
+    return pointed and search("{whose.done_with}", end) is not None
 
 
 def _is_title_of_list(line: Line, below: Sequence[Line]) -> bool:
     """Whether a line is the heading of somebody's list: "Team Rules" and bullets."""
-    if not below or not _pattern(_LIST).match(below[0].text):
+    if not below or not match(_LIST, below[0].text):
         return False
     title = line.text.strip()
-    return _whole(words.PAGE_NAMES, title.rstrip(":").strip("*_ ")) or _is_heading(title)
+    return _whole(_PAGE_NAMES, title.rstrip(":").strip("*_ ")) or _is_heading(title)
 
 
 def _is_heading(title: str) -> bool:
@@ -228,7 +230,7 @@ def _is_heading(title: str) -> bool:
 
 
 def _is_page_title(first: str) -> bool:
-    return _is_heading(first) and not _pattern(words.ANNOUNCES).search(first)
+    return _is_heading(first) and not search("{whose.announces}", first)
 
 
 def _whole_pages(lines: Sequence[Line]) -> set[int]:
@@ -237,14 +239,14 @@ def _whole_pages(lines: Sequence[Line]) -> set[int]:
     found: set[int] = set()
     done = 0
     blocks = _blocks(lines)
-    ends = [at for at, x in enumerate(lines) if _whole(words.SIGN_OFF, x.text.strip()[:80])]
+    ends = [at for at, x in enumerate(lines) if _whole(_SIGN_OFF, x.text.strip()[:80])]
     for number, block in enumerate(blocks):
         first = lines[block[0]].text.strip()[:400]
         if len(block) > LONG or _is_wrapped([lines[at].text for at in block]):
             found.update(block)
         elif number == 0 and len(block) == 1 and len(blocks) > 2 and _is_page_title(first):
             found.update(range(len(lines)))
-        elif _whole(words.GREETING, first):
+        elif _whole(_GREETING, first):
             end = bisect_left(ends, block[0])
             letter = range(max(block[0], done), ends[end] + 1) if end < len(ends) else range(0)
             found.update(letter)
@@ -273,9 +275,4 @@ def _is_wrapped(block: Sequence[str]) -> bool:
 
 
 def _whole(expression: str, text: str) -> bool:
-    return _pattern(expression).fullmatch(text) is not None
-
-
-@cache
-def _pattern(expression: str) -> re.Pattern[str]:
-    return re.compile(expression, re.IGNORECASE)
+    return fullmatch(expression, text) is not None

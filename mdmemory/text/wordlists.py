@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "words"
-LATIN = ("en",)
+LATIN = ("de", "en", "es", "fr", "it", "pt")
 CJK = ("ja", "ko", "zh")
 
 _NAMED = re.compile(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
@@ -28,6 +28,27 @@ def pattern(expression: str, text: str) -> re.Pattern[str]:
     """
     is_latin = text.isascii() or _EAST_ASIAN.search(text) is None
     return _compiled(filled(expression, LATIN if is_latin else LATIN + CJK))
+
+
+def search(expression: str, text: str) -> re.Match[str] | None:
+    """The first place where the expression matches."""
+    return pattern(expression, text).search(text)
+
+
+def match(expression: str, text: str, at: int = 0) -> re.Match[str] | None:
+    """The match that begins at a place of the text."""
+    return pattern(expression, text).match(text, at)
+
+
+def fullmatch(expression: str, text: str) -> re.Match[str] | None:
+    """The match of the whole text."""
+    return pattern(expression, text).fullmatch(text)
+
+
+@cache
+def words(section: str) -> frozenset[str]:
+    """The rows of a section in all languages, where each is a plain word."""
+    return frozenset(row for language in LATIN + CJK for row in rows(section, language))
 
 
 @cache
