@@ -21,7 +21,6 @@ LONG = 12  # lines without a blank one between them; more is nothing that a pers
 _ELEMENT = r"<(?P<name>[a-z][\w-]{0,40})(?:[ ][^<>\n]{0,300})?>"
 _GREETING = r"{whose.greeting}(?: [\w.'’-]{1,30}){0,5} ?[,!:]?"
 _SIGN_OFF = r"{whose.sign_off} ?[,.!]?"
-_PAGE_NAMES = "{whose.page_of}?{whose.page_names}"
 _LIST = r"[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+\S"
 
 
@@ -218,7 +217,7 @@ def _is_title_of_list(line: Line, below: Sequence[Line]) -> bool:
     if not below or not match(_LIST, below[0].text):
         return False
     title = line.text.strip()
-    return _whole(_PAGE_NAMES, title.rstrip(":").strip("*_ ")) or _is_heading(title)
+    return _whole("{whose.page_names}", title.rstrip(":").strip("*_ ")) or _is_heading(title)
 
 
 def _is_heading(title: str) -> bool:

@@ -138,7 +138,9 @@ def test_every_section_is_named_in_the_code_or_in_a_row() -> None:
     code = [path.read_text("utf-8") for path in Path(mdmemory.__file__).parent.rglob("*.py")]
     told = "".join([*code, *(row for _, _, row, _ in every_row())])
     named = {section for language in LANGUAGES for section in wordlists.sections(language)}
-    assert {section for section in named if f"{{{section}}}" not in told and f'"{section}"' not in told} == set()
+    assert {
+        section for section in named if f"{{{section}}}" not in told and f'"{section}"' not in told
+    } == set()
 
 
 def test_a_text_without_east_asian_characters_is_read_without_their_rows() -> None:
