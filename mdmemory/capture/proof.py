@@ -12,8 +12,8 @@ from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.text import literals
-from mdmemory.text.words import keys
 from mdmemory.text.wordlists import search
+from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
 
 USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said

@@ -16,8 +16,8 @@ from itertools import islice
 from mdmemory import bounds
 from mdmemory.capture import keeping, rules, wordings
 from mdmemory.capture.whose import BLANK, foreign_lines, own_lines, own_words
-from mdmemory.text.words import CJK
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
+from mdmemory.text.words import CJK
 
 FLOOR = 8
 JUDGED = 2_000  # characters of a sentence, or of a fact, that tell what it is

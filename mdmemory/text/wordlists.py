@@ -1,4 +1,4 @@
-"""The words that rules go by, read from `words/`: one TOML file for each language.
+"""The words that rules go by, read from `languages/`: one TOML file for each language.
 
 A file holds sections, and a section holds rows: a word or the text of an expression, and a sentence
 whose verdict depends on it. An expression names a section as `{room.name}`, and means any of its
@@ -11,7 +11,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "words"
+FOLDER = Path(__file__).parent / "languages"
 LATIN = ("de", "en", "es", "fr", "it", "pt")
 CJK = ("ja", "ko", "zh")
 
