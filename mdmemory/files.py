@@ -10,7 +10,8 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mdmemory import debugging
@@ -274,18 +275,15 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-class writing:
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
     """Turns what the file system refuses into one sentence that names the path."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, OSError) and not isinstance(problem, FileExistsError):
-            raise unwritable(self.path, problem) from problem
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as problem:
+        raise unwritable(path, problem) from problem
 
 
 def unwritable(path: Path, problem: OSError) -> Unwritable:

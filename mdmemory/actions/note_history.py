@@ -292,5 +292,5 @@ def _merges(logged: Logged, blobs: Mapping[str, str | None]) -> dict[str, tuple[
 def _texts(history: History, blobs: Iterable[str | None]) -> dict[str, bytes]:
     """The bytes of these objects; those that a partial clone lacks are left out."""
     ids = list(dict.fromkeys(filter(None, blobs)))
-    objects = history.trees.objects.read(ids)
+    objects = history.objects.read(ids)
     return {id: each.data for id, each in zip(ids, objects, strict=True) if each}

@@ -273,7 +273,7 @@ def _fill(
     refresher = Refresher(setup.project, is_secret)
     history = History(repository, base) if repository else None
     if history:
-        setup.said += recover(Transactions(history).publisher)
+        setup.said += recover(Transactions(history))
     changes = _missing(setup, base, history, refresher)
     if history and changes:
         transactions = Transactions(history)

@@ -17,7 +17,7 @@ from mdmemory.errors import GitFailed, NotFound, RepositoryState
 from mdmemory.git import log, repositories
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged
 from mdmemory.git.objects import Blob as Blob
-from mdmemory.git.objects import Entries, Object, Trees
+from mdmemory.git.objects import Entries, Object, Objects
 from mdmemory.git.repositories import Repository
 
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
@@ -87,7 +87,7 @@ class History:
         self.folder = folder
         inside = os.path.relpath(os.path.realpath(folder), os.path.realpath(repository.top))
         self.prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
-        self.trees = Trees(repository)
+        self.objects = Objects(repository)
 
     # what there is
 
@@ -120,8 +120,8 @@ class History:
         if commit is None:
             return {}
         if files is None:
-            return self.trees.files(commit, self.prefix.rstrip("/"))
-        found = self.trees.some(commit, (self.prefix + file for file in files))
+            return self.objects.files(commit, self.prefix.rstrip("/"))
+        found = self.objects.some(commit, (self.prefix + file for file in files))
         return {path[len(self.prefix) :]: blob for path, blob in found.items()}
 
     def differing(self, commit: str | None, ids: Mapping[str, str]) -> list[str]:
@@ -129,11 +129,11 @@ class History:
         if commit is None:
             return [*ids]
         paths = {self.prefix + file: id for file, id in ids.items()}
-        return [path[len(self.prefix) :] for path in self.trees.others(commit, paths)]
+        return [path[len(self.prefix) :] for path in self.objects.others(commit, paths)]
 
     def names(self, commit: str | None) -> list[str]:
         """The names of the files directly in the folder at a commit."""
-        return [] if commit is None else self.trees.names(commit, self.prefix.rstrip("/"))
+        return [] if commit is None else self.objects.names(commit, self.prefix.rstrip("/"))
 
     def _paths(self, files: Collection[str] | None) -> list[str]:
         """The words that limit a command to these files, or nearly so; None: to the folder."""
@@ -196,9 +196,9 @@ class History:
 
     def contents(self, commit: str | None, files: Iterable[str]) -> dict[str, bytes]:
         """The bytes of those of the files that were there at a commit."""
-        with self.trees.open():
+        with self.objects.open():
             held = self.tree(commit, files)
-            blobs = self.trees.objects.read([blob.id for blob in held.values()])
+            blobs = self.objects.read([blob.id for blob in held.values()])
         for file, blob in zip(held, blobs, strict=True):
             if blob is None:  # a failure, and not the same as no file
                 raise GitFailed(f"git has lost the text of {file} at {commit}: run `git fsck`.")
@@ -206,7 +206,7 @@ class History:
 
     def blob_id(self, data: bytes) -> str:
         """The object id that git gives these bytes, computed without git."""
-        return self.trees.objects.id(Object("blob", data))
+        return self.objects.id(Object("blob", data))
 
     # building a commit
 
@@ -222,8 +222,8 @@ class History:
         `texts` are the bytes of those blobs that git may not have yet; they go in with the trees.
         """
         paths = {self.prefix + file: blob for file, blob in entries.items()}
-        tree, new = self.trees.edited(parent, paths)
-        self.trees.objects.write([*(Object("blob", data) for data in texts), *new])
+        tree, new = self.objects.edited(parent, paths)
+        self.objects.write([*(Object("blob", data) for data in texts), *new])
         words = ["commit-tree", tree, *(["-p", parent] if parent else [])]
         data = message.text().encode("utf-8", "surrogateescape")
         ours = {
@@ -277,7 +277,7 @@ class History:
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, or None for a root commit."""
-        return self.trees.parent(commit)
+        return self.objects.parent(commit)
 
     def changed(self, commit: str) -> list[str]:
         """The files in the folder that a commit touched."""

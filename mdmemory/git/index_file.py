@@ -78,31 +78,27 @@ class Staging:
                 leftover.unlink(missing_ok=True)
 
     def prepare(self, id: str, entries: Entries) -> None:
-        """Make a copy of the index with these files set (None: removed), all else as it is."""
+        """Make a copy of the index with these files set (None: removed), all else as it is.
+
+        Whoever writes an index has git compare the files that changed a moment ago, through
+        whatever filter the repository names. In an empty folder there is nothing to compare.
+        """
         fresh = self.room / f"{id}.index"
         for old in (fresh, fresh.with_name(f"{fresh.name}.lock")):
             old.unlink(missing_ok=True)  # of a recovery that was killed in its turn
         if self.live.exists():
             shutil.copyfile(self.live, fresh)
-        self._set(fresh, entries)
-
-    def _set(self, index: Path, entries: Entries) -> None:
-        """Set (None: remove) these files in an index of ours, with no work tree in sight.
-
-        Whoever writes an index has git compare the files that changed a moment ago, through
-        whatever filter the repository names. In an empty folder there is nothing to compare.
-        """
         nothing = "0" * len(self.history.blob_id(b""))
         rows = []
         for file, blob in entries.items():
             about = f"{blob.mode} {blob.id}" if blob else f"0 {nothing}"
             rows.append(f"{about}\t{self.history.prefix}{file}\0")
         data = "".join(rows).encode("utf-8", "surrogateescape")
-        nowhere = index.with_name(f"{secrets.token_hex(6)}.nowhere")
+        nowhere = fresh.with_name(f"{secrets.token_hex(6)}.nowhere")
         nowhere.mkdir()
         git = self.history.repository
         places = {"GIT_DIR": str(git.git_dir), "GIT_WORK_TREE": str(nowhere)}
-        places["GIT_INDEX_FILE"] = str(index)
+        places["GIT_INDEX_FILE"] = str(fresh)
         words = ("update-index", "-z", "--index-info")
         try:
             git.run(*words, data=data, folder=nowhere, extra=places)

@@ -47,24 +47,38 @@ Entries = Mapping[str, Blob | None]  # what a commit sets in the folder; None: r
 
 
 class Objects:
-    """The objects of one repository. Used by one thread at a time."""
+    """The objects of one repository, trees among them. Used by one thread at a time.
+
+    What was read of trees is known until the last open block ends.
+    """
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
+        width = 32 if repository.hash_name == "sha256" else 20
+        self._entry = re.compile(rb"(\d+) ([^\0]+)\0(.{%d})" % width, re.DOTALL)
+        self._roots: dict[str, str] = {}
+        self._known: dict[str, _Entries] = {}
         self._reader: _Reader | None = None
         self._holders = 0
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Keep the reading process for the block; within another block it is the same one."""
+        """Keep the reading process, and what is read, for the block; also within another block."""
         self._holders += 1
         try:
             yield
         finally:
             self._holders -= 1
-            if not self._holders and self._reader:
-                self._reader.close()
-                self._reader = None
+            if not self._holders:
+                self.forget()
+                if self._reader:
+                    self._reader.close()
+                    self._reader = None
+
+    def forget(self) -> None:
+        """Read all trees anew at the next question."""
+        self._roots.clear()
+        self._known.clear()
 
     def id(self, thing: Object) -> str:
         """The id that git gives an object, computed without git."""
@@ -83,17 +97,11 @@ class Objects:
             for start in range(0, len(names), AT_ONCE):
                 some = names[start : start + AT_ONCE]
                 reader.ask(some)
-                found += [self._checked(reader) for _ in some]
+                for id, thing in map(reader.answer, some):
+                    if thing and self.id(thing) != id:
+                        raise GitFailed(f"git's object {id} is damaged: run `git fsck`.")
+                    found.append(thing)
         return found
-
-    def _checked(self, reader: _Reader) -> Object | None:
-        answer = reader.answer()
-        if answer is None:
-            return None
-        id, thing = answer
-        if self.id(thing) != id:
-            raise GitFailed(f"git's object {id} is damaged: run `git fsck`.")
-        return thing
 
     def write(self, things: Sequence[Object]) -> None:
         """Put objects into git, synced; those that it has already stay as they are."""
@@ -101,116 +109,6 @@ class Objects:
         if different:
             pack = _pack([*different.values()], self.repository.hash_name)
             self.repository.run("unpack-objects", "-q", data=pack)
-
-
-class _Reader:
-    """A running `git cat-file --batch`."""
-
-    def __init__(self, repository: Repository) -> None:
-        words = ("cat-file", "--batch")
-        self._process = repositories.start(repository.top, words)
-        assert self._process.stdin
-        assert self._process.stdout
-        self._in, self._out = self._process.stdin, self._process.stdout
-        self._poll = select.poll()
-        self._poll.register(self._out, select.POLLIN)
-        self._rest = bytearray()
-
-    def ask(self, names: Sequence[str]) -> None:
-        try:
-            self._in.write("".join(f"{name}\n" for name in names).encode())
-            self._in.flush()
-        except BrokenPipeError as problem:
-            raise self._failure() from problem
-
-    def answer(self) -> tuple[str, Object] | None:
-        """The next object and its id, or None for a name that git has nothing for."""
-        while (end := self._rest.find(b"\n")) < 0:
-            self._more()
-        head = self._rest[:end].decode("utf-8", "replace")
-        del self._rest[: end + 1]
-        if head.endswith((" missing", " ambiguous")):
-            return None
-        id, kind, size = head.split(" ")
-        while len(self._rest) <= int(size):
-            self._more()
-        data = bytes(self._rest[: int(size)])
-        del self._rest[: int(size) + 1]
-        return id, Object(kind, data)
-
-    def _more(self) -> None:
-        if not self._poll.poll(repositories.TIMEOUT * 1000):
-            raise GitFailed(f"git cat-file did not answer within {repositories.TIMEOUT:.0f} s.")
-        part = os.read(self._out.fileno(), 1 << 18)
-        if not part:
-            raise self._failure()
-        self._rest += part
-
-    def _failure(self) -> GitFailed:
-        assert self._process.stderr
-        return GitFailed(
-            f"git cat-file failed: {repositories.last_line(self._process.stderr.read())}"
-        )
-
-    def close(self) -> None:
-        self._process.kill()  # it only reads
-        for pipe in (self._in, self._out, self._process.stderr):
-            try:
-                if pipe:
-                    pipe.close()
-            except BrokenPipeError:
-                pass  # what it was asked last it will not answer any more
-        self._process.wait()
-
-
-def _pack(things: Sequence[Object], hash_name: str) -> bytes:
-    """A pack of whole objects, not compressed: git does that when it stores them."""
-    import zlib  # only where something is written
-
-    parts = [b"PACK", struct.pack(">II", 2, len(things))]
-    for thing in things:
-        parts += [_head(_TYPES[thing.kind], len(thing.data)), zlib.compress(thing.data, 0)]
-    body = b"".join(parts)
-    return body + hashlib.new(hash_name, body, usedforsecurity=False).digest()
-
-
-def _head(type: int, size: int) -> bytes:
-    """Type and size as a pack has them: four bits of size in the first byte, then seven each."""
-    byte, size = type << 4 | size & 15, size >> 4
-    out = bytearray()
-    while size:
-        out.append(byte | 0x80)
-        byte, size = size & 0x7F, size >> 7
-    return bytes([*out, byte])
-
-
-class Trees:
-    """The trees of one repository. What was read is known until the last open block ends."""
-
-    def __init__(self, repository: Repository) -> None:
-        self.objects = Objects(repository)
-        width = 32 if repository.hash_name == "sha256" else 20
-        self._entry = re.compile(rb"(\d+) ([^\0]+)\0(.{%d})" % width, re.DOTALL)
-        self._roots: dict[str, str] = {}
-        self._known: dict[str, _Entries] = {}
-        self._holders = 0
-
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        """Keep what is read, and the process that reads it, for the block."""
-        self._holders += 1
-        try:
-            with self.objects.open():
-                yield
-        finally:
-            self._holders -= 1
-            if not self._holders:
-                self.forget()
-
-    def forget(self) -> None:
-        """Read all anew at the next question."""
-        self._roots.clear()
-        self._known.clear()
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, None for a root commit."""
@@ -267,13 +165,13 @@ class Trees:
             id = self._edit(root, paths, made)
             if id is None:  # the last file is gone
                 made.append(Object("tree", b""))
-                id = self.objects.id(made[-1])
+                id = self.id(made[-1])
         return id, made
 
     def _edit(
         self, id: str | None, paths: Mapping[tuple[bytes, ...], Blob | None], made: list[Object]
     ) -> str | None:
-        entries = {} if id is None else self._read(id).copy()
+        entries = {} if id is None else self._tree(id).copy()
         below: dict[bytes, dict[tuple[bytes, ...], Blob | None]] = {}
         for (name, *rest), blob in paths.items():
             if rest:
@@ -294,21 +192,21 @@ class Trees:
             return None  # git has no empty folders
         tree = Object("tree", _rendered(entries))
         made.append(tree)
-        return self.objects.id(tree)
+        return self.id(tree)
 
     def _at(self, commit: str, folder: str) -> _Entries:
         with self.open():
             id = self.root(commit)
             for name in _bytes(folder).split(b"/") if folder else ():
-                there = self._read(id).get(name)
+                there = self._tree(id).get(name)
                 if there is None or not _is_folder(there):
                     return {}
                 id = there[1].hex()
-            return self._read(id)
+            return self._tree(id)
 
     def commit(self, name: str) -> bytes:
         """A commit as git has it. Raises GitFailed where there is none."""
-        (found,) = self.objects.read([f"{name}^{{commit}}"])
+        (found,) = self.read([f"{name}^{{commit}}"])
         if found is None:
             raise GitFailed(f"git has no commit {name}. (A shallow clone lacks what came before.)")
         return found.data
@@ -319,14 +217,95 @@ class Trees:
             self._roots[commit] = self.commit(commit).partition(b"\n")[0].decode()[len("tree ") :]
         return self._roots[commit]
 
-    def _read(self, id: str) -> _Entries:
+    def _tree(self, id: str) -> _Entries:
         if id not in self._known:
-            (found,) = self.objects.read([id])
+            (found,) = self.read([id])
             if found is None:
                 raise GitFailed(f"git has no tree {id}, which a commit names: run `git fsck`.")
             rows = self._entry.findall(found.data)
             self._known[id] = {name: (mode, blob) for mode, name, blob in rows}
         return self._known[id]
+
+
+class _Reader:
+    """A running `git cat-file --batch`."""
+
+    def __init__(self, repository: Repository) -> None:
+        words = ("cat-file", "--batch")
+        self._process = repositories.start(repository.top, words)
+        assert self._process.stdin
+        assert self._process.stdout
+        self._in, self._out = self._process.stdin, self._process.stdout
+        self._poll = select.poll()
+        self._poll.register(self._out, select.POLLIN)
+        self._rest = bytearray()
+
+    def ask(self, names: Sequence[str]) -> None:
+        try:
+            self._in.write("".join(f"{name}\n" for name in names).encode())
+            self._in.flush()
+        except BrokenPipeError as problem:
+            raise self._failure() from problem
+
+    def answer(self, name: str) -> tuple[str, Object | None]:
+        """The id and the object of `name`, the next that was asked for; None: there is none."""
+        while (end := self._rest.find(b"\n")) < 0:
+            self._more()
+        head = self._rest[:end].decode("utf-8", "replace")
+        del self._rest[: end + 1]
+        if head.endswith((" missing", " ambiguous")):
+            return name, None
+        id, kind, size = head.split(" ")
+        while len(self._rest) <= int(size):
+            self._more()
+        data = bytes(self._rest[: int(size)])
+        del self._rest[: int(size) + 1]
+        return id, Object(kind, data)
+
+    def _more(self) -> None:
+        if not self._poll.poll(repositories.TIMEOUT * 1000):
+            raise GitFailed(f"git cat-file did not answer within {repositories.TIMEOUT:.0f} s.")
+        part = os.read(self._out.fileno(), 1 << 18)
+        if not part:
+            raise self._failure()
+        self._rest += part
+
+    def _failure(self) -> GitFailed:
+        assert self._process.stderr
+        return GitFailed(
+            f"git cat-file failed: {repositories.last_line(self._process.stderr.read())}"
+        )
+
+    def close(self) -> None:
+        self._process.kill()  # it only reads
+        for pipe in (self._in, self._out, self._process.stderr):
+            try:
+                if pipe:
+                    pipe.close()
+            except BrokenPipeError:
+                pass  # what it was asked last it will not answer any more
+        self._process.wait()
+
+
+def _pack(things: Sequence[Object], hash_name: str) -> bytes:
+    """A pack of whole objects, not compressed: git does that when it stores them."""
+    import zlib  # only where something is written
+
+    parts = [b"PACK", struct.pack(">II", 2, len(things))]
+    for thing in things:
+        parts += [_head(_TYPES[thing.kind], len(thing.data)), zlib.compress(thing.data, 0)]
+    body = b"".join(parts)
+    return body + hashlib.new(hash_name, body, usedforsecurity=False).digest()
+
+
+def _head(type: int, size: int) -> bytes:
+    """Type and size as a pack has them: four bits of size in the first byte, then seven each."""
+    byte, size = type << 4 | size & 15, size >> 4
+    out = bytearray()
+    while size:
+        out.append(byte | 0x80)
+        byte, size = size & 0x7F, size >> 7
+    return bytes([*out, byte])
 
 
 def _set(entries: _Entries, name: bytes, blob: Blob | None) -> None:

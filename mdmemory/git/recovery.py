@@ -16,73 +16,73 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.index_file import KEPT
 from mdmemory.git.journal import Journal
 from mdmemory.git.objects import Blob, Entries
-from mdmemory.git.transaction import Publisher
+from mdmemory.git.transaction import Transactions
 from mdmemory.git.waiting import KEEP, PAST, Waiting
 
 
-def recover(publisher: Publisher) -> tuple[str, ...]:
+def recover(transactions: Transactions) -> tuple[str, ...]:
     """Finish what a killed process began; what there is to say of that, () when there was nothing.
 
     Safe to repeat. Raises what a write raises; then the journal stays, and with it our lock on
     git's index.
     """
-    journal = publisher.journals.read()
+    journal = transactions.journals.read()
     said: tuple[str, ...] = ()
-    with writing(publisher.journals.room):
+    with writing(transactions.journals.room):
         if journal is not None:
             # the folder of the journal may be another than ours: `init` writes above the store
-            history = History(publisher.history.repository, Path(journal.folder))
+            history = History(transactions.history.repository, Path(journal.folder))
             waits = journal.branch.startswith(KEEP)
             resume = _resume_waiting if waits else _resume
-            said = resume(Publisher(history, Waiting(history) if waits else None), journal)
-        if publisher.journals.room.is_dir():
-            for ref in (KEPT, PAST, Waiting(publisher.history).ref):
-                reflocks.clear_kept(publisher.history.repository, ref)
-            publisher.journals.prepare()
-            if publisher.staging.was_taken():
-                replacement.sweep_fresh(publisher.folder)
-            publisher.staging.release()
+            said = resume(Transactions(history, Waiting(history) if waits else None), journal)
+        if transactions.journals.room.is_dir():
+            for ref in (KEPT, PAST, Waiting(transactions.history).ref):
+                reflocks.clear_kept(transactions.history.repository, ref)
+            transactions.journals.prepare()
+            if transactions.staging.was_taken():
+                replacement.sweep_fresh(transactions.folder)
+            transactions.staging.release()
     return said
 
 
-def _resume(publisher: Publisher, journal: Journal) -> tuple[str, ...]:
-    history, staging = publisher.history, publisher.staging
+def _resume(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
+    history, staging = transactions.history, transactions.staging
     had_lock = staging.is_ours()
     staging.take(journal.id)
     if journal.commit != journal.base:  # or no git of ours was to move the branch
-        since = publisher.journals.written_ns()
+        since = transactions.journals.written_ns()
         reflocks.clear_dead(history.repository, journal.branch, journal.commit, since)
-    if _can_go_on(publisher, journal):
-        publisher.move_branch(journal)
+    if _can_go_on(transactions, journal):
+        transactions.move_branch(journal)
     tip = history.head()
     if not _holds(history, journal.commit, tip):
-        return ("A write that was interrupted is given up.", *_told(_give_up(publisher, journal)))
+        return _give_up(transactions, journal)
     # HEAD may have gone on, to other texts of our files: those are a person's
     there = history.tree(tip, journal.entries)
     ours = {file: blob for file, blob in journal.entries.items() if there.get(file) == blob}
     theirs = [move for move in journal.moves if move.file not in ours]
-    _retract(publisher, theirs)
-    late = replacement.settle_all(publisher.folder, theirs)  # the old text is in the branch
+    _retract(transactions, theirs)
+    late = replacement.settle_all(transactions.folder, theirs)  # the old text is in the branch
     staging.prepare(journal.id, ours if had_lock else _still_old(history, ours, journal.base))
     steps = [move for move in journal.moves if move.file in ours]
-    awaited = replacement.awaited(publisher.folder, steps)
-    return report(awaited, {**late, **publisher.finish(replace(journal, moves=steps))})
+    awaited = replacement.awaited(transactions.folder, steps)
+    return report(awaited, {**late, **transactions.finish(replace(journal, moves=steps))})
 
 
-def _resume_waiting(publisher: Publisher, journal: Journal) -> tuple[str, ...]:
+def _resume_waiting(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
     """The same where no branch is to move: the ref is ours alone, and so is every lock on it."""
-    history = publisher.history
+    history = transactions.history
     reflocks.clear_kept(history.repository, journal.branch)
     if (
-        not publisher.journals.has_moved()
+        not transactions.journals.has_moved()
         and repositories.tip(history.repository, journal.branch) == journal.base
         and history.commit(journal.commit or "") is not None
     ):
-        publisher.move_branch(journal)
+        transactions.move_branch(journal)
     if not _holds(history, journal.commit, repositories.tip(history.repository, journal.branch)):
-        return ("A write that was interrupted is given up.", *_told(_give_up(publisher, journal)))
-    awaited = replacement.awaited(publisher.folder, journal.moves)
-    return report(awaited, publisher.finish(journal))
+        return _give_up(transactions, journal)
+    awaited = replacement.awaited(transactions.folder, journal.moves)
+    return report(awaited, transactions.finish(journal))
 
 
 def report(awaited: Sequence[str], kept: replacement.Kept) -> tuple[str, ...]:
@@ -97,10 +97,10 @@ def _told(kept: replacement.Kept) -> list[str]:
     return [f"{file}: {why}." for file, why in kept.items()]
 
 
-def _can_go_on(publisher: Publisher, journal: Journal) -> bool:
+def _can_go_on(transactions: Transactions, journal: Journal) -> bool:
     """Whether the branch was not moved, and nothing happened since that stands in the way."""
-    history = publisher.history
-    if publisher.journals.has_moved():
+    history = transactions.history
+    if transactions.journals.has_moved():
         return False  # by us; if it is elsewhere by now, a person reset it
     if repositories.branch(history.repository) != journal.branch:
         return False
@@ -115,16 +115,16 @@ def _holds(history: History, commit: str | None, tip: str | None) -> bool:
     return tip is not None and history.is_part_of(commit, tip)
 
 
-def _give_up(publisher: Publisher, journal: Journal) -> replacement.Kept:
+def _give_up(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
     """The branch is elsewhere, without the commit: the files stay, what was aside comes back."""
-    kept = _retract(publisher, journal.moves)
-    publisher.journals.drop()
-    return kept
+    kept = _retract(transactions, journal.moves)
+    transactions.journals.drop()
+    return ("A write that was interrupted is given up.", *_told(kept))
 
 
-def _retract(publisher: Publisher, steps: Sequence[replacement.Move]) -> replacement.Kept:
+def _retract(transactions: Transactions, steps: Sequence[replacement.Move]) -> replacement.Kept:
     """Give these moves up; the files whose other text had to stay aside, and where it is."""
-    folder = publisher.folder
+    folder = transactions.folder
     return {move.file: why for move in steps if (why := replacement.retract(folder, move))}
 
 

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,15 +105,11 @@ def write_fresh(
             fresh.parent.mkdir(parents=True, exist_ok=True)
             _write_new(fresh, change.new or b"", folder / move.file, move.file in executable)
             if fresh.parent not in tried:
-                _try_link(fresh)
+                # see that a second name can be given here while nothing has happened yet
+                second = fresh.with_name(f"{move.fresh.removesuffix('.new')}-link.new")
+                link(fresh, second)
+                second.unlink()
                 tried.add(fresh.parent)
-
-
-def _try_link(fresh: Path) -> None:
-    """See that a second name can be given here while nothing has happened yet."""
-    second = fresh.with_name(f"{fresh.name.removesuffix('.new')}-link.new")
-    link(fresh, second)
-    second.unlink()
 
 
 def forget_fresh(folder: Path, moves: Sequence[Move]) -> None:
@@ -327,18 +323,12 @@ def _write_new(path: Path, data: bytes, like: Path, executable: bool) -> None:
     handle = os.open(path, flags, 0o777 if executable else 0o666)
     with open(handle, "wb") as file:
         file.write(data)
-        if (mode := _permissions(like)) is not None:
-            os.fchmod(file.fileno(), mode)
+        with suppress(FileNotFoundError):
+            mode = os.lstat(like).st_mode
+            if stat.S_ISREG(mode):
+                os.fchmod(file.fileno(), mode & 0o777)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _permissions(path: Path) -> int | None:
-    try:
-        status = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    return status.st_mode & 0o777 if stat.S_ISREG(status.st_mode) else None
 
 
 # --- old texts that another program holds open, and may append to --------------------------------

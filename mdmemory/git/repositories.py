@@ -169,13 +169,10 @@ def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
 
 def _environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    env["PATH"] = _absolute_only(env.get("PATH", os.defpath))
-    return env | _ENVIRONMENT | dict(extra or {})
-
-
-def _absolute_only(path: str) -> str:
     # git starts in the repository, where a relative entry would find the repository's own "git"
-    return os.pathsep.join(part for part in path.split(os.pathsep) if os.path.isabs(part))
+    entries = env.get("PATH", os.defpath).split(os.pathsep)
+    env["PATH"] = os.pathsep.join(filter(os.path.isabs, entries))
+    return env | _ENVIRONMENT | dict(extra or {})
 
 
 def is_installed() -> bool:
@@ -208,16 +205,12 @@ def find(folder: Path) -> Repository | None:
         )
     if done.returncode == 0:
         git_dir, common, top, kind = out.removeprefix("false\n").split("\ntrue\n")
-        return Repository(Path(top), Path(git_dir), _absolute(folder, common), kind.strip())
+        shared = Path(os.path.realpath(folder / common))  # it is relative to where git ran
+        return Repository(Path(top), Path(git_dir), shared, kind.strip())
     complaint = last_line(done.stderr)
     if "not a git repository" in complaint:
         return None
     raise RepositoryState(f"git refuses this repository: {complaint}", "Run `git status` there.")
-
-
-def _absolute(folder: Path, path: str) -> Path:
-    # --git-common-dir is relative to where git ran
-    return Path(os.path.realpath(folder / path))
 
 
 def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | None:
@@ -274,9 +267,8 @@ def tip(repository: Repository, branch: str) -> str | None:
         packed = re.search(row, _bytes(repository.common_dir / "packed-refs"), re.MULTILINE)
         if not loose and packed:
             return packed[1].decode()
-        if not os.path.lexists(repository.common_dir / branch) and not _keeps_refs_otherwise(
-            repository
-        ):
+        may_be_elsewhere = (repository.common_dir / "reftable").exists()
+        if not os.path.lexists(repository.common_dir / branch) and not may_be_elsewhere:
             return None
     out = repository.ask("rev-parse", "-q", "--verify", f"{branch}^{{commit}}")
     return None if out is None else out.decode().strip()
@@ -285,14 +277,9 @@ def tip(repository: Repository, branch: str) -> str | None:
 def may_have(repository: Repository, names: str) -> bool:
     """Whether there may be refs whose names begin with `names` and a slash. No is certain."""
     common, names = repository.common_dir, names.rstrip("/")
-    if os.path.lexists(common / names) or _keeps_refs_otherwise(repository):
+    if os.path.lexists(common / names) or (common / "reftable").exists():
         return True
     return names.encode() in _bytes(common / "packed-refs")
-
-
-def _keeps_refs_otherwise(repository: Repository) -> bool:
-    """Whether refs may lie elsewhere than in files of their own and the packed ones."""
-    return (repository.common_dir / "reftable").exists()
 
 
 def _bytes(path: Path) -> bytes:

@@ -23,7 +23,7 @@ from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.replacement import MARK, Change
 from mdmemory.git.waiting import Waiting
 
-__all__ = ["MARK", "Applied", "Change", "Checkpoint", "Publisher", "Transactions", "Write"]
+__all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions", "Write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,9 @@ class Write:
     staged: Mapping[str, Staged]
     texts: Sequence[bytes] = ()
 
-    def changes(self) -> bool:
-        """Whether `base` says anything else."""
-        return any(self.held.get(file) != blob for file, blob in self.entries.items())
 
-
-class Publisher:
-    """Makes writes to one folder happen, each whole or not at all.
+class Transactions:
+    """Writes to one folder, each whole or not at all. The caller holds the store's lock throughout.
 
     With `waiting` no branch moves and the person's index stays: the commits go to that chain.
     """
@@ -92,10 +88,6 @@ class Publisher:
         refs = self.history.repository.common_dir / "refs" / "mdmemory"
         return any(refs.rglob("*.lock"))
 
-    def base(self) -> str | None:
-        """The commit that the next one stands on."""
-        return self.waiting.base() if self.waiting else self.history.head()
-
     @contextmanager
     def locked(self) -> Iterator[str]:
         """Hold git's lock on the index for the block; it stays while a journal is open.
@@ -104,7 +96,7 @@ class Publisher:
         goes to the waiting chain needs no such lock. Gives the id of the transaction.
         """
         id = new_id()
-        with writing(self.journals.room), self.history.trees.open():
+        with writing(self.journals.room), self.history.objects.open():
             self.journals.prepare()
             if self.waiting:
                 self.staging.mark(id)
@@ -130,7 +122,7 @@ class Publisher:
         """
         self._prepare(write)
         commit = write.base
-        if write.changes():
+        if any(write.held.get(file) != blob for file, blob in write.entries.items()):
             commit = self.history.build(commit, write.entries, message, write.texts)
         self._prove(commit, proof, write.entries)
         return commit, self._complete(write, commit, steps)
@@ -168,11 +160,11 @@ class Publisher:
         # read back from the commit itself: `git status` would call an assume-unchanged file clean
         if not ids:
             return
-        self.history.trees.forget()
+        self.history.objects.forget()
         missing = self.history.differing(commit, ids)
         # what was there before is named by a tree that was there before; the rest is read
         new = [file for file in ids if file in written]
-        bytes = self.history.trees.objects.read([ids[file] for file in new])
+        bytes = self.history.objects.read([ids[file] for file in new])
         missing += [file for file, found in zip(new, bytes, strict=True) if found is None]
         for file in missing:
             raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
@@ -217,21 +209,9 @@ class Publisher:
             self.journals.drop()
         return kept
 
-
-class Transactions:
-    """Writes commits for one folder. The caller holds the store's lock throughout.
-
-    With `waiting` they are commits to be, and no branch moves.
-    """
-
-    def __init__(self, history: History, waiting: Waiting | None = None) -> None:
-        self.history = history
-        self.folder = history.folder
-        self.publisher = Publisher(history, waiting)
-
     def is_open(self) -> bool:
         """Whether a killed process left a journal that the next write will finish."""
-        return self.publisher.journals.is_open()
+        return self.journals.is_open()
 
     # the checkpoint
 
@@ -246,7 +226,8 @@ class Transactions:
         `others` are left out where they cannot be read, such as a file of a gigabyte. Raises
         RepositoryState for a file that git is told not to see, NotFound for a missing one.
         """
-        head, removed, needed, others = self.publisher.base(), *map(sorted, (gone, files, others))
+        head = self.waiting.base() if self.waiting else self.history.head()
+        removed, needed, others = map(sorted, (gone, files, others))
         require_utf8([*removed, *needed, *others])
         seen = {file: read_regular(f"{self.folder}/{file}") for file in needed}
         for file in others:
@@ -257,15 +238,17 @@ class Transactions:
         lacking = self.history.differing(head, ids)
         if not lacking and not removed:
             return Checkpoint(head, digests, made=False)
-        with self.publisher.locked() as id:
+        with self.locked() as id:
             staged = self.history.staged([*lacking, *removed])
-            self._refuse(self._closed(lacking, _why(staged)))
+            self._refuse(
+                self._closed(lacking, {file: there.closed for file, there in staged.items()})
+            )
             held = self.history.tree(head, [*lacking, *removed])
             entries: dict[str, Blob | None] = dict.fromkeys(removed)
             entries |= {file: Blob(self._mode(file, held), ids[file]) for file in lacking}
             # what was read: the files themselves may be something else by now
             write = Write(id, head, entries, held, staged, [seen[file] for file in lacking])
-            commit, _ = self.publisher.publish(write, message, proof=ids)
+            commit, _ = self.publish(write, message, proof=ids)
         return Checkpoint(commit, digests, made=commit != head)
 
     # what git was told not to look at
@@ -300,9 +283,9 @@ class Transactions:
             self._verify(change, checkpoint)
         if not changes:
             return Applied(None)
-        with self.publisher.locked() as id:
+        with self.locked() as id:
             staged = self.history.staged(change.file for change in changes)
-            why = _why(staged)
+            why = {file: there.closed for file, there in staged.items()}
             self._refuse(self._closed([c.file for c in changes if not c.derived], why))
             # a derived file that git is told not to look at is no affair of the commit's
             changes = [c for c in changes if not c.derived or not why.get(c.file)]
@@ -328,7 +311,7 @@ class Transactions:
         }
         texts = [change.new for change in changes if change.new is not None]
         write = Write(id, checkpoint.commit, entries, held, staged, texts)
-        commit, kept = self.publisher.publish(write, message, steps)
+        commit, kept = self.publish(write, message, steps)
         return Applied(None if commit == checkpoint.commit else commit, tuple(kept.items()))
 
     def _verify(self, change: Change, checkpoint: Checkpoint) -> None:
@@ -343,7 +326,3 @@ class Transactions:
             return "100755" if held[file].mode == "100755" else "100644"
         path = self.folder / file
         return "100755" if path.exists() and path.stat().st_mode & 0o100 else "100644"
-
-
-def _why(staged: Mapping[str, Staged]) -> dict[str, str]:
-    return {file: there.closed for file, there in staged.items()}

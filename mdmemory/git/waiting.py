@@ -60,22 +60,22 @@ class Waiting:
 
     def base(self) -> str:
         """The commit that the next one stands on; nothing refers to it yet where it is new."""
-        tip, trees = self.tip(), self.history.trees
+        tip, objects = self.tip(), self.history.objects
         if tip is not None and tip != self._nothing_id and not self._begins(tip):
             return tip
         head = self.history.head()
         empty = Object("tree", b"")
-        tree = trees.root(head) if head else trees.objects.id(empty)
+        tree = objects.root(head) if head else objects.id(empty)
         begin = _commit(tree, [head] if head else [], _BEGINS)
-        trees.objects.write([begin, *([] if head else [empty])])
-        return trees.objects.id(begin)
+        objects.write([begin, *([] if head else [empty])])
+        return objects.id(begin)
 
     def steps(self) -> list[WaitingCommit]:
         """The commits to be, the oldest first."""
-        with self.history.trees.open():
+        with self.history.objects.open():
             return [
                 WaitingCommit(
-                    commit, self.history.trees.commit(commit), self._changed(parent, commit)
+                    commit, self.history.objects.commit(commit), self._changed(parent, commit)
                 )
                 for commit, parent in self._chain()
             ][::-1]
@@ -91,7 +91,7 @@ class Waiting:
         commit = self.tip()
         if commit == self._nothing_id:
             return found
-        with self.history.trees.open():
+        with self.history.objects.open():
             while commit is not None and not self._begins(commit):
                 parent = self.history.parent(commit)
                 if parent is not None:
@@ -100,14 +100,14 @@ class Waiting:
         return found
 
     def _begins(self, commit: str) -> bool:
-        return self.history.trees.commit(commit).endswith(f"\n\n{_BEGINS}".encode())
+        return self.history.objects.commit(commit).endswith(f"\n\n{_BEGINS}".encode())
 
     def end(self, tip: str, whole: bool) -> None:
         """Nothing waits any more. Unless all of it went into a branch, `whole`, it stays kept."""
         if not whole:
             self._keep(tip)
         nothing = [self._nothing, Object("tree", b"")]
-        self.history.trees.objects.write(nothing)
+        self.history.objects.write(nothing)
         self._move(self.ref, self._nothing_id, tip)
 
     def _keep(self, tip: str) -> None:
@@ -115,9 +115,9 @@ class Waiting:
         if past is not None and self.history.is_part_of(tip, past):
             return  # a process was killed when it had just done this
         parents = [*([past] if past else []), tip]
-        kept = _commit(self.history.trees.root(tip), parents, _KEPT)
-        self.history.trees.objects.write([kept])
-        self._move(PAST, self.history.trees.objects.id(kept), past)
+        kept = _commit(self.history.objects.root(tip), parents, _KEPT)
+        self.history.objects.write([kept])
+        self._move(PAST, self.history.objects.id(kept), past)
 
     def _move(self, ref: str, commit: str, before: str | None) -> None:
         words = ("update-ref", "-m", "mdmemory", ref, commit, before or "0" * len(commit))
@@ -131,11 +131,11 @@ class Waiting:
 
     @cached_property
     def _nothing(self) -> Object:
-        return _commit(self.history.trees.objects.id(Object("tree", b"")), [], _NOTHING)
+        return _commit(self.history.objects.id(Object("tree", b"")), [], _NOTHING)
 
     @cached_property
     def _nothing_id(self) -> str:
-        return self.history.trees.objects.id(self._nothing)
+        return self.history.objects.id(self._nothing)
 
 
 def _commit(tree: str, parents: Sequence[str], message: str) -> Object:

@@ -39,7 +39,7 @@ class Project:
 
     def prepare_private(self) -> Path:
         """Make `.mdmemory/` when it is missing. Raises NoState where it is not to be had."""
-        return prepare(self.private)
+        return prepare(self.root / PRIVATE)
 
 
 def open_project(root: Path, places: Places) -> Project:

@@ -13,7 +13,7 @@ from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.git.objects import Blob, Object
-from mdmemory.git.transaction import Publisher, Write
+from mdmemory.git.transaction import Transactions, Write
 from mdmemory.git.waiting import Waiting, WaitingCommit
 from mdmemory.store.index import is_generated
 from mdmemory.store.store import GENERATED
@@ -32,8 +32,8 @@ def replay(history: History, waiting: Waiting) -> list[str]:
     steps = waiting.steps()
     if tip is None or not steps:
         return []
-    publisher = Publisher(history)
-    with publisher.locked() as id:
+    transactions = Transactions(history)
+    with transactions.locked() as id:
         files = {file for step in steps for file in step.changed}
         base, staged = history.head(), history.staged(files)
         held = history.tree(base, files)
@@ -44,7 +44,7 @@ def replay(history: History, waiting: Waiting) -> list[str]:
         if commit is not None and done:
             entries = {file: plan.there.get(file) for file in plan.written}
             write = Write(id, base, entries, held, staged)
-            publisher.publish_ready(write, commit)
+            transactions.publish_ready(write, commit)
     waiting.end(tip, plan.whole)
     return [*_committed(history, done), *_left(put_back, tip)]
 
@@ -159,8 +159,8 @@ class _Plan:
         if not is_generated(data.decode("utf-8", "replace")):
             return self.there.get(file)
         blob = Object("blob", data)
-        self.history.trees.objects.write([blob])
-        return Blob("100644", self.history.trees.objects.id(blob))
+        self.history.objects.write([blob])
+        return Blob("100644", self.history.objects.id(blob))
 
     def _set(self, file: str, blob: Blob | None) -> None:
         self.written.add(file)
@@ -175,17 +175,17 @@ class _Plan:
         entries: dict[str, Blob | None],
         anew: dict[str, str],
     ) -> str:
-        trees = self.history.trees
+        objects = self.history.objects
         paths = {self.history.prefix + file: blob for file, blob in entries.items()}
-        tree, new = trees.edited(parent, paths)
+        tree, new = objects.edited(parent, paths)
         head, _, message = step.data.partition(b"\n\n")
         lines = [f"tree {tree}".encode(), *([f"parent {parent}".encode()] if parent else [])]
         lines += [x for x in head.split(b"\n") if not x.startswith((b"tree ", b"parent "))]
         for before, after in anew.items():  # a trailer may name a commit of the chain
             message = message.replace(before.encode(), after.encode())
         commit = Object("commit", b"\n".join(lines) + b"\n\n" + message)
-        trees.objects.write([*new, commit])
-        return trees.objects.id(commit)
+        objects.write([*new, commit])
+        return objects.id(commit)
 
 
 def _now(history: History, file: str) -> str | None:

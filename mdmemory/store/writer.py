@@ -91,7 +91,7 @@ class Writer:
         require_utf8([str(self.project.store)])
         private = self._private()
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
-        reading = self.history.trees.open() if self.history else nullcontext()
+        reading = self.history.objects.open() if self.history else nullcontext()
         path = common or self.project.prepare_private() / "lock"
         with locked(path, self.holder, self.patience), reading:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
@@ -109,10 +109,10 @@ class Writer:
     def _recovered(self, private: Path | None) -> list[str]:
         """Finish what killed processes left; the sentences on that. Mostly there is nothing."""
         said: list[str] = []
-        if self.history and (publisher := Transactions(self.history).publisher).has_leftovers():
+        if self.history and (transactions := Transactions(self.history)).has_leftovers():
             from mdmemory.git.recovery import recover
 
-            said += recover(publisher)
+            said += recover(transactions)
         if private and Journals(private, self.project.store).is_open():
             from mdmemory.store.plain import PlainWrites
 

@@ -643,13 +643,16 @@ def interrupted(store: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> Sequen
         raise Killed
 
     owner, _, name = at.rpartition(".")
-    publisher = transactions.publisher
-    target = {"": publisher, "staging": publisher.staging, "journals": publisher.journals}
+    target = {
+        "": transactions,
+        "staging": transactions.staging,
+        "journals": transactions.journals,
+    }
     with monkeypatch.context() as patch:
         patch.setattr(target[owner], name, die)
-        patch.setattr(publisher.staging, "release", lambda: None)
+        patch.setattr(transactions.staging, "release", lambda: None)
         if at == "move_branch":
-            patch.setattr(publisher.journals, "drop", lambda: None)
+            patch.setattr(transactions.journals, "drop", lambda: None)
         with pytest.raises(Killed):
             transactions.apply(changes, checkpoint, MESSAGE)
     assert transactions.is_open()
@@ -657,10 +660,10 @@ def interrupted(store: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> Sequen
 
 
 def recover(store: Path, git: Git) -> None:
-    assert recovery.recover(of(store).publisher)
+    assert recovery.recover(of(store))
     assert_clean(store.parents[1], git)
     before = everything(store.parents[1])
-    assert not recovery.recover(of(store).publisher)
+    assert not recovery.recover(of(store))
     assert everything(store.parents[1]) == before
 
 
@@ -759,7 +762,7 @@ def test_while_it_recovers_git_keeps_out_of_the_index(
     with monkeypatch.context() as patch:
         patch.setattr(index_file, "PATIENCE", 0.1)
         with pytest.raises(RepositoryState, match=r"index\.lock"):
-            recovery.recover(of(store).publisher)
+            recovery.recover(of(store))
     assert texts(store) == before
     assert lock.read_bytes() == b"theirs"
     lock.unlink()
@@ -846,6 +849,6 @@ def test_a_store_that_is_gone_stops_no_recovery(
         path.unlink()
     store.rmdir()
     root = store.parents[1]
-    assert recovery.recover(of(root).publisher)
+    assert recovery.recover(of(root))
     assert not (root / ".git" / "index.lock").exists()
     assert not of(root).is_open()

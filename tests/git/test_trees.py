@@ -11,7 +11,7 @@ import pytest
 
 from mdmemory.errors import GitFailed
 from mdmemory.git import repositories as our_git
-from mdmemory.git.objects import Blob, Object, Objects, Trees
+from mdmemory.git.objects import Blob, Object, Objects
 
 Git = Callable[..., str]
 # names that git sorts otherwise than a plain sort does, and that need quoting elsewhere
@@ -33,15 +33,15 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, git: Git) -> Path:
     return folder
 
 
-def trees_of(root: Path) -> Trees:
+def objects_of(root: Path) -> Objects:
     repository = our_git.find(root)
     assert repository
-    return Trees(repository)
+    return Objects(repository)
 
 
 def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path, git: Git) -> None:
-    trees, head = trees_of(root), git(root, "rev-parse", "HEAD").strip()
-    blob = Blob("100755", trees.objects.id(Object("blob", b"new\n")))
+    objects, head = objects_of(root), git(root, "rev-parse", "HEAD").strip()
+    blob = Blob("100755", objects.id(Object("blob", b"new\n")))
     changes: list[Mapping[str, Blob | None]] = [
         {"a.md": blob},
         {"a/y.md": blob, "a.b": blob, "deep/er/new/z.md": blob},
@@ -57,24 +57,24 @@ def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path, git: Git) -
             elif file in FILES or file == "link":
                 git(root, "update-index", "--force-remove", file)
         theirs = git(root, "write-tree", "--missing-ok").strip()
-        tree, new = trees.edited(head, entries)
-        trees.objects.write([*new, Object("blob", b"new\n")])
+        tree, new = objects.edited(head, entries)
+        objects.write([*new, Object("blob", b"new\n")])
         assert tree == theirs
         assert git(root, "cat-file", "-t", tree).strip() == "tree"
     assert git(root, "cat-file", "blob", blob.id) == "new\n"
 
 
 def test_a_file_under_a_folders_name_is_refused_and_so_is_the_reverse(root: Path, git: Git) -> None:
-    trees, head = trees_of(root), git(root, "rev-parse", "HEAD").strip()
-    blob = Blob("100644", trees.objects.id(Object("blob", b"")))
+    objects, head = objects_of(root), git(root, "rev-parse", "HEAD").strip()
+    blob = Blob("100644", objects.id(Object("blob", b"")))
     with pytest.raises(GitFailed, match="a is a folder"):
-        trees.edited(head, {"a": blob})
+        objects.edited(head, {"a": blob})
     with pytest.raises(GitFailed, match=r"a\.md is a file"):
-        trees.edited(head, {"a.md/below.md": blob})
+        objects.edited(head, {"a.md/below.md": blob})
 
 
 def test_objects_are_read_as_they_were_written_many_at_once(root: Path) -> None:
-    objects = trees_of(root).objects
+    objects = objects_of(root)
     things = [Object("blob", b"x" * size) for size in (0, 1, 15, 16, 2047, 2048, 70_000, 300_000)]
     things += [Object("blob", f"{number}".encode()) for number in range(120)]
     objects.write(things)
@@ -83,17 +83,17 @@ def test_objects_are_read_as_they_were_written_many_at_once(root: Path) -> None:
 
 
 def test_a_damaged_object_is_a_failure(root: Path, git: Git) -> None:
-    trees = trees_of(root)
+    objects = objects_of(root)
     id = git(root, "rev-parse", "HEAD:a.md").strip()
     path = root / ".git" / "objects" / id[:2] / id[2:]
     path.chmod(0o644)
     path.write_bytes(zlib.compress(b"blob 4\0A.md"))
     with pytest.raises(GitFailed, match=r"damaged|failed"):
-        trees.objects.read([id])
+        objects.read([id])
 
 
 def test_the_reading_process_lives_as_long_as_the_block(root: Path) -> None:
-    objects: Objects = trees_of(root).objects
+    objects = objects_of(root)
     with objects.open():
         objects.read(["HEAD"])
         first = objects._reader
