@@ -25,10 +25,10 @@ LONGEST = 400  # lines of a file on one of these paths
 
 # path: at most so many files, and so many functions
 LIMITS = {
-    "add": (44, 335),
-    "undo": (36, 313),
-    "message": (88, 596),
-    "search": (29, 146),
+    "add": (45, 336),
+    "undo": (37, 314),
+    "message": (89, 604),
+    "search": (30, 152),
 }
 
 # calls `main` with the words after the first, and writes what was walked to that first word's file
