@@ -13,6 +13,8 @@ import pytest
 from pace import HUNG
 from rows import each
 
+import mdmemory
+
 PACKAGE = Path(__file__).parents[1] / "mdmemory"
 
 # From the ground up. A name that ends in a dot stands for a whole room.
@@ -173,6 +175,57 @@ def test_heavy_packages_are_loaded_where_they_are_used() -> None:
         assert at_top(TREES[module]) & HEAVY <= allowed
 
     each(SOURCES, check)
+
+
+# Setting an entry of a person's configuration: set-up for all projects will need it.
+AHEAD = {"hosts.jsonc.append"}
+
+
+def own_names(node: ast.stmt) -> list[str]:
+    """The names that a statement at the top of a module defines."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return [each.id for each in targets if isinstance(each, ast.Name)]
+    return []
+
+
+def used_elsewhere(tree: ast.Module) -> set[str]:
+    """What a module uses of others, as `store.catalog.load`: imported, or by way of a module."""
+    used: set[str] = set()
+    modules: dict[str, str] = {}  # by the name that it has here
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}".removeprefix("mdmemory.")
+                used.add(whole)
+                modules |= {alias.asname or alias.name: whole} if whole in SOURCES else {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            first, _, rest = ast.unparse(node).partition(".")
+            used.add(f"{modules.get(first, first)}.{rest}")
+    return used
+
+
+def used_here(tree: ast.Module) -> set[str]:
+    """The names at the top of a module that it reads itself, outside of their own definitions."""
+    read: set[str] = set()
+    for statement in tree.body:
+        names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        read |= names.difference(own_names(statement))
+    return read
+
+
+def test_what_nothing_but_a_test_would_use_is_not_there() -> None:
+    defined: set[str] = set()
+    for module, tree in TREES.items():
+        if module and not module.startswith("cli."):  # commands are found by their table
+            names = {name for statement in tree.body for name in own_names(statement)}
+            defined |= {f"{module}.{name}" for name in names - used_here(tree)}
+    public = {f"{module}.{name}" for name, module in mdmemory._MODULE_OF.items()}
+    idle = defined.difference(public, AHEAD, *map(used_elsewhere, TREES.values()))
+    assert {each for each in idle if not each.partition("__")[2]} == set()
 
 
 def test_one_place_knows_where_state_lies_and_opens_it() -> None:

@@ -62,17 +62,12 @@ def rows(section: str, language: str) -> dict[str, str]:
     """The rows of a section, each with its sentence; none where the language lacks the section."""
     import tomllib  # a command that judges no text need not load it
 
-    return tomllib.loads(_sections(language).get(section, ""))
-
-
-def sections(language: str) -> list[str]:
-    """The names of the sections of a language, in the order of its file."""
-    return list(_sections(language))
+    return tomllib.loads(sections(language).get(section, ""))
 
 
 @cache
-def _sections(language: str) -> dict[str, str]:
-    """The text of each section; a command reads few of them, and TOML is slow to read."""
+def sections(language: str) -> dict[str, str]:
+    """The text of each section of a language, in the order of its file; TOML is slow to read."""
     text = (FOLDER / f"{language}.toml").read_text(encoding="utf-8")
     found: dict[str, str] = {}
     for piece in text.split("\n[")[1:]:
@@ -84,7 +79,7 @@ def _sections(language: str) -> dict[str, str]:
 def _alternatives(section: str, languages: tuple[str, ...]) -> str:
     """The rows of a section as one group; one that matches nothing where there is no row."""
     found = [row for language in languages for row in rows(section, language)]
-    if not found and not any(section in _sections(language) for language in LATIN + CJK):
+    if not found and not any(section in sections(language) for language in LATIN + CJK):
         raise KeyError(section)
     words: list[str] = []  # what stands between two ends of a word is tried at such ends alone
     others: list[str] = []
