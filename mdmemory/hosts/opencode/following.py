@@ -1,7 +1,7 @@
-"""A session followed while it goes on: what its messages, tools and answers tell its desk.
+"""Follows sessions while they go on: their messages, tools and answers.
 
-What the assistant is to be told of it waits for the next words that it is given: a message of the
-user, or what a tool shows. For one thread.
+Notices for the assistant wait for the next text that it reads: a message of the user, or the
+output of a tool. For one thread.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
@@ -27,113 +27,106 @@ if TYPE_CHECKING:
     from mdmemory.store.project import Project
     from mdmemory.store.state import State
 
-MOST = 200  # sessions, of each kind
-AGAIN = 60.0  # seconds between two looks for a file that could not be used
-
-
-class Desks:
-    """One desk for each session, for one thread."""
-
-    def __init__(self) -> None:
-        self._state: State | None = None
-        self._mark: tuple[Path, int] | None = None
-        self._looked = 0.0
-        self._desks: OrderedDict[str, tuple[Settings, SessionMemory]] = OrderedDict()
-
-    def of(self, memory: Memory, session: str) -> SessionMemory:
-        """The desk of a session, under the settings of now."""
-        from mdmemory.session.session import SessionMemory
-
-        state, settings = self.state(memory), memory.project.settings
-        known = self._desks.get(session)
-        if known is None or known[0] != settings:
-            known = settings, SessionMemory(state, session, settings)
-            self._desks[session] = known
-            while len(self._desks) > MOST:
-                self._desks.popitem(last=False)
-        return known[1]
-
-    def state(self, memory: Memory) -> State:
-        """The database of the project, opened; anew where its file was removed or replaced."""
-        path = memory.project.state_file
-        if self._state is not None and self._mark == (path, _inode(path)) and not self._is_late():
-            return self._state
-        fresh = memory.state()
-        if self._state is not None and fresh.trouble and self._state.trouble:
-            fresh.__exit__()  # what is kept in memory meanwhile is worth more than nothing
-        else:
-            self.close()
-            self._state = fresh
-        self._mark, self._looked = (path, _inode(path)), time.monotonic()
-        return self._state
-
-    def _is_late(self) -> bool:
-        """Whether a file that was not to be had is worth another look: a disk may have room."""
-        assert self._state is not None
-        return self._state.trouble is not None and time.monotonic() - self._looked > AGAIN
-
-    def drop(self, session: str) -> None:
-        """Forget a session's desk."""
-        self._desks.pop(session, None)
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._desks.clear()
-        if self._state is not None:
-            self._state.__exit__()
-        self._state, self._mark = None, None
-
-
-def _inode(path: Path) -> int:
-    """Which file lies at a path; 0 for none."""
-    try:
-        return path.lstat().st_ino
-    except OSError:
-        return 0
-
-
-class BySession:
-    """What is remembered of sessions, the longest unused forgotten first."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, Any] = OrderedDict()
-
-    def put(self, session: str, value: Any) -> None:
-        """Remember a value."""
-        self._kept[session] = value
-        self._kept.move_to_end(session)
-        while len(self._kept) > MOST:
-            self._kept.popitem(last=False)
-
-    def get(self, session: str) -> Any:
-        """The value, or None."""
-        if session in self._kept:
-            self._kept.move_to_end(session)
-        return self._kept.get(session)
-
-    def drop(self, session: str) -> Any:
-        """Forget it; the value, or None."""
-        return self._kept.pop(session, None)
-
-
 HOOKS = ("tool", "said", "answered")  # what a host has to forward for it
-MAX_SAID = bounds.SAID
+MOST = 200  # sessions, of each kind
+AGAIN = 60.0  # seconds between two tries to open a database that could not be used
 REST = 0.1  # seconds; the answer, and the prompt that follows it, are under way by then
-MAX_WAITING = 32_000_000  # characters of outputs that wait to be kept
+MAX_WAITING = 32_000_000  # characters of outputs that wait to be stored
+
 Failed = Callable[[Exception], None]
+_T = TypeVar("_T")
 
 
 def wanted(memory: Memory) -> list[str]:
-    """The hooks for what the settings have switched on; none where that is nothing."""
+    """The names of the hooks that the settings need, [] where all is switched off."""
     is_on = memory.project.settings.switch
     if any(is_on(f"session.{part}") for part in ("hot", "working", "pruning", "pressure")):
         return list(HOOKS)
     return ["tool"] if is_on("observe.enabled") else []
 
 
+class BySession(Generic[_T]):
+    """A value for each of the MOST sessions that were used last."""
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[str, _T] = OrderedDict()
+
+    def put(self, session: str, value: _T) -> None:
+        """Remember a value."""
+        self._values[session] = value
+        self._values.move_to_end(session)
+        while len(self._values) > MOST:
+            self._values.popitem(last=False)
+
+    def get(self, session: str) -> _T | None:
+        """The value, or None."""
+        if session in self._values:
+            self._values.move_to_end(session)
+        return self._values.get(session)
+
+    def drop(self, session: str) -> _T | None:
+        """Forget the value and return it, or None."""
+        return self._values.pop(session, None)
+
+
+class SessionMemories:
+    """The memory of each session, and the database that all of them use."""
+
+    def __init__(self) -> None:
+        self._state: State | None = None
+        self._file: tuple[Path, int] | None = None
+        self._opened_at = 0.0
+        self._sessions: BySession[tuple[Settings, SessionMemory]] = BySession()
+
+    def of(self, memory: Memory, session: str) -> SessionMemory:
+        """The memory of a session, made anew when the settings change."""
+        from mdmemory.session.session import SessionMemory
+
+        state, settings = self.state(memory), memory.project.settings
+        entry = self._sessions.get(session)
+        if entry is None or entry[0] != settings:
+            entry = settings, SessionMemory(state, session, settings)
+            self._sessions.put(session, entry)
+        return entry[1]
+
+    def state(self, memory: Memory) -> State:
+        """The open database of the project; opened again when its file was removed or replaced."""
+        path = memory.project.state_file
+        old = self._state
+        if old is not None and self._file == (path, _inode(path)) and not self._is_retry_due(old):
+            return old
+        fresh = memory.state()
+        if old is not None and old.trouble and fresh.trouble:
+            fresh.__exit__()  # both are in memory only, and the old one holds something
+        else:
+            self._sessions = BySession()
+            if old is not None:
+                old.__exit__()
+            self._state = old = fresh
+        self._file, self._opened_at = (path, _inode(path)), time.monotonic()
+        return old
+
+    def _is_retry_due(self, state: State) -> bool:
+        return state.trouble is not None and time.monotonic() - self._opened_at > AGAIN
+
+    def drop(self, session: str) -> None:
+        """Forget a session."""
+        self._sessions.drop(session)
+
+
+def _inode(path: Path) -> int:
+    """The inode number of the file at `path`, or 0."""
+    try:
+        return path.lstat().st_ino
+    except OSError:
+        return 0
+
+
 class Afterwards:
-    """What no answer waits for: a thread does it a moment later, one piece after the other. The
-    end of the process waits for what is left."""
+    """Work that no answer waits for, done by a thread, one piece after the other.
+
+    The end of the process waits for what is left.
+    """
 
     def __init__(self) -> None:
         self._changing, self._working = threading.Lock(), threading.Lock()
@@ -141,8 +134,10 @@ class Afterwards:
         self._is_running = False
 
     def add(self, session: str, size: int, failed: Failed, work: Callable[[], None]) -> None:
-        """Do a session's work later, or now where too much waits already. `failed` is told, in
-        that thread, of what it raises later."""
+        """Do `work` of a session later, or now if too much waits already.
+
+        The thread calls `failed` with what the work raises.
+        """
         with self._changing:
             if sum(each[1] for each in self._waiting) + size > MAX_WAITING:
                 starts = None
@@ -154,20 +149,20 @@ class Afterwards:
         elif starts:
             try:
                 threading.Thread(target=self._run).start()
-            except RuntimeError:  # no thread is to be had
+            except RuntimeError:  # the system gives no thread
                 self._run()
 
     def drop(self, session: str) -> None:
-        """Leave undone what waits of a session; none of it is under way any more."""
+        """Forget the waiting work of a session, after the piece that is under way."""
         with self._working, self._changing:
             self._waiting = deque(each for each in self._waiting if each[0] != session)
 
     def _run(self) -> None:
         time.sleep(REST)
-        while self._is_next_done():
+        while self._do_next():
             pass
 
-    def _is_next_done(self) -> bool:
+    def _do_next(self) -> bool:
         with self._working:
             with self._changing:
                 self._is_running = bool(self._waiting)
@@ -176,119 +171,119 @@ class Afterwards:
                 _, _, work, failed = self._waiting.popleft()
             try:
                 work()
-            except Exception as problem:  # noqa: BLE001 - nobody else would hear of it
+            except Exception as problem:  # noqa: BLE001 - nobody else would see it
                 failed(problem)
         return True
 
 
 class Following:
-    """What is followed of all sessions."""
+    """Follows all sessions of the bridge."""
 
     def __init__(self) -> None:
-        self._desks = Desks()
-        self._said, self._answered, self._held = BySession(), BySession(), BySession()
-        self._windows = BySession()  # by model
+        self._sessions = SessionMemories()
+        self._texts: BySession[str] = BySession()  # of the answer that is being given
+        self._answered: BySession[str] = BySession()  # the id of the last whole answer
+        self._notices: BySession[list[str]] = BySession()
+        self._windows: BySession[int] = BySession()  # by model
         self._afterwards = Afterwards()
-        self._lost: deque[tuple[str, str]] = deque(maxlen=100)  # sessions and what to tell them
+        self._losses: deque[tuple[str, str]] = deque(maxlen=100)  # session and notice
 
     def window(self, params: Params) -> None:
-        """A prompt is made for a model, whose window the host states."""
+        """Remember the context window of the model that a prompt is for."""
         if model := model_of(params):
             self._windows.put(model, window_of(params))
 
     def at_hand(self, memory: Memory, session: str, _: str = "") -> str:
-        """What the session keeps at hand, for the prompt of the epoch that begins."""
-        desk = self._desk(memory, session)
-        if desk is None:
+        """The session's own text for the prompt, which then stays until the next compaction."""
+        own = self._own(memory, session)
+        if own is None:
             return recall.at_hand(memory, session)
-        desk.new_epoch(now=memory.now())
-        return desk.blocks()
+        own.new_epoch(now=memory.now())
+        return own.blocks()
 
     def heard(self, memory: Memory, session: str, role: str, text: str) -> list[str]:
-        """A message that the assistant is about to read; what it is told besides."""
-        desk = self._desk(memory, session)
-        told = desk.message(role, text, now=memory.now()) if desk else []
-        return told or self._told(session)
+        """Follow a message that the assistant is about to read; the notices that go with it."""
+        own = self._own(memory, session)
+        notices = own.message(role, text, now=memory.now()) if own else []
+        return notices or self._take_notices(session)
 
     def tool(self, memory: Memory, session: str, use: Used) -> str | None:
-        """A tool was used; what is shown instead of its output, None for the output itself."""
-        desk = self._desk(memory, session)
+        """Follow the use of a tool; the text to show instead of its output, or None."""
+        own = self._own(memory, session)
         pruned = None
-        if desk:
-            pruned = desk.tool(
+        if own is not None:
+            lose = partial(self._lose, memory.project, session)
+            pruned = own.tool(
                 use.tool, use.args, use.output, exit_code=use.exit_code, now=memory.now(),
-                later=partial(
-                    self._afterwards.add, session, len(use.output),
-                    partial(self._lose, memory.project, session),
-                ),
+                later=partial(self._afterwards.add, session, len(use.output), lose),
             )  # fmt: skip
         self._observe(memory, session, use)
         if not use.is_text:
             return None
-        held = self._told(session)
+        notices = self._take_notices(session)
         shown = use.output if pruned is None else pruned
-        return "\n\n".join([shown, *held]) if held else pruned
+        return "\n\n".join([shown, *notices]) if notices else pruned
 
     def said(self, session: str, text: str) -> None:
-        """The assistant said something, in an answer that is not whole yet."""
-        self._said.put(session, f"{self._said.get(session) or ''}{text}\n"[:MAX_SAID])
+        """Collect a part of the assistant's answer."""
+        self._texts.put(session, f"{self._texts.get(session) or ''}{text}\n"[: bounds.SAID])
 
     def answered(self, memory: Memory, session: str, message: str, params: Params) -> None:
-        """An answer is whole, and the provider has counted its tokens. Twice is once."""
+        """Follow a whole answer, whose tokens the provider has counted. Safe to repeat."""
         if self._answered.get(session) == message:
             return
         self._answered.put(session, message)
-        text = self._said.drop(session) or ""
-        desk = self._desk(memory, session)
-        if desk is None or params.get("summary"):  # of a summary tells the compaction
+        text = self._texts.drop(session) or ""
+        own = self._own(memory, session)
+        if own is None or params.get("summary"):  # `compacted` follows a summary
             return
-        told = desk.message(
+        notices = own.message(
             "assistant", text, now=memory.now(), tokens=counted(params.get("tokens")),
             window=self._windows.get(model_of(params)) or 0,
         )  # fmt: skip
-        if told:
-            self._held.put(session, told)
+        if notices:
+            self._notices.put(session, notices)
 
     def compacted(self, memory: Memory, session: str) -> None:
-        """All before is told in a summary: an epoch begins."""
-        self._held.drop(session)
-        if desk := self._desk(memory, session):
-            desk.new_epoch(now=memory.now(), compacted=True)
+        """Begin anew: a summary stands for all messages before."""
+        self._notices.drop(session)
+        if own := self._own(memory, session):
+            own.new_epoch(now=memory.now(), compacted=True)
 
     def deleted(self, memory: Memory, session: str) -> None:
-        """The session is gone."""
+        """Forget a session that was deleted."""
         self._afterwards.drop(session)
-        for kept in (self._said, self._answered, self._held):
-            kept.drop(session)
-        if desk := self._desk(memory, session):
-            desk.deleted()
-        self._desks.drop(session)
+        for each in (self._texts, self._answered, self._notices):
+            each.drop(session)
+        if own := self._own(memory, session):
+            own.deleted()
+        self._sessions.drop(session)
 
-    def _desk(self, memory: Memory, session: str) -> SessionMemory | None:
-        return self._desks.of(memory, session) if "answered" in wanted(memory) else None
+    def _own(self, memory: Memory, session: str) -> SessionMemory | None:
+        return self._sessions.of(memory, session) if "answered" in wanted(memory) else None
 
-    def _told(self, session: str) -> list[str]:
-        told: list[str] = self._held.drop(session) or []
-        lost = [each for each in [*self._lost] if each[0] == session]
-        for each in lost:
-            self._lost.remove(each)
-        return [*told, *(sentence for _, sentence in lost)]
+    def _take_notices(self, session: str) -> list[str]:
+        notices = self._notices.drop(session) or []
+        losses = [each for each in [*self._losses] if each[0] == session]
+        for each in losses:
+            self._losses.remove(each)
+        return [*notices, *(notice for _, notice in losses)]
 
     def _lose(self, project: Project, session: str, problem: Exception) -> None:
-        """The whole of an output could not be kept after all: the log says why, and the assistant
-        is told, for it holds a mark that names the place."""
+        """Report an output that could not be stored: the assistant holds a mark that names it."""
         why = problem.message if isinstance(problem, MdmemoryError) else ""
-        self._lost.append((session, f"A whole output that was to be kept is lost. {why}".rstrip()))
+        notice = f"A whole output could not be stored and is lost. {why}".rstrip()
+        self._losses.append((session, notice))
         log = Log()
         log.belongs_to(project)
         log.failure("tool", problem)
 
     def _observe(self, memory: Memory, session: str, use: Used) -> None:
-        found = memory.observations()
-        if found.is_on and use.is_text:
+        observations = memory.observations()
+        if observations.is_on and use.is_text:
             from mdmemory.observe.queue import tool_used
 
             tool_used(
-                self._desks.state(memory), session, use.tool, use.args, use.output, memory.now(),
-                ignore=found.ignored,
+                self._sessions.state(memory), session, use.tool, use.args, use.output, memory.now(),
+                ignore=observations.ignored,
             )  # fmt: skip

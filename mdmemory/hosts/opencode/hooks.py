@@ -1,13 +1,14 @@
-"""What the hooks of a host's plugin are answered: every rule that the plugin itself must not have.
+"""Answers the hooks of a host's plugin: every rule stands here, none in the plugin.
 
-A method takes and gives JSON values. The store is found anew for each: it may come, go, or be
-another's by now.
+A method takes and returns JSON values. Each looks for the store again, because the store may have
+been made, moved or removed since the last one.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,19 +34,22 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.transcripts.turns import Transcript, Turn
 
 PROTOCOL = 1
-# The hooks that a plugin has to forward; what is not named here costs nothing.
+# The hooks that a plugin has to forward; a hook that is not named costs nothing.
 HOOKS = ("message", "system", "compacting", "created", "idle", "compacted", "deleted")
 FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
 
 Result = dict[str, Any]
 _T = TypeVar("_T")
-# Text for the prompt of a session, by its user's last message; "" when there is nothing.
+# Text for the prompt of a session, from its id and its user's last message; "" for none.
 Block = Callable[[Memory, str, str], str]
 
 
 class Hooks:
-    """The methods, by name. `open_store` finds the store or raises NoStore; `blocks` are what the
-    prompt of a session holds besides MEMORY.md and what the session itself keeps."""
+    """The methods of the bridge.
+
+    `open_store` finds the store or raises NoStore. `blocks` make the parts of a session's prompt
+    besides MEMORY.md and the session's own text.
+    """
 
     def __init__(
         self, open_store: Callable[[], Memory], start: Starter, log: Log, *,
@@ -53,12 +57,14 @@ class Hooks:
     ) -> None:  # fmt: skip
         self._open_store, self._start, self._log = open_store, start, log
         self._blocks = blocks
-        self._children, self._numbered, self._asked = BySession(), BySession(), BySession()
+        self._children: BySession[bool] = BySession()
+        self._numbered: BySession[dict[str, str]] = BySession()  # the notes of a summary request
+        self._messages: BySession[str] = BySession()  # the user's last one
         self._frozen, self._following = Epochs(), Following()
         self._looked = False
 
     def methods(self) -> dict[str, Callable[[Params], Result]]:
-        """Every method that a request may name."""
+        """The methods that a request may name, by their names."""
         return {
             "hello": self.hello, "message": self.message, "system": self.system,
             "compacting": self.compacting, "compacted": self.compacted, "tool": self.tool,
@@ -67,7 +73,7 @@ class Hooks:
         }  # fmt: skip
 
     def look(self) -> float:
-        """Begin a compaction if one is due, in a process of its own; seconds to the next look."""
+        """Start a compaction if one is due, as its own process; the seconds to the next look."""
         if not self._looked:
             self._looked = True
             return FIRST_LOOK
@@ -79,11 +85,11 @@ class Hooks:
             return 600.0
         return memory.project.settings.whole("compact.poll_ms") / 1000
 
-    # what the host asks
-
     def hello(self, params: Params) -> Result:
         """Our version, the hooks to forward, the file that the prompt has to hold, and the tools
         of the assistant."""
+        from mdmemory.tools import table
+
         if params.get("protocol") != PROTOCOL:
             raise UsageError(
                 f"The plugin speaks another protocol than mdmemory {VERSION}.",
@@ -94,9 +100,9 @@ class Hooks:
         try:
             memory = self._open()
             hooks += wanted(memory)
-            tools = _offered(memory)
+            tools = table.offered(memory)
             instructions = [os.path.realpath(memory.project.store / INDEX_FILE)]
-        except MdmemoryError as problem:  # the session goes on, without tools that would only fail
+        except MdmemoryError as problem:  # without a store every tool would fail
             self._log.failure("hello", problem)
         return {
             "protocol": PROTOCOL, "version": VERSION, "hooks": hooks,
@@ -108,7 +114,10 @@ class Hooks:
         }  # fmt: skip
 
     def message(self, params: Params) -> Result:
-        """Store what the user asks for, before the turn begins; bring the index up to date."""
+        """Store the facts that the user asks to remember, and update the index, before the turn.
+
+        `parts` are texts for the assistant, `saved` the written files, `toast` a line for the user.
+        """
         session = named(params, "session")
         turn, is_private = turn_of(session, params)
         try:
@@ -125,7 +134,7 @@ class Hooks:
         answer = self._receipt(turn, done, is_private)
         if turn is not None:
             answer["parts"] += unread(params)
-            self._asked.put(session, turn.text)
+            self._messages.put(session, turn.text)
             # another agent's words decide nothing
             role = "assistant" if self._children.get(session) else "user"
             heard = partial(self._following.heard, memory, session, role, turn.text)
@@ -133,18 +142,18 @@ class Hooks:
         return answer
 
     def _receipt(self, turn: Turn | None, done: Extracted | None, is_private: bool) -> Result:
-        """What became of a request: `parts` for the assistant, a `toast` for the user."""
+        """The answer to a message whose requests were stored, or refused, as `done` says."""
         if turn is None or done is None:
             return {"parts": [], "saved": []}
         if done.failure is not None:
             self._log.failure("message", done.failure)
-        asked = self._tried("message", partial(_asked, turn)) or ([], [])
-        shown = toast(done, asked[0], is_private)
-        answer: Result = {"parts": told(done, is_private, asked[1]), "saved": saved(done)}
-        return answer if shown is None else answer | {"toast": shown}
+        facts, quoted = self._tried("message", partial(_requests, turn)) or ([], [])
+        line = toast(done, facts, is_private)
+        answer: Result = {"parts": told(done, is_private, quoted), "saved": saved(done)}
+        return answer if line is None else answer | {"toast": line}
 
     def _without_store(self, session: str, turn: Turn | None, problem: MdmemoryError) -> Result:
-        """A wish is kept even where the store cannot be opened; for all else that is the answer."""
+        """Put requests by for later although there is no store; without one, raise `problem`."""
         from mdmemory.capture.requests import put_by, wishes_in
         from mdmemory.capture.wishes import inbox_without_store
 
@@ -156,16 +165,16 @@ class Hooks:
         return self._receipt(turn, done, False)
 
     def _write_wishes(self, memory: Memory) -> None:
-        if said := written(memory.write_wishes()):
-            self._log.say(said)
+        if report := written(memory.write_wishes()):
+            self._log.say(report)
 
     def _uncommitted(self, memory: Memory, done: Extracted) -> None:
-        """Say why a note that was stored stands in no commit: a person counts on git."""
+        """Log why a stored note is in no commit: a person counts on git."""
         if saved(done) and not (done.commit or done.waits) and (why := memory.refusal()):
-            self._log.say(f"message: what was stored is in no commit. {why.message} {why.hint}")
+            self._log.say(f"message: a stored note is in no commit. {why.message} {why.hint}")
 
     def system(self, params: Params) -> Result:
-        """The blocks of a session, the same bytes from its start or a compaction to the next."""
+        """The blocks of a session. They change only at its start and at a compaction."""
         session = named(params, "session")
         memory = self._open()
         _refresh(memory)
@@ -173,35 +182,33 @@ class Hooks:
         return {"text": self._frozen.text(session, lambda: self._prompt(memory, session))}
 
     def _prompt(self, memory: Memory, session: str) -> str:
-        """The blocks as they are now."""
-        asked = self._asked.get(session) or ""
+        message = self._messages.get(session) or ""
         blocks: list[Block] = [_waiting, self._following.at_hand, *self._blocks]
-        found = [self._tried("system", partial(each, memory, session, asked)) for each in blocks]
-        return joined(filter(None, found))
+        texts = [self._tried("system", partial(each, memory, session, message)) for each in blocks]
+        return joined(filter(None, texts))
 
     def _tried(self, method: str, work: Callable[[], _T]) -> _T | None:
-        """What a part of an answer comes to; None where it fails, for the rest is as good."""
+        """The result of `work`, or None where it fails: the rest of the answer is still good."""
         try:
             return work()
-        except Exception as problem:  # noqa: BLE001 - the log tells of it
+        except Exception as problem:  # noqa: BLE001 - it is logged
             self._log.failure(method, problem)
             return None
 
     def compacting(self, params: Params) -> Result:
-        """What the host's own summary is asked for, and the notes it may refer to by number."""
+        """Texts for the prompt of the host's own summary: our request, and notes by number."""
         session = named(params, "session")
         if self._children.get(session):
             return {"context": []}
         memory = self._open()
-        request, shown = memory.summary_request()
-        self._numbered.put(session, shown)
-        self._tried("compacting", partial(self._observed, memory, session))
+        request, notes = memory.summary_request()
+        self._numbered.put(session, notes)
+        self._tried("compacting", partial(self._observe_rest, memory, session))
         return {"context": [request, *recall.for_compaction(memory, session)]}
 
-    def _observed(self, memory: Memory, session: str) -> None:
-        """A summary of the session's observations is made of all that it showed until now."""
-        found = memory.observations()
-        if found.is_on and not found.brought_up(session):
+    def _observe_rest(self, memory: Memory, session: str) -> None:
+        observations = memory.observations()
+        if observations.is_on and not observations.brought_up(session):
             self._observe(memory, session)
 
     def _observe(self, memory: Memory, session: str) -> None:
@@ -209,11 +216,11 @@ class Hooks:
         self._start.alone(memory.project, words, self._log.file)
 
     def compacted(self, params: Params) -> Result:
-        """Take the facts out of a summary, the one that is given or the newest there is, and out of
-        what the session itself decided. The prompt's next epoch begins."""
+        """Store the facts of a summary (`summary`, or the session's newest) and the session's own
+        decisions; `saved` are the written files. The next prompt gets new blocks."""
         session = named(params, "session")
         self._frozen.end(session)
-        shown = self._numbered.drop(session)
+        notes = self._numbered.drop(session)
         memory = self._open()
         self._tried("compacted", partial(self._following.compacted, memory, session))
         if self._children.get(session):
@@ -222,66 +229,66 @@ class Hooks:
         files: list[str] = []
         text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
         if isinstance(text, str) and text:
-            take = partial(memory.summary, session, text, whole.turns, shown=shown)
+            take = partial(memory.summary, session, text, whole.turns, shown=notes)
             done = self._tried("compacted", take)
             files += saved(done) if done else []
         promoted = partial(self._promoted, memory, session, whole.turns)
         return {"saved": files + (self._tried("compacted", promoted) or [])}
 
-    def _promoted(self, memory: Memory, session: str, said: Sequence[Turn]) -> list[str]:
+    def _promoted(self, memory: Memory, session: str, turns: Sequence[Turn]) -> list[str]:
         if not memory.project.settings.switch("session.hot"):
             return []
-        done = memory.promote(session, said)
+        done = memory.promote(session, turns)
         if done.failure:  # tried again at the next compaction
             self._log.failure("compacted", done.failure)
         return done.promoted
 
     def tool(self, params: Params) -> Result:
-        """A tool of the host was used. The output that is shown instead, where it is another."""
+        """Follow a tool of the host; `output` is shown in place of its own, where there is one."""
         session, use = named(params, "session"), used(params)
-        shown = self._following.tool(self._open(), session, use)
-        return {} if shown is None else {"output": shown}
+        output = self._following.tool(self._open(), session, use)
+        return {} if output is None else {"output": output}
 
     def said(self, params: Params) -> Result:
-        """The assistant said something, as a part of an answer that is not ended yet."""
+        """Collect a part of an answer that is not whole yet."""
         session, text = named(params, "session"), params.get("text")
         if isinstance(text, str):
             self._following.said(session, text)
         return {}
 
     def answered(self, params: Params) -> Result:
-        """An answer of the assistant is whole, and the provider has counted its tokens."""
+        """Follow a whole answer, whose tokens the provider has counted."""
         session, message = named(params, "session"), named(params, "message")
         self._following.answered(self._open(), session, message, params)
         return {}
 
     def call(self, params: Params) -> Result:
-        """A tool of ours is called by the assistant of a session."""
+        """Run a tool of ours for the assistant of a session; `text` is its output."""
         from mdmemory.tools import table
 
         session, name = named(params, "session"), params.get("tool")
         arguments = params.get("arguments", {})
         if not isinstance(name, str) or not isinstance(arguments, dict):
             raise UsageError("A call needs the name of a `tool` and an object of `arguments`.")
-        # a parameter that is left out comes as null from some models
+        # some models send null for a parameter that they leave out
         given = {key: value for key, value in arguments.items() if value is not None}
         answer = table.call(self._open(), name, given, _caller(session, name))
         return {"text": answer.text}
 
     def created(self, params: Params) -> Result:
-        """A session began; that of a sub-agent (`parent`) holds no user's words."""
+        """Note a new session; one with a `parent` is a sub-agent's, without words of the user."""
         session = named(params, "session")
         self._frozen.end(session)
         self._children.put(session, bool(params.get("parent")))
         return {}
 
     def idle(self, params: Params) -> Result:
-        """A turn ended: the session is read once it has been quiet for a while."""
+        """Start a process that reads the session once it has been idle for a while."""
         session = named(params, "session")
         memory = self._open()
         self._tried("idle", partial(self._write_wishes, memory))
         if not self._children.get(session):
-            # at least a moment: without one it would be a person's command, which waits for nobody
+            # without a delay it would be a command that a person typed, which waits for nobody
             milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
             after = f"--after={milliseconds / 1000:g}"
             self._start(["extract", f"--session={session}", after], self._log.file)
@@ -290,11 +297,11 @@ class Hooks:
         return {}
 
     def deleted(self, params: Params) -> Result:
-        """A session is gone. Whoever waits to read it has its copy."""
+        """Forget a deleted session. A process that waits to read it has its copy."""
         session = named(params, "session")
         self._frozen.end(session)
-        for kept in (self._children, self._numbered, self._asked):
-            kept.drop(session)
+        for each in (self._children, self._numbered, self._messages):
+            each.drop(session)
         self._following.deleted(self._open(), session)
         return {}
 
@@ -304,18 +311,18 @@ class Hooks:
         return memory
 
     def _is_child(self, session: str, turn: Turn) -> bool:
-        """Whether the session is a sub-agent's. One that began before us is looked up, and only
-        where its words would store something."""
+        """Whether the session is a sub-agent's. One that is older than the bridge is looked up,
+        but only if the turn asks to remember something."""
         from mdmemory.capture.requests import asks
 
-        known = self._children.get(session)
-        if known is None and asks(turn.text):
+        is_child = self._children.get(session)
+        if is_child is None and asks(turn.text):
             try:
-                known = bool(_transcript(session).parent)
+                is_child = bool(_transcript(session).parent)
             except MdmemoryError:  # a host without such a database
-                known = False
-            self._children.put(session, known)
-        return bool(known)
+                is_child = False
+            self._children.put(session, is_child)
+        return bool(is_child)
 
 
 def _refresh(memory: Memory) -> None:
@@ -323,14 +330,14 @@ def _refresh(memory: Memory) -> None:
     Refresher(memory.project, _is_secret).keep_fresh()
 
 
-def _waiting(memory: Memory, _session: str, _asked: str) -> str:
-    """What waits in the inbox, in one line; looking is no reason to make the database."""
+def _waiting(memory: Memory, _session: str, _message: str) -> str:
+    """A line on the inbox, or ""; counting does not make the database."""
     pending = len(memory.pending()) if os.path.lexists(memory.project.state_file) else 0
     return waiting(len(memory.kept_wishes()), pending)
 
 
-def _asked(turn: Turn) -> tuple[list[str], list[str]]:
-    """The facts of a turn as they were asked for, and the requests in what it only quotes."""
+def _requests(turn: Turn) -> tuple[list[str], list[str]]:
+    """The facts that a turn asks to remember, and the requests in text that it only quotes."""
     from mdmemory.capture import foreign
     from mdmemory.capture.requests import wishes_in
 
@@ -349,27 +356,14 @@ def _transcript(session: str) -> Transcript:
     return read(copy(person.hosts(), session))
 
 
-def _tools() -> list[Tool]:
-    from mdmemory.tools import table
-
-    return list(table.TOOLS)
-
-
-def _offered(memory: Memory) -> list[Tool]:
-    from mdmemory.tools import table
-
-    return table.offered(memory)
-
-
 def _caller(session: str, name: str) -> Caller:
-    """Who calls. What the user said counts only for a tool that stores: reading it takes time."""
+    """The caller of a tool, with the user's words if the tool stores: to read them takes time."""
+    from mdmemory.tools.table import TOOLS
     from mdmemory.tools.tool import Caller
 
-    said: tuple[str, ...] = ()
-    if any(each.name == name and not each.read_only for each in _tools()):
-        try:
+    words: tuple[str, ...] = ()
+    if any(each.name == name and not each.read_only for each in TOOLS):
+        with suppress(MdmemoryError):  # a host without such a database
             turns = _transcript(session).turns
-            said = tuple(turn.text for turn in turns if turn.role == "user")
-        except MdmemoryError:  # a host without such a database
-            said = ()
-    return Caller(session, said)
+            words = tuple(turn.text for turn in turns if turn.role == "user")
+    return Caller(session, words)
