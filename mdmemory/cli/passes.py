@@ -76,10 +76,10 @@ def extract(asked: Namespace) -> int:
     transcript = input_file.read(asked.transcript) if asked.transcript else _copy(asked.session)
     if not asked.after:
         return _read(memory, transcript, asked)
-    from mdmemory.hosts.opencode import idle
+    from mdmemory.hosts.background import quiet
 
     # with the copy in hand: a session that is deleted now loses nothing
-    with idle.quiet(memory.project, asked.session or asked.transcript, asked.after) as is_newest:
+    with quiet(memory.project, asked.session or asked.transcript, asked.after) as is_newest:
         if not is_newest:
             return 0
         code = _read(memory, transcript, asked)

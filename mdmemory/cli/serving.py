@@ -22,11 +22,11 @@ def bridge(asked: Namespace) -> int:
 
     Not for people. With MDMEMORY_DISABLE set it ends at once.
     """
+    from mdmemory.hosts.background import Starter
     from mdmemory.hosts.opencode.bridge import Bridge
     from mdmemory.hosts.opencode.bridge_log import Log
     from mdmemory.hosts.opencode.hooks import Hooks
-    from mdmemory.hosts.opencode.idle import Starter
-    from mdmemory.hosts.opencode.recall import BLOCKS
+    from mdmemory.hosts.recall import BLOCKS
     from mdmemory.memory import Memory
 
     if os.environ.get("MDMEMORY_DISABLE"):

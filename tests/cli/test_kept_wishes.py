@@ -13,7 +13,7 @@ import pytest
 from mdmemory import cli
 from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError
-from mdmemory.hosts.opencode import idle
+from mdmemory.hosts import background
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.memory import Memory
@@ -36,7 +36,7 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def say(project: Path) -> Callable[..., dict[str, Any]]:
-    start = idle.Starter(lambda: ["mdmemory"], Path())
+    start = background.Starter(lambda: ["mdmemory"], Path())
     hooks = Hooks(lambda: Memory.open(project), start, Log())
 
     def said(text: str, message: str = "msg_1") -> dict[str, Any]:

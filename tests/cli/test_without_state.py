@@ -15,9 +15,9 @@ import pytest
 
 from mdmemory.cli import main
 from mdmemory.errors import GOING_ON
+from mdmemory.hosts.background import Starter
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks
-from mdmemory.hosts.opencode.idle import Starter
 from mdmemory.memory import Memory
 
 USER = ("--type", "user", "--description")

@@ -18,7 +18,8 @@ import pytest
 from pace import HUNG
 
 from mdmemory.errors import MdmemoryError, NoStore, UsageError
-from mdmemory.hosts.opencode import bridge_log, following, idle
+from mdmemory.hosts import background
+from mdmemory.hosts.opencode import bridge_log, following
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.memory import Memory
@@ -36,7 +37,7 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
     return root
 
 
-class Started(idle.Starter):
+class Started(background.Starter):
     """Remembers what would have been started."""
 
     def __init__(self) -> None:
@@ -244,7 +245,7 @@ def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and
     assert plugin.hooks.look() == 1
     assert plugin.started.words == []
     assert plugin.hooks.look() == 90
-    with idle.background(Memory.open(project).project):
+    with background.background(Memory.open(project).project):
         plugin.hooks.look()
     assert plugin.started.words == [["compact", "--if-due"]]
 

@@ -16,11 +16,12 @@ from scripted import Scripted
 
 from mdmemory.capture.run import Extracted
 from mdmemory.errors import BadTranscript, Busy
-from mdmemory.hosts.opencode import following, idle
+from mdmemory.hosts import background
+from mdmemory.hosts.opencode import following
 from mdmemory.hosts.opencode import hooks as bridge_methods
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
-from mdmemory.hosts.opencode.recall import BLOCKS
+from mdmemory.hosts.recall import BLOCKS
 from mdmemory.memory import Memory
 from mdmemory.observe.observations import Observations
 from mdmemory.transcripts.turns import Transcript, Turn
@@ -30,7 +31,7 @@ WINDOW = {"model": "p/m", "limit": {"context": 108_000, "output": 8_000}}  # 100
 PARTS = ("hot", "core", "working", "pruning", "pressure")
 
 
-class Started(idle.Starter):
+class Started(background.Starter):
     """Remembers what would have been started."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.opencode import recall
+from mdmemory.hosts import recall
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.messages import Params, Used, counted, model_of, window_of
 from mdmemory.memory import Memory

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.hosts.opencode import recall
+from mdmemory.hosts import recall
+from mdmemory.hosts.background import Starter
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.following import BySession, Following, wanted
-from mdmemory.hosts.opencode.idle import Starter
 from mdmemory.hosts.opencode.messages import Params, named, turn_of, unread, used
 from mdmemory.hosts.opencode.places import INDEX_FILE
 from mdmemory.memory import Memory

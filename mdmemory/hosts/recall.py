@@ -1,6 +1,6 @@
-"""What of the memory goes into a session's prompt: looked up here, made text by `recall`.
+"""The blocks of a session's prompt: looked up here, made text by `prompt.blocks`.
 
-A function for each block; what is switched off gives "".
+One function a block; it returns "" where the settings switch the block off.
 """
 
 from __future__ import annotations
@@ -18,50 +18,51 @@ from mdmemory.prompt import blocks
 if TYPE_CHECKING:
     from mdmemory.search.results import Hit
 
-# Seconds for a search by meaning, and again for one by words; the host waits three in all.
+# Seconds for a search by meaning, and again for one by words; the host waits for three.
 PATIENCE = 1.25
 _PARTS = ("hot", "core", "working")
 
 
 def at_hand(memory: Memory, session: str) -> str:
-    """Core blocks, working memory, hot state, as they are now."""
+    """The session's own memory: core blocks, working memory, files and errors."""
     settings = memory.project.settings
     if not any(settings.switch(f"session.{part}") for part in _PARTS):
         return ""
     if not os.path.lexists(memory.project.state_file):
-        return ""  # looking is no reason to make the file
+        return ""  # reading does not make the file
     with memory.session(session) as own:
         return own.blocks()
 
 
 def notes(memory: Memory, session: str, message: str) -> str:
-    """The notes that fit the message of the user best."""
+    """The notes that fit the user's message best."""
     settings = memory.project.settings
     mode = settings.text("recall.notes")
     if mode == "off":
         return ""
     title = "" if message.strip() else last_title(memory, session)
     query = blocks.query(message, memory.project.root.name, title)
-    found = _in_time(memory, query, meaning=True) if mode == "hybrid" else None
-    if found is None:
-        found = _in_time(memory, query, meaning=False)
-    return blocks.notes(found or (), settings.whole("recall.tokens"))
+    hits = _in_time(memory, query, meaning=True) if mode == "hybrid" else None
+    if hits is None:
+        hits = _in_time(memory, query, meaning=False)
+    return blocks.notes(hits or (), settings.whole("recall.tokens"))
 
 
 def observations(memory: Memory, session: str, _: str = "") -> str:
-    """What tools showed in earlier work, the newest in full."""
-    found = memory.observations()
+    """The observations of earlier sessions, the newest in full."""
+    observations = memory.observations()
     budget = memory.project.settings.whole("recall.observation_tokens")
-    return found.block(budget=budget) if found.is_on and budget else ""
+    return observations.block(budget=budget) if observations.is_on and budget else ""
 
 
 BLOCKS = (notes, observations)
 
 
 def for_compaction(memory: Memory, session: str) -> list[str]:
-    """What a host's own summary of the session is told besides its turns."""
-    found = memory.observations()
-    seen = found.block(session=session, budget=blocks.COMPACTION_BUDGET) if found.is_on else ""
+    """Texts for the prompt of the host's own summary of the session."""
+    seen, observations = "", memory.observations()
+    if observations.is_on:
+        seen = observations.block(session=session, budget=blocks.COMPACTION_BUDGET)
     return blocks.for_compaction(at_hand(memory, session), seen)
 
 
@@ -80,17 +81,17 @@ def last_title(memory: Memory, session: str) -> str:
 
 
 def _in_time(memory: Memory, query: str, *, meaning: bool) -> Sequence[Hit] | None:
-    """The hits; None where they are not there in time, and by meaning where anything went wrong.
+    """The hits, or None: too late, or a search by meaning that failed.
 
-    A thread of its own: no prompt may wait for a server that hangs.
+    A thread searches, because no prompt may wait for a server that hangs.
     """
-    found: list[Sequence[Hit]] = []
+    results: list[Sequence[Hit]] = []
     problems: list[Exception] = []
 
     def search() -> None:
         try:
-            found.append(memory.search(query, k=blocks.MOST, meaning=meaning).hits)
-        except Exception as problem:  # noqa: BLE001 - raised below, where somebody hears it
+            results.append(memory.search(query, k=blocks.MOST, meaning=meaning).hits)
+        except Exception as problem:  # noqa: BLE001 - raised below, in the caller's thread
             problems.append(problem)
 
     thread = threading.Thread(target=search, daemon=True)
@@ -98,4 +99,4 @@ def _in_time(memory: Memory, query: str, *, meaning: bool) -> Sequence[Hit] | No
     thread.join(PATIENCE)
     if problems and not meaning:
         raise problems[0]
-    return found[0] if found else None
+    return results[0] if results else None

@@ -1,7 +1,7 @@
-"""Work that nobody waits for: processes that outlive the host, one at a time in a store.
+"""Processes in the background: they outlive the host, and one at a time works in a store.
 
-Who is replaced sees so by itself, in a file: no process is ever signalled from here, and none
-stays for longer than an hour.
+A process that was replaced by a newer one sees so in a file: no process is ever signalled from
+here, and none lives longer than an hour.
 """
 
 from __future__ import annotations
@@ -21,28 +21,26 @@ from mdmemory.git.private_folder import subfolder
 from mdmemory.hosts.opencode import bridge_log
 from mdmemory.store.project import Project
 
-LIFE = 3600  # seconds from the end of its waiting; models take one or two minutes
+LIFE = 3600  # seconds that a process may work; models take one or two minutes
 _LOOK = 1.0  # seconds between two looks for a newer process
 _WAITING, _TURN = "waiting", "background"
-_OLD = 86_400  # seconds; what a killed process left is swept up then
+_OLD = 86_400  # seconds until a killed process's file is removed
 
 
 class Starter:
-    """Starts `mdmemory` processes that nobody waits for; each says what fails in the file `log`.
-
-    `command` tells how mdmemory is started.
-    """
+    """Starts `mdmemory` processes in `folder`. `command` gives the words that start mdmemory."""
 
     def __init__(self, command: Callable[[], Sequence[str]], folder: Path) -> None:
         self._command, self._folder = command, folder
         self._running: list[subprocess.Popen[bytes]] = []
 
     def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
-        """Start `mdmemory WORDS` in a session of its own, so that no signal to ours reaches it.
+        """Start `mdmemory WORDS`, with its errors in the file `log`.
 
-        It keeps the open files `held`, and with them their locks, for as long as it lives.
+        It runs in a session of its own, so that no signal to ours reaches it, and keeps the open
+        files `held` with their locks.
         """
-        # asked for how they ended: otherwise each would stay a zombie as long as we live
+        # `poll` frees the ended ones, which would else stay zombies
         self._running = [each for each in self._running if each.poll() is None]
         with writing(log):
             errors = bridge_log.opened(log)
@@ -55,7 +53,7 @@ class Starter:
             os.close(errors)
 
     def alone(self, project: Project, words: Sequence[str], log: Path) -> bool:
-        """The same with the background of the store to itself; False where that is taken."""
+        """Start it as the only process in the background of a store; False if there is one."""
         handle = _open(project)
         try:
             if not is_ours(handle):
@@ -68,10 +66,10 @@ class Starter:
 
 @contextmanager
 def quiet(project: Project, session: str, seconds: float) -> Iterator[bool]:
-    """Wait until `session` has been quiet for so long, then have the background to oneself.
+    """Wait until `session` has been quiet for `seconds`, then take the background of the store.
 
-    Gives False, at once, when a newer process waits for the same session. Ends this process an
-    hour after its waiting, and raises Busy when others took all that time.
+    Yields False, at once, when a newer process waits for the same session. Ends this process after
+    an hour of work, and raises Busy when others had the background all that time.
     """
     file = _claim(project, session)
     mark = file.read_bytes()
@@ -79,11 +77,11 @@ def quiet(project: Project, session: str, seconds: float) -> Iterator[bool]:
     while left > 0:
         time.sleep(min(_LOOK, left))
         left -= _LOOK
-        if _other(file, mark):
+        if _is_replaced(file, mark):
             yield False
             return
     with _limited(), background(project, LIFE):
-        is_newest = not _other(file, mark)  # the others' turns may have been long
+        is_newest = not _is_replaced(file, mark)  # others may have worked for long
         if is_newest:
             file.unlink(missing_ok=True)
         yield is_newest
@@ -91,9 +89,9 @@ def quiet(project: Project, session: str, seconds: float) -> Iterator[bool]:
 
 @contextmanager
 def background(project: Project, patience: float = 0.0) -> Iterator[None]:
-    """Have the background work of a store to oneself: one model is asked at a time.
+    """Be the only process in the background of a store: one model is asked at a time.
 
-    Raises Busy where another process has it for more than `patience` seconds.
+    Raises Busy when another process is there for more than `patience` seconds.
     """
     handle = _open(project)
     try:
@@ -108,7 +106,7 @@ def background(project: Project, patience: float = 0.0) -> Iterator[None]:
 
 
 def _claim(project: Project, session: str) -> Path:
-    """Take the place of whoever waits for this session; the file that says so."""
+    """Replace the process that waits for this session; the file that names the newest one."""
     folder = project.prepare_private() / _WAITING
     with writing(folder):
         subfolder(folder)
@@ -118,8 +116,8 @@ def _claim(project: Project, session: str) -> Path:
     return file
 
 
-def _other(file: Path, mark: bytes) -> bool:
-    """Whether a newer process waits. A file that is gone tells of none: then we go on."""
+def _is_replaced(file: Path, mark: bytes) -> bool:
+    """Whether a newer process waits; not where the file was removed."""
     try:
         return file.read_bytes() != mark
     except OSError:
@@ -141,7 +139,7 @@ def _open(project: Project) -> int:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """End this process after LIFE, by an exception: a model's own process is ended with it."""
+    """End this process after LIFE by an exception, which ends a model's own process too."""
 
     def end(*_: object) -> None:
         raise SystemExit("mdmemory: background work took more than an hour and was ended.")

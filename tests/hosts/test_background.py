@@ -17,7 +17,7 @@ import pytest
 from pace import HUNG
 
 from mdmemory.errors import Busy
-from mdmemory.hosts.opencode import idle
+from mdmemory.hosts import background
 from mdmemory.memory import Memory
 from mdmemory.store.project import Project
 
@@ -48,9 +48,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_session_that_stays_quiet_is_read_after_that_time(
     opened: Project, quick: list[float]
 ) -> None:
-    with idle.quiet(opened, "ses_1", 2.5) as is_newest:
+    with background.quiet(opened, "ses_1", 2.5) as is_newest:
         assert is_newest
-        with pytest.raises(Busy), idle.background(opened):
+        with pytest.raises(Busy), background.background(opened):
             pass
     assert sum(quick) == 2.5
     assert list((opened.private / "waiting").iterdir()) == []
@@ -62,12 +62,12 @@ def test_a_newer_process_for_the_session_takes_the_place_at_once(
     def sleep(seconds: float) -> None:
         waited.append(seconds)
         if len(waited) == 3:
-            idle._claim(opened, "ses_1")
-        idle._claim(opened, "ses_other")
+            background._claim(opened, "ses_1")
+        background._claim(opened, "ses_other")
 
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", sleep)
-    with idle.quiet(opened, "ses_1", 60) as is_newest:
+    with background.quiet(opened, "ses_1", 60) as is_newest:
         assert not is_newest
     assert len(waited) == 3
 
@@ -75,15 +75,15 @@ def test_a_newer_process_for_the_session_takes_the_place_at_once(
 def test_one_that_was_replaced_while_others_had_their_turn_reads_nothing(
     opened: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn = idle.background(opened)
+    turn = background.background(opened)
     turn.__enter__()
 
     def sleep(seconds: float) -> None:
-        idle._claim(opened, "ses_1")
+        background._claim(opened, "ses_1")
         turn.__exit__(None, None, None)
 
     monkeypatch.setattr(time, "sleep", sleep)
-    with idle.quiet(opened, "ses_1", 0.0) as is_newest:
+    with background.quiet(opened, "ses_1", 0.0) as is_newest:
         assert not is_newest
 
 
@@ -95,14 +95,14 @@ def test_state_that_is_deleted_meanwhile_stops_nobody(
             file.unlink()
 
     monkeypatch.setattr(time, "sleep", sleep)
-    with idle.quiet(opened, "ses_1", 5) as is_newest:
+    with background.quiet(opened, "ses_1", 5) as is_newest:
         assert is_newest
 
 
 def test_what_a_killed_process_left_is_swept_up(opened: Project) -> None:
-    old, young = (idle._claim(opened, name) for name in ("old", "young"))
+    old, young = (background._claim(opened, name) for name in ("old", "young"))
     os.utime(old, (0, 0))
-    idle._claim(opened, "new")
+    background._claim(opened, "new")
     assert not old.exists()
     assert young.exists()
 
@@ -112,7 +112,7 @@ def test_background_work_ends_after_an_hour(
 ) -> None:
     alarms: list[int] = []
     monkeypatch.setattr(signal, "alarm", alarms.append)
-    with idle.quiet(opened, "ses_1", 0.0):
+    with background.quiet(opened, "ses_1", 0.0):
         assert alarms == [3600]
         with pytest.raises(SystemExit, match="more than an hour"):
             os.kill(os.getpid(), signal.SIGALRM)
@@ -195,7 +195,7 @@ def test_a_started_process_outlives_its_starter_and_says_what_fails(
     project: Path, opened: Project
 ) -> None:
     log = opened.prepare_private() / "bridge.log"
-    starter = idle.Starter(lambda: MDMEMORY, project)
+    starter = background.Starter(lambda: MDMEMORY, project)
     starter(["extract", "--session=ses_gone"], log)
     (process,) = starter._running
     assert os.getsid(process.pid) == process.pid
@@ -208,7 +208,7 @@ def test_a_compaction_has_the_background_to_itself_for_as_long_as_it_lives(
 ) -> None:
     log = opened.prepare_private() / "bridge.log"
     sleeping = [sys.executable, "-c", "import time; time.sleep(0.3)"]
-    starter = idle.Starter(lambda: sleeping, project)
+    starter = background.Starter(lambda: sleeping, project)
     assert starter.alone(opened, [], log)
     assert not starter.alone(opened, [], log)
     (process,) = starter._running
