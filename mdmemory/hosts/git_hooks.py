@@ -1,7 +1,7 @@
-"""One marked line in four of a repository's hooks, so that MEMORY.md follows git by itself.
+"""Puts one marked line into four git hooks of a repository: it brings MEMORY.md up to date.
 
-The line never fails a git command, never waits for anybody, and can be taken out exactly. What
-else a hook holds is the person's.
+The line never fails a git command, never waits, and can be taken out exactly. The rest of a hook is
+the person's.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.store.project import Project
 
 MARK = b"# mdmemory: refresh the index"
-MADE = MARK + b" (and the reason for this file)"  # the line's end in a hook that we began
+MADE = MARK + b" (and the reason for this file)"  # the line's end in a hook that we made
 
-# In the middle of these git moves the work tree itself, and a MEMORY.md that changes under it
-# would stop it, or keep it from giving back what it has stashed. A rebase calls post-rewrite when
-# it is through but for that.
+# During these operations git changes the work tree itself, and a changed MEMORY.md would stop it,
+# or keep it from restoring what it has stashed. A rebase restores that after post-rewrite.
 _IN_GIT_DIR = '$(ls "$(git rev-parse --git-dir)")'
 _QUIET = f'case "{_IN_GIT_DIR}" in *rebase-*|*sequencer*|*BISECT_LOG*|*AUTOSTASH*) ;; *)'
 _IN_REBASE = '$(ls "$(git rev-parse --git-dir)"/rebase-* 2>/dev/null)'
@@ -39,19 +38,19 @@ _SHEBANG = re.compile(rb"#![ \t]*(\S+)[ \t]*([^\r\n]*)\r?\n?")
 
 
 def command() -> list[str]:
-    """How mdmemory is started by others: an absolute path, never by way of a PATH."""
+    """The words by which other programs start mdmemory; the first is an absolute path."""
     script = Path(sys.executable).with_name("mdmemory")
     if os.access(script, os.X_OK):
         return [str(script)]
-    # -P: the folder that it runs in is not searched for modules
+    # -P: modules are not searched in the current folder
     return [sys.executable, "-P", "-m", "mdmemory"]
 
 
 def install(project: Project, program: Sequence[str]) -> list[str]:
-    """Put the line into each hook; sentences on what was done, [] when all is in place.
+    """Put the line into each hook; sentences on the changes, [] when all is in place.
 
-    A hook of another language, a link, or one that git does not run is left alone and named.
-    Raises MdmemoryError where the folder of hooks is not the person's to change.
+    A hook that is no shell script, a link, or one that git does not run is left alone and named.
+    Raises MdmemoryError where the folder of hooks is not the person's own.
     """
     repository = _repository(project)
     folder = _folder(repository)
@@ -68,7 +67,7 @@ def install(project: Project, program: Sequence[str]) -> list[str]:
 
 
 def remove(project: Project) -> list[str]:
-    """Take exactly our lines out, and the hooks that hold nothing else; sentences, or []."""
+    """Take out our lines, and the hooks that hold nothing else; sentences, or []."""
     try:
         folder = _folder(_repository(project))
     except NoGit:
@@ -81,13 +80,12 @@ def remove(project: Project) -> list[str]:
 def _repository(project: Project) -> repositories.Repository:
     repository = repositories.find(project.store)
     if repository is None:
-        raise NoGit(f"{project.store} is in no git repository, which could have hooks.",
-                    "Run `mdmemory init` first.")  # fmt: skip
+        raise NoGit(f"{project.store} is in no git repository.", "Run `mdmemory init` first.")
     return repository
 
 
 def _folder(repository: repositories.Repository) -> Path:
-    """Where git looks for hooks, if that is a place of the person's own."""
+    """The folder in which git looks for hooks. Raises MdmemoryError if others own it."""
     named = _hooks_path(repository)
     path = repository.top / named if named else repository.common_dir / "hooks"
     folder = Path(os.path.realpath(path))
@@ -104,17 +102,17 @@ def _folder(repository: repositories.Repository) -> Path:
 
 
 def _hooks_path(repository: repositories.Repository) -> str:
-    # our own git commands are told of another one; what the files say is asked by scope
+    # our own git commands set this value, too: only the values from files count
     words = ("config", "--show-scope", "-z", "--path", "--get-all", "core.hooksPath")
     fields = os.fsdecode(repository.ask(*words) or b"").split("\0")
-    found = zip(fields[::2], fields[1::2], strict=False)
-    return ([""] + [value for scope, value in found if scope != "command"])[-1]
+    values = zip(fields[::2], fields[1::2], strict=False)
+    return ([""] + [value for scope, value in values if scope != "command"])[-1]
 
 
 def _start(project: Project, repository: repositories.Repository, folder: Path) -> str:
-    """Where the line goes to find the store; git runs it at the top of the work tree.
+    """The folder in which the line starts mdmemory; git runs the line at the top of the work tree.
 
-    Not `--store`: on a branch from before the store there is none to be refreshed.
+    Not `--store`: a branch from before the store has none.
     """
     if not is_inside(project.root, repository.top):
         return str(project.root)  # a store that is a repository of its own
@@ -122,11 +120,11 @@ def _start(project: Project, repository: repositories.Repository, folder: Path) 
     ours = is_inside(folder, repository.top) or is_inside(folder, repository.common_dir)
     if not ours and inside != ".":
         raise MdmemoryError(
-            f"The hooks in {folder} are for all your repositories, and could not know that the "
-            f"project here is {inside}.",
+            f"The hooks in {folder} are for all your repositories, but the project lies below the "
+            f"top of this one, in {inside}.",
             "Set core.hooksPath for this repository, or go without hooks.",
         )
-    # relative: linked worktrees share the hooks, and have each their own store
+    # relative: linked worktrees share the hooks, but each has its own store
     return "" if inside == "." else f"./{inside}"
 
 
@@ -155,8 +153,7 @@ def _put(path: Path, line: bytes, said: list[str]) -> bool:
     shebang = _SHEBANG.match(without)
     at = shebang.end() if shebang else 0
     head = without[:at] if without[:at].endswith(b"\n") or not at else without[:at] + b"\n"
-    # first, not last: an `exit` or `exec` would keep it from being run, and the hook's own last
-    # command decides how the hook ends
+    # first, not last: an `exit` would skip it, and the hook's last command decides its exit code
     fresh = head + line + b" " + (mark or MARK) + b"\n" + without[at:]
     if fresh == text:
         return False
@@ -178,7 +175,7 @@ def _take(path: Path) -> bool:
 
 
 def _without(text: bytes) -> tuple[bytes, bytes]:
-    """The hook without our line, and how the line ended (b"" when it was not there)."""
+    """The hook without our line, and the line's mark (b"" when there was none)."""
     lines = text.splitlines(keepends=True)
     marks = [mark for line in lines for mark in (MARK, MADE) if line.rstrip().endswith(mark)]
     rest = [line for line in lines if not line.rstrip().endswith((MARK, MADE))]

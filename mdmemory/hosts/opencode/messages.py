@@ -1,4 +1,4 @@
-"""A message as a plugin hands it on, and what the assistant is told back in the same turn."""
+"""Reads the parameters of a plugin's requests: messages, uses of tools, models and tokens."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def named(params: Params, key: str) -> str:
 
 
 def turn_of(session: str, params: Params) -> tuple[Turn | None, bool]:
-    """The user's turn that a message is, as its session will give it later; and whether some of
-    it is private."""
+    """The user's turn in a message, as its session will show it later, or None for an empty one;
+    and whether a part of it is private."""
     from mdmemory.privacy.private import strip_private
     from mdmemory.transcripts.opencode import transcript
 
@@ -40,7 +40,7 @@ def turn_of(session: str, params: Params) -> tuple[Turn | None, bool]:
 
 
 def unread(params: Params) -> list[str]:
-    """What the assistant is told of a message that is too long to be read whole."""
+    """A notice for the assistant on a message that is too long to be read whole, or []."""
     texts = [part.get("text") for part in params.get("parts", []) if isinstance(part, dict)]
     length = sum(len(text) for text in texts if isinstance(text, str))
     if length <= bounds.MESSAGE:
@@ -51,13 +51,10 @@ def unread(params: Params) -> list[str]:
     ]
 
 
-# --- what is told of the host's own work ---------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A use of a tool of the host; `exit_code` is None where the tool has none, `is_text` False
-    where what it showed is something else than text."""
+    """A use of a tool of the host. `exit_code` is None where the tool has none, `is_text` False
+    where the output is not text."""
 
     tool: str
     args: Mapping[str, Any]
@@ -67,7 +64,7 @@ class Used:
 
 
 def used(params: Params) -> Used:
-    """The use of a tool that a request tells of. Raises UsageError where it names no tool."""
+    """The use of a tool in a request. Raises UsageError where it names no tool."""
     tool, args, output = params.get("tool"), params.get("args"), params.get("output")
     if not isinstance(tool, str) or not tool:
         raise UsageError("The request names no tool.")
@@ -79,13 +76,13 @@ def used(params: Params) -> Used:
 
 
 def model_of(params: Params) -> str:
-    """The model that a prompt is for, "" where the host does not tell."""
+    """The model that a prompt is for, or ""."""
     model = params.get("model")
     return model if isinstance(model, str) else ""
 
 
 def window_of(params: Params) -> int:
-    """The tokens that its host fills of a model's window, by the `limit` it states; 0: unknown."""
+    """The tokens that the host can fill in a model's window, from its `limit`; 0: unknown."""
     from mdmemory.session.pressure import usable
 
     limit = params.get("limit")
@@ -94,7 +91,7 @@ def window_of(params: Params) -> int:
 
 
 def counted(tokens: object) -> int:
-    """The tokens of the context, as a provider counted them for one answer; 0: it did not."""
+    """The tokens of the context, as a provider counted them for one answer; 0: unknown."""
     if not isinstance(tokens, dict):
         return 0
     cache = tokens.get("cache")

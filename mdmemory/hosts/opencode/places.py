@@ -1,4 +1,4 @@
-"""Where things go: into a project, or into the person's own configuration folder of OpenCode."""
+"""The place of OpenCode's files: a project, or the person's own configuration folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mdmemory.files import is_inside, unwritable, write_atomic
 
 PROTOCOL_FILE = "PROTOCOL.md"
 INDEX_FILE = "MEMORY.md"
-# Of several configurations OpenCode merges all, and the earlier here wins (seen with 1.18.33).
+# OpenCode merges all of these; the earlier one wins (seen with 1.18.33).
 IN_PROJECT = (
     ".opencode/opencode.jsonc",
     ".opencode/opencode.json",
@@ -23,7 +23,7 @@ IN_CONFIG_FOLDER = ("opencode.jsonc", "opencode.json")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A project with its store; with `config_folder` the person's configuration is meant."""
+    """A project with its store; with `config_folder` the person's own configuration is wired."""
 
     project: Path
     store: Path
@@ -35,12 +35,12 @@ class Place:
 
     @property
     def folder(self) -> Path:
-        """Where OpenCode looks for plugins, commands and skills."""
+        """The folder in which OpenCode looks for plugins, commands and skills."""
         return self.config_folder or self.project / ".opencode"
 
     @property
     def shown_folder(self) -> str:
-        """That folder as a person reads it."""
+        """The name of `folder` in messages."""
         return str(self.folder) if self.config_folder else self.name(self.folder)
 
     @property
@@ -58,12 +58,12 @@ class Place:
         return [self.root / name for name in names if (self.root / name).exists()]
 
     def resolve(self, entry: str) -> str:
-        """The file that an entry names when OpenCode is started in the project."""
+        """The real path of an instruction when OpenCode is started in the project."""
         path = Path(entry).expanduser() if entry.startswith("~/") else self.project / entry
         return os.path.realpath(path)
 
     def name(self, path: Path) -> str:
-        """`path` as a person reads it."""
+        """`path` from the root, for messages."""
         return path.relative_to(self.root).as_posix()
 
     def shown(self, path: Path) -> str:
@@ -74,7 +74,7 @@ class Place:
         return from_home(path)
 
     def refuse_links(self, path: Path) -> None:
-        """A link may lead out of the project, or to a file that others share."""
+        """Raise MdmemoryError if writing to `path` would follow a link."""
         if path.is_symlink():
             raise MdmemoryError(
                 f"{self.name(path)} is a symbolic link, and links are not written through.",
@@ -88,7 +88,7 @@ class Place:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Keeps the permissions of a file that is there: a configuration may hold keys."""
+    """Write a file and keep its permissions: a configuration may hold keys."""
     try:
         mode = path.stat().st_mode & 0o777
     except OSError:
@@ -101,7 +101,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def drop(path: Path, place: Place) -> None:
-    """Remove a file, and the folders that are empty then, but never the root of the place."""
+    """Remove a file and its empty folders, but never the root of the place."""
     path.unlink()
     for folder in path.parents:
         if folder == place.root or any(folder.iterdir()):
