@@ -69,4 +69,4 @@ client:
 	sh tests/e2e/client/install
 
 clean:
-	rm -rf .venv .opencode-client .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .opencode-client .mypy_cache .ruff_cache .hypothesis .coverage*
