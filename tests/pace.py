@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+import pytest
 from hypothesis import settings
 
 _T = TypeVar("_T")
@@ -23,6 +24,16 @@ HUNG = 300.0
 def scaled(examples: int) -> int:
     """`examples` as the profile that `conftest.py` loaded scales them."""
     return max(1, examples * settings.default.max_examples // USUAL)
+
+
+def seldom(rows: Iterable[object], every: int) -> list[object]:
+    """Cases of `pytest.mark.parametrize`, of which `make quick` tries each `every`th."""
+    slow = pytest.mark.slow
+    return [
+        row if number % every == 0 else
+        pytest.param(*row, marks=slow) if isinstance(row, tuple) else pytest.param(row, marks=slow)
+        for number, row in enumerate(rows)
+    ]  # fmt: skip
 
 
 def sample(rows: Sequence[_T], every: int) -> list[_T]:

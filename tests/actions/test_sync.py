@@ -242,6 +242,7 @@ def test_a_push_that_others_overtake_is_made_on_top_of_theirs(
     assert [n.file for n in one.notes()] == [n.file for n in two.notes()]
 
 
+@pytest.mark.slow
 def test_notes_that_vanished_are_not_removed_from_the_other_side(
     clones: tuple[Memory, Memory], git: Git
 ) -> None:

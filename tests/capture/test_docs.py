@@ -85,6 +85,7 @@ def test_private_blocks_are_cut_out_in_both_forms() -> None:
     assert strip_private("a <private>b</private> [PRIVATE]c[/PRIVATE] d") == ("a   d", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["capture/gate_cases.py", "privacy/secret_corpus.py"])
 def test_the_figures_of_the_page_are_what_the_command_prints(script: str) -> None:
     block = PAGE.split(f"$ python tests/{script}\n")[1].split("```")[0]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pace import seldom
 
 from mdmemory.cli import main
 from mdmemory.errors import GOING_ON
@@ -254,7 +255,7 @@ def test_bad_notes_stop_no_other_and_keep_their_bytes(
     assert len(index) <= 8000
 
 
-@pytest.mark.parametrize("data", UNUSUAL.values(), ids=UNUSUAL)
+@pytest.mark.parametrize("data", seldom(UNUSUAL.values(), 3), ids=UNUSUAL)
 def test_an_edit_of_an_unusual_note_keeps_its_form(
     bench: Bench, told: Callable[..., Any], data: bytes
 ) -> None:
@@ -269,7 +270,7 @@ def test_an_edit_of_an_unusual_note_keeps_its_form(
     assert path.read_bytes() == data
 
 
-@pytest.mark.parametrize("data", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("data", seldom(UNREADABLE.values(), 3), ids=UNREADABLE)
 def test_an_unreadable_note_is_listed_as_such(
     bench: Bench, told: Callable[..., Any], data: bytes
 ) -> None:
@@ -278,7 +279,7 @@ def test_an_unreadable_note_is_listed_as_such(
     assert row["status"] == "unreadable"
 
 
-@pytest.mark.parametrize("data", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("data", seldom(UNREADABLE.values(), 3), ids=UNREADABLE)
 def test_what_cannot_be_shown_says_why(
     bench: Bench, capsys: pytest.CaptureFixture[str], data: bytes
 ) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pace import HUNG
+from pace import HUNG, seldom
 
 from mdmemory import assets, cli
 from mdmemory.cli import COMMANDS, main
@@ -559,7 +559,15 @@ SCRIPT = Path(sys.executable).with_name("mdmemory")
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [(("list", "--json"), 0), (("index", "--check"), 0), (("show", "nothing"), 1), (("nope",), 2)],
+    seldom(
+        [
+            (("list", "--json"), 0),
+            (("index", "--check"), 0),
+            (("show", "nothing"), 1),
+            (("nope",), 2),
+        ],
+        3,
+    ),
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
 )
 def test_the_console_script_and_the_module_end_alike(

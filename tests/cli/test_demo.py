@@ -70,6 +70,7 @@ def test_the_demo_stores_what_was_asked_and_nothing_else(played: tuple[Path, str
     assert "left out (negated)" in played[1]
 
 
+@pytest.mark.slow
 def test_the_demo_is_blind_to_the_callers_settings_and_keeps_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -165,6 +165,7 @@ UNPARSABLE = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_display_setting_that_git_cannot_parse_stops_no_command_of_ours(
     project: Path, say: Say, git: Git
 ) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pace import HUNG
+from pace import HUNG, seldom
 
 Git = Callable[..., str]
 NAMES = ("plain", "größe", "喜欢")
@@ -36,7 +36,7 @@ for act in (
 """
 
 
-@pytest.fixture(params=["C", LATIN])
+@pytest.fixture(params=seldom(["C", LATIN], 2))
 def locale(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     """The variables of a locale in which Python takes file names for other than UTF-8."""
     found = {"LC_ALL": request.param, "PYTHONUTF8": "0", "LOCPATH": str(tmp_path)}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pace import HUNG
+from pace import HUNG, seldom
 
 from mdmemory.cli import main
 from mdmemory.memory import Memory
@@ -110,7 +110,7 @@ def test_status_and_log_name_what_waits(project: Path, capsys: pytest.CaptureFix
     assert json.loads(capsys.readouterr().out)["waiting"] == []
 
 
-@pytest.mark.parametrize("words", [["undo"], ["undo", "--session", "ses_1"]])
+@pytest.mark.parametrize("words", seldom([["undo"], ["undo", "--session", "ses_1"]], 2))
 def test_undo_of_a_waiting_change_takes_it_back(project: Path, git: Git, words: list[str]) -> None:
     remember(project)
     assert main(words) == 0
@@ -135,7 +135,7 @@ def test_a_compaction_that_is_due_moves_no_branch(
     assert (project / "notes/memory/user-two.md").read_text() == head.format("two")
 
 
-@pytest.mark.parametrize(("after", "moves"), [([], True), (["--after", "0.01"], False)])
+@pytest.mark.parametrize(("after", "moves"), seldom([([], True), (["--after", "0.01"], False)], 2))
 def test_a_session_that_is_read_in_the_background_moves_no_branch(
     project: Path, tmp_path: Path, git: Git, after: list[str], moves: bool
 ) -> None:

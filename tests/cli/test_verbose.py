@@ -46,6 +46,7 @@ def test_verbose_names_git_commands_and_files_on_stderr_alone(run: Run, reposito
     assert any(line.endswith(f"{written}: written") for line in lines)
 
 
+@pytest.mark.slow
 def test_no_word_of_a_note_and_no_secret_is_logged(run: Run) -> None:
     done = run("--verbose", *ADD), run("compact", "--verbose"), run("search", SAID, "--verbose")
     for each in done:
@@ -53,6 +54,7 @@ def test_no_word_of_a_note_and_no_secret_is_logged(run: Run) -> None:
         assert not {*SAID.split()[-4:], "Body"} & {*re.findall(r"\w+", each.stderr)}
 
 
+@pytest.mark.slow
 def test_a_file_gets_the_lines_of_every_process_and_only_its_owner_reads_it(
     run: Run, tmp_path: Path
 ) -> None:
@@ -65,6 +67,7 @@ def test_a_file_gets_the_lines_of_every_process_and_only_its_owner_reads_it(
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_a_log_that_cannot_be_written_stops_nothing(run: Run, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     for place in (tmp_path / "link", tmp_path, tmp_path / "gone/debug.log"):

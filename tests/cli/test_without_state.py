@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pace import seldom
 
 from mdmemory.cli import main
 from mdmemory.errors import GOING_ON
@@ -121,7 +122,7 @@ def outside(tmp_path: Path) -> Path:
     return tmp_path / "outside"
 
 
-@pytest.mark.parametrize("put", WAYS)
+@pytest.mark.parametrize("put", seldom(WAYS, 4))
 def test_every_command_goes_on_without_state_and_says_so_once(
     project: Path, outside: Path, put: Callable[[Path, Path], None],
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
@@ -143,7 +144,7 @@ def test_every_command_goes_on_without_state_and_says_so_once(
     assert "state" in {each["check"] for each in found}
 
 
-@pytest.mark.parametrize("put", WAYS)
+@pytest.mark.parametrize("put", seldom(WAYS, 4))
 def test_the_bridge_goes_on_without_state(
     project: Path, outside: Path, put: Callable[[Path, Path], None]
 ) -> None:

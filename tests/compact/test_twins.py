@@ -43,6 +43,7 @@ def test_what_is_to_be_left_alone_is_left_alone(found: Any) -> None:
     assert found.wrong == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_another_store_gives_figures_like_these(seed: int) -> None:
     found = TWINS["measure"](TWINS["plant"](600, seed))
@@ -52,6 +53,7 @@ def test_another_store_gives_figures_like_these(seed: int) -> None:
     assert found.recall("value", "opposite") > 0.85
 
 
+@pytest.mark.slow
 def test_twins_meet_though_all_use_the_same_words() -> None:
     """A duplicate or contradiction is among the few notes that are compared with its twin."""
     planted = TWINS["plant"](3_000, 5)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from fake_server import FakeServer
-from pace import HUNG
+from pace import HUNG, seldom
 from scripted import Scripted
 
 from mdmemory.cli import main
@@ -440,7 +440,15 @@ def test_an_answer_that_is_none_is_one_sentence(
 
 @pytest.mark.parametrize(
     "how",
-    [{"delay": HUNG}, {"drip": 0.1}, {"headers_drip": 0.1}, {"status": 401, "headers_drip": 0.1}],
+    seldom(
+        [
+            {"delay": HUNG},
+            {"drip": 0.1},
+            {"headers_drip": 0.1},
+            {"status": 401, "headers_drip": 0.1},
+        ],
+        4,
+    ),
     ids=["hangs", "drips", "drips headers", "drips the headers of an error"],
 )
 def test_a_server_that_hangs_or_drips_is_left_in_time(

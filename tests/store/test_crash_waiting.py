@@ -147,6 +147,7 @@ def test_killed_in_the_middle_of_an_automatic_write_nothing_is_lost(trial: Trial
     assert {ends[0], ends[-1]} == {0, 3}
 
 
+@pytest.mark.slow
 def test_killed_while_what_waits_is_committed_nothing_is_lost_or_doubled(trial: Trial) -> None:
     whole = trial.fresh()
     trial.act(whole)
@@ -162,6 +163,7 @@ def test_killed_while_what_waits_is_committed_nothing_is_lost_or_doubled(trial: 
             f"notes/memory/{file}" for file in CHANGES]) == ""  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_recovery_that_is_killed_in_its_turn_goes_on_later(trial: Trial) -> None:
     last = steps(trial, trial.act, trial.fresh())
     for at in spread(last // 3, last - 3, 3):
@@ -173,6 +175,7 @@ def test_a_recovery_that_is_killed_in_its_turn_goes_on_later(trial: Trial) -> No
             trial.check()
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_an_automatic_write_says_so_and_nothing_is_lost(trial: Trial) -> None:
     last, codes = steps(trial, trial.act, trial.fresh()), set()
     for at in spread(1, last, TRIALS):
