@@ -16,7 +16,7 @@ LATIN = ("de", "en", "es", "fr", "it", "pt")
 CJK = ("ja", "ko", "zh")
 
 _NAMED = re.compile(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
-_WHOLE_WORD = re.compile(r"\\b(?P<word>.*)\\b", re.DOTALL)
+_PLAIN = re.compile(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
 _EAST_ASIAN = re.compile("[\u1100-\u11ff\u2e80-\ufaff\uff00-\uffef]")
 
 
@@ -58,16 +58,25 @@ def filled(expression: str, languages: tuple[str, ...] = LATIN + CJK) -> str:
 
 
 @cache
-def rows(section: str, language: str) -> dict[str, str]:
-    """The rows of a section, each with its sentence; none where the language lacks the section."""
+def rows(section: str, language: str) -> tuple[str, ...]:
+    """The rows of a section, without their sentences; none where the language lacks the section."""
+    lines = _sections(language).get(section, "").splitlines()
+    return tuple(_row(line) for line in lines if line and not line.startswith("#"))
+
+
+def _row(line: str) -> str:
+    """The row that a line begins with. Most are written so that they need no parser."""
+    key = line[: line.rindex(' = "')]
+    if key.startswith("'"):
+        return key[1:-1]
     import tomllib  # a command that judges no text need not load it
 
-    return tomllib.loads(sections(language).get(section, ""))
+    return next(iter(tomllib.loads(f'{key} = ""')))
 
 
 @cache
-def sections(language: str) -> dict[str, str]:
-    """The text of each section of a language, in the order of its file; TOML is slow to read."""
+def _sections(language: str) -> dict[str, str]:
+    """The text of each section; a command reads few of them, and TOML is slow to read."""
     text = (FOLDER / f"{language}.toml").read_text(encoding="utf-8")
     found: dict[str, str] = {}
     for piece in text.split("\n[")[1:]:
@@ -79,17 +88,25 @@ def sections(language: str) -> dict[str, str]:
 def _alternatives(section: str, languages: tuple[str, ...]) -> str:
     """The rows of a section as one group; one that matches nothing where there is no row."""
     found = [row for language in languages for row in rows(section, language)]
-    if not found and not any(section in sections(language) for language in LATIN + CJK):
+    if not found and not any(section in _sections(language) for language in LATIN + CJK):
         raise KeyError(section)
-    words: list[str] = []  # what stands between two ends of a word is tried at such ends alone
-    others: list[str] = []
+    groups: dict[tuple[str, str], list[str]] = {}
     for row in sorted(found, key=lambda row: (-len(row), row)):
-        row = filled(row.replace("’", "['’]"), languages)
-        whole = _WHOLE_WORD.fullmatch(row)
-        (words if whole else others).append(whole["word"] if whole else row)
-    if words:
-        others.append(rf"\b(?:{'|'.join(words)})\b")
-    return f"(?:{'|'.join(others)})" if others else "(?!)"
+        begin, word, end = _parts(filled(row.replace("’", "['’]"), languages))
+        groups.setdefault((begin, end), []).append(word)
+    texts = [f"{begin}(?:{'|'.join(words)}){end}" for (begin, end), words in groups.items()]
+    return f"(?:{'|'.join(texts)})" if texts else "(?!)"
+
+
+def _parts(row: str) -> tuple[str, str, str]:
+    """A row as its plain letters, and what stands before and behind them: rows that differ in
+    their letters alone become one, which is faster to compile and to try."""
+    found = _PLAIN.match(row)
+    assert found is not None
+    begin, word, end = found["begin"], found["word"], row[found.end() :]
+    if word and end[:1] in ("?", "*", "+", "{"):  # it repeats the last letter
+        word, end = word[:-1], word[-1] + end
+    return begin, word, end
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,9 +27,20 @@ Row = tuple[str, str, str, str]  # language, section, row, "verdict: sentence"
 
 def every_row() -> Iterator[Row]:
     for language in LANGUAGES:
-        for section in wordlists.sections(language):
-            for row, shown in wordlists.rows(section, language).items():
+        for section, rows in sections(language).items():
+            for row, shown in rows.items():
                 yield language, section, row, shown
+
+
+@cache
+def sections(language: str) -> dict[str, dict[str, str]]:
+    """The rows of each section of a language, with their sentences."""
+    text = (wordlists.FOLDER / f"{language}.toml").read_text(encoding="utf-8")
+    return {
+        f"{room}.{name}": rows
+        for room, tables in tomllib.loads(text).items()
+        for name, rows in tables.items()
+    }
 
 
 def gate(label: str, sentence: str) -> tuple[str, object]:
@@ -93,10 +105,9 @@ def test_without_the_row_its_sentence_is_judged_otherwise(monkeypatch: pytest.Mo
     whole = wordlists.rows
 
     def check(language: str, section: str, row: str, shown: str) -> None:
-        def less(name: str, of: str) -> dict[str, str]:
-            found = whole(name, of)
+        def less(name: str, of: str) -> tuple[str, ...]:
             hidden = (name, of) == (section, language)
-            return {key: found[key] for key in found if not hidden or key != row}
+            return tuple(one for one in whole(name, of) if not hidden or one != row)
 
         before = verdict(section, shown)
         with monkeypatch.context() as patch:
@@ -120,24 +131,17 @@ def forget() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_rows_are_sorted_and_each_is_an_expression(language: str) -> None:
     assert language in wordlists.LATIN + wordlists.CJK
-    for section in wordlists.sections(language):
-        rows = list(wordlists.rows(section, language))
-        assert rows == sorted(rows), section
+    for section, shown in sections(language).items():
+        rows = wordlists.rows(section, language)
+        assert list(rows) == list(shown) == sorted(shown), section
         each(rows, lambda row: re.compile(wordlists.filled(row)))
-    text = (wordlists.FOLDER / f"{language}.toml").read_text(encoding="utf-8")
-    assert list(flat(tomllib.loads(text))) == list(wordlists.sections(language))
-
-
-def flat(tables: dict[str, dict[str, object]]) -> Iterator[str]:
-    for room, sections in tables.items():
-        yield from (f"{room}.{name}" for name in sections)
 
 
 def test_every_section_is_named_in_the_code_or_in_a_row() -> None:
     assert mdmemory.__file__
     code = [path.read_text("utf-8") for path in Path(mdmemory.__file__).parent.rglob("*.py")]
     told = "".join([*code, *(row for _, _, row, _ in every_row())])
-    named = {section for language in LANGUAGES for section in wordlists.sections(language)}
+    named = {section for language in LANGUAGES for section in sections(language)}
     assert {
         section for section in named if f"{{{section}}}" not in told and f'"{section}"' not in told
     } == set()
