@@ -12,12 +12,13 @@ from mdmemory.text import wordlists
 from mdmemory.transcripts.injected import without_memory
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-_UNSEEN = re.compile(
+# Characters that control a terminal, that are invisible, or that UTF-8 cannot write.
+UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
     r"\U000e0000-\U000e007f]"
 )
 # The same of a text in ASCII.
-_UNSEEN_ASCII = bytes(code for code in range(128) if _UNSEEN.match(chr(code)))
+_UNSEEN_ASCII = bytes(code for code in range(128) if UNSEEN.match(chr(code)))
 LOOKED_AT = 4_000  # characters of a text that becomes one line
 LEFT_OUT = "(left out: it reads as an instruction to an assistant)"
 # Tags that would open or close one of our blocks in the prompt.
@@ -42,7 +43,7 @@ def clean(text: str) -> str:
 def _seen(text: str) -> str:
     if text.isascii():  # a hundredth of the time
         return text.encode("ascii").translate(None, _UNSEEN_ASCII).decode("ascii")
-    return _UNSEEN.sub("", text)
+    return UNSEEN.sub("", text)
 
 
 def line(text: str, limit: int) -> str:

@@ -1,6 +1,6 @@
 """The tools on notes: search, get, store, list, status.
 
-Of a note that is held back nothing comes out but that there is one.
+They return no text of notes on hold, only their number.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
         "said": [*found.said],
     }
     if not found.hits:
-        said = "Found 0 relevant memories: the memory does not tell, so do not guess."
-        return ToolAnswer("\n".join([said, *found.said]), structured)
+        nothing = "No matches: do not guess an answer."
+        return ToolAnswer("\n".join([nothing, *found.said]), structured)
     parts = [f"Found {len(found.hits)} relevant memories:\n{AS_DATA}"]
     parts += [_hit(number, hit) for number, hit in enumerate(found.hits, 1)]
     return ToolAnswer("\n\n".join([*parts, *found.said]), structured)
@@ -71,7 +71,7 @@ def _numbers(lines: str) -> tuple[int, int] | None:
         return None
     found = _LINES.fullmatch(lines)
     if not found:
-        raise UsageError(f"{lines[:40]!r} names no lines.", "Write it as 3-10, or 3.")
+        raise UsageError(f"{lines[:40]!r} names no lines.", "Write 3-10, or 3.")
     return int(found[1]), int(found[2] or found[1])
 
 
@@ -89,33 +89,32 @@ def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnsw
 
 
 def _stored(done: Stored) -> list[str]:
-    """What the assistant is told of it, sentence by sentence."""
+    """The sentences about a stored note."""
     said = []
     if done.existed:
         is_new = done.commit or done.waits
-        state = "the user's word confirms it now" if is_new else "nothing was changed"
+        state = "the user's words confirm it now" if is_new else "nothing was changed"
         said.append(f"{done.file} says this already; {state}.")
     else:
         where = f"commit {done.commit[:10]}" if done.commit else "not committed"
         if done.waits:
-            where = "kept in git; the next mdmemory command that the user types commits it"
+            where = "saved in git; the next mdmemory command of the user commits it"
         said.append(f"Stored {done.file} ({where}).")
     if done.status == "unconfirmed":
         said.append(
-            "It is unconfirmed, because no words of the user are known that say it: search finds "
-            "it, and the index does not list it until the user says it or runs "
-            f"`mdmemory confirm {done.name}`."
+            "It is unconfirmed, because no known words of the user say it: search finds it, but "
+            f"the index lists it only once they say it or run `mdmemory confirm {done.name}`."
         )
     if done.redacted:
-        said.append(f"What looked like a secret was left out ({', '.join(done.redacted)}).")
+        said.append(f"Possible secrets were left out ({', '.join(done.redacted)}).")
     if done.conflicts:
         said.append(
-            f"It contradicts {', '.join(done.conflicts)}: tell the user, who alone settles it "
+            f"It contradicts {', '.join(done.conflicts)}: tell the user, who alone resolves it "
             "(`mdmemory conflicts`)."
         )
     others = [f"{file} ({score:.2f})" for file, score in done.near if file not in done.conflicts]
     if others:
-        said.append(f"Near it: {', '.join(others)}.")
+        said.append(f"Similar notes: {', '.join(others)}.")
     return said
 
 
@@ -133,7 +132,7 @@ def _list(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     parts = [f"{len(some)} of {len(shown)} notes{kind}, the strongest first.", AS_DATA]
     parts += [_line(row) for row in some]
     if held:
-        parts.append(f"{_notes(held)} held back: `mdmemory doctor` says why.")
+        parts.append(f"{_notes(held)} on hold: `mdmemory doctor` says why.")
     structured = {
         "total": len(shown), "shown": len(some), "held": held, "notes": [_row(row) for row in some],
     }  # fmt: skip
@@ -163,7 +162,7 @@ def _status(memory: Memory, _: Mapping[str, Any], __: Caller) -> ToolAnswer:
     lines = [
         f"The store is {found['store']}; git: {found['git']}.",
         f"{_notes(found['notes'])}, {found['listed']} in the index; {found['unconfirmed']} "
-        f"unconfirmed, {found['held']} held back, {found['conflicts']} in conflict.",
+        f"unconfirmed, {found['held']} on hold, {found['conflicts']} in conflict.",
         f"Compaction is due: {found['due']}." if found["due"] else "Compaction is not due.",
     ]
     return ToolAnswer("\n".join(lines), found)
@@ -242,7 +241,7 @@ NOTES = (
         "memory_status",
         "State of the memory",
         "How many notes there are, and what waits for the user: conflicts, unconfirmed notes, "
-        "notes that are held back. Use it when the user asks about the memory itself.",
+        "notes on hold. Use it when the user asks about the memory itself.",
         schema(),
         True, False, _status,
     ),

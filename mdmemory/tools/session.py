@@ -1,4 +1,4 @@
-"""The tools on what a session keeps at hand: core blocks and working memory. State, never notes."""
+"""The tools on a session's core blocks and working memory: state, never notes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mdmemory.session.core import BLOCKS, MODES
 from mdmemory.session.working import POOL, SLOTS, entries, id_of
 from mdmemory.tools.tool import Caller, Tool, ToolAnswer, schema, text
 
-# A host that names no session has a server of its own for each, as MCP hosts do.
+# Hosts that name no session, such as MCP hosts, start a server for each.
 _ALONE = f"host-{secrets.token_hex(6)}"
 _PLACES = (*SLOTS, POOL)
 _LATER = " The prompt shows it from the next compaction or start on."
@@ -22,7 +22,7 @@ def _session(caller: Caller) -> str:
 
 
 def _later(memory: Memory, caller: Caller, part: str) -> str:
-    """When the prompt shows a change: never in a host without such a prompt, or switched off."""
+    """The sentence on when the prompt shows a change, "" if it never does."""
     is_on = memory.project.settings.switch(f"session.{part}")
     return _LATER if caller.session and is_on else ""
 
@@ -31,23 +31,23 @@ def _core_update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> To
     block = given["block"]
     with memory.session(_session(caller)) as own:
         done = own.core_update(block, given["content"], given["operation"], now=memory.now())
-    held = done.blocks.get(block, "")
+    content = done.blocks.get(block, "")
     later = _later(memory, caller, "core")
-    said = [f"{block} now holds {len(held)} of {BLOCKS[block]} characters.{later}"]
-    said += [f"Warning: {done.warning}"] if done.warning else []
-    said += [f"It reads:\n{held}"] if held else []
-    found = {"block": block, "content": held, "chars": len(held), "warning": done.warning}
-    return ToolAnswer("\n".join(said), found)
+    lines = [f"{block} now holds {len(content)} of {BLOCKS[block]} characters.{later}"]
+    lines += [f"Warning: {done.warning}"] if done.warning else []
+    lines += [f"It reads:\n{content}"] if content else []
+    structured = {"block": block, "content": content, "chars": len(content)}
+    return ToolAnswer("\n".join(lines), structured | {"warning": done.warning})
 
 
 def _core_read(memory: Memory, _: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     with memory.session(_session(caller)) as own:
         blocks = own.core_read()
-    told = [
+    shown = [
         f"{name} ({len(blocks.get(name, ''))} of {most} characters):\n{blocks.get(name, '(empty)')}"
         for name, most in BLOCKS.items()
     ]
-    return ToolAnswer("\n\n".join(told), {name: blocks.get(name, "") for name in BLOCKS})
+    return ToolAnswer("\n\n".join(shown), {name: blocks.get(name, "") for name in BLOCKS})
 
 
 def _add(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:

@@ -1,13 +1,13 @@
-"""The tools that an assistant is given: one table for all hosts, and the one way to call them."""
+"""The table of tools for assistants of all hosts, and the call of a tool."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
+from mdmemory.session.cleaning import UNSEEN
 from mdmemory.tools.notes import NOTES
 from mdmemory.tools.observations import OBSERVATIONS
 from mdmemory.tools.session import SESSION
@@ -17,15 +17,9 @@ __all__ = ["TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 
 TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, *SESSION)
 
-# What a terminal would obey, or a reader cannot see: neither belongs into an answer.
-_UNSEEN = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-    r"\U000e0000-\U000e007f]"
-)
-
 
 def offered(memory: Memory) -> list[Tool]:
-    """The tools, without those of a part of the session that is switched off."""
+    """The tools, without those of parts of a session that are switched off."""
     is_on = memory.project.settings.switch
     off = tuple(f"{part}_memory_" for part in ("core", "working") if not is_on(f"session.{part}"))
     return [each for each in TOOLS if not each.name.startswith(off)]
@@ -34,8 +28,8 @@ def offered(memory: Memory) -> list[Tool]:
 def call(
     memory: Memory, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
 ) -> ToolAnswer:
-    """What a tool answers. Raises UsageError for a tool or arguments that there are not, and the
-    MdmemoryError of whatever went wrong."""
+    """The answer of a tool. Raises UsageError for an unknown tool or wrong arguments, and the
+    MdmemoryError of the tool."""
     tool = next((each for each in TOOLS if each.name == name), None)
     if tool is None:
         raise UsageError(
@@ -48,12 +42,12 @@ def call(
 
 
 def _visible(text: str) -> str:
-    """`text` with what cannot be seen made visible; line ends stay."""
-    return _UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
+    """`text` with invisible characters replaced; line ends stay."""
+    return UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def _all_visible(value: Any) -> Any:
-    """The same for every text of a JSON value."""
+    """A JSON value with all its texts `_visible`."""
     if isinstance(value, str):
         return _visible(value)
     if isinstance(value, Mapping):

@@ -386,7 +386,7 @@ EVERY = (
     row(lambda text: protocol._sections(text), protocol),
     row(_setting, table),
     row(settings._only_store, settings),
-    row(tools._visible, tools),
+    row(tools._visible, cleaning),
     row(_carried, frontmatter_union, "", frontmatter.MAX_HEAD),
     row(_lines, frontmatter, "", frontmatter.MAX_HEAD),
     row(notes._numbers, notes),

@@ -72,7 +72,7 @@ def test_a_search_tells_places_scores_and_text(memory: Memory) -> None:
 
 def test_nothing_found_is_said(memory: Memory) -> None:
     answer = ask(memory, "memory_search", query="zebra crossing")
-    assert answer.text.startswith("Found 0 relevant memories:")
+    assert answer.text.startswith("No matches:")
     assert answer.structured["hits"] == []
 
 
@@ -129,7 +129,7 @@ def test_nothing_of_a_held_note_is_in_any_answer(memory: Memory) -> None:
 def test_a_list_tells_how_many_of_how_many(memory: Memory) -> None:
     answer = ask(memory, "memory_list", limit=1)
     assert answer.text.startswith(f"1 of 2 notes, the strongest first.\n{DATA}\n- ")
-    assert answer.text.endswith("1 note held back: `mdmemory doctor` says why.")
+    assert answer.text.endswith("1 note on hold: `mdmemory doctor` says why.")
     found = answer.structured
     assert (found["shown"], found["total"], found["held"]) == (1, 2, 1)
     (row,) = ask(memory, "memory_list", type="project").structured["notes"]
@@ -141,7 +141,7 @@ def test_the_state_is_told_in_numbers(memory: Memory) -> None:
     found = answer.structured
     assert (found["notes"], found["listed"], found["held"]) == (3, 2, 1)
     assert (found["conflicts"], found["unconfirmed"], found["git"]) == (0, 0, "ready")
-    assert "3 notes, 2 in the index; 0 unconfirmed, 1 held back, 0 in conflict." in answer.text
+    assert "3 notes, 2 in the index; 0 unconfirmed, 1 on hold, 0 in conflict." in answer.text
 
 
 def test_storing_tells_what_became_of_it(memory: Memory) -> None:
@@ -155,7 +155,7 @@ def test_storing_tells_what_became_of_it(memory: Memory) -> None:
     assert again.text == "feedback-tests-first.md says this already; nothing was changed."
     assert again.structured["commit"] is None
     other = ask(memory, "memory_store", content="The proxy listens on port 9090", category="facts")
-    assert "It is unconfirmed, because no words of the user are known that say it" in other.text
+    assert "It is unconfirmed, because no known words of the user say it" in other.text
     assert "It contradicts project-proxy.md: tell the user" in other.text
     assert other.structured["conflicts"] == ["project-proxy.md"]
     assert other.structured["near"][0]["file"] == "project-proxy.md"
