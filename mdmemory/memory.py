@@ -300,9 +300,9 @@ class Memory:
 
     def write_wishes(self) -> list[Extracted]:
         """Write the wishes that could not be written earlier, as far as possible."""
-        if not (waiting := [each for each in capture.wishes.inboxes(self.project) if each.files()]):
+        if not any(folder.is_dir() for folder in self.project.inboxes()):
             return []  # mostly so, and then nothing more is loaded
-        return capture.requests.write_wishes(self._writer, waiting, now=self._clock())
+        return capture.requests.write_wishes(self._writer, self.project, now=self._clock())
 
     def captures(self, limit: int | None = None) -> list[Evidence]:
         """Why each candidate was kept or dropped, the newest first (90 days)."""

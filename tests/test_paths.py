@@ -3,7 +3,8 @@
 Counted are the functions and lambdas of the package that a fresh process calls, each once, and the
 files they stand in, from the start of `main` to its end, in every thread. A comprehension is part
 of the function around it (later Pythons run it there); class bodies and modules that are only
-imported do not count.
+imported do not count. The texts name nothing that has a lock, a database say: those are read closer
+for secrets.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ LONGEST = 400  # lines of a file on one of these paths
 
 # path: at most so many files, and so many functions
 LIMITS = {
-    "add": (45, 336),
-    "undo": (37, 314),
-    "message": (89, 604),
+    "add": (37, 311),
+    "undo": (36, 308),
+    "message": (86, 588),
     "search": (30, 152),
 }
 
@@ -106,9 +107,9 @@ def root(template: Path, tmp_path: Path) -> Path:
 
 
 def test_adding_a_second_note(root: Path) -> None:
-    words = ("--type", "project", "--description", "The database is PostgreSQL.")
-    walked, printed = walk(root, "add", "database", *words, "It runs version 15.")
-    assert "project-database.md" in printed
+    words = ("--type", "project", "--description", "Tests run before each commit.")
+    walked, printed = walk(root, "add", "tests", *words, "They take a minute.")
+    assert "project-tests.md" in printed
     check("add", walked)
 
 
@@ -120,12 +121,12 @@ def test_undoing_an_edit(root: Path) -> None:
 
 
 def test_remembering_a_message_through_the_bridge(root: Path) -> None:
-    part = {"type": "text", "text": "remember: the database is PostgreSQL 15."}
+    part = {"type": "text", "text": "remember: tests run before each commit"}
     params = {"session": "ses_1", "message": "msg_1", "parts": [part]}
     request = {"id": 1, "method": "message", "params": params}
     walked, printed = walk(root, "bridge", said=f"{json.dumps(request)}\n")
     (saved,) = json.loads(printed)["result"]["saved"]
-    assert "PostgreSQL" in (root / "notes/memory" / saved).read_text()
+    assert "before each commit" in (root / "notes/memory" / saved).read_text()
     check("message", walked)
 
 

@@ -140,12 +140,12 @@ def put_by(
 
 
 def write_wishes(
-    open_writer: Callable[[], Writer], places: Sequence[Inbox], *, now: datetime
+    open_writer: Callable[[], Writer], project: Project, *, now: datetime
 ) -> list[Extracted]:
-    """Write the wishes of these inboxes; the outcome of each turn. A wish that cannot be written
-    yet stays where it is."""
+    """Write the wishes in a project's inboxes; the outcome of each turn. A wish that cannot be
+    written yet stays where it is."""
     written: list[Extracted] = []
-    for inbox in places:
+    for inbox in filter(Inbox.files, inboxes(project)):
         with suppress(MdmemoryError, OSError):
             written += [done for done, _ in keep_what_waits(open_writer(), inbox, now=now)]
     return written

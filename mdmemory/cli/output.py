@@ -29,11 +29,11 @@ def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
         ".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn,
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
     )  # fmt: skip
-    if asked.holder in _WRITING and not getattr(asked, "dry_run", False):
+    writes = asked.holder in _WRITING and not getattr(asked, "dry_run", False)
+    if writes and (done := memory.write_wishes()):
         from mdmemory.prompt.receipts import written
 
-        if said := written(memory.write_wishes()):
-            warn(said)
+        warn(written(done))
     return memory
 
 

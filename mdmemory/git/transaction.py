@@ -124,7 +124,8 @@ class Transactions:
         commit = write.base
         if any(write.held.get(file) != blob for file, blob in write.entries.items()):
             commit = self.history.build(commit, write.entries, message, write.texts)
-        self._prove(commit, proof, write.entries)
+        if proof:
+            self._prove(commit, proof, write.entries)
         return commit, self._complete(write, commit, steps)
 
     def publish_ready(self, write: Write, commit: str) -> None:
@@ -158,8 +159,6 @@ class Transactions:
 
     def _prove(self, commit: str | None, ids: Mapping[str, str], written: Entries) -> None:
         # read back from the commit itself: `git status` would call an assume-unchanged file clean
-        if not ids:
-            return
         self.history.objects.forget()
         missing = self.history.differing(commit, ids)
         # what was there before is named by a tree that was there before; the rest is read
@@ -263,12 +262,12 @@ class Transactions:
         found = dict.fromkeys(ignored, "is ignored by git")
         return found | {file: why for file in files if (why := staged.get(file))}
 
-    def _refuse(self, closed: Mapping[str, str]) -> None:
-        for file, why in closed.items():
-            raise RepositoryState(
-                f"{file} {why}, so its bytes cannot be put where an undo would find them.",
-                f"Undo that first; `git check-ignore -v {file}` or `git ls-files -v` shows it.",
-            )
+    def _refusal(self, closed: Mapping[str, str]) -> RepositoryState:
+        file, why = next(iter(closed.items()))
+        return RepositoryState(
+            f"{file} {why}, so its bytes cannot be put where an undo would find them.",
+            f"Undo that first; `git check-ignore -v {file}` or `git ls-files -v` shows it.",
+        )
 
     # the write
 
@@ -286,7 +285,10 @@ class Transactions:
         with self.locked() as id:
             staged = self.history.staged(change.file for change in changes)
             why = {file: there.closed for file, there in staged.items()}
-            self._refuse(self._closed([c.file for c in changes if not c.derived], why))
+            for file, reason in self._closed(
+                [c.file for c in changes if not c.derived], why
+            ).items():
+                self._refuse(file, reason)
             # a derived file that git is told not to look at is no affair of the commit's
             changes = [c for c in changes if not c.derived or not why.get(c.file)]
             steps = replacement.planned(changes, id)

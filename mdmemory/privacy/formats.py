@@ -146,15 +146,15 @@ def numbers(text: str, _: str) -> Iterator[Span]:
 
 # Ids of sessions and calls, checksums of lock files, public keys: random, and no secret.
 _PUBLIC = r"(?:ses|msg|prt|call|toolu|chatcmpl|req|run|evt|sha\d{1,3}|h1|AAAA)(?:[_:=-]|[A-Z])"
-_NOISE = 32  # characters
-_RUN = rf"(?<![\w:/.#?&%-])[A-Za-z0-9+/_-]{{{_NOISE},}}={{0,2}}"
+NOISE = 32  # characters
+_RUN = rf"(?<![\w:/.#?&%-])[A-Za-z0-9+/_-]{{{NOISE},}}={{0,2}}"
 
 
 def noise(text: str, _: str) -> Iterator[Span]:
     """Random-looking runs of both cases and digits. Hashes and UUIDs have one case only."""
     at = 0
     for word in text.split():
-        if len(word) < _NOISE:
+        if len(word) < NOISE:
             continue
         runs = [run.span() for run in expression(_RUN).finditer(word) if _is_random(run, word)]
         if runs:

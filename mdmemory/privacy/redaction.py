@@ -65,8 +65,9 @@ def _spans(text: str) -> Iterator[Span]:
     for mark in (*marks, None):
         piece = _masked(text[start : mark.start()] if mark else text[start:])
         lower = _lower(piece)
-        for rule in _RULES:
-            for a, b, kind in rule(piece, lower):
+        longest = len(max(piece.split(), key=len, default=""))
+        for length, rule in _RULES:
+            for a, b, kind in rule(piece, lower) if longest >= length else ():
                 yield start + a, start + b, kind
         start = mark.end() if mark else start
 
@@ -123,10 +124,6 @@ def _blank(found: re.Match[str]) -> str:
 # --- the rules ------------------------------------------------------------------------------------
 
 
-def _tokens(text: str, _: str) -> Iterator[Span]:
-    yield from tokens.find(text)
-
-
 def _named(text: str, lower: str) -> Iterator[Span]:
     """What a label or a sentence names."""
     found = lexicon.labels(text, lower)
@@ -138,16 +135,17 @@ def _named(text: str, lower: str) -> Iterator[Span]:
         yield from spoken.find(text, lower, found)
 
 
-# What is named first wins where two rules find the same: PIN, pair and password, bearer, the rest.
-_RULES: tuple[Callable[[str, str], Iterator[Span]], ...] = (
-    formats.private_keys,
-    _tokens,
-    addresses.addresses,
-    _named,
-    formats.markup,
-    addresses.commands,
-    addresses.pairs,
-    formats.headers,
-    formats.numbers,
-    formats.noise,
+# Each rule behind the length of the shortest word that it can find something in. What is named
+# first wins where two rules find the same: PIN, pair and password, bearer, the rest.
+_RULES: tuple[tuple[int, Callable[[str, str], Iterator[Span]]], ...] = (
+    (0, formats.private_keys),
+    (tokens.SHORTEST, tokens.find),
+    (0, addresses.addresses),
+    (0, _named),
+    (0, formats.markup),
+    (0, addresses.commands),
+    (0, addresses.pairs),
+    (0, formats.headers),
+    (0, formats.numbers),
+    (formats.NOISE, formats.noise),
 )

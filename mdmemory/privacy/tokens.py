@@ -11,7 +11,7 @@ from pathlib import Path
 from mdmemory.privacy.matching import Span, any_of, expression, place
 from mdmemory.privacy.values import changes, made_up, mixed
 
-_SHORTEST = 14  # characters of the shortest token; none has a blank in it
+SHORTEST = 14  # characters of the shortest token; none has a blank in it
 _DOTTED = 58  # characters of the shortest token that nothing but a dot announces
 _LONGEST = 6_000  # a web token with many claims has 4,000
 _BEFORE = 90  # characters that may stand before a keyword: Azure's 76
@@ -115,10 +115,10 @@ def _keywords(dotted: bool) -> re.Pattern[str]:
     return re.compile(f"{first}|{any_of(inner if dotted else inner - {'.'})}")
 
 
-def find(text: str) -> Iterator[Span]:
+def find(text: str, _: str = "") -> Iterator[Span]:
     """Every token of the table; the kind is its row's."""
     at = 0
-    for word in [word for word in text.split() if len(word) >= _SHORTEST]:
+    for word in [word for word in text.split() if len(word) >= SHORTEST]:
         keywords = _keywords(len(word) >= _DOTTED and "." in word)
         if first := keywords.search(word):
             at = place(word, text, at)

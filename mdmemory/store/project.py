@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.config.person import Places
+from mdmemory.config.person import Places, state_folder
 from mdmemory.config.settings import Settings, load
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import NoStore
 from mdmemory.git.private_folder import NAME, STATE, prepare
 
 PRIVATE = NAME
+INBOX = ".inbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,13 @@ class Project:
     def state_file(self) -> Path:
         """Where `state.db` lies, or would lie."""
         return self.private / STATE
+
+    def inboxes(self) -> tuple[Path, Path]:
+        """Where wishes that cannot be written wait: beside the notes, else in the person's folder.
+
+        Either may be missing.
+        """
+        return self.store / INBOX, state_folder() / "inbox"
 
     def prepare_private(self) -> Path:
         """Make `.mdmemory/` when it is missing. Raises NoState where it is not to be had."""

@@ -215,7 +215,7 @@ class Writer:
         about = memory_trailers(kind, more, groups=files, id=id)
         message = Message(subject, [group.line for group in groups], about, by_model)
         done = transactions.apply([*changes, *self._index(changes)], checkpoint, message)
-        kept = self._kept(done.kept)
+        kept = self._kept(done.kept) if done.kept else ()
         if kept:
             self.refresher.refresh()
         else:
