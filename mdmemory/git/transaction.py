@@ -239,9 +239,9 @@ class Transactions:
             return Checkpoint(head, digests, made=False)
         with self.locked() as id:
             staged = self.history.staged([*lacking, *removed])
-            self._refuse(
-                self._closed(lacking, {file: there.closed for file, there in staged.items()})
-            )
+            why = {file: there.closed for file, there in staged.items()}
+            if closed := self._closed(lacking, why):
+                raise self._refusal(closed)
             held = self.history.tree(head, [*lacking, *removed])
             entries: dict[str, Blob | None] = dict.fromkeys(removed)
             entries |= {file: Blob(self._mode(file, held), ids[file]) for file in lacking}
@@ -285,10 +285,8 @@ class Transactions:
         with self.locked() as id:
             staged = self.history.staged(change.file for change in changes)
             why = {file: there.closed for file, there in staged.items()}
-            for file, reason in self._closed(
-                [c.file for c in changes if not c.derived], why
-            ).items():
-                self._refuse(file, reason)
+            if closed := self._closed([c.file for c in changes if not c.derived], why):
+                raise self._refusal(closed)
             # a derived file that git is told not to look at is no affair of the commit's
             changes = [c for c in changes if not c.derived or not why.get(c.file)]
             steps = replacement.planned(changes, id)
