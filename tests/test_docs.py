@@ -136,8 +136,8 @@ def test_the_readme_sets_up_without_make_as_the_makefile_does() -> None:
 INTRODUCTION = """\
 # Settings
 
-Written from the table in `mdmemory/config/table.py`; `mdmemory status` shows the values in force
-and where each comes from. Later wins:
+`mdmemory status` shows the values in effect and where each comes from. Later wins (this page is
+generated from `mdmemory/config/table.py`):
 
 1. the default
 2. your own file, `~/.config/mdmemory/config.toml` (or under `$XDG_CONFIG_HOME`)
@@ -153,12 +153,12 @@ store = "notes/memory"
 max_entries = 60
 ```
 
-The project's file comes with the repository, and somebody else may have written it. So it cannot
-name a host, a key, a program or a planner: such a line is an error that says where it belongs. An
-unknown name and a bad value are errors too; an empty variable counts as none. What `planner` means
-for your text stands in [privacy](privacy.md#what-a-model-is-sent).
+Somebody else may have written the project's file, so it cannot name a host, a key, a program or a
+planner: such a line is an error that names the right file. An unknown name and a bad value are
+errors, too; an empty variable is ignored. [Privacy](privacy.md#what-a-model-is-sent) says what each
+planner sends.
 
-| name | variable | value | default | may stand in |
+| name | variable | value | default | allowed in |
 |---|---|---|---|---|
 """
 OUTSIDE = """\
@@ -167,15 +167,15 @@ OUTSIDE = """\
 
 | variable | what it does |
 |---|---|
-| `MDMEMORY_STORE` | the store to use, or a project root: as `--store` |
-| `XDG_CONFIG_HOME` | where your own file and OpenCode's configuration lie (default `~/.config`) |
-| `XDG_DATA_HOME` | where your own store and OpenCode's sessions lie (default `~/.local/share`) |
+| `MDMEMORY_STORE` | the store or project to use, like `--store` |
+| `XDG_CONFIG_HOME` | the folder of your own file and of OpenCode's configuration (default `~/.config`) |
+| `XDG_DATA_HOME` | the folder of your personal store and of OpenCode's sessions (default `~/.local/share`) |
 | `OPENCODE_DB` | the name of OpenCode's database there (default `opencode.db`) |
-| `CLAUDE_CONFIG_DIR` | where the sessions of Claude Code lie (default `~/.claude`) |
-| `XDG_STATE_HOME` | where mdmemory's `error.log`, `trusted.json` lie (default `~/.local/state`) |
-| `MDMEMORY_DISABLE` | the git hooks, OpenCode's plugin and its bridge do nothing |
-| `MDMEMORY_DEBUG` | a file that gets what `--verbose` says; `1`: standard error |
-| `NO_COLOR` | no command uses colours |
+| `CLAUDE_CONFIG_DIR` | the folder of Claude Code's sessions (default `~/.claude`) |
+| `XDG_STATE_HOME` | the folder of mdmemory's `error.log` and `trusted.json` (default `~/.local/state`) |
+| `MDMEMORY_DISABLE` | turns off the git hooks, OpenCode's plugin and its bridge |
+| `MDMEMORY_DEBUG` | a file for the log of `--verbose`; `1`: standard error |
+| `NO_COLOR` | turns off colours |
 """
 
 
@@ -250,6 +250,7 @@ def talk(project: Path) -> None:
     file.write_text(text.replace('"/repo"', json.dumps(str(project))), "utf-8")
 
 
+ADDED = ("file", "name", "digest", "commit")  # what `edit`, `confirm` and `remove` answer, too
 ADD = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go uses tabs", "gofmt does.")
 
 
@@ -271,8 +272,9 @@ def scene(
 
     found = {"init": ask("init"), "an error": ask("show", "nothing")}
     found |= {"list": ask("list"), "show": ask("show", "prefers-pnpm"), "add": ask(*ADD)}
-    found["edit"] = ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")
-    found |= {"confirm": ask("confirm", "tabs-in-go"), "index": ask("index")}
+    assert set(ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")) == set(ADDED)
+    assert set(ask("confirm", "tabs-in-go")) == set(ADDED)
+    found |= {"index": ask("index")}
     found["explain"] = ask("explain", "remember: Uses pnpm, never npm, in every JavaScript project")
     found["extract"] = ask("extract", "--transcript", "session.json")
     found["pending"] = ask("pending")
@@ -283,7 +285,7 @@ def scene(
     found |= {"log": ask("log"), "diff": ask("diff"), "history": ask("history", "tabs-in-go")}
     ask("remove", "tabs-in-go")
     found["undo"] = ask("undo")
-    found["remove"] = ask("remove", "tabs-in-go")
+    assert set(ask("remove", "tabs-in-go")) == set(ADDED)
     git(repository, "init", "-q", "--bare", "../remote.git")
     git(repository, "remote", "add", "origin", "../remote.git")
     git(repository, "push", "-q", "-u", "origin", "main")

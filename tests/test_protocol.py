@@ -317,7 +317,7 @@ def test_trust_names_the_sections_that_stay_ours(
     put(wired, "## Types\n\n- `user`: me\n")
     capsys.readouterr()
     main(["trust"])
-    assert "no section The bar, Format, Limits: ours" in capsys.readouterr().out
+    assert "from the built-in one: The bar, Format, Limits" in capsys.readouterr().out
 
 
 def test_the_record_lies_with_the_person_and_never_in_the_project(

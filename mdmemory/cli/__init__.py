@@ -1,4 +1,4 @@
-"""The command line: one table of commands, one place where failures become words.
+"""The command line: one table of commands, one place where errors become messages.
 
 Only the module of the command that was asked for is loaded, and only its parser is built: the
 time to start is a promise (`make bench`).
@@ -18,53 +18,60 @@ from mdmemory.version import VERSION
 
 # name, module of this package, what it does
 COMMANDS = (
-    ("init", "setup", "make a project remember: a store, and OpenCode reading it"),
+    ("init", "setup", "create a store in a project; --opencode connects OpenCode"),
+    ("status", "upkeep", "show the store, what is due, and where text is sent"),
+    ("doctor", "upkeep", "find problems, and say how to fix them"),
+    ("demo", "demo", "try it all in a temporary folder"),
     ("add", "notes", "store a note"),
-    ("list", "notes", "all notes, and which of them the index lists"),
-    ("show", "notes", "one note in full"),
+    ("list", "notes", "list all notes"),
+    ("show", "notes", "show one note"),
     ("edit", "notes", "change a note"),
-    ("remove", "notes", "remove a note; its text stays in history"),
-    ("confirm", "notes", "stand by a note that is unconfirmed"),
-    ("index", "upkeep", "bring MEMORY.md up to date, or check that it is"),
-    ("explain", "passes", "why a message would, or would not, be remembered"),
-    ("extract", "passes", "store what deserves a note in a session"),
-    ("pending", "pending", "facts that lack proof and wait for you: accept or drop them"),
-    ("session", "sessions", "the sessions of this project, and how far each was read"),
-    ("observe", "observing", "what the assistant's tools showed: list, search, recall, add"),
-    ("compact", "passes", "merge duplicates and flag contradictions, in one revertible commit"),
-    ("conflicts", "conflicts", "contradictions that wait for you, and settling them"),
+    ("remove", "notes", "remove a note; git keeps its text"),
+    ("confirm", "notes", "confirm an unconfirmed note"),
     ("search", "search", "find the notes that answer a question"),
-    ("get", "search", "read a note, or some lines of it"),
-    ("rebuild", "search", "make MEMORY.md and the search database anew"),
-    ("watch", "search", "keep both fresh while you edit notes"),
-    ("log", "history", "what was done to the notes"),
-    ("diff", "history", "what one of these changes did"),
-    ("history", "history", "the life of one note, with its text at each point"),
+    ("get", "search", "show a search result, or some lines of a note"),
+    ("extract", "passes", "store what a session says is worth remembering"),
+    ("explain", "passes", "explain why a message would be remembered or not"),
+    ("pending", "inbox", "list facts that lack proof; accept or drop them"),
+    ("session", "sessions", "list sessions, and how far each was read"),
+    ("observe", "observing", "list and search what the assistant's tools showed"),
+    ("compact", "passes", "merge duplicates and flag contradictions, in one commit"),
+    ("conflicts", "inbox", "list contradictions and resolve them"),
+    ("log", "history", "list the changes to the notes"),
+    ("diff", "history", "show what one change did"),
+    ("history", "history", "show every version of one note"),
     ("undo", "history", "take a change back"),
-    ("sync", "sync", "commit the notes, fetch, merge, push"),
-    ("status", "upkeep", "the store at a glance, and where text goes"),
-    ("doctor", "upkeep", "what may be wrong, and how to mend it"),
-    ("trust", "trust", "let models read the protocol that this project edited"),
-    ("export", "moving", "all notes as JSON, or as one markdown file"),
-    ("import", "moving", "bring in the facts of another memory, in one commit"),
-    ("mcp", "hosting", "give an MCP host (Claude Code, Cursor...) the memory as tools"),
-    ("bridge", "serving", "what OpenCode's plugin talks to; not for people"),
-    ("demo", "demo", "watch all of it happen in a temporary folder"),
+    ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
+    ("rebuild", "search", "rebuild MEMORY.md and the search database"),
+    ("watch", "search", "keep both up to date while you edit notes"),
+    ("sync", "moving", "commit the notes, fetch, merge and push"),
+    ("export", "moving", "write all notes as JSON or as one markdown file"),
+    ("import", "moving", "import the facts of another memory, in one commit"),
+    ("mcp", "serving", "serve the memory to an MCP host (Claude Code, Cursor, ...)"),
+    ("trust", "upkeep", "let models read this project's edited PROTOCOL.md"),
+    ("bridge", "serving", "serve OpenCode's plugin; not for people"),
 )
+# The heading above the first command of each group.
+_GROUPS = {
+    "init": "Start", "add": "Notes", "search": "Search", "extract": "Sessions",
+    "compact": "Duplicates and contradictions", "log": "History", "index": "Generated files",
+    "sync": "Other machines and tools", "mcp": "Assistants",
+}  # fmt: skip
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are errors like all others."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        """Raise UsageError instead of printing the whole usage and leaving."""
-        raise UsageError(f"{message[:1].upper()}{message[1:]}.", f"`{self.prog} --help` shows how.")
+        """Raise UsageError, where argparse would print the usage and exit."""
+        hint = f"`{self.prog} --help` shows the usage."
+        raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint)
 
 
 def run() -> None:
     """The console script."""
     _speak_utf8()
-    _open_what_is_closed()
+    _open_closed_streams()
     if place := os.environ.get("MDMEMORY_DEBUG"):
         from mdmemory.cli.verbose import begin
 
@@ -73,39 +80,41 @@ def run() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _let_go()
-    except OSError as problem:  # what was said last did not get out
-        _let_go()
+        _discard_output()
+    except OSError as problem:  # the last output could not be written
+        _discard_output()
         code = _unwritten(problem)
     sys.exit(code)
 
 
 def _speak_utf8() -> None:
-    """Begin again where the locale has another encoding: names and texts of notes are UTF-8, and
-    Python asks the locale once, at its start. A flag, because a variable would reach the person's
-    editor and git.
+    """Restart Python in UTF-8 mode if the locale has another encoding: notes are UTF-8.
+
+    A flag, not a variable: the person's editor and git would inherit a variable.
     """
     if sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode and sys.executable:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
-def _open_what_is_closed() -> None:
-    """A stream that our caller closed (`<&-`) is an empty one: Python has None in its place, and
-    the next file that is opened would take its number."""
+def _open_closed_streams() -> None:
+    """Replace a stream that our caller closed (`<&-`) by an empty one.
+
+    Python has None in its place, and the next file opened would get its number.
+    """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             while os.open(os.devnull, os.O_RDWR) < number:
                 pass
-            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - till the end
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - open until we exit
 
 
-def _let_go() -> None:
-    """Whoever read our output has left; without this Python would complain of it at exit."""
+def _discard_output() -> None:
+    """Discard further output: its reader is gone, and Python would report that at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(words: Sequence[str]) -> int:
-    """Do what the words say; the exit code (0 ok, 1 refused or failed, 2 usage, 3 unexpected)."""
+    """Run a command; return the exit code: 0 ok, 1 refused or failed, 2 usage, 3 unexpected."""
     wants_json = "--json" in words
     try:
         return _dispatch(words)
@@ -113,23 +122,23 @@ def main(words: Sequence[str]) -> int:
         _complain(problem, wants_json)
         return problem.exit_code
     except BrokenPipeError:
-        _let_go()
+        _discard_output()
         return 1
     except KeyboardInterrupt:
         print("mdmemory: interrupted; nothing is half done.", file=sys.stderr)
         return 130
     except OSError as problem:
         if problem.errno == errno.ENOSPC and problem.filename is None:
-            _let_go()
+            _discard_output()
             return _unwritten(problem)
         return _unexpected(problem, words, wants_json)
-    except Exception as problem:  # noqa: BLE001 - the last resort: a sentence and a log, no trace
+    except Exception as problem:  # noqa: BLE001 - the last resort: a sentence and a log, no traceback
         return _unexpected(problem, words, wants_json)
 
 
 def _unwritten(problem: OSError) -> int:
-    hint = "Make room there, and run it again: what was done stays done."
-    _complain(MdmemoryError(f"The answer cannot be written: {problem.strerror}.", hint), False)
+    hint = "Free some space and run it again; changes already made are kept."
+    _complain(MdmemoryError(f"The output cannot be written: {problem.strerror}.", hint), False)
     return 1
 
 
@@ -141,18 +150,24 @@ def _dispatch(words: Sequence[str]) -> int:
         return 2
     module = next((module for name, module, _ in COMMANDS if name == asked.command), None)
     if module is None:
-        raise UsageError(f"There is no command {asked.command}.", _nearest(asked.command))
+        raise UsageError(f"Unknown command: {asked.command}.", _nearest(asked.command))
     try:
         os.getcwd()
     except FileNotFoundError as problem:
-        raise NotFound("The folder you are in was removed.", "Go to another: `cd`.") from problem
+        raise NotFound(
+            "The current folder was removed.", "Change to another one: `cd`."
+        ) from problem
     room = import_module(f"mdmemory.cli.{module}")
     parser = Parser(prog=f"mdmemory {asked.command}")
-    parser.add_argument("--store", metavar="PATH", help="the store, or a project root",
+    parser.add_argument("--store", metavar="PATH", help="the store or project to use",
                         default=asked.store)  # fmt: skip
     parser.add_argument("--json", action="store_true", default=asked.json, help="answer in JSON")
-    parser.add_argument("--verbose", action="store_true", default=asked.verbose,
-                        help="say on standard error what is done")  # fmt: skip
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        default=asked.verbose,
+        help="log what is done to standard error",
+    )
     # `import` is a word of Python's own, so its function has another name
     command = getattr(room, asked.command, None) or getattr(room, f"{asked.command}_")
     getattr(room, f"{asked.command}_options")(parser)
@@ -181,7 +196,7 @@ def _parsed(parser: Parser, rest: Sequence[str]) -> argparse.Namespace:
 
 
 def _after(words: Sequence[str], command: str) -> list[str]:
-    """What follows the command. argparse itself would take a `--` out of it."""
+    """The arguments after the command, with any `--`, which argparse would drop."""
     at = words.index(command)
     if at and words[at - 1] == "--store":  # a store of the same name
         at = words.index(command, at + 1)
@@ -190,16 +205,23 @@ def _after(words: Sequence[str], command: str) -> list[str]:
 
 def _top() -> Parser:
     width = max(len(name) for name, _, _ in COMMANDS)
-    listing = "\n".join(f"  {name:<{width}}  {what}" for name, _, what in COMMANDS)
+    lines = []
+    for name, _, what in COMMANDS:
+        if name in _GROUPS:
+            lines.append(f"\n{_GROUPS[name]}:")
+        lines.append(f"  {name:<{width}}  {what}")
+    listing = "\n".join(lines)
     parser = Parser(
         prog="mdmemory",
         usage="mdmemory [--store PATH] COMMAND ...",
-        description="Long-term memory for coding assistants, as markdown notes in git.",
-        epilog=f"commands:\n{listing}\n\n`mdmemory COMMAND --help` shows the options of one.",
+        description="Long-term memory for coding assistants: markdown notes in git.\n\n"
+        "Begin in a project with `mdmemory init` (or `mdmemory init --opencode`), then\n"
+        "`mdmemory add`. `mdmemory demo` shows it all in a temporary folder.",
+        epilog=f"{listing}\n\nOptions of a command: `mdmemory COMMAND --help`.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
-    parser.add_argument("--store", metavar="PATH", help="the store, or a project root")
+    parser.add_argument("--store", metavar="PATH", help="the store or project to use")
     parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--verbose", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
@@ -211,7 +233,9 @@ def _nearest(name: str) -> str:
     import difflib  # only for this message
 
     near = difflib.get_close_matches(name, [known for known, _, _ in COMMANDS], 1)
-    return f"Did you mean `mdmemory {near[0]}`?" if near else "`mdmemory --help` lists them."
+    return (
+        f"Did you mean `mdmemory {near[0]}`?" if near else "`mdmemory --help` lists the commands."
+    )
 
 
 def _complain(problem: MdmemoryError, wants_json: bool) -> None:
@@ -224,9 +248,28 @@ def _complain(problem: MdmemoryError, wants_json: bool) -> None:
 
 
 def _unexpected(problem: Exception, words: Sequence[str], wants_json: bool) -> int:
-    from mdmemory.cli.crash import record
-
-    path = record(problem, words)
-    sentence = f"Something unexpected happened ({type(problem).__name__})."
-    _complain(MdmemoryError(sentence, f"The details are in {path}.", "unexpected"), wants_json)
+    path = _record(problem, words)
+    sentence = f"Unexpected error ({type(problem).__name__})."
+    _complain(MdmemoryError(sentence, f"Details: {path}.", "unexpected"), wants_json)
     return 3
+
+
+def _record(problem: Exception, words: Sequence[str]) -> str:
+    """Write the traceback to error.log and return its path. It holds no text of notes."""
+    import platform
+    import traceback
+    from pathlib import Path
+
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    path = Path(base) / "mdmemory" / "error.log"
+    lines = [
+        f"mdmemory {VERSION}, Python {platform.python_version()}, {platform.system()}",
+        f"command: {words[0] if words else ''}",
+        *traceback.format_exception(problem),
+    ]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines), encoding="utf-8")
+    except OSError:
+        return os.devnull
+    return str(path)

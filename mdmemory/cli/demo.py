@@ -25,12 +25,12 @@ _COLOURS = {"bold": "1", "dim": "2", "green": "32", "cyan": "36"}
 def demo_options(parser: ArgumentParser) -> None:
     """Options of `demo`."""
     parser.add_argument(
-        "dir", nargs="?", metavar="DIR", help="an empty folder (default: a new one)"
+        "dir", nargs="?", metavar="DIR", help="an empty folder (default: a new temporary one)"
     )
 
 
 def demo(asked: Namespace) -> int:
-    """Watch notes being captured, indexed, compacted and reverted, in a folder made for it."""
+    """Show notes being captured, indexed, compacted and reverted, in a temporary folder."""
     if not is_installed():
         raise MdmemoryError("The demo needs git.", "Install git and run it again.", "no_git")
     folder = _folder(asked.dir)
@@ -66,45 +66,44 @@ _SETTINGS = ("MDMEMORY_", "MEMORY_", "GIT_")
 
 
 def _play(folder: Path) -> None:
-    _say("bold", f"A project in {folder}, with eight notes that somebody kept by hand.")
+    _say("bold", f"A project in {folder} with eight notes written by hand.")
     _git("init", "-q")
     for name, value in (("user.name", "You"), ("user.email", "you@example.com")):
         _git("config", name, value)
     shutil.copytree(assets.path("templates/demo/notes"), "notes/memory")
     shutil.copy(assets.path("templates/demo/transcript.json"), "transcript.json")
-    _mdmemory("Make it a store: MEMORY.md is derived from the notes, in one commit.", "init")
+    _mdmemory("Create a store: MEMORY.md is written from the notes, in one commit.", "init")
     _git("add", "notes")
     _git("commit", "-q", "-m", "notes: as they are")
     _mdmemory(
-        "A real OpenCode session, exported: what the user asked to remember becomes notes. "
-        "What they asked not to remember, and all the rest, does not.",
+        "An exported OpenCode session: what the user asked to remember becomes notes, the "
+        "rest does not.",
         "extract", "--transcript", "transcript.json",
     )  # fmt: skip
-    _step("This is what OpenCode reads before every request.", "cat notes/memory/MEMORY.md")
+    _step("OpenCode reads this before every request.", "cat notes/memory/MEMORY.md")
     print(Path("notes/memory/MEMORY.md").read_text(encoding="utf-8"), end="")
     _mdmemory(
-        "Compaction: the same fact kept twice is merged, a contradiction is flagged and left to "
-        "you. First a checkpoint commit if anything is uncommitted, then one commit.",
+        "Compaction merges duplicates, and flags a contradiction for you to resolve, in one "
+        "commit. Uncommitted notes are committed first.",
         "compact",
     )  # fmt: skip
-    _step("Exactly what it did:", "git show")
+    _step("What it did:", "git show")
     print(_git("show", "--format=", _colour(), "--", "notes/memory"), end="")
-    _step("You do not like it? It is one commit of plain text, so git takes it back:",
-          "git revert --no-edit HEAD")  # fmt: skip
+    _step("It is one commit of plain text, so git can revert it:", "git revert --no-edit HEAD")
     print(_git("revert", "--no-edit", "HEAD"), end="")
-    _mdmemory("Every byte is as before; the log knows.", "log")
-    _mdmemory("And the index follows the files, whoever changes them.", "index", "--check")
+    _mdmemory("Every byte is as before. The log shows both.", "log")
+    _mdmemory("The index matches the files.", "index", "--check")
     _where_next(folder)
 
 
 def _where_next(folder: Path) -> None:
     print()
-    _say("bold", "That was real. Where to look:")
+    _say("bold", "Where to look:")
     print(f"  the notes            {folder / 'notes/memory'}")
     print(f"  what was done        git -C {folder} log --stat")
-    _say("bold", "In a project of yours:")
-    print("  mdmemory init --opencode     make a store here, and let OpenCode read it")
-    print("  mdmemory add --help          store a first note")
+    _say("bold", "In your own project:")
+    print("  mdmemory init --opencode     create a store and connect OpenCode")
+    print("  mdmemory add --help          store your first note")
 
 
 def _mdmemory(why: str, *words: str) -> None:

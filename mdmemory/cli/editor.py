@@ -1,4 +1,4 @@
-"""The person's own editor, always on a copy: the note itself changes in one step afterwards."""
+"""Editing a copy of a note in the person's editor; the note changes in one step afterwards."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from mdmemory.errors import MdmemoryError
 
 @contextmanager
 def edited_copy(text: str, name: str, settings: Settings) -> Iterator[str]:
-    """What the person makes of a copy of `text`. The copy goes once its text is safe, and is named
-    by the error that keeps it from the store."""
+    """The text that the person leaves in a copy of `text`.
+
+    The copy is deleted once the text is stored; an error names the copy.
+    """
     left, path = _edit(text, name, settings)
     if not left.strip():
         _discard(path)
         raise MdmemoryError(
-            "The editor left nothing, so nothing was changed.",
-            "To take a note away: `mdmemory remove NAME`.",
+            "The editor left an empty file; nothing changed.",
+            "To remove a note: `mdmemory remove NAME`.",
         )
     try:
         yield left
     except MdmemoryError as problem:
-        problem.hint = f"What you wrote is in {path}. {problem.hint}".rstrip()
+        problem.hint = f"Your text is in {path}. {problem.hint}".rstrip()
         raise
     _discard(path)
 
@@ -38,7 +40,7 @@ def _discard(path: Path) -> None:
 
 
 def _edit(text: str, name: str, settings: Settings) -> tuple[str, Path]:
-    """What the person left, and where the copy lies. Line ends are left as they are."""
+    """The text that the person left, with its line ends, and the path of the copy."""
     folder = Path(tempfile.mkdtemp(prefix="mdmemory-edit-"))
     path = folder / name
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -52,12 +54,12 @@ def _edit(text: str, name: str, settings: Settings) -> tuple[str, Path]:
         ) from problem
     if done.returncode != 0:
         raise MdmemoryError(
-            f"The editor ended with an error ({done.returncode}), so nothing was changed.",
-            f"What you wrote is in {path}.",
+            f"The editor failed ({done.returncode}); nothing changed.",
+            f"Your text is in {path}.",
         )
     try:
         return path.read_bytes().decode("utf-8"), path
     except (UnicodeDecodeError, OSError) as problem:
         raise MdmemoryError(
-            "The editor left no UTF-8 text, so nothing was changed.", f"What it left is in {path}."
+            "The editor left no UTF-8 text; nothing changed.", f"Your text is in {path}."
         ) from problem

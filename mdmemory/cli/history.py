@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 def log_options(parser: ArgumentParser) -> None:
     """Options of `log`."""
     parser.add_argument("-n", type=_count, metavar="N", help="only the newest N")
-    parser.add_argument("--captures", action="store_true",
-                        help="why each fact found in a session was kept or left out")  # fmt: skip
+    parser.add_argument(
+        "--captures",
+        action="store_true",
+        help="list facts found in sessions, with why each was stored or not",
+    )
 
 
 def _count(text: str) -> int:
@@ -31,7 +34,7 @@ def _count(text: str) -> int:
 
 
 def log(asked: Namespace) -> int:
-    """What was done to the notes, newest first, one commit a line."""
+    """List the changes to the notes, newest first."""
     asked.holder = "log"
     if asked.captures:
         return _captures(asked)
@@ -40,7 +43,7 @@ def log(asked: Namespace) -> int:
         emit([_json(entry, undone) for entry, undone in rows])
         return 0
     for entry, undone in rows:
-        mark = "  (undone)" if undone else "  (in no branch yet)" if entry.waits else ""
+        mark = "  (undone)" if undone else "  (not on a branch yet)" if entry.waits else ""
         print(f"{entry.get(ID_TRAILER)}  {entry.time[:16]}  {entry.subject}{mark}")
         for op in entry.ops:
             print(f"            {op}")
@@ -65,7 +68,7 @@ def _captures(asked: Namespace) -> int:
         why = f" ({', '.join(each.reasons)})" if each.reasons else ""
         print(f"{each.time[:16]}  {each.session}  {each.outcome}{why}: {visible(each.preview)}")
         if each.near:
-            print(f"{'':18}near it: {', '.join(each.near)}")
+            print(f"{'':18}similar: {', '.join(each.near)}")
     return 0
 
 
@@ -80,15 +83,14 @@ def _json(entry: Logged, undone: bool) -> dict[str, Any]:
 
 def diff_options(parser: ArgumentParser) -> None:
     """Options of `diff`."""
-    parser.add_argument("id", nargs="?", metavar="ID", help="a Memory-Id or a commit")
-    parser.add_argument("--all", action="store_true", help="MEMORY.md and _MORE.md, too")
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help="a Memory-Id or a commit (default: the newest)"
+    )
+    parser.add_argument("--all", action="store_true", help="include MEMORY.md and _MORE.md")
 
 
 def diff(asked: Namespace) -> int:
-    """What a change did to the notes (default: the newest).
-
-    Word by word on a terminal, else a unified diff.
-    """
+    """Show what a change did to the notes: word by word on a terminal, else a unified diff."""
     asked.holder = "diff"
     words = sys.stdout.isatty() and not asked.json
     entry, text = opened(asked).diff(asked.id, generated=asked.all, words=words)
@@ -98,7 +100,7 @@ def diff(asked: Namespace) -> int:
         print(f"{entry.get(ID_TRAILER) or entry.commit[:10]}  {entry.subject}")
         print(_rendered(text) if words else text, end="")
     else:
-        print("Nothing was done yet.")
+        print("No changes yet.")
     return 0
 
 
@@ -111,14 +113,15 @@ def _rendered(text: str) -> str:
 
 def history_options(parser: ArgumentParser) -> None:
     """Options of `history`."""
-    parser.add_argument("name", metavar="NAME", help="name, stem or file; it may be gone")
-    parser.add_argument("id", nargs="?", metavar="ID",
-                        help="only this Memory-Id or commit, with the text")  # fmt: skip
-    parser.add_argument("--text", action="store_true", help="the text after each step")
+    parser.add_argument("name", metavar="NAME", help="name or file of the note; it may be removed")
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help="only this Memory-Id or commit, with the text"
+    )
+    parser.add_argument("--text", action="store_true", help="show the text of each version")
 
 
 def history(asked: Namespace) -> int:
-    """The life of one note, newest first, across renames and merges."""
+    """Show every version of one note, newest first, across renames and merges."""
     from mdmemory.cli.worddiff import visible
 
     asked.holder = "history"
@@ -152,22 +155,22 @@ def _chosen(memory: Memory, steps: list[Step], id: str) -> list[Step]:
         found = [step for step in steps if entry and step.commit == entry.commit]
     if not found:
         raise NotFound(
-            f"No step of this note is the commit {id}.", "Without ID all of them are listed."
+            f"The commit {id} did not change this note.", "Without ID all versions are listed."
         )
     return found
 
 
 def undo_options(parser: ArgumentParser) -> None:
     """Options of `undo`."""
-    parser.add_argument("id", nargs="?", metavar="ID", help="a Memory-Id or a commit of ours")
-    parser.add_argument("--session", metavar="ID", help="all that this session wrote")
+    parser.add_argument("id", nargs="?", metavar="ID", help="a Memory-Id or a commit of mdmemory")
+    parser.add_argument("--session", metavar="ID", help="undo everything that this session stored")
 
 
 def undo(asked: Namespace) -> int:
-    """Take a change back, byte for byte; what was edited since is kept and named."""
+    """Take a change back, byte for byte. Files edited since are kept and listed."""
     asked.holder = "undo"
     if asked.session and asked.id:
-        raise UsageError("Undo what: ID or --session?", "Name one of them.")
+        raise UsageError("ID and --session cannot be combined.", "Pass one of them.")
     if asked.session:
         memory = opened(asked)
         all_done = memory.undo_session(asked.session)
@@ -200,7 +203,7 @@ def _tell(memory: Memory, done: Undone) -> None:
     for file, why in done.kept:
         print(f"kept: {file}: {why}")
     if not done.restored and not done.kept:
-        print("Nothing was left to take back: the files are as they were before.")
+        print("Nothing to undo: the files are already as they were before.")
     if done.written.commit:
         commit, id = done.written.commit[:10], done.written.id
         print(f"Commit {commit}. To undo this: `mdmemory undo {id}`.")

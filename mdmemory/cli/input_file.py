@@ -1,4 +1,4 @@
-"""A file that the person names on the command line: theirs, so links and pipes are fine."""
+"""Reading a file named on the command line; links and pipes are allowed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read(name: str) -> bytes:
     try:
         data = _whole(Path(name).expanduser())
     except FileNotFoundError as problem:
-        raise NotFound(f"There is no file {name}.", "Check the path.") from problem
+        raise NotFound(f"No such file: {name}.", "Check the path.") from problem
     except OSError as problem:
         why = f"{name} cannot be read: {problem.strerror}."
         raise MdmemoryError(why, "Name a file, or - for standard input.") from problem

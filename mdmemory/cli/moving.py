@@ -1,7 +1,9 @@
-"""Commands that move a memory: export, and import from this or another tool."""
+"""Commands that move a memory: export, import, sync."""
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -13,6 +15,7 @@ from mdmemory.note.note import UNREADABLE, fields
 
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
+    from mdmemory.actions.sync import Synced
     from mdmemory.capture.imports.run import Imported
     from mdmemory.memory import Memory
     from mdmemory.store.store import StoredNote
@@ -20,12 +23,13 @@ if TYPE_CHECKING:
 
 def export_options(parser: ArgumentParser) -> None:
     """Options of `export`."""
-    parser.add_argument("--markdown", metavar="FILE",
-                        help="one markdown file instead (- for standard output)")  # fmt: skip
+    parser.add_argument(
+        "--markdown", metavar="FILE", help="write one markdown file instead (- for standard output)"
+    )
 
 
 def export(asked: Namespace) -> int:
-    """All notes as JSON on standard output, or as one markdown file. Held notes stay here."""
+    """Write all notes but those on hold to standard output as JSON, or to one markdown file."""
     asked.holder = "export"
     memory = opened(asked)
     pairs = _exported(memory)
@@ -54,7 +58,7 @@ def _exported(memory: Memory) -> list[tuple[Listed, StoredNote]]:
     rows = memory.listing()
     out = {row.head.file for row in rows if row.status in ("held", UNREADABLE)}
     if out:
-        warn(f"Left out {plural(len(out), 'note')} held back or unreadable: `mdmemory doctor`.")
+        warn(f"Left out {plural(len(out), 'note')} on hold or unreadable: `mdmemory doctor`.")
     stored = {note.file: note for note in memory.notes()}
     return [
         (row, stored[row.head.file]) for row in rows
@@ -85,12 +89,16 @@ def _markdown(pairs: list[tuple[Listed, StoredNote]]) -> str:
 def import_options(parser: ArgumentParser) -> None:
     """Options of `import`."""
     parser.add_argument("path", metavar="PATH", help="a file or folder of another memory")
-    parser.add_argument("--yes", action="store_true", help="store them; without it, only tell")
-    parser.add_argument("--dry-run", action="store_true", help="only tell, whatever else is said")
+    parser.add_argument(
+        "--yes", action="store_true", help="store the facts; without it they are only listed"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only list the facts, even with --yes"
+    )
 
 
 def import_(asked: Namespace) -> int:
-    """Facts of another memory as notes, in one commit. Without --yes it only tells."""
+    """Import facts of another memory as notes, in one commit; without --yes only list them."""
     asked.holder = "import"
     wet = asked.yes and not asked.dry_run
     done = opened(asked).import_from(asked.path, dry_run=not wet)
@@ -107,17 +115,59 @@ def _tell(done: Imported, wet: bool) -> None:
     for file, description, _ in done.added:
         print(f"{'stored' if wet else 'would store'} {file}: {description}")
     for file, origin in done.known:
-        print(f"known already: {origin} is in {file}")
+        print(f"already stored: {origin} is in {file}")
     for each in done.dropped:
         reasons = each["reasons"]
         assert isinstance(reasons, list)
         print(f"left out ({', '.join(reasons)}): {each['text']}")
     if done.commit:
         print(f"{plural(len(done.added), 'note')} in commit {done.commit[:10]}. "
-              f"Take it back: `mdmemory undo {done.id}`.")  # fmt: skip
+              f"Undo: `mdmemory undo {done.id}`.")  # fmt: skip
     elif wet:
-        print(f"{plural(len(done.added), 'note')} stored, and no commit made.")
+        print(f"{plural(len(done.added), 'note')} stored, not committed.")
     elif done.added:
-        print(f"Nothing was stored. To store {plural(len(done.added), 'note')}, add --yes.")
+        print(f"Nothing was stored. Add --yes to store {plural(len(done.added), 'note')}.")
     else:
-        print("There is nothing to store.")
+        print("Nothing to store.")
+
+
+def sync_options(parser: ArgumentParser) -> None:
+    """Options of `sync`."""
+    parser.add_argument(
+        "--rebase", action="store_true", help="rebase your commits instead of merging"
+    )
+
+
+def sync(asked: Namespace) -> int:
+    """Commit the notes, fetch, merge, update the index and push, with your git configuration."""
+    asked.holder = "sync"
+    done = opened(asked).sync(rebase=asked.rebase)
+    if asked.json:
+        emit({
+            "committed": done.committed, "fetched": done.fetched, "merged": done.merged,
+            "pushed": done.pushed, "conflicts": done.conflicts,
+        })  # fmt: skip
+    else:
+        print("\n".join(_told(done, rebase=asked.rebase)))
+    return 1 if done.conflicts else 0
+
+
+def _told(done: Synced, *, rebase: bool) -> list[str]:
+    said = [f"Committed local changes ({done.committed[:10]})."] if done.committed else []
+    if done.fetched:
+        said.append(f"Fetched {plural(done.fetched, 'commit')} from {done.upstream}.")
+    if done.conflicts:
+        return said + _decide(done, "rebase" if rebase else "merge")
+    if done.pushed:
+        said.append(f"Pushed {plural(done.pushed, 'commit')} to {done.upstream}.")
+    return said or [f"Already up to date with {done.upstream}."]
+
+
+def _decide(done: Synced, verb: str) -> list[str]:
+    files = [os.path.relpath(done.top / file) for file in done.conflicts]
+    return [
+        "Nothing was pushed: both sides changed the same notes, and you have to choose:",
+        *(f"  {file}" for file in files),
+        f"Edit, then `git add {shlex.join(files)}` (`git rm` to remove a note), then "
+        f"`git {verb} --continue` and `mdmemory sync`. To cancel: `git {verb} --abort`.",
+    ]

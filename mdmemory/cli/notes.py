@@ -19,24 +19,33 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
 
 def add_options(parser: ArgumentParser) -> None:
     """Options of `add`."""
-    parser.add_argument("name", metavar="NAME", help="kebab-case, such as prefers-pnpm")
+    parser.add_argument("name", metavar="NAME", help="the name, in kebab-case: prefers-pnpm")
     parser.add_argument("--type", required=True, help=", ".join(TYPES))
-    parser.add_argument("--description", required=True, help="one line: what the index shows")
-    parser.add_argument("--kind", default="", choices=["decision"], metavar="KIND",
-                        help="decision (of a project)")  # fmt: skip
-    parser.add_argument("--source", default="manual", choices=["explicit", "manual", "assistant"],
-                        help="who said it (default: manual)")  # fmt: skip
-    parser.add_argument("body", nargs="?", metavar="BODY", help="the text, or - to read it")
+    parser.add_argument("--description", required=True, help="one line, shown in the index")
+    parser.add_argument(
+        "--kind",
+        default="",
+        choices=["decision"],
+        metavar="KIND",
+        help="decision (for --type project)",
+    )
+    parser.add_argument(
+        "--source",
+        default="manual",
+        choices=["explicit", "manual", "assistant"],
+        help="where the fact comes from (default: manual)",
+    )
+    parser.add_argument("body", nargs="?", metavar="BODY", help="the text; - reads standard input")
 
 
 def add(asked: Namespace) -> int:
-    """Store a note, in one commit. Without BODY on a terminal, the editor opens."""
+    """Store a note, in one commit. Without BODY, the editor opens."""
     asked.holder = "add"
     memory = opened(asked)
     body = _body(asked.body)
     done = _added(memory, asked, body) if body is not None else _written(memory, asked)
-    same = f"{done.file} says this already; nothing was changed."
-    return _told(memory, asked, done, "Stored", same)
+    same = f"{done.file} already says this; nothing changed."
+    return _report(memory, asked, done, "Stored", same)
 
 
 def _added(memory: Memory, asked: Namespace, body: str) -> Edited:
@@ -51,7 +60,7 @@ def list_options(parser: ArgumentParser) -> None:
 
 
 def list(asked: Namespace) -> int:
-    """All notes, by file."""
+    """List all notes, sorted by file."""
     asked.holder = "list"
     memory = opened(asked)
     rows = memory.listing()
@@ -67,16 +76,16 @@ def list(asked: Namespace) -> int:
 
 def show_options(parser: ArgumentParser) -> None:
     """Options of `show`."""
-    parser.add_argument("name", metavar="NAME", help="name, stem or file of the note")
+    parser.add_argument("name", metavar="NAME", help="name or file of the note")
 
 
 def show(asked: Namespace) -> int:
-    """One note, exactly as it stands in its file."""
+    """Show one note, exactly as in its file."""
     asked.holder = "show"
     memory = opened(asked)
     stored = memory.note(asked.name)
     if stored.note.head.status == UNREADABLE:
-        raise MdmemoryError(stored.note.head.problems[0], "Look at the file itself.")
+        raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
     if not asked.json:
         sys.stdout.write(stored.note.text)
         return 0
@@ -87,53 +96,57 @@ def show(asked: Namespace) -> int:
 
 def edit_options(parser: ArgumentParser) -> None:
     """Options of `edit`."""
-    parser.add_argument("name", metavar="NAME", help="name, stem or file of the note")
+    parser.add_argument("name", metavar="NAME", help="name or file of the note")
     parser.add_argument("--description", help="the new description")
-    parser.add_argument("body", nargs="?", metavar="BODY", help="the new text, or - to read it")
+    parser.add_argument(
+        "body", nargs="?", metavar="BODY", help="the new text; - reads standard input"
+    )
 
 
 def edit(asked: Namespace) -> int:
-    """Change a note. Without --description and BODY, the editor opens on a copy of the file."""
+    """Change a note. Without --description and BODY, the editor opens a copy of it."""
     asked.holder = "edit"
     memory = opened(asked)
-    same = "Nothing was changed."
+    same = "Nothing changed."
     if asked.body is None and asked.description is None:
         if not is_terminal():
-            raise UsageError("Neither a description nor a body was given.", "Pass BODY or `-`.")
-        return _told(memory, asked, _edited(memory, asked.name), "Changed", same)
+            raise UsageError(
+                "Nothing to change.", "Pass --description, BODY, or `-` to read the body."
+            )
+        return _report(memory, asked, _edited(memory, asked.name), "Changed", same)
     body = _body(asked.body) if asked.body is not None else None
     done = memory.edit(asked.name, description=asked.description, body=body)
-    return _told(memory, asked, done, "Changed", same)
+    return _report(memory, asked, done, "Changed", same)
 
 
 def remove_options(parser: ArgumentParser) -> None:
     """Options of `remove`."""
-    parser.add_argument("name", metavar="NAME", help="name, stem or file of the note")
+    parser.add_argument("name", metavar="NAME", help="name or file of the note")
 
 
 def remove(asked: Namespace) -> int:
     """Remove a note, in one commit. `mdmemory undo` brings it back."""
     asked.holder = "remove"
     memory = opened(asked)
-    return _told(memory, asked, memory.remove(asked.name), "Removed", "")
+    return _report(memory, asked, memory.remove(asked.name), "Removed", "")
 
 
 def confirm_options(parser: ArgumentParser) -> None:
     """Options of `confirm`."""
-    parser.add_argument("name", metavar="NAME", help="name, stem or file of the note")
+    parser.add_argument("name", metavar="NAME", help="name or file of the note")
 
 
 def confirm(asked: Namespace) -> int:
-    """Stand by a note whose status is unconfirmed, so that the index lists it."""
+    """Confirm an unconfirmed note, so that the index lists it."""
     asked.holder = "confirm"
     memory = opened(asked)
     done = memory.confirm(asked.name)
-    return _told(memory, asked, done, "Confirmed", f"{done.file} is confirmed already.")
+    return _report(memory, asked, done, "Confirmed", f"{done.file} is already confirmed.")
 
 
-def _told(memory: Memory, asked: Namespace, done: Edited, verb: str, same: str) -> int:
+def _report(memory: Memory, asked: Namespace, done: Edited, verb: str, same: str) -> int:
     for file, why in done.written.kept:
-        warn(f"{file} was left as it is: {why}.")
+        warn(f"{file} was not changed: {why}.")
     if asked.json:
         commit = done.written.commit
         emit({"file": done.file, "name": done.name, "digest": done.digest, "commit": commit})
@@ -148,15 +161,15 @@ def _told(memory: Memory, asked: Namespace, done: Edited, verb: str, same: str) 
 
 
 def _warn_of_no_commit(memory: Memory) -> None:
-    """Say what is in the way of a commit; of a folder without git that is known."""
+    """Warn why there is no commit, unless the folder simply has no git."""
     why = memory.refusal()
     if why is not None and not isinstance(why, NoGit):
-        warn(f"It will be in a later commit. {why.message} {why.hint}".rstrip())
+        warn(f"A later commit will include it. {why.message} {why.hint}".rstrip())
 
 
 def _description(row: Listed) -> str:
-    """What may be shown: the description of a held note may be the very secret."""
-    return "(held back)" if row.status == "held" else row.head.description
+    """The description, hidden if the note is on hold: it may be the secret."""
+    return "(on hold)" if row.status == "held" else row.head.description
 
 
 def _json(row: Listed) -> dict[str, Any]:
@@ -169,11 +182,11 @@ def _json(row: Listed) -> dict[str, Any]:
 
 
 def _body(given: str | None) -> str | None:
-    """The body from the words or from standard input; None: ask the editor."""
+    """The body from the arguments or standard input; None: open the editor."""
     if given == "-":
         return sys.stdin.read().rstrip("\n")
     if given is None and not is_terminal():
-        raise UsageError("The note has no body.", "Give it as BODY, or `-` to read it.")
+        raise UsageError("The note has no body.", "Pass BODY, or `-` to read standard input.")
     return given
 
 

@@ -29,16 +29,23 @@ def observe_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("what", nargs="*", metavar="WHAT", help="a text, a query, or numbers")
     parser.add_argument("--type", default="discovery", choices=_TYPES, help="with add")
-    parser.add_argument("--file", action="append", default=[], help="with add: what it is about")
-    parser.add_argument("--session", default="", metavar="ID", help="only of this session")
+    parser.add_argument(
+        "--file", action="append", default=[], help="with add: a file that it is about"
+    )
+    parser.add_argument("--session", default="", metavar="ID", help="only this session")
     parser.add_argument(
         "--around",
         default="",
         metavar="WHAT",
-        help="with list: around a number or a day, such as 12 or 2026-06-01",
+        help="with list: around a number or a day (12, 2026-06-01)",
     )
-    parser.add_argument("-k", type=_count, default=20, metavar="N",
-                        help="with list and search: how many at most (default 20)")  # fmt: skip
+    parser.add_argument(
+        "-k",
+        type=_count,
+        default=20,
+        metavar="N",
+        help="with list and search: how many (default 20)",
+    )
 
 
 def _count(text: str) -> int:
@@ -48,8 +55,8 @@ def _count(text: str) -> int:
 
 
 def observe(asked: Namespace) -> int:
-    """What the assistant's tools showed in earlier work, in short form; kept where you switched
-    observe.enabled on, and never a note."""
+    """Work with observations: short records of what the assistant's tools showed. They are stored
+    only if you turned observe.enabled on, and are no notes."""
     asked.holder = "observe"
     action, _ = _ACTIONS[asked.action]
     return action(opened(asked).observations(), asked)
@@ -71,19 +78,19 @@ def _list(found: Observations, asked: Namespace) -> int:
     for each in rows:
         print(visible(f"{each.head}  ({each.session})" if each.session else each.head))
     if rows:
-        print("One in full: `mdmemory observe show NUMBER`.")
+        print("Show one in full: `mdmemory observe show NUMBER`.")
     else:
-        print("There are no observations." if found.is_on else _OFF)
+        print("No observations." if found.is_on else _OFF)
     if waiting := found.waiting()["pending"]:
-        print(f"To be made short: {plural(waiting, 'use')} of tools.")
+        print(f"Waiting to be summarized: {plural(waiting, 'tool use')}.")
     return 0
 
 
-_OFF = "There are no observations, and they are switched off: observe.enabled in your settings."
+_OFF = "No observations. They are off: set observe.enabled in your settings."
 
 
 def _show(found: Observations, asked: Namespace) -> int:
-    rows = found.recall(_words(asked, "Which observation?"))
+    rows = found.recall(_words(asked, "No observation named."))
     if asked.json:
         emit([as_json(each) for each in rows])
     else:
@@ -92,7 +99,7 @@ def _show(found: Observations, asked: Namespace) -> int:
 
 
 def _search(found: Observations, asked: Namespace) -> int:
-    hits = found.search(_words(asked, "What is to be found?"), k=asked.k)
+    hits = found.search(_words(asked, "No query."), k=asked.k)
     for sentence in hits.said:
         warn(sentence)
     if asked.json:
@@ -101,19 +108,19 @@ def _search(found: Observations, asked: Namespace) -> int:
     for hit in hits.hits:
         print(visible(f"{hit.score:.2f}  {hit.text.partition(chr(10))[0]}"))
     if not hits.hits:
-        print("Nothing was found.")
+        print("No matches.")
     return 0
 
 
 def _add(found: Observations, asked: Namespace) -> int:
-    text = _words(asked, "What is to be kept?")
+    text = _words(asked, "No text.")
     kept = found.add(text, type=asked.type, files=asked.file, session=asked.session)
     _tell("Kept", [kept], asked)
     return 0
 
 
 def _forget(found: Observations, asked: Namespace) -> int:
-    _tell("Dropped", found.forget(_words(asked, "Which observation?")), asked)
+    _tell("Dropped", found.forget(_words(asked, "No observation named.")), asked)
     return 0
 
 
@@ -126,7 +133,7 @@ def _tell(done: str, rows: list[Observation], asked: Namespace) -> None:
 
 
 def _promote(found: Observations, asked: Namespace) -> int:
-    done = found.promote(_words(asked, "Which observation?"))
+    done = found.promote(_words(asked, "No observation named."))
     if asked.json:
         emit({
             "added": done.added, "pending": done.pending, "dropped": done.dropped,
@@ -138,7 +145,7 @@ def _promote(found: Observations, asked: Namespace) -> int:
         assert isinstance(reasons, list)
         print(visible(f"{drop['text']}  ({', '.join(reasons)})"))
     if done.pending:
-        print("For you to accept or drop: `mdmemory pending`.")
+        print("Facts to review: `mdmemory pending`.")
     return 0
 
 
@@ -154,14 +161,15 @@ def _work(found: Observations, asked: Namespace) -> int:
             "failure": failure.code if failure else None,
         })  # fmt: skip
     else:
-        print(f"Kept {plural(done.kept, 'observation')}; {done.waiting} wait, {done.failed} rest.")
+        stored = plural(done.kept, "observation")
+        print(f"Stored {stored}; {done.waiting} waiting, {done.failed} failed.")
     if failure:
         warn(f"{failure.message} {failure.hint}".rstrip())
     return 1 if failure else 0
 
 
 def _words(asked: Namespace, question: str) -> str:
-    """What stands behind the action."""
+    """The words after the action, as one text."""
     if not asked.what:
         raise UsageError(question, f"`mdmemory observe {asked.action} WHAT`")
     return " ".join(asked.what)
@@ -169,15 +177,15 @@ def _words(asked: Namespace, question: str) -> str:
 
 def _refuse_words(asked: Namespace) -> None:
     if asked.what:
-        raise UsageError(f"{asked.action} takes no {' '.join(asked.what)[:40]!r}.", "Leave it out.")
+        raise UsageError(f"{asked.action} takes no {' '.join(asked.what)[:40]!r}.", "Remove it.")
 
 
 _ACTIONS: Mapping[str, tuple[Callable[[Observations, Namespace], int], str]] = {
     "list": (_list, "the newest, one line each"),
-    "show": (_show, "some in full, by their numbers"),
+    "show": (_show, "some in full, by number"),
     "search": (_search, "those that answer a question"),
-    "add": (_add, "keep one in your own words"),
-    "forget": (_forget, "drop some, by their numbers"),
-    "promote": (_promote, "offer one's facts as notes; you accept them in `mdmemory pending`"),
-    "work": (_work, "make short what waits, and with --session bring its summary up to date"),
+    "add": (_add, "store one in your own words"),
+    "forget": (_forget, "delete some, by number"),
+    "promote": (_promote, "propose its facts as notes; you accept them in `mdmemory pending`"),
+    "work": (_work, "summarize waiting tool uses; with --session also that session"),
 }

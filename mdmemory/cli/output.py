@@ -11,18 +11,18 @@ from typing import Any
 from mdmemory.git.lock import Patience
 from mdmemory.memory import Memory
 
-PATIENCE = 30.0  # seconds that a command which a person gave waits for others who write
+PATIENCE = 30.0  # seconds that a person's command waits for other writers
 
 _WRITING = ("add", "edit", "remove", "confirm", "extract", "compact", "import", "sync")
 
 
 def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
-    """The store that the command is about; `automatic`: no person typed it.
+    """The memory that the command uses; `automatic`: no person typed the command.
 
-    A person waits longer for others who write, and hears of it at a terminal. A command that writes
-    takes along what was asked for earlier and could not be written.
+    A person's command waits longer for other writers and says so at a terminal. A command that
+    writes first stores earlier requests that could not be stored then.
     """
-    # git started us (a hook, an editor that it waits for): no branch may move in the middle of it
+    # git started us (a hook, its editor): no branch may move while it waits
     automatic = automatic or "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
     waiting = warn if sys.stderr.isatty() else _silent
     memory = Memory.open(
@@ -42,17 +42,17 @@ def _silent(_: str) -> None:
 
 
 def emit(value: Any) -> None:
-    """One JSON value on standard output."""
+    """Print one JSON value to standard output."""
     print(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def warn(sentence: str) -> None:
-    """One sentence on standard error, beside an answer that stands."""
+    """Print one sentence to standard error."""
     print(f"mdmemory: {sentence}", file=sys.stderr)
 
 
 def is_terminal() -> bool:
-    """Whether a person sits at both ends."""
+    """Whether standard input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

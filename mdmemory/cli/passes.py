@@ -21,12 +21,11 @@ MAX_WAIT = 3600  # seconds
 
 def explain_options(parser: ArgumentParser) -> None:
     """Options of `explain`."""
-    parser.add_argument("text", nargs="+", metavar="TEXT",
-                        help="a message as a user would type it")  # fmt: skip
+    parser.add_argument("text", nargs="+", metavar="TEXT", help="a message as you would type it")
 
 
 def explain(asked: Namespace) -> int:
-    """Why a message would, or would not, be remembered. Stores nothing."""
+    """Explain why a message would be remembered or not. Stores nothing."""
     from mdmemory.capture.extract import explain as explained
 
     asked.holder = "explain"
@@ -36,9 +35,9 @@ def explain(asked: Namespace) -> int:
         return 0
     gate: Any = found["gate"]
     if not found["trigger"]:
-        told = "would be looked at" if gate["accepted"] else "would be left out, too"
+        verdict = "pass" if gate["accepted"] else "be refused"
         why = f" ({', '.join(gate['reasons'])})" if gate["reasons"] else ""
-        print(f"Nothing in it asks to be remembered. Proposed by a model it {told}{why}.")
+        print(f"It does not ask to be remembered. As a model's proposal it would {verdict}{why}.")
     elif gate["accepted"]:
         for fact in found["facts"]:  # type: ignore[attr-defined]
             print(f"It would be stored as {fact['type']}: {fact['text']}")
@@ -49,27 +48,36 @@ def explain(asked: Namespace) -> int:
 
 def extract_options(parser: ArgumentParser) -> None:
     """Options of `extract`."""
-    parser.add_argument("--transcript", metavar="FILE",
-                        help="the JSON of `opencode export`, a session's file of Claude Code, or "
-                             "`User:` and `Assistant:` in plain text; - to read it")  # fmt: skip
-    parser.add_argument("--session", metavar="ID",
-                        help="a session of this machine; `session list` shows them")  # fmt: skip
-    parser.add_argument("--after", metavar="SECONDS", type=_seconds, default=0.0,
-                        help="copy the session now, wait so long, then read it, unless a newer "
-                             "one waits; then compact if due")  # fmt: skip
-    parser.add_argument("--dry-run", action="store_true", help="tell, and store nothing")
+    parser.add_argument(
+        "--transcript",
+        metavar="FILE",
+        help="the output of `opencode export`, a session file of Claude Code, or "
+        "text with `User:` and `Assistant:`; - reads standard input",
+    )
+    parser.add_argument(
+        "--session", metavar="ID", help="a session on this machine; `session list` shows the ids"
+    )
+    parser.add_argument(
+        "--after",
+        metavar="SECONDS",
+        type=_seconds,
+        default=0.0,
+        help="copy the session now, read it after this time unless a newer "
+        "copy waits, then compact if due",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show the result and store nothing")
 
 
 def extract(asked: Namespace) -> int:
-    """Store what deserves a note in a session, in one commit, once per session and turn.
+    """Store what a session says is worth remembering, in one commit.
 
-    What the user asked to remember always; what a model finds, where one is chosen. A dry run asks
-    the model, too.
+    Requests ("remember ...") are always stored. Other facts are found only by a model, if you
+    chose one; a dry run asks it, too. Each turn is read once.
     """
     asked.holder = "extract"
     if bool(asked.transcript) == bool(asked.session):
         raise UsageError(
-            "Which session? Name it by either --transcript FILE or --session ID.",
+            "Name one session: --transcript FILE or --session ID.",
             "`mdmemory session list` shows the ids.",
         )
     memory = opened(asked, automatic=asked.after > 0)
@@ -91,7 +99,7 @@ def extract(asked: Namespace) -> int:
 def _warn_of(outcome: Outcome) -> None:
     if outcome.outcome in ("refused", "failed"):
         why = " ".join(message for _, message in outcome.refusals)
-        warn(f"The compaction that was due came to nothing ({outcome.outcome}). {why}".rstrip())
+        warn(f"The compaction that was due did not succeed ({outcome.outcome}). {why}".rstrip())
 
 
 def _read(memory: Memory, transcript: bytes, asked: Namespace) -> int:
@@ -135,22 +143,22 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
     for drop in done.dropped:
         print(f"left out ({', '.join(map(str, drop['reasons']))}): {drop['text']}")  # type: ignore[call-overload]
     if not any(written.values()):
-        print("Nothing in it deserves a note." if done.model else _NOT_ASKED)
+        print("Nothing worth a note." if done.model else _NOT_ASKED)
     if done.pending and not dry_run:
-        print("What is pending waits for you: `mdmemory pending`.")
+        print("Facts to review: `mdmemory pending`.")
     if done.unread:
         print(f"{plural(done.unread, 'turn')} left for the next run.")
     if dry_run and done.model:
-        print(f"{done.model} was asked; nothing was stored.")
+        print(f"Dry run: {done.model} was asked, nothing was stored.")
     if done.commit:
-        print(f"Commit {done.commit[:10]}. Take it back: `mdmemory undo {done.id}`.")
+        print(f"Commit {done.commit[:10]}. Undo: `mdmemory undo {done.id}`.")
     elif done.waits:
-        print(f"{WAITS} Take it back: `mdmemory undo {done.id}`.")
+        print(f"{WAITS} Undo: `mdmemory undo {done.id}`.")
     elif any(written.values()) and not dry_run:
-        warn("What was stored is in no commit; `mdmemory doctor` says why.")
+        warn("The notes are stored but not committed; `mdmemory doctor` says why.")
 
 
-_NOT_ASKED = "Nothing new in it was asked to be remembered."
+_NOT_ASKED = "No new request to remember something."
 
 
 def _seconds(text: str) -> float:
@@ -159,7 +167,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= MAX_WAIT:
-        raise ArgumentTypeError(f"{text} is no number from 0 to {MAX_WAIT}")
+        raise ArgumentTypeError(f"{text} is not a number from 0 to {MAX_WAIT}")
     return seconds
 
 
@@ -171,17 +179,19 @@ def _copy(session: str) -> bytes:
 
 def compact_options(parser: ArgumentParser) -> None:
     """Options of `compact`."""
-    parser.add_argument("--if-due", action="store_true", help="do nothing when it is not due")
-    parser.add_argument("--dry-run", action="store_true", help="tell, and change nothing")
-    parser.add_argument("--offline", action="store_true",
-                        help="plan without a model, whatever is set")  # fmt: skip
-    parser.add_argument("--plan", metavar="FILE", help="apply this plan (JSON), or - to read it")
+    parser.add_argument("--if-due", action="store_true", help="do nothing if it is not due")
+    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+    parser.add_argument("--offline", action="store_true", help="plan without a model")
+    parser.add_argument(
+        "--plan", metavar="FILE", help="apply this plan (JSON); - reads standard input"
+    )
 
 
 def compact(asked: Namespace) -> int:
-    """Merge duplicates and flag contradictions: a checkpoint, then one revertible commit.
+    """Merge duplicates and flag contradictions, in one commit that you can revert.
 
-    A model plans where one is chosen in your settings; a dry run asks it, too.
+    Uncommitted notes are committed first. A model makes the plan if you chose one; a dry run asks
+    it, too.
     """
     from mdmemory import protocol
 
@@ -228,10 +238,10 @@ def _json(outcome: Outcome) -> dict[str, Any]:
 _WORDS = {
     "noop": "Nothing to do.",
     "not_due": "No compaction is due.",
-    "dry_run": "Dry run: nothing was changed.",
-    "busy": "Another process is at work; nothing was changed.",
-    "refused": "The plan was refused; nothing was changed.",
-    "failed": "There is no plan; nothing was changed. The same is asked again later.",
+    "dry_run": "Dry run: nothing changed.",
+    "busy": "Another process is writing; nothing changed.",
+    "refused": "The plan was refused; nothing changed.",
+    "failed": "No plan; nothing changed. The next run tries again.",
 }
 
 
@@ -254,11 +264,11 @@ def _tell(outcome: Outcome) -> None:
     if outcome.outcome == "applied":
         print(
             f"{plural(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "
-            f"Take it back: `mdmemory undo {outcome.id}` "
+            f"Undo: `mdmemory undo {outcome.id}` "
             f"or `git revert {str(outcome.commit)[:10]}`."
             if outcome.commit
             else f"{plural(len(outcome.applied), 'op')}. {WAITS} "
-            f"Take it back: `mdmemory undo {outcome.id}`."
+            f"Undo: `mdmemory undo {outcome.id}`."
         )
     else:
         print(_WORDS[outcome.outcome])

@@ -1,7 +1,6 @@
-"""How far a pass is, shown to whoever waits for it at a terminal.
+"""Progress of a long command, on standard error at a terminal.
 
-Only on standard error, only once it took a second, and gone when it ends: an answer never has it
-in it, and a pass that is quick shows nothing.
+It appears after a second and disappears when the command ends.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Progress:
         self._timer.daemon = True
 
     def step(self, done: int, total: int, words: str) -> None:
-        """`done` parts of `total` are behind us, and this is what is done now."""
+        """Show that `done` of `total` steps are complete, and the step under way."""
         if self._shown:
             self._tokens = self._spent()
             self._step = done, total, words
@@ -64,7 +63,7 @@ class Progress:
 
         with self._showing:
             if not self._over:
-                # standard output may be a file, which this must not find its way into
+                # standard output may be a file: it must not get this
                 self._live = Live(
                     console=Console(stderr=True), get_renderable=self._line,
                     refresh_per_second=4, transient=True, redirect_stdout=False,
@@ -86,7 +85,7 @@ class Progress:
 
 
 def _account(memory: Memory) -> Callable[[], int]:
-    """What models cost this store from now on, in tokens. To be asked in one thread."""
+    """A function that returns the tokens used since now. Call it from one thread."""
     from mdmemory.config import person
     from mdmemory.store.state import State
 

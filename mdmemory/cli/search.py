@@ -31,15 +31,17 @@ DEBOUNCE = 400  # ms: an editor writes a file in several steps
 
 def search_options(parser: ArgumentParser) -> None:
     """Options of `search`."""
-    parser.add_argument("query", nargs="+", metavar="QUERY", help="words, or a question")
-    parser.add_argument("-k", type=_count, default=6, metavar="N", help="hits at most (default 6)")
+    parser.add_argument("query", nargs="+", metavar="QUERY", help="words or a question")
+    parser.add_argument(
+        "-k", type=_count, default=6, metavar="N", help="number of results (default 6)"
+    )
     parser.add_argument("--source", default="memory",
                         choices=["memory", "sessions", "files", "observations", "all"],
-                        help="memory: the notes (default); sessions: what was said in this "
+                        help="memory: the notes (default); sessions: the sessions of this "
                         "project; files: search.folders; observations: what tools showed; all: "
                         "notes, sessions and files"
                         )  # fmt: skip
-    parser.add_argument("--at", metavar="REV", help="the notes as they stood at a commit")
+    parser.add_argument("--at", metavar="REV", help="search the notes as they were at a commit")
 
 
 def _count(text: str) -> int:
@@ -49,7 +51,7 @@ def _count(text: str) -> int:
 
 
 def search(asked: Namespace) -> int:
-    """The places in the notes that answer a question, the best first."""
+    """Find the notes that answer a question, best first."""
     asked.holder = "search"
     query, memory = " ".join(asked.query), opened(asked)
     with Progress(memory, json=asked.json) as progress:
@@ -63,7 +65,7 @@ def search(asked: Namespace) -> int:
         return 0
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     colour = colour and os.environ.get("TERM") != "dumb"
-    print("\n\n".join(_shown(hit, query, colour) for hit in found.hits) or "Nothing was found.")
+    print("\n\n".join(_shown(hit, query, colour) for hit in found.hits) or "No matches.")
     return 0
 
 
@@ -99,15 +101,15 @@ def _marked(line: str, query: str) -> str:
 
 def get_options(parser: ArgumentParser) -> None:
     """Options of `get`."""
-    parser.add_argument("file", metavar="FILE[:A-B]", help="a note's file, and which lines of it")
+    parser.add_argument("file", metavar="FILE[:A-B]", help="a file, and optionally lines of it")
 
 
 def get(asked: Namespace) -> int:
-    """A note, or some of its lines, as they stand."""
+    """Show a note, or some of its lines."""
     asked.holder = "get"
     match = _FILE.fullmatch(asked.file)
     if match is None:
-        raise UsageError("There is no file named.", "`mdmemory list` shows all.")
+        raise UsageError("No file named.", "`mdmemory list` lists the notes.")
     file, first, last = match.groups()
     lines = (int(first), int(last or first)) if first else None
     passage = opened(asked).get(file, lines)
@@ -124,7 +126,7 @@ def rebuild_options(parser: ArgumentParser) -> None:
 
 
 def rebuild(asked: Namespace) -> int:
-    """Make all that is derived anew from the notes: MEMORY.md, and the search database."""
+    """Rebuild MEMORY.md and the search database from the notes."""
     asked.holder = "rebuild"
     memory = opened(asked)
     with Progress(memory, json=asked.json) as progress:
@@ -136,7 +138,7 @@ def rebuild(asked: Namespace) -> int:
     else:
         what = "the search database" if asked.db else "MEMORY.md and the search database"
         notes, pieces = plural(len(done.changed), "note"), plural(done.chunks, "piece")
-        print(f"Made {what} anew from {notes} in {memory.project.store} ({pieces}).")
+        print(f"Rebuilt {what} from {notes} in {memory.project.store} ({pieces}).")
     return 0
 
 
@@ -145,7 +147,7 @@ def watch_options(parser: ArgumentParser) -> None:
 
 
 def watch(asked: Namespace) -> int:
-    """Keep MEMORY.md and the search database fresh while notes are edited, until Ctrl-C."""
+    """Keep MEMORY.md and the search database up to date until Ctrl-C."""
     import signal
     import threading
 

@@ -1,4 +1,4 @@
-"""The command that a host's plugin starts: bridge."""
+"""Commands that other programs start: mcp, bridge."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from mdmemory.errors import MdmemoryError
+
 GRACE = 10.0  # seconds that work under way has from the end of our host; LAST_CALL lies within
 _LOOK = 1.0  # seconds between two looks at who started us
 
@@ -18,9 +20,9 @@ def bridge_options(parser: ArgumentParser) -> None:
 
 
 def bridge(asked: Namespace) -> int:
-    """Answer the hooks of OpenCode's plugin: JSON lines in and out, until the input ends.
+    """Serve OpenCode's plugin: JSON lines in and out, until the input ends.
 
-    Not for people. With MDMEMORY_DISABLE set it ends at once.
+    Not for people. Ends at once if MDMEMORY_DISABLE is set.
     """
     from mdmemory.hosts.background import Starter
     from mdmemory.hosts.opencode.bridge import Bridge
@@ -54,7 +56,7 @@ def _command(store: str | None) -> list[str]:
 
 
 def _own_streams() -> tuple[int, int]:
-    """Both ends for ourselves: what git reads, or something prints, must not come between."""
+    """Our own copies of both streams, so that git or a stray print cannot use them."""
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -75,3 +77,37 @@ def _end_with_host(source: int) -> None:
         pass
     time.sleep(GRACE)
     os._exit(1)  # whatever hangs: a write that is cut short is finished by the next one
+
+
+def mcp_options(parser: ArgumentParser) -> None:
+    """Options of `mcp`: none of its own."""
+
+
+def mcp(asked: Namespace) -> int:
+    """Serve the memory to an MCP host over standard input and output.
+
+    The host's configuration starts this command (docs/hosts.md).
+    """
+    from mdmemory.cli.output import is_terminal, opened, warn
+    from mdmemory.mcp import serve
+
+    asked.holder = "mcp"
+    if is_terminal():
+        warn("This command is for MCP hosts, see docs/hosts.md. Ctrl-D ends it.")
+    serve(lambda: opened(asked, automatic=True), index=not _is_read_already(asked))
+    return 0
+
+
+def _is_read_already(asked: Namespace) -> bool:
+    """Whether the host is an OpenCode that already puts MEMORY.md into the prompt."""
+    from mdmemory.cli.output import opened
+    from mdmemory.hosts.opencode.checks import reading
+    from mdmemory.hosts.opencode.places import Place
+
+    if not os.environ.get("OPENCODE"):
+        return False
+    try:
+        project = opened(asked).project
+        return not reading(Place(project.root, project.store))
+    except MdmemoryError:
+        return False  # no store yet, or an unreadable configuration

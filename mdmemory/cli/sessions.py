@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import emit, opened, plural, warn
 from mdmemory.config import person
-from mdmemory.errors import UsageError
+from mdmemory.errors import NotFound, UsageError
+from mdmemory.memory import Memory
 from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
 
@@ -21,27 +23,27 @@ def session_options(parser: ArgumentParser) -> None:
     """Options of `session`."""
     parser.add_argument(
         "action", choices=["list", "show", "sweep"], metavar="ACTION",
-        help="list: what there is, newest first; show: what is kept of one; sweep: remove what is "
-        "old or too much of that",
+        help="list: the sessions, newest first; show: what is stored about one; sweep: delete old "
+        "session data",
     )  # fmt: skip
-    parser.add_argument("id", nargs="?", metavar="ID",
-                        help="show: a session, or an output shown in part (o-...)")  # fmt: skip
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help="show: a session, or a shortened output (o-...)"
+    )
 
 
 def session(asked: Namespace) -> int:
-    """The sessions of this project in OpenCode and Claude Code, how far each was read, and what is
-    kept of one besides: core blocks, working memory, files, errors, decisions."""
-    from mdmemory.cli import session_state
+    """List the sessions of this project in OpenCode and Claude Code, and how far each was read; or
+    show what is stored about one: core blocks, working memory, files, errors, decisions."""
     from mdmemory.transcripts.sources import sessions
 
     asked.holder = "session"
     memory = opened(asked)
     if asked.id and asked.action != "show":
-        raise UsageError(f"`session {asked.action}` takes no id.", "`session show ID` does.")
+        raise UsageError(f"`session {asked.action}` takes no ID.", "`session show ID` does.")
     if asked.action == "show":
-        return session_state.show(memory, asked.id, asked.json)
+        return _show(memory, asked.id, asked.json)
     if asked.action == "sweep":
-        return session_state.sweep(memory, asked.json)
+        return _sweep(memory, asked.json)
     project = memory.project
     there = sessions(person.hosts(), session_folders(project))
     rows = _rows(project, there.found)
@@ -50,7 +52,7 @@ def session(asked: Namespace) -> int:
     else:
         _tell(rows)
     for problem in there.problems:
-        warn(f"OpenCode's sessions are missing here. {problem.message} {problem.hint}")
+        warn(f"OpenCode's sessions cannot be listed. {problem.message} {problem.hint}")
     return 1 if there.problems else 0
 
 
@@ -70,7 +72,7 @@ def _rows(project: Project, found: tuple[Session, ...]) -> list[dict[str, Any]]:
 
 def _watermarks(project: Project, sessions: list[str]) -> dict[str, str]:
     if not sessions or not os.path.lexists(project.state_file):
-        return {}  # nothing was read yet, and looking is no reason to make the file
+        return {}  # nothing was read yet, and do not create the file only to look
     from mdmemory.store.state import State
 
     with State(project.state_file, warn) as state:
@@ -95,4 +97,100 @@ def _tell(rows: list[dict[str, Any]]) -> None:
     if rows:
         print("Read one: `mdmemory extract --session ID`.")
     else:
-        print("No session of OpenCode or Claude Code in this project has a turn.")
+        print("No sessions of OpenCode or Claude Code in this project.")
+
+
+# --- what is kept of one session ---------------------------------------------------------------
+
+
+def _show(memory: Memory, id: str | None, as_json: bool) -> int:
+    """Show what is stored about a session, or the whole of a shortened output."""
+    if not id:
+        raise UsageError("`session show` needs an ID.", "`mdmemory session list` shows them.")
+    if id.startswith("o-"):
+        return _output(memory, id, as_json)
+    found = _kept(memory, id)
+    if as_json:
+        emit(found)
+    else:
+        _tell_kept(found)
+    return 0
+
+
+def _sweep(memory: Memory, as_json: bool) -> int:
+    """Delete old session data."""
+    done = memory.sweep()
+    if as_json:
+        emit(asdict(done))
+    else:
+        print(
+            f"Removed {plural(done.files, 'file')} ({done.bytes:,} bytes) and the data of "
+            f"{plural(done.sessions, 'session')}."
+        )
+        if done.errors:
+            print(f"{plural(done.errors, 'file')} could not be removed.")
+    return 1 if done.errors else 0
+
+
+def _output(memory: Memory, id: str, as_json: bool) -> int:
+    from mdmemory.session import storage
+
+    text = storage.get_output(memory.project.private / storage.FOLDER, id)
+    if as_json:
+        emit({"id": id, "text": text})
+    else:
+        print(text)
+    return 0
+
+
+def _kept(memory: Memory, session: str) -> dict[str, Any]:
+    from mdmemory.session.promotion import journal
+    from mdmemory.session.working import entries, id_of
+    from mdmemory.store.state import State
+
+    if not os.path.lexists(memory.project.state_file):  # do not create the file only to look
+        raise _nothing(session)
+    with memory.session(session) as own, State(memory.project.state_file) as state:
+        hot, items = own.hot(), entries(own.working())
+        promotions = journal(state, session)
+        found = {
+            "id": session,
+            "core": own.core_read(),
+            "working": [
+                {"id": id_of(place, item.text), "slot": place, "content": item.text}
+                for place, item in items
+            ],
+            "hot": hot.document(),
+            "promotions": [
+                {"type": each.type, "content": each.text, "since": each.since,
+                 "attempts": each.attempts, "outcome": each.outcome or "to do"}
+                for each in promotions
+            ],
+        }  # fmt: skip
+    if not (found["core"] or items or hot.turn or hot.decisions or promotions):
+        raise _nothing(session)
+    return found
+
+
+def _nothing(session: str) -> NotFound:
+    return NotFound(
+        f"Nothing is stored about a session {session[:80]}.",
+        "OpenCode's plugin stores it while a session runs; `mdmemory session list` shows the ids.",
+    )
+
+
+def _tell_kept(found: dict[str, Any]) -> None:
+    hot = found["hot"]
+    sections = {
+        "core": [f"{name}: {text}" for name, text in found["core"].items()],
+        "working": [f"{each['id']} {each['slot']}: {each['content']}" for each in found["working"]],
+        "files": [f"{each['path']} ({each['action']}, {each['count']}x)" for each in hot["files"]],
+        "errors": [
+            f"[{each['category']}, {each['status']}] {each['summary']}" for each in hot["errors"]
+        ],
+        "decisions": hot["decisions"],
+        "promotions": [f"{each['outcome']}: {each['content']}" for each in found["promotions"]],
+    }
+    for title, lines in sections.items():
+        if lines:
+            print("\n".join([f"{title}:", *(f"  {each}" for each in lines)]))

@@ -1,52 +1,79 @@
-"""The command that makes a project remember: init."""
+"""The command that creates a store and connects OpenCode: init."""
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory.cli import opencode, planner_choice
-from mdmemory.cli.output import emit
+from mdmemory import assets
+from mdmemory.cli.output import emit, is_terminal
 from mdmemory.config import person
-from mdmemory.errors import NotFound, UsageError
+from mdmemory.config.table import DEFAULT_STORE
+from mdmemory.errors import BadSetting, MdmemoryError, NotFound, UsageError
+from mdmemory.files import read_regular, write_atomic
 from mdmemory.memory import Memory
+from mdmemory.store.project import PRIVATE, Project
 
 if TYPE_CHECKING:  # only a shape here
     from mdmemory.actions.setup import Setup
 
 
+# The choices, and what each sends.
+PLANNERS = {
+    "offline": "no model, nothing is sent; only what you ask to remember is stored",
+    "opencode": "sends your sessions, and your notes at a compaction, to the provider that your "
+    "OpenCode uses",
+    "openai": "sends the same to an OpenAI-compatible server (OPENAI_BASE_URL, OPENAI_API_KEY)",
+}
+_PLANNER_LINE = re.compile(r"^[ \t]*planner[ \t]*=.*$", re.M)
+_TABLE = re.compile(r"^[ \t]*\[", re.M)
+
+
 def init_options(parser: ArgumentParser) -> None:
     """Options of `init`."""
-    parser.add_argument("dir", nargs="?", metavar="DIR", help="the project root (default: here)")
-    parser.add_argument("--own-repo", action="store_true",
-                        help="keep the store in a git repository of its own")  # fmt: skip
-    wide = "a store for all projects, wired into your own OpenCode folder"
+    parser.add_argument(
+        "dir", nargs="?", metavar="DIR", help="the project (default: the current folder)"
+    )
+    parser.add_argument(
+        "--own-repo", action="store_true", help="give the store its own git repository"
+    )
+    wide = "create your personal store, for all projects, and connect OpenCode to it"
     parser.add_argument("--user", action="store_true", help=wide)
-    parser.add_argument("--opencode", action="store_true",
-                        help="let OpenCode read the memory of this project")  # fmt: skip
-    parser.add_argument("--mcp", action="store_true",
-                        help="with --opencode: an MCP server in place of the plugin")  # fmt: skip
-    parser.add_argument("--no-npm", action="store_true",
-                        help="no npm install in your configuration folder either")  # fmt: skip
-    parser.add_argument("--planner", choices=tuple(planner_choice.CHOICES),
-                        help="who plans and reads; all but offline send text")  # fmt: skip
-    parser.add_argument("--dry-run", action="store_true",
-                        help="with --opencode: tell, and write nothing of it")  # fmt: skip
-    parser.add_argument("--git-hooks", action="store_true",
-                        help="a line in git hooks that keeps MEMORY.md up to date")  # fmt: skip
-    parser.add_argument("--remove", action="store_true",
-                        help="take back the hooks and OpenCode's files; notes stay")  # fmt: skip
+    parser.add_argument(
+        "--opencode", action="store_true", help="connect OpenCode to this project's memory"
+    )
+    parser.add_argument(
+        "--mcp", action="store_true", help="with --opencode: an MCP server instead of the plugin"
+    )
+    parser.add_argument(
+        "--no-npm", action="store_true", help="with --opencode: skip OpenCode's npm install"
+    )
+    parser.add_argument(
+        "--planner", choices=tuple(PLANNERS), help="who reads sessions; all but offline send text"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="with --opencode: show what would be written"
+    )
+    parser.add_argument(
+        "--git-hooks", action="store_true", help="let git hooks keep MEMORY.md up to date"
+    )
+    parser.add_argument(
+        "--remove",
+        action="store_true",
+        help="remove what init added to git and OpenCode; notes stay",
+    )
 
 
 def init(asked: Namespace) -> int:
-    """Make a store (default DIR/notes/memory, or --store PATH inside DIR), in one commit."""
+    """Create a store in DIR/notes/memory, or in --store PATH inside DIR, in one commit."""
     _refuse_nonsense(asked)
     root = person.places().personal_root if asked.user else Path(asked.dir or ".")
     if asked.remove:
         return _remove(asked, root)
     if asked.dry_run:
-        return _tell(asked, None, opencode.dry_run(asked, root))
+        return _tell(asked, None, _dry_run(asked, root))
     memory, setup = Memory.init(root, store=asked.store, own_repo=asked.own_repo)
     said = [*setup.said]
     if setup.commit:
@@ -54,15 +81,15 @@ def init(asked: Namespace) -> int:
     elif setup.files:
         said.append(f"Wrote {', '.join(setup.files)}.")
     if asked.opencode or asked.user:
-        said += opencode.wire(asked, memory.project)
+        said += _wire(asked, memory.project)
     if asked.opencode or asked.user or asked.planner:
-        said += opencode.choose(asked, memory.project)
+        said += _choose(asked, memory.project)
     if asked.git_hooks:
         from mdmemory.hosts import git_hooks
 
         said += git_hooks.install(memory.project, git_hooks.command())
     if not said:
-        said.append(f"{setup.project.store} is a store already; nothing was changed.")
+        said.append(f"{setup.project.store} is already a store; nothing changed.")
     elif setup.files:
         said.append(f"The store is {setup.project.store}. Next: `mdmemory add --help`.")
     return _tell(asked, setup, said)
@@ -77,8 +104,8 @@ def _refuse_nonsense(asked: Namespace) -> None:
     wired = asked.opencode or asked.user
     if (asked.mcp or asked.no_npm or asked.dry_run) and not wired:
         raise UsageError(
-            "--mcp, --no-npm and --dry-run say how OpenCode is wired.",
-            "Add --opencode, or --user.",
+            "--mcp, --no-npm and --dry-run need --opencode or --user.",
+            "Add one of them.",
         )
     if asked.remove and (asked.own_repo or asked.opencode or asked.git_hooks or asked.planner):
         raise UsageError(
@@ -101,14 +128,14 @@ def _tell(asked: Namespace, setup: Setup | None, said: list[str]) -> int:
 
 
 def _remove(asked: Namespace, root: Path) -> int:
-    """Unwire a project; the notes and the store stay."""
+    """Remove what `init` added to git's hooks and to OpenCode; the notes and the store stay."""
     from mdmemory.hosts import git_hooks
 
     if not root.is_dir():
-        raise NotFound(f"There is no folder {root}.", "Name the project's folder.")
+        raise NotFound(f"No such folder: {root}.", "Name the project's folder.")
     project = Memory.open(root, store=asked.store).project
-    said = opencode.unwire(project, personal=asked.user) + git_hooks.remove(project)
-    said += [f"The notes stay in {project.store}."] if said else ["There was nothing to remove."]
+    said = _unwire(project, personal=asked.user) + git_hooks.remove(project)
+    said += [f"The notes stay in {project.store}."] if said else ["Nothing to remove."]
     if asked.json:
         emit({
             "root": str(project.root), "store": str(project.store), "commit": None, "files": [],
@@ -117,3 +144,119 @@ def _remove(asked: Namespace, root: Path) -> int:
     else:
         print("\n".join(said))
     return 0
+
+
+# --- OpenCode ----------------------------------------------------------------------------------
+
+
+def _wire(asked: Namespace, project: Project) -> list[str]:
+    """Write our files for OpenCode; return messages."""
+    return _install(asked, project.root, project.store, project.prepare_private())
+
+
+def _dry_run(asked: Namespace, root: Path) -> list[str]:
+    """Messages about what would be written; nothing is."""
+    root = root.resolve()
+    store = _store_of(root) or root / (asked.store or DEFAULT_STORE)
+    said = [] if store.is_dir() else [f"Would create a store in {store}."]
+    return said + _install(asked, root, store, root / PRIVATE) or ["Nothing to do."]
+
+
+def _store_of(root: Path) -> Path | None:
+    """The store that the project already has, if any."""
+    try:
+        project = Memory.open(root).project if root.is_dir() else None
+    except MdmemoryError:
+        return None
+    return project.store if project and project.root == root else None
+
+
+def _unwire(project: Project, *, personal: bool) -> list[str]:
+    """Remove all that we wrote for OpenCode; return messages."""
+    from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode.places import Place
+
+    folder = person.opencode_folder() if personal else None
+    place = Place(project.root, project.store, folder)
+    return wiring.remove(place, record=project.prepare_private())
+
+
+def _install(asked: Namespace, root: Path, store: Path, record: Path) -> list[str]:
+    from mdmemory.hosts import git_hooks
+    from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode.files import Wanted
+    from mdmemory.hosts.opencode.places import Place
+
+    personal = Place(root, store, person.opencode_folder())
+    place = personal if asked.user else Place(root, store)
+    wanted = Wanted(assets.read("protocol/PROTOCOL.md"), git_hooks.command())
+    said = wiring.install(place, wanted, record=record, mcp=asked.mcp, dry_run=asked.dry_run)
+    if asked.no_npm and not asked.mcp and not asked.dry_run:
+        said += wiring.spare_npm(personal)
+    return said
+
+
+def _choose(asked: Namespace, project: Project) -> list[str]:
+    """Write the chosen planner to the settings, ask for it at a terminal, or say how to choose."""
+    file = person.places().personal_settings
+    planner = asked.planner
+    if planner is None and project.settings.origins.get("planner", "default") != "default":
+        return []
+    if planner is None and not (asked.json or not is_terminal()):
+        planner = _ask()
+    if planner is None:
+        return ["No model reads your sessions. To choose one: `mdmemory init --planner NAME`."]
+    if not choose_planner(file, planner):
+        return []
+    return [f"Wrote planner = {planner} to {file}: {PLANNERS[planner]}."]
+
+
+def _ask() -> str:
+    """The planner that the person chooses; an empty line means offline."""
+    print("Which model should find facts in your sessions and plan compactions?")
+    for name, what in PLANNERS.items():
+        print(f"  {name:<9} {what}.")
+    while True:
+        answer = input("planner [offline]: ").strip() or "offline"
+        if answer in PLANNERS:
+            return answer
+        print(f"Choose one of {', '.join(PLANNERS)}.")
+
+
+def choose_planner(file: Path, planner: str) -> bool:
+    """Write `planner` into the settings `file`, leaving every other byte. False: it was there.
+
+    Raises BadSetting if the file is not valid TOML.
+    """
+    before = read_regular(file).decode("utf-8", "replace") if file.is_file() else ""
+    if _parsed(file, before).get("planner") == planner:
+        return False
+    line = f'planner = "{planner}"'
+    table = _TABLE.search(before)
+    top = before[: table.start()] if table else before
+    if _PLANNER_LINE.search(top):
+        top = _PLANNER_LINE.sub(line, top, count=1)
+    else:
+        top += ("" if not top or top.endswith("\n") else "\n") + line + "\n"
+    after = top + (before[table.start() :] if table else "")
+    if _parsed(file, after) != {**_parsed(file, before), "planner": planner}:
+        raise BadSetting(
+            f"{file} could not be changed without changing other settings.",
+            f"Write `{line}` into it by hand, above the first [table].",
+        )
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(file, after.encode(), mode=_mode(file))
+    return True
+
+
+def _mode(file: Path) -> int:
+    return file.stat().st_mode & 0o777 if file.exists() else 0o600
+
+
+def _parsed(file: Path, text: str) -> dict[str, object]:
+    import tomllib  # only where a planner is chosen
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise BadSetting(f"{file} is not valid: {problem}.", "Correct it first.") from problem

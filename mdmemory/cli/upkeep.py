@@ -1,4 +1,4 @@
-"""Commands on the store as a whole: index, status, doctor."""
+"""Commands on the store as a whole: index, status, doctor, trust."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 from mdmemory.cli.output import emit, opened, plural
 from mdmemory.config import person
+from mdmemory.errors import NotFound
+from mdmemory.files import digest
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory
 from mdmemory.store.store import INDEX
@@ -15,11 +17,13 @@ from mdmemory.store.store import INDEX
 
 def index_options(parser: ArgumentParser) -> None:
     """Options of `index`."""
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when stale")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 if it is out of date"
+    )
 
 
 def index(asked: Namespace) -> int:
-    """Bring MEMORY.md up to date with the notes."""
+    """Update MEMORY.md from the notes."""
     asked.holder = "index"
     memory = opened(asked)
     state = memory.index(check=asked.check)
@@ -28,9 +32,11 @@ def index(asked: Namespace) -> int:
     if asked.json:
         emit({"path": str(path), "changed": changed, "listed": listed, "total": total})
     elif asked.check:
-        print(f"{path} is stale: run `mdmemory index`." if changed else f"{path} is up to date.")
+        print(
+            f"{path} is out of date: run `mdmemory index`." if changed else f"{path} is up to date."
+        )
     else:
-        done = f"Rewrote {path}" if changed else f"{path} is up to date"
+        done = f"Updated {path}" if changed else f"{path} is up to date"
         print(f"{done}: {listed} of {plural(total, 'note')}.")
     return 1 if asked.check and changed else 0
 
@@ -40,7 +46,7 @@ def status_options(parser: ArgumentParser) -> None:
 
 
 def status(asked: Namespace) -> int:
-    """The store at a glance: what it holds, what is due, and where text is sent."""
+    """Show the store, what is due, and where text is sent."""
     from mdmemory import protocol
 
     asked.holder = "status"
@@ -52,16 +58,20 @@ def status(asked: Namespace) -> int:
     print(f"store       {report['store']}")
     print(f"git         {report['git']}")
     print(f"notes       {report['notes']}, {report['listed']} in the index")
-    print(f"to look at  {plural(report['conflicts'], 'conflict')}, {report['held']} held, "
+    print(f"review      {plural(report['conflicts'], 'conflict')}, {report['held']} on hold, "
           f"{report['unconfirmed']} unconfirmed")  # fmt: skip
     for line in _inbox(memory, report["inbox"]["pending"]):
         print(f"inbox       {line}")
     for each in report["waiting"]:
-        print(f"waiting     {each['subject']} ({', '.join(each['files'])}): kept in git; the next "
-              "mdmemory command that you type commits it")  # fmt: skip
+        print(
+            f"waiting     {each['subject']} ({', '.join(each['files'])}): stored in git; your "
+            "next mdmemory command commits it to the branch"
+        )
     if report["unread"]:
-        print(f"unreadable  {', '.join(report['unread'])}: left as they are, and in no commit of "
-              "ours; `mdmemory doctor` says why")  # fmt: skip
+        print(
+            f"unreadable  {', '.join(report['unread'])}: skipped and never committed "
+            "by mdmemory; `mdmemory doctor` says why"
+        )
     print(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
     settings = memory.project.settings
     print(f"planner     {report['planner']}: text is sent {_to(report)}")
@@ -74,16 +84,16 @@ def status(asked: Namespace) -> int:
 
 
 def _inbox(memory: Memory, pending: int) -> list[str]:
-    """What waits to be written, or for a person."""
+    """Lines about requests not stored yet, and facts to review."""
     said = []
     if files := memory.kept_wishes():
         count = f"{len(files)} wish{'' if len(files) == 1 else 'es'}"
         said.append(
-            f"{count} of yours not written yet, kept in {files[0].parent}; the next command that "
-            "writes takes along what fits into a note"
+            f"{count} not stored yet, kept in {files[0].parent}; the next command that writes "
+            "stores them"
         )
     if pending:
-        said.append(f"{plural(pending, 'candidate')} for you to look at: `mdmemory pending`")
+        said.append(f"{plural(pending, 'fact')} to review: `mdmemory pending`")
     return said
 
 
@@ -133,11 +143,11 @@ def _report(memory: Memory) -> dict[str, Any]:
 
 def doctor_options(parser: ArgumentParser) -> None:
     """Options of `doctor`."""
-    parser.add_argument("--fix", action="store_true", help="mend first what is safe to mend")
+    parser.add_argument("--fix", action="store_true", help="first fix what is safe to fix")
 
 
 def doctor(asked: Namespace) -> int:
-    """What may be wrong with the store and its wiring, each with what to do."""
+    """Find problems of the store and its connection to OpenCode, each with its fix."""
     asked.holder = "doctor"
     memory = opened(asked)
     rows = [asdict(finding) for finding in memory.doctor(fix=asked.fix)]
@@ -153,14 +163,14 @@ def doctor(asked: Namespace) -> int:
             print(f"{row['level']}: {row['path'] + ': ' if row['path'] else ''}{row['message']}")
         fixable = sum(row["fixable"] for row in rows)
         if fixable and not asked.fix:
-            print(f"`mdmemory doctor --fix` mends {fixable} of these.")
+            print(f"`mdmemory doctor --fix` fixes {fixable} of these.")
         if not rows:
-            print(f"{memory.project.store} has nothing wrong.")
+            print(f"No problems in {memory.project.store}.")
     return 1 if failed else 0
 
 
 def _opencode(memory: Memory) -> list[str]:
-    """What stands between this store and OpenCode."""
+    """Problems between this store and OpenCode."""
     from mdmemory.hosts import git_hooks
     from mdmemory.hosts.opencode import bridge_log, checks, wiring
     from mdmemory.hosts.opencode.places import Place
@@ -174,3 +184,66 @@ def _opencode(memory: Memory) -> list[str]:
         *bridge_log.findings(project),
         *checks.version_findings(project, person.places().environment),
     ]
+
+
+def trust_options(parser: ArgumentParser) -> None:
+    """Options of `trust`."""
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--check",
+        action="store_true",
+        help="change nothing; exit 1 if the edited file is not trusted",
+    )
+    what.add_argument("--forget", action="store_true", help="stop trusting it")
+
+
+def trust(asked: Namespace) -> int:
+    """Let models read this project's edited PROTOCOL.md as it is now. Read it first."""
+    from mdmemory import protocol
+
+    asked.holder = "trust"
+    root = opened(asked).project.root
+    path, record = root / protocol.OVERRIDE, protocol.trust()
+    data = protocol.edited(root)
+    if asked.forget:
+        return _tell(asked, data, False, _FORGOTTEN if record.forget(path) else _UNKNOWN)
+    if data is None:
+        if asked.check:
+            return _tell(asked, None, False, "The built-in protocol is used.")
+        raise NotFound(
+            f"This project has no edited {protocol.OVERRIDE}: the built-in one is used.",
+            "`mdmemory init --opencode` writes that file; edit it first.",
+        )
+    if asked.check:
+        trusted = record.has(path, data)
+        not_ = "" if trusted else "not "
+        _tell(asked, data, trusted, f"{path} is {not_}trusted on this machine.")
+        return 0 if trusted else 1
+    record.add(path, data)
+    return _tell(asked, data, True, f"Trusted {path}: models read it from now on.{_missing(data)}")
+
+
+_FORGOTTEN = "No longer trusted: the built-in protocol is used."
+_UNKNOWN = "It was not trusted: the built-in protocol is used."
+
+
+def _missing(data: bytes) -> str:
+    from mdmemory import protocol
+
+    missing = protocol.Protocol(data.decode("utf-8")).missing
+    return f" Missing sections come from the built-in one: {', '.join(missing)}." if missing else ""
+
+
+def _tell(asked: Namespace, data: bytes | None, trusted: bool, sentence: str) -> int:
+    if asked.json:
+        emit(
+            {
+                "file": ".opencode/memory/PROTOCOL.md",
+                "edited": data is not None,
+                "digest": digest(data) if data else None,
+                "trusted": trusted,
+            }
+        )
+    else:
+        print(sentence)
+    return 0

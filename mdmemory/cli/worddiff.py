@@ -17,14 +17,14 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u20
 
 
 def render(porcelain: str, *, colour: bool) -> str:
-    """What `git show --word-diff=porcelain` told, file by file."""
+    """The output of `git show --word-diff=porcelain`, rendered file by file."""
     marks = _COLOURS if colour else _SIGNS
     sections = re.split(r"^diff --git ", porcelain, flags=re.MULTILINE)[1:]
     return "\n".join(_file(section, marks) for section in sections)
 
 
 def visible(text: str) -> str:
-    """`text` with what a terminal would obey instead of show made visible; line ends stay."""
+    """`text` with control characters replaced by \ufffd; line ends stay."""
     return _CONTROL.sub("\ufffd", text)
 
 
@@ -39,7 +39,7 @@ def _file(section: str, marks: dict[str, tuple[str, str]]) -> str:
 
 
 def _title(head: str) -> str:
-    """The file and what became of it, from the lines before the first hunk."""
+    """The file's name and whether it is new, removed or renamed."""
     both = head.partition("\n")[0]  # "x.md x.md": of an empty file git names it nowhere else
     name = both[: len(both) // 2]
     told: dict[str, str] = dict(_TOLD.findall(head))

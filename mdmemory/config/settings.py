@@ -1,8 +1,8 @@
-"""Settings: how they are read, and which value counts. What there is stands in `settings_table`.
+"""Reading the settings of the table, and which value wins.
 
 Later wins: default, the person's `~/.config/mdmemory/config.toml`, the project's `mdmemory.toml`,
-environment. A project's file comes with a repository that somebody else may have written, so it
-can name no host, key, program, planner, or path outside the project.
+environment. Somebody else may have written a project's file, so it cannot name a host, a key, a
+program, a planner or a path outside the project.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mdmemory.config.table import TABLE, Setting
 from mdmemory.errors import BadSetting
 
 _BY_NAME = {setting.name: setting for setting in TABLE}
-# Names that only a person's own file may ever hold, whatever version brings them.
+# Names that only a person's own file may contain, in any version.
 _PERSONAL_WORDS = {
     "url", "base_url", "host", "endpoint", "proxy", "key", "api_key", "token", "password",
     "command", "program", "executable", "dsn", "backend", "planner", "extractor", "model",
@@ -27,7 +27,7 @@ _PERSONAL_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The values in force; `origins` says where each comes from ("default", a file, a variable)."""
+    """The values in effect; `origins` names their sources: "default", a file or a variable."""
 
     values: Mapping[str, Any]
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Settings:
         return tuple(filter(None, self.text(name).split(os.pathsep)))
 
     def shown(self, name: str) -> str:
-        """A setting as it may be printed: of a secret only whether it is set."""
+        """A setting as text to print; of a secret only whether it is set."""
         value = self.values[name]
         if _BY_NAME[name].secret or value == "":
             return "set" if value else "not set"
@@ -63,9 +63,9 @@ class Settings:
 def load(
     environment: Mapping[str, str], personal: Path | None = None, project: Path | None = None
 ) -> Settings:
-    """The settings from the two files (either may be missing) and the environment.
+    """The settings from both files (each may be missing) and the environment.
 
-    Raises BadSetting: one sentence that names the place, the setting, and what it may be.
+    Raises BadSetting, which names the file or variable, the setting, and what it must be.
     """
     values: dict[str, Any] = {setting.name: setting.default for setting in TABLE}
     origins = dict.fromkeys(values, "default")
@@ -85,7 +85,7 @@ def load(
 
 
 def _entries(path: Path | None) -> dict[str, object]:
-    """The settings of a file, its tables flattened to dotted names."""
+    """The settings in a file, with dotted names for those in tables."""
     if path is None or not path.is_file():
         return {}
     try:
@@ -94,7 +94,7 @@ def _entries(path: Path | None) -> dict[str, object]:
         why = getattr(problem, "strerror", None) or "it is not UTF-8 text"
         raise BadSetting(f"{path} cannot be read: {why}.", "Check the file.") from problem
     if store := _only_store(text):
-        return {"store": store}  # what `init` writes: spares every command the TOML parser
+        return {"store": store}  # what `init` writes; saves every command the TOML parser
     import tomllib
 
     try:
@@ -104,7 +104,7 @@ def _entries(path: Path | None) -> dict[str, object]:
 
 
 def _only_store(text: str) -> str:
-    """The store, where the text has comments and this setting and nothing else; else ""."""
+    """The store, if the text has nothing but comments and this setting; else ""."""
     found = re.fullmatch(r'(?:\s*+#[^\n]*\n)*+\s*+store = "([^"\\\n]+)"\s*', text)
     return found[1] if found else ""
 
@@ -124,16 +124,16 @@ def _known(name: str, path: Path | None, personal: Path | None, is_project: bool
     names_outside = name.rpartition(".")[2] in _PERSONAL_WORDS
     if is_project and (names_outside or (setting is not None and setting.personal)):
         raise BadSetting(
-            f"{name} stands in {path}, but a project may not choose hosts, keys, programs or "
-            "planners for whoever opens it.",
+            f"{path} sets {name}, but a project may not choose hosts, keys, programs or planners "
+            "for the people who open it.",
             f"Move the line to {personal or '~/.config/mdmemory/config.toml'}.",
         )
     if setting is None:
         import difflib  # only for this message
 
         near = difflib.get_close_matches(name, _BY_NAME, 1)
-        hint = f"Did you mean {near[0]}?" if near else "docs/settings.md lists all settings."
-        raise BadSetting(f"{path} has a setting {name} that mdmemory does not know.", hint)
+        hint = f"Did you mean {near[0]}?" if near else "docs/settings.md lists the settings."
+        raise BadSetting(f"Unknown setting {name} in {path}.", hint)
     return setting
 
 
@@ -142,11 +142,11 @@ def _value(setting: Setting, value: object, place: str) -> Any:
         return setting.read(value)
     except (ValueError, KeyError) as problem:
         raise BadSetting(
-            f"{place} is {_repeated(setting, value)}, but must be {setting.kind}.",
+            f"{place} is {_shown(setting, value)}, but must be {setting.kind}.",
             f"The default is {setting.default or 'not to set it'}.",
         ) from (None if setting.secret else problem)
 
 
-def _repeated(setting: Setting, value: object) -> str:
-    """A bad value as a message may show it; an address may hold a password."""
+def _shown(setting: Setting, value: object) -> str:
+    """A bad value as a message may show it; an address may contain a password."""
     return "unusable" if setting.secret else re.sub(r"//[^/\s]*@", "//…@", repr(value))

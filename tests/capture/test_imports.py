@@ -217,7 +217,7 @@ def test_an_import_tells_first_stores_once_and_is_taken_back_whole(
         told = capsys.readouterr().out
         assert "would store feedback-user-prefers-functional-components.md" in told
         assert "left out (superseded): Old" in told
-        assert "Nothing was stored. To store 2 notes, add --yes." in told
+        assert "Nothing was stored. Add --yes to store 2 notes." in told
     assert git(memory.project.root, "rev-parse", "HEAD") == before
     main(["import", str(path), "--yes", "--json"])
     said = json.loads(capsys.readouterr().out)
@@ -266,7 +266,7 @@ def test_an_export_comes_in_again_as_it_went_out(
     assert main(["export"]) == 0
     shown = capsys.readouterr()
     assert KEY not in shown.out
-    assert "Left out 1 note held back" in shown.err
+    assert "Left out 1 note on hold" in shown.err
     path = put(tmp_path, "export.json", shown.out)
     assert [each["file"] for each in json.loads(shown.out)] == [
         "feedback-tabs.md", "project-sqlite.md",

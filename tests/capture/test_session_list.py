@@ -136,7 +136,7 @@ def test_sub_agents_own_sessions_and_empty_ones_are_not_listed(bench: Bench) -> 
 
 def test_a_machine_without_hosts_has_no_sessions(bench: Bench) -> None:
     assert bench.ask("session", "list") == []
-    assert "No session of OpenCode or Claude Code" in bench.tell("session", "list")
+    assert "No sessions of OpenCode or Claude Code" in bench.tell("session", "list")
     assert not (bench.root / ".mdmemory/state.db").exists(), "looking makes no file"
 
 
@@ -145,7 +145,7 @@ def test_a_host_that_cannot_be_read_hides_no_other(bench: Bench) -> None:
     bench.database.parent.mkdir(parents=True)
     bench.database.write_bytes(b"damaged")
     assert [row["id"] for row in bench.ask("session", "list", code=1)] == [CLAUDE]
-    assert "OpenCode's sessions are missing here. opencode.db is damaged" in bench.tell(
+    assert "OpenCode's sessions cannot be listed. opencode.db is damaged" in bench.tell(
         "session", "list", code=1
     )
 
@@ -229,13 +229,13 @@ def test_extract_wants_either_a_transcript_or_a_session(
     bench: Bench, words: tuple[str, ...]
 ) -> None:
     said = bench.tell("extract", *words, code=2)
-    assert "either --transcript FILE or --session ID" in said
+    assert "Name one session: --transcript FILE or --session ID" in said
 
 
 @pytest.mark.parametrize("seconds", ["-1", "x", "nan", "inf", "1e9"])
 def test_a_time_that_is_none_is_refused(bench: Bench, seconds: str) -> None:
     said = bench.tell("extract", "--session", "ses_1", "--after", seconds, code=2)
-    assert "no number from 0 to 3600" in said
+    assert "not a number from 0 to 3600" in said
 
 
 def test_a_session_that_is_not_there_is_one_sentence(bench: Bench) -> None:

@@ -125,13 +125,13 @@ def told(bench: Bench, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("frobnicate",), "There is no command frobnicate."),
+        (("frobnicate",), "Unknown command: frobnicate."),
         (("lst",), "Did you mean `mdmemory list`?"),
         (("list", "--frobnicate"), "Unrecognized arguments: --frobnicate."),
         (("show",), "NAME"),
         (("add", "x"), "--type, --description"),
         (("log", "-n", "many"), "many is not a whole number"),
-        (("edit", "one"), "Neither a description nor a body"),
+        (("edit", "one"), "Nothing to change."),
         (("add", "x", "--type", "user", "--description", "d"), "The note has no body."),
         (("init", "--user", "here"), "--user cannot be combined with DIR"),
         (("add", "x", "--type", "user", "--description", "d", "--kind", "guess", "b"), "guess"),
@@ -155,8 +155,8 @@ def test_a_wrong_command_says_how_it_is_right(
         (("undo", "--", "--all"), ""),
         (("diff", "nothing"), "`mdmemory log` lists them."),
         (("confirm", "nothing"), "There is no note nothing."),
-        (("extract", "--transcript", "nowhere.json"), "There is no file nowhere.json."),
-        (("compact", "--plan", "nowhere.json"), "There is no file nowhere.json."),
+        (("extract", "--transcript", "nowhere.json"), "No such file: nowhere.json."),
+        (("compact", "--plan", "nowhere.json"), "No such file: nowhere.json."),
         (("demo", "mdmemory.toml"), "not an empty folder"),
         (("demo", "."), "not an empty folder"),
     ],
@@ -287,7 +287,7 @@ def test_what_cannot_be_shown_says_why(
     assert main(["show", "odd"]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.endswith(" Look at the file itself.\n")
+    assert err.endswith(" Open the file itself.\n")
 
 
 def test_links_folders_and_pipes_are_no_notes(
@@ -380,7 +380,7 @@ def test_a_store_that_is_a_link_is_not_followed(
         ('store = "/etc"', "inside the project"),
         ('stor = "x"', "Did you mean store?"),
         ('store = "a" "b"', "not valid TOML"),
-        ("index = 3", "does not know"),
+        ("index = 3", "Unknown setting index"),
     ],
 )
 def test_a_project_setting_that_must_not_be_stops_everything(
@@ -679,7 +679,7 @@ def test_a_folder_or_an_idle_pipe_is_no_input(
 
 @pytest.mark.parametrize(
     ("editor", "says"),
-    [("no-such-editor", "cannot be started"), ("false", "ended with an error")],
+    [("no-such-editor", "cannot be started"), ("false", "editor failed")],
 )
 def test_an_editor_that_fails_changes_nothing_and_keeps_what_was_written(
     bench: Bench, refused: Callable[..., str], tmp_path: Path, editor: str, says: str
@@ -699,5 +699,5 @@ def test_an_edit_that_a_note_may_not_hold_is_kept_beside(
     bench.monkeypatch.setenv("EDITOR", str(script))
     bench.monkeypatch.setattr("mdmemory.cli.notes.is_terminal", lambda: True)
     said = refused("edit", "one")
-    kept = Path(said.split("What you wrote is in ")[1].split(". ")[0])
+    kept = Path(said.split("Your text is in ")[1].split(". ")[0])
     assert "hunter2" in kept.read_text(encoding="utf-8")

@@ -91,7 +91,7 @@ def test_without_a_folder_the_demo_makes_one_and_says_where(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert main(["demo"]) == 0
     (folder,) = tmp_path.iterdir()
-    assert f"A project in {folder}, " in capsys.readouterr().out
+    assert f"A project in {folder} with" in capsys.readouterr().out
 
 
 def test_without_git_the_demo_says_so(

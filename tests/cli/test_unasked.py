@@ -97,7 +97,7 @@ def test_status_and_log_name_what_waits(project: Path, capsys: pytest.CaptureFix
     (each,) = json.loads(capsys.readouterr().out)["waiting"]
     assert each["files"] == [FILE]
     assert main(["status"]) == 0
-    assert f"({FILE}): kept in git" in capsys.readouterr().out
+    assert f"({FILE}): stored in git" in capsys.readouterr().out
     assert main(["log", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["waiting"] for row in rows] == [True, False]

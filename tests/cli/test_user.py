@@ -61,7 +61,7 @@ def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], P
             ("extract --transcript -", "<&-", 1, "The transcript is empty."),
             ("add tea --type user --description Tea", "<&-", 2, "The note has no body."),
             ("list", ">&-", 0, ""),
-            ("list", ">/dev/full", 1, "The answer cannot be written: No space left on device."),
+            ("list", ">/dev/full", 1, "The output cannot be written: No space left on device."),
         ],
         3,
     ),
@@ -83,7 +83,7 @@ def test_a_closed_or_full_stream_is_no_crash(
 @pytest.mark.parametrize(
     ("script", "says", "copies_left"),
     [
-        (': > "$1"', "left nothing", 0),
+        (': > "$1"', "empty file", 0),
         (r'printf "\377\376\300" > "$1"', "no UTF-8 text", 1),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_new_note_that_is_refused_after_the_editor_is_kept_beside(
 ) -> None:
     editor('echo "password: hunter2hunter2" > "$1"')
     _, said = say("add", "door", "--type", "user", "--description", "The door")
-    kept = Path(said.split("What you wrote is in ")[1].split(". ")[0])
+    kept = Path(said.split("Your text is in ")[1].split(". ")[0])
     assert "hunter2" in kept.read_text(encoding="utf-8")
 
 
@@ -130,7 +130,7 @@ def test_an_undo_says_which_notes_went_and_which_came_back(
     Path("talk.txt").write_text("User: remember: the office is in Graz\n", encoding="utf-8")
     assert say("extract", "--transcript", "talk.txt")[0] == 0
     assert "removed: " in say("undo")[1]
-    assert "Nothing new in it" in say("extract", "--transcript", "talk.txt")[1]
+    assert "No new request" in say("extract", "--transcript", "talk.txt")[1]
     say("remove", "tea")
     assert "restored: user-tea.md" in say("undo")[1]
 
@@ -164,7 +164,7 @@ def test_nothing_is_taken_out_of_a_folder_that_is_not_there(
     tmp_path: Path, say: Callable[..., tuple[int, str]]
 ) -> None:
     code, said = say("init", str(tmp_path / "none"), "--remove")
-    assert (code, "There is no folder" in said) == (1, True), said
+    assert (code, "No such folder" in said) == (1, True), said
 
 
 @pytest.mark.parametrize("command", ["list", "init"])

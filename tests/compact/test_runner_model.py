@@ -282,7 +282,7 @@ def test_offline_asks_nobody_whatever_is_chosen(
     assert main(["compact"]) == 1
     told = capsys.readouterr().out
     assert "no plan: There is no key for api.openai.com. Set OPENAI_API_KEY" in told
-    assert "nothing was changed" in told
+    assert "nothing changed" in told
 
 
 @pytest.mark.slow

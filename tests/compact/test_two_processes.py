@@ -57,7 +57,7 @@ def test_while_one_process_compacts_the_other_says_so_and_leaves(
         other, told = command(repository, "--json"), command(repository)
         assert (other.returncode, json.loads(other.stdout)["outcome"]) == (0, "busy")
         assert (told.returncode, told.stderr) == (0, "")
-        assert told.stdout == "Another process is at work; nothing was changed.\n"
+        assert told.stdout == "Another process is writing; nothing changed.\n"
         assert git(repository, "rev-parse", "HEAD") == before
         assert slow.communicate("go on\n", timeout=HUNG)[0] == "applied\n"
     assert git(repository, "log", "-1", "--format=%s").startswith("memory: compact")

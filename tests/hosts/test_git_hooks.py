@@ -295,5 +295,5 @@ def test_init_installs_and_removes_and_keeps_the_notes(
     assert (repository / "notes/memory/a.md").exists()
     assert list(hooks.iterdir()) == []
     assert main(["init", str(repository), "--remove"]) == 0
-    assert capsys.readouterr().out == "There was nothing to remove.\n"
+    assert capsys.readouterr().out == "Nothing to remove.\n"
     assert main(["init", str(repository), "--remove", "--git-hooks"]) == 2

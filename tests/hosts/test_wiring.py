@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from mdmemory.cli import main, planner_choice
+from mdmemory.cli import main
+from mdmemory.cli.setup import choose_planner
 from mdmemory.errors import BadSetting
 from mdmemory.hosts.opencode import checks, wiring
 from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Wanted
@@ -235,16 +236,16 @@ def test_choosing_a_planner_writes_one_line(tmp_path: Path, before: str, after: 
     if before:
         file.parent.mkdir()
         file.write_text(before, encoding="utf-8")
-    assert planner_choice.choose(file, "openai")
+    assert choose_planner(file, "openai")
     assert file.read_text(encoding="utf-8") == after
-    assert not planner_choice.choose(file, "openai")
+    assert not choose_planner(file, "openai")
 
 
 def test_settings_that_are_no_toml_are_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text("planner = [\n", encoding="utf-8")
     with pytest.raises(BadSetting):
-        planner_choice.choose(file, "openai")
+        choose_planner(file, "openai")
     assert file.read_text(encoding="utf-8") == "planner = [\n"
 
 
@@ -256,7 +257,7 @@ def test_a_dry_run_leaves_the_disk_as_it_is(
 ) -> None:
     assert main(["init", str(tmp_path / "new"), "--opencode", "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "Would make a store in" in said
+    assert "Would create a store in" in said
     assert "A dry run writes nothing" in said
     assert list(tmp_path.iterdir()) == []
 

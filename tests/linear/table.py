@@ -400,7 +400,7 @@ SPARED = {
     "compact.result": "a date of a note",
     "cli.search": "what a person types",
     "hosts.git_hooks": "the first line of a person's own hook",
-    "cli.planner_choice": "a person's own settings",
+    "cli.setup": "a person's own settings",
     "hosts.opencode.checks": "our own plugin, and the version of a client",
     "hosts.opencode.places": "a path in a person's own configuration",
     "search.ranking": "ten characters of a date",

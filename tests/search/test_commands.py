@@ -80,7 +80,7 @@ def test_matches_are_marked_on_a_terminal_only(say: Say, monkeypatch: pytest.Mon
 
 
 def test_no_hit_is_no_failure(say: Say) -> None:
-    assert say("search", "zebra") == (0, "Nothing was found.\n", "")
+    assert say("search", "zebra") == (0, "No matches.\n", "")
     assert json.loads(say("search", "zebra", "--json")[1]) == {"mode": "keyword", "hits": []}
     code, _, err = say("search", "?")
     assert (code, err) == (0, "mdmemory: There is no word in the query to look for.\n")
@@ -119,9 +119,9 @@ def test_get_prints_the_lines_as_they_stand(say: Say, store: Path) -> None:
 
 
 def test_rebuild_says_what_it_made(say: Say, store: Path) -> None:
-    done = f"anew from 2 notes in {store} (2 pieces).\n"
-    assert say("rebuild")[1] == f"Made MEMORY.md and the search database {done}"
-    assert say("rebuild", "--db")[1] == f"Made the search database {done}"
+    done = f"from 2 notes in {store} (2 pieces).\n"
+    assert say("rebuild")[1] == f"Rebuilt MEMORY.md and the search database {done}"
+    assert say("rebuild", "--db")[1] == f"Rebuilt the search database {done}"
 
 
 @pytest.mark.slow

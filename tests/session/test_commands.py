@@ -66,7 +66,7 @@ def test_a_person_sees_what_is_kept_and_sweeps_it(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["session", "show", "ses_1"]) == 1
-    assert "Nothing is kept of a session ses_1." in capsys.readouterr().err
+    assert "Nothing is stored about a session ses_1." in capsys.readouterr().err
     assert not (memory.project.private / "state.db").exists()
     with memory.session("ses_1") as own:
         own.core_update("goal", "Ship it", "replace", now=NOW)

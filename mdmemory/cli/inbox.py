@@ -1,0 +1,125 @@
+"""Commands on what waits for a person: pending facts and conflicts."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from mdmemory.cli.output import emit, opened, warn
+from mdmemory.errors import UsageError
+from mdmemory.memory import Memory
+
+
+def pending_options(parser: ArgumentParser) -> None:
+    """Options of `pending`."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=["accept", "drop"],
+        help="store the fact as a note, or delete it",
+    )
+    parser.add_argument("id", nargs="?", metavar="ID", help="such as p-1a2b3c4d")
+
+
+def pending(asked: Namespace) -> int:
+    """List facts that a model proposed without proof. They are kept for 30 days."""
+    asked.holder = "pending"
+    memory = opened(asked)
+    if asked.action is None:
+        return _list_pending(memory, asked.json)
+    if asked.id is None:
+        raise UsageError(
+            f"`pending {asked.action}` needs an ID.", "`mdmemory pending` lists the ids."
+        )
+    if asked.action == "drop":
+        gone = memory.drop(asked.id)
+        if asked.json:
+            emit({"id": asked.id})
+        else:
+            print(f"Dropped: {gone.description}")
+        return 0
+    done = memory.accept(asked.id)
+    if asked.json:
+        emit({
+            "file": done.file, "name": done.name, "digest": done.digest,
+            "commit": done.written.commit,
+        })  # fmt: skip
+    else:
+        print(f"{'Already stored in' if done.same else 'Stored'} {done.file}.")
+    return 0
+
+
+def _list_pending(memory: Memory, as_json: bool) -> int:
+    found = memory.pending()
+    if as_json:
+        emit([
+            {
+                "id": each.id, "type": each.type, "name": each.name,
+                "description": each.description, "body": each.body, "session": each.session,
+                "since": each.since, "reasons": [*each.reasons],
+            }
+            for each in found
+        ])  # fmt: skip
+        return 0
+    for each in found:
+        print(f"{each.id}  {each.type}: {each.description}  ({', '.join(each.reasons)})")
+    if found:
+        print("Next: `mdmemory pending accept ID` or `mdmemory pending drop ID`.")
+    else:
+        print("No pending facts.")
+    return 0
+
+
+def conflicts_options(parser: ArgumentParser) -> None:
+    """Options of `conflicts`."""
+    parser.add_argument("action", nargs="?", choices=["resolve"], help="resolve one")
+    parser.add_argument("id", nargs="?", metavar="ID", help="such as c-1a2b3c4d")
+    parser.add_argument("--keep", metavar="NAME", help="keep this note and remove the other")
+    parser.add_argument("--both", action="store_true", help="keep both: they do not contradict")
+
+
+def conflicts(asked: Namespace) -> int:
+    """List contradictions between notes. Only you resolve them."""
+    asked.holder = "conflicts"
+    memory = opened(asked)
+    if asked.action is None:
+        if asked.keep or asked.both:
+            raise UsageError(
+                "No conflict named.", "Run `mdmemory conflicts resolve ID --keep NAME`."
+            )
+        return _list_conflicts(memory, asked.json)
+    if asked.id is None or bool(asked.keep) == asked.both:
+        raise UsageError(
+            "`conflicts resolve` needs an ID and either --keep NAME or --both.",
+            "`mdmemory conflicts` lists the ids.",
+        )
+    done = memory.resolve(asked.id, keep=asked.keep)
+    for file, why in done.written.kept:
+        warn(f"{file} was not changed: {why}.")
+    if asked.json:
+        emit({"id": asked.id, "removed": [*done.removed], "commit": done.written.commit})
+    else:
+        for file in done.removed:
+            print(f"Removed {file}; `mdmemory undo {done.written.id}` brings it back.")
+        print(f"Resolved {asked.id}.")
+    return 1 if done.written.kept else 0
+
+
+def _list_conflicts(memory: Memory, as_json: bool) -> int:
+    found = memory.conflicts()
+    if as_json:
+        emit([
+            {
+                "id": each.entry.id, "files": [*each.entry.files], "why": each.entry.why,
+                "since": each.entry.since, "stale": each.stale,
+            }
+            for each in found
+        ])  # fmt: skip
+        return 0
+    for each in found:
+        mark = "  (a note has changed since)" if each.stale else ""
+        print(f"{each.entry.id}  {' × '.join(each.entry.files)}: {each.entry.why}{mark}")
+    if found:
+        print("Next: `mdmemory conflicts resolve ID --keep NAME`, or `--both`.")
+    else:
+        print("No conflicts.")
+    return 0
