@@ -168,11 +168,11 @@ OUTSIDE = """\
 | variable | what it does |
 |---|---|
 | `MDMEMORY_STORE` | the store or project to use, like `--store` |
-| `XDG_CONFIG_HOME` | the folder of your own file and of OpenCode's configuration (default `~/.config`) |
-| `XDG_DATA_HOME` | the folder of your personal store and of OpenCode's sessions (default `~/.local/share`) |
+| `XDG_CONFIG_HOME` | the folder of your own file and OpenCode's own (default `~/.config`) |
+| `XDG_DATA_HOME` | the folder of your store and OpenCode's sessions (default `~/.local/share`) |
 | `OPENCODE_DB` | the name of OpenCode's database there (default `opencode.db`) |
 | `CLAUDE_CONFIG_DIR` | the folder of Claude Code's sessions (default `~/.claude`) |
-| `XDG_STATE_HOME` | the folder of mdmemory's `error.log` and `trusted.json` (default `~/.local/state`) |
+| `XDG_STATE_HOME` | the folder of `error.log` and `trusted.json` (default `~/.local/state`) |
 | `MDMEMORY_DISABLE` | turns off the git hooks, OpenCode's plugin and its bridge |
 | `MDMEMORY_DEBUG` | a file for the log of `--verbose`; `1`: standard error |
 | `NO_COLOR` | turns off colours |

@@ -32,8 +32,9 @@ RUN = "from mdmemory.cli import run; raise SystemExit(run())"
 def table(heading: str) -> list[list[str]]:
     """The rows of the first table under a heading, without its head."""
     section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    rows = [line for line in section.split("\n") if line.startswith("|")][2:]
-    assert rows
+    first = re.search(r"(?:^\|.*\n)+", section, re.MULTILINE)
+    assert first
+    rows = first[0].splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
 
 
