@@ -164,6 +164,17 @@ def test_a_pass_that_is_not_due_asks_no_planner(shop: Shop) -> None:
     assert shop.run(Acting(asked), if_due=True).outcome == "not_due"
 
 
+def test_a_pass_that_another_made_meanwhile_is_not_made_again(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.write(TEA, TEA_TOO)
+    answers = iter(["it is time", None])
+    monkeypatch.setattr(Compactor, "due", lambda self: next(answers))
+    before = shop.git("rev-parse", "HEAD")
+    assert shop.run(Offline(), if_due=True).outcome == "not_due"
+    assert shop.git("rev-parse", "HEAD") == before
+
+
 # --- one pass
 
 

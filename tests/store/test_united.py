@@ -69,6 +69,14 @@ def test_a_note_without_a_head_gets_one() -> None:
     assert found.body == "Tea."
 
 
+def test_a_head_without_metadata_gets_it_for_a_key_of_it_alone() -> None:
+    bare = parse("---\nname: a\n---\n\nTea.\n", "user-a.md")
+    found = united(bare, [note("tags: [b]\n", "b")])
+    assert head_of(found.text) == "name: a\ntags: [b]\n"
+    found = united(bare, [note("", "b", "  owner: ann\n")])
+    assert head_of(found.text) == "name: a\nmetadata:\n  owner: ann\n"
+
+
 @pytest.mark.parametrize(
     ("mine", "theirs"),
     [
