@@ -36,6 +36,8 @@ HOOK = 20  # letters; a shorter first line says too little to find the note by
 
 _REDACTED = re.compile(r"\[redacted:\w+\]")
 _HEADING = re.compile(r"(?m)^#{1,6}[ \t]+")
+# what begins a heading, quotation, item or code block, and what ends a heading
+_MARKS = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+|[-*+][ \t]+|(?:`{3,}|~{3,})[^`~]*$)?|[ \t]+#+[ \t]*$")
 _WHY = re.compile(r"\bWhy:|原因[：:]")
 _ASKED = re.compile(r"(?:(?<=[.!?。！？\n])|\A)[^.!?。！？\n]*+[?？]")
 _HOW = re.compile(
@@ -138,8 +140,8 @@ def _objections(body: str, heading: str, type: str) -> tuple[str, ...]:
 
 def hook(body: str) -> str:
     """A description for a text: its first line, or where that says too little all in one."""
-    lines = [line.strip("#>*-` \t") for line in body.splitlines()]
-    lines = [line for line in lines if line] or [body]
+    lines = [_MARKS.sub("", line).strip() for line in body.splitlines()]
+    lines = [line for line in lines if re.search(r"\w", line)] or [body]
     first = lines[0] if weight(lines[0]) >= HOOK else " ".join(lines)
     return description_of(first)
 

@@ -67,7 +67,7 @@ class Inbox:
 
     def put(self, asked: Sequence[Asked], session: str, since: str, why: str) -> list[Path]:
         """Keep what was asked for. Raises Unwritable, RepositoryState for a link in its place."""
-        self._prepare()
+        prepare(self.folder)
         key = _made_key(self.key_file)
         paths = []
         for each in asked:
@@ -114,17 +114,20 @@ class Inbox:
             if wish is not None and wish.project == self.project:
                 yield path, wish
 
-    def _prepare(self) -> None:
-        if os.path.lexists(self.folder) and not stat.S_ISDIR(os.lstat(self.folder).st_mode):
-            raise RepositoryState(
-                f"{self.folder} is no folder, and wishes are not kept through links.",
-                f"Move it away: `mv {self.folder} {self.folder}.away`.",
-            )
-        with writing(self.folder):
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            ignore = self.folder / ".gitignore"
-            if not os.path.lexists(ignore):
-                write_atomic(ignore, b"*\n", mode=0o600)
+
+def prepare(folder: Path) -> None:
+    """Make an inbox that git ignores and only its owner reads (0700). Raises RepositoryState where
+    something else has its name, and Unwritable."""
+    if os.path.lexists(folder) and not stat.S_ISDIR(os.lstat(folder).st_mode):
+        raise RepositoryState(
+            f"{folder} is no folder, and nothing is kept through links.",
+            f"Move it away: `mv {folder} {folder}.away`.",
+        )
+    with writing(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if not os.path.lexists(ignore):
+            write_atomic(ignore, b"*\n", mode=0o600)
 
 
 def _made_key(file: Path) -> bytes:

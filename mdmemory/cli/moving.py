@@ -105,7 +105,10 @@ def import_(asked: Namespace) -> int:
     if asked.json:
         added = [{"file": f, "description": d, "from": o} for f, d, o in done.added]
         known = [{"file": file, "from": origin} for file, origin in done.known]
-        emit({"added": added, "known": known, "dropped": done.dropped, "commit": done.commit})
+        emit({
+            "added": added, "known": known, "dropped": done.dropped, "commit": done.commit,
+            "rest": str(done.rest) if done.rest else None,
+        })  # fmt: skip
         return 0
     _tell(done, wet)
     return 0
@@ -120,6 +123,8 @@ def _tell(done: Imported, wet: bool) -> None:
         reasons = each["reasons"]
         assert isinstance(reasons, list)
         print(f"left out ({', '.join(reasons)}): {each['text']}")
+    if done.rest:
+        print(f"What became no note is kept in {done.rest}.")
     if done.commit:
         print(f"{plural(len(done.added), 'note')} in commit {done.commit[:10]}. "
               f"Undo: `mdmemory undo {done.id}`.")  # fmt: skip

@@ -84,7 +84,9 @@ def status(asked: Namespace) -> int:
 
 
 def _inbox(memory: Memory, pending: int) -> list[str]:
-    """Lines about requests not stored yet, and facts to review."""
+    """Lines about requests not stored yet, facts to review, and what imports left over."""
+    from mdmemory.capture.imports import rest  # `index` stands in this module too
+
     said = []
     if files := memory.kept_wishes():
         count = f"{len(files)} wish{'' if len(files) == 1 else 'es'}"
@@ -94,6 +96,9 @@ def _inbox(memory: Memory, pending: int) -> list[str]:
         )
     if pending:
         said.append(f"{plural(pending, 'fact')} to review: `mdmemory pending`")
+    for file in rest.files(memory.project.store):
+        said.append(f"text that an import made no note of, in {file}: add what matters with "
+                    "`mdmemory add`, then delete the file")  # fmt: skip
     return said
 
 
@@ -113,6 +118,7 @@ def _last(report: dict[str, Any]) -> str:
 
 
 def _report(memory: Memory) -> dict[str, Any]:
+    from mdmemory.capture.imports import rest
     from mdmemory.llm.choose import sends_to  # `index` stands in this module too, and is quicker
 
     with memory.state() as known:
@@ -124,7 +130,11 @@ def _report(memory: Memory) -> dict[str, Any]:
         "git": memory.git_state(),
         **memory.counts(),
         "unread": memory.unread(),
-        "inbox": {"wishes": len(memory.kept_wishes()), "pending": len(memory.pending())},
+        "inbox": {
+            "wishes": len(memory.kept_wishes()),
+            "pending": len(memory.pending()),
+            "imports": len(rest.files(memory.project.store)),
+        },
         "waiting": [
             {
                 "id": each.get(ID_TRAILER),

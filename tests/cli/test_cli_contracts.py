@@ -51,7 +51,7 @@ LOGGED = {
 UNDO = {"undone": str, "commit": WORD, "restored": [str], "kept": [{"file": str, "reason": str}]}
 STATUS = {
     "store": str, "git": str, "notes": int, "listed": int, "held": int, "unconfirmed": int,
-    "conflicts": int, "unread": [str], "inbox": {"wishes": int, "pending": int},
+    "conflicts": int, "unread": [str], "inbox": {"wishes": int, "pending": int, "imports": int},
     "waiting": [{"id": str, "subject": str, "files": [str]}], "due": WORD,
     "last": dict | None, "planner": str, "sends_to": WORD,
     "tokens_today": {"input": int, "output": int, "calls": int},

@@ -34,7 +34,7 @@ from mdmemory.capture import (
     whose,
     wordings,
 )
-from mdmemory.capture.imports import incoming, markdown
+from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
 from mdmemory.cli import worddiff
 from mdmemory.compact import meaning_guards, plan, same, text_guards
 from mdmemory.compact import model_planner as plan_answer
@@ -293,7 +293,12 @@ EVERY = (
     row(lambda text: proof.invented("a `b`", [text]), proof, "sources", bounds.MESSAGE, literals),
     row(_prove, proof, "prove"),
     # imports
-    row(lambda text: list(markdown.facts_of(text, "there")), markdown),
+    row(lambda text: list(markdown.of_file(text, "there")), markdown),
+    row(
+        lambda text: list(markdown.of_file(f"---\npermalink: a\n---\n\n{text}", "a")), markdown, "b"
+    ),
+    row(markdown_blocks.blocks, markdown_blocks),
+    row(lambda text: fact_types.type_of_fact(text, "a > b"), fact_types),
     row(incoming.day, incoming, "day"),
     row(incoming.word, incoming, "word"),
     # what a model answers

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mdmemory.capture.imports import exported, markdown, open_mem, working_memory
+from mdmemory.capture.imports import exported, json_memories, markdown, open_mem, working_memory
 from mdmemory.capture.imports.incoming import BadImport, Incoming
-from mdmemory.store.store import INDEX, Store
 
 MAX_BYTES = 64 * 1024 * 1024
 _ASIDE = re.compile(r".*_(?:pressure|compaction|sweep)\.json")  # logs beside the sessions
@@ -23,17 +22,20 @@ def read(path: Path) -> list[Incoming]:
         raise BadImport(
             f"{path} cannot be read ({problem.strerror}).", "Name a file or a folder."
         ) from problem
-    if not found:
+    if not any(fact.text.strip() or fact.description for fact in found):
         raise BadImport(f"{path} holds no memory.", "docs/moving.md says what can be imported.")
     return found
 
 
 def _folder(folder: Path) -> Iterator[Incoming]:
-    if Store(folder).files() or (folder / INDEX).is_file():
-        yield from markdown.notes_of(folder)
+    if (folder / ".cursor" / "rules").is_dir():
+        yield from markdown.notes_of(folder / ".cursor" / "rules")
         return
-    if (folder / "memory").is_dir():  # a project's folder of Claude Code
-        yield from _folder(folder / "memory")
+    if (folder / "memory").is_dir() and not any(folder.glob("*.md")):
+        yield from _folder(folder / "memory")  # a project's folder of Claude Code
+        return
+    if markdown.markdown_files(folder):
+        yield from markdown.notes_of(folder)
         return
     for path in sorted(folder.glob("*.json")):
         if not _ASIDE.fullmatch(path.name):
@@ -52,10 +54,13 @@ def _file(path: Path) -> Iterator[Incoming]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise BadImport(f"{path} is not UTF-8 text.", "Save it as UTF-8 first.") from problem
-    if text.lstrip()[:1] in ("{", "["):
+    lines = text.splitlines()
+    if json_memories.is_graph(next((line for line in lines if line.strip()), "")):
+        yield from json_memories.graph_of(lines)
+    elif text.lstrip()[:1] in ("{", "["):
         yield from _json(path, text)
     else:
-        yield from markdown.facts_of(text, path.name)
+        yield from markdown.of_file(text, path.name)
 
 
 def _json(path: Path, text: str) -> Iterator[Incoming]:
@@ -68,6 +73,4 @@ def _json(path: Path, text: str) -> Iterator[Incoming]:
     elif working_memory.is_ours(value):
         yield from working_memory.facts_of(value)
     else:
-        raise BadImport(
-            f"{path} is JSON of no memory that is known.", "docs/moving.md says what is."
-        )
+        yield from json_memories.facts_of(value, path.name)

@@ -16,10 +16,12 @@ from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of, keys_of, name_of
 from mdmemory.capture.fact import hook
 from mdmemory.capture.gate import judge
+from mdmemory.capture.imports import rest
+from mdmemory.capture.imports.fact_types import type_of_fact
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.reading import read
+from mdmemory.capture.imports.rest import Rest
 from mdmemory.capture.settled import judged_first
-from mdmemory.capture.triggers import type_of
 from mdmemory.errors import BadNote
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
@@ -33,13 +35,15 @@ from mdmemory.store.writer import Group, Writer
 @dataclass
 class Imported:
     """What an import did, or would do: `added` are file, description and origin; `known` a note
-    that says it already and the origin; `dropped` objects {"text", "reasons"}, redacted."""
+    that says it already and the origin; `dropped` objects {"text", "reasons"}, redacted and cut,
+    of which `rest` has the whole text, secrets and private parts aside."""
 
     added: list[tuple[str, str, str]] = field(default_factory=list)
     known: list[tuple[str, str]] = field(default_factory=list)
     dropped: list[dict[str, object]] = field(default_factory=list)
     id: str | None = None
     commit: str | None = None
+    rest: Path | None = None  # the file that holds every text that became no note
 
 
 def import_from(writer: Writer, path: Path, today: str, dry_run: bool = False) -> Imported:
@@ -60,10 +64,11 @@ def store_all(
         return desk
 
     def store(desk: _Desk) -> Imported:
+        if desk.rests and not dry_run:
+            desk.done.rest = rest.keep(store_folder, _source(label), desk.rests, today)
         if desk.groups and not dry_run:
             count = f"{len(desk.groups)} note{'' if len(desk.groups) == 1 else 's'}"
-            source = "a file" if names_secret(label) else " ".join(label.split())[:60]
-            subject = f"memory: import {count} from {source}"
+            subject = f"memory: import {count} from {_source(label)}"
             written = writer.write(subject, desk.groups, kind="import")
             desk.done.id, desk.done.commit = written.id, written.commit
             late = {file for file, _ in written.kept}
@@ -71,7 +76,12 @@ def store_all(
             desk.done.dropped += [{"text": file, "reasons": ["note_changed"]} for file in late]
         return desk.done
 
+    store_folder = writer.refresher.store.folder
     return judged_first(writer, judged, store)
+
+
+def _source(label: str) -> str:
+    return "a file" if names_secret(label) else " ".join(label.split())[:60]
 
 
 class _Desk:
@@ -80,6 +90,7 @@ class _Desk:
     def __init__(self, writer: Writer, today: str) -> None:
         self.today, self.done = today, Imported()
         self.groups: list[Group] = []
+        self.rests: list[Rest] = []
         self._is_secret = writer.refresher.is_secret
         catalog, store = writer.refresher.catalog(), writer.refresher.store
         self._taken = taken_names(store, catalog.names)
@@ -88,13 +99,14 @@ class _Desk:
 
     def take(self, fact: Incoming) -> None:
         if max(len(fact.text), len(fact.description), len(fact.name)) > bounds.FACT:
-            self._drop(bounds.beginning(fact.text, limits.MAX_DESCRIPTION), "unfit")
+            self._too_long(fact)
             return
         body = redact(strip_private(unseen.without(fact.text))[0])[0].strip()
         about = description_of(redact(strip_private(unseen.without(fact.description))[0])[0])
-        type, kind = (fact.type, fact.kind) if fact.type else type_of(body)
+        type, kind = (fact.type, fact.kind) if fact.type else type_of_fact(body, fact.origin)
         if why := fact.reason or _objection(fact, body, type):
-            self._drop(body or about, why)
+            whole = body if about in body else f"{about}\n\n{body}".strip()
+            self._drop(whole, why, fact)
         elif same := self._known.get(canonical(body)):
             self.done.known.append((same, fact.origin))
         else:
@@ -115,9 +127,9 @@ class _Desk:
                 metadata=self._metadata(fact),
             )
         except BadNote:
-            return self._drop(body, "unfit")
+            return self._drop(body, "unfit", fact)
         if self._is_secret(text):
-            return self._drop(about, "secret")
+            return self._drop(about, "secret", fact)
         self._taken |= {name.casefold(), file.casefold()}
         self._known |= dict.fromkeys(keys_of(parse(text, file)), file)
         line = f"import {file}: {about}"
@@ -135,9 +147,22 @@ class _Desk:
             "imported_from": "" if names_secret(fact.origin) else description_of(fact.origin),
         }  # fmt: skip
 
-    def _drop(self, text: str, why: str) -> None:
-        told = description_of(redact(text)[0]) or "nothing that can be shown"
+    def _drop(self, text: str, why: str, fact: Incoming) -> None:
+        """Name what becomes no note, and keep its text; of a secret, what is left without it."""
+        clean = redact(text)[0].strip()
+        told = description_of(clean) or "nothing that can be shown"
         self.done.dropped.append({"text": told, "reasons": why.split()})
+        if clean and why not in ("empty", "private") and says_something(clean):
+            origin = "" if names_secret(fact.origin) else fact.origin
+            self.rests.append(Rest(clean, origin, why))
+
+    def _too_long(self, fact: Incoming) -> None:
+        """A text that no note may hold is kept whole, a part after the other."""
+        text = fact.text
+        while text:
+            part = bounds.beginning(text, bounds.FACT)
+            text = text[len(part) :]
+            self._drop(strip_private(unseen.without(part))[0], "unfit", fact)
 
 
 def _objection(fact: Incoming, body: str, type: str) -> str:

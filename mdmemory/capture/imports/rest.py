@@ -1,0 +1,59 @@
+"""What an import made no note of: one markdown file for each source, in the store's `.inbox/`.
+
+A person reads it, adds what matters, and deletes the file. Nothing here is read as a note.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.capture import wishes
+from mdmemory.files import digest, write_atomic
+from mdmemory.store.project import INBOX
+
+_BEGIN, _END = "import-", ".md"
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """A text of the source, redacted, with the place it comes from and why it is no note."""
+
+    text: str
+    origin: str
+    reason: str
+
+
+def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
+    """Keep the texts of one import in a file for their owner alone (0600), and return its path.
+
+    The same import again writes the same file. Raises Unwritable, and RepositoryState for a link
+    in the inbox's place.
+    """
+    folder = store / INBOX
+    wishes.prepare(folder)
+    blocks = [f"<!-- {_comment(rest)} -->\n{rest.text}\n" for rest in rests]
+    body = "\n".join(blocks)
+    head = f'---\nfrom: {json.dumps(label, ensure_ascii=False)}\nsince: "{since}"\n---\n\n'
+    name = digest(f"{label}\n{body}".encode("utf-8", "replace"))[:12]
+    path = folder / f"{_BEGIN}{name}{_END}"
+    if not os.path.lexists(path):
+        write_atomic(path, (head + body).encode("utf-8", "replace"), mode=0o600)
+    return path
+
+
+def files(store: Path) -> list[Path]:
+    """The files that imports left in the store's inbox, without reading them."""
+    try:
+        names = sorted(os.listdir(store / INBOX))
+    except OSError:
+        return []
+    return [store / INBOX / name for name in names
+            if name.startswith(_BEGIN) and name.endswith(_END)]  # fmt: skip
+
+
+def _comment(rest: Rest) -> str:
+    return " · ".join((rest.origin, rest.reason)).replace("--", "- -").replace("\n", " ")
