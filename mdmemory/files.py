@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mdmemory import debugging
+import mdmemory.debugging as debugging
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable
 
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD, RENAME_EXCHANGE

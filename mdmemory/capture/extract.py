@@ -34,10 +34,6 @@ from mdmemory.capture.duplicates import (
     canonical,
     place_of,
 )
-from mdmemory.capture.gate import (
-    GateVerdict,
-    judge,
-)
 from mdmemory.capture.near import (
     contradicted,
 )
@@ -78,6 +74,7 @@ from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
 if TYPE_CHECKING:
+    from mdmemory.capture.gate import GateVerdict
     from mdmemory.store.store import StoredNote
 
 REINFORCE_EVERY = 7  # days, rolling
@@ -231,12 +228,16 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
 
 def _asked(facts: Sequence[Asked]) -> tuple[list[ComparedFact], GateVerdict]:
     """What of a request is stored. The gate is not asked: only what makes it no fact counts."""
+    from mdmemory.capture.gate import GateVerdict
+
     good = [ComparedFact(f.text, f.trigger.type, f.trigger.kind) for f in facts if not f.reason]
     return good, GateVerdict(bool(good), tuple(dict.fromkeys(f.reason for f in facts if f.reason)))
 
 
 def _proposed(text: str) -> tuple[list[ComparedFact], GateVerdict]:
     """What the gate would say if a model proposed this text as a fact."""
+    from mdmemory.capture.gate import judge
+
     candidate = ComparedFact(" ".join(text.split()), *type_of(text))
     verdict = judge(candidate.text, type=candidate.type, source="extraction")
     return [candidate] if verdict.accepted else [], verdict

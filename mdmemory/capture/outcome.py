@@ -1,15 +1,15 @@
-"""What a capture run comes to: the groups of its commit, what is told of it, what the log keeps.
+"""What a capture run comes to: its commit, what is told of it, and the lines of the log.
 
-Pure. Every text that is told or logged here is clean of secrets.
+Every text that is told or logged here is clean of secrets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from mdmemory.capture.extract import Proposal, description_of
-from mdmemory.capture.judge import Judged
 from mdmemory.capture.pending import PendingFact
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
@@ -19,7 +19,13 @@ from mdmemory.privacy.redaction import redact
 from mdmemory.store import conflicts
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote
-from mdmemory.store.writer import Group
+from mdmemory.store.writer import Group, Writer
+
+if TYPE_CHECKING:  # a request alone asks no model
+    from mdmemory.capture.judge import Judged
+
+# The turns whose requests were stored while they were said, one after the other.
+ANSWERED = "answered"
 
 
 @dataclass
@@ -151,6 +157,8 @@ class Findings:
             for each in self.judged
             if each.outcome == "flagged"
         ]
+        if not found:
+            return []
         fresh = conflicts.add(ledger, [pair for each in found for pair in each.pairs()], today)
         changes = [
             Change(each.file, None, each.text.encode("utf-8"))
@@ -226,3 +234,22 @@ def _clean(text: str) -> str:
 
 def _bytes(ledger: str) -> bytes:
     return ledger.encode("utf-8", "surrogateescape")
+
+
+def write(writer: Writer, found: Findings, model: str, done: Extracted, today: str) -> None:
+    """Write what was found, in one commit, and tell `done` of it. The caller holds the lock."""
+    groups = found.groups(writer.refresher.store.ledger(), today)
+    if not groups:
+        return
+    by_model = found.has_words_of_a_model
+    about = [("Memory-Session", done.session)]
+    if by_model:
+        about.append(("Memory-Model", " ".join(model.split())))
+    subject = f"memory: keep what was {'said' if by_model else 'asked'} in {done.session}"
+    written = writer.write(subject, groups, kind="extract", trailers=about, by_model=by_model)
+    done.id, done.commit, done.waits = written.id, written.commit, written.waits
+    for file, _ in written.kept:
+        # somebody saved it at the very moment of the write: a hand's edit wins
+        for listed in (done.added, done.updated, done.reinforced, done.flagged):
+            listed[:] = [each for each in listed if each != file]
+        done.dropped.append({"text": file, "reasons": ["note_changed"]})

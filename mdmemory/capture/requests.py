@@ -14,8 +14,7 @@ from pathlib import Path
 
 from mdmemory.capture import foreign, pending
 from mdmemory.capture.extract import Asked, Proposal, asked_in, propose
-from mdmemory.capture.outcome import Extracted, Findings
-from mdmemory.capture.run import ANSWERED, write
+from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, write
 from mdmemory.capture.triggers import find
 from mdmemory.capture.wishes import Inbox, Wish, inboxes
 from mdmemory.errors import MdmemoryError

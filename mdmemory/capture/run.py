@@ -15,7 +15,7 @@ from mdmemory.capture import pending
 from mdmemory.capture.candidates import Answered, parse
 from mdmemory.capture.extract import Proposal, propose
 from mdmemory.capture.judge import Judged, Scene, judge
-from mdmemory.capture.outcome import Extracted, Findings, stored_as
+from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, stored_as, write
 from mdmemory.capture.question import Question, is_worth_asking, question, redacted
 from mdmemory.capture.settled import judged_first
 from mdmemory.errors import Busy, MdmemoryError
@@ -34,8 +34,6 @@ __all__ = ["Extracted", "extract"]
 # Requests are found in all turns at once, a model reads them part by part: so requests have a
 # watermark of their own, and a note that a person removed in between is not stored again.
 _REQUESTS = "requests"
-# The turns whose requests were stored while they were said, one after the other.
-ANSWERED = "answered"
 Report = Callable[[int, int, str], None]  # done, total, what
 
 
@@ -222,25 +220,6 @@ def _names(writer: Writer) -> list[str]:
 
 
 # --- what is written -------------------------------------------------------------------------
-
-
-def write(writer: Writer, found: Findings, model: str, done: Extracted, today: str) -> None:
-    """Write what was found, in one commit, and tell `done` of it. The caller holds the lock."""
-    groups = found.groups(writer.refresher.store.ledger(), today)
-    if not groups:
-        return
-    by_model = found.has_words_of_a_model
-    about = [("Memory-Session", done.session)]
-    if by_model:
-        about.append(("Memory-Model", " ".join(model.split())))
-    subject = f"memory: keep what was {'said' if by_model else 'asked'} in {done.session}"
-    written = writer.write(subject, groups, kind="extract", trailers=about, by_model=by_model)
-    done.id, done.commit, done.waits = written.id, written.commit, written.waits
-    for file, _ in written.kept:
-        # somebody saved it at the very moment of the write: a hand's edit wins
-        for listed in (done.added, done.updated, done.reinforced, done.flagged):
-            listed[:] = [each for each in listed if each != file]
-        done.dropped.append({"text": file, "reasons": ["note_changed"]})
 
 
 def _remember(

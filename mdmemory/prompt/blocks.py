@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from mdmemory import bounds
-from mdmemory.prompt.budget import counted, fitting
 from mdmemory.search.chunks import tokens
 from mdmemory.search.results import Hit
 from mdmemory.session.cleaning import clean, visible
@@ -73,3 +72,22 @@ def for_compaction(at_hand: str, observations: str) -> list[str]:
     """What a host's own summary is told of the session, each a text of its own."""
     kept = [f"{_KEPT}\n{at_hand}"] if at_hand else []
     return [*kept, *([observations] if observations else [])]
+
+
+def fitting(entries: Sequence[str], budget: int) -> list[str]:
+    """The entries that fit into so many tokens with the blank lines between them.
+
+    One that is too long is passed over, so that a shorter one behind it has its chance.
+    """
+    kept: list[str] = []
+    for each in entries:
+        cost = tokens(each) + 1
+        if cost <= budget:
+            kept.append(each)
+            budget -= cost
+    return kept
+
+
+def counted(shown: int, total: int, what: str) -> str:
+    """How many are shown of those that there are, as a sentence."""
+    return f"{shown} of {total} {what}."

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from mdmemory import bounds
+from mdmemory.bounds import QUERY
 from mdmemory.text import dates
 from mdmemory.text.stop_words import LIGHT, STOP, STOP_CJK
 from mdmemory.text.words import (
@@ -25,7 +25,7 @@ from mdmemory.text.words import (
     words,
 )
 
-LONGEST = bounds.QUERY
+LONGEST = QUERY
 MOST = 48  # terms
 _LIGHT_WEIGHT = 0.3
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")

@@ -73,6 +73,17 @@ def titles(path: Path, wanted: Callable[[str], bool]) -> list[tuple[str, str]]:
     return [(row.id, row.title) for row in sorted(rows, key=lambda row: (-row.time, row.id))]
 
 
+def parent(path: Path, session: str) -> str:
+    """The session that started this one; "" where none did, or it is not in a database there.
+
+    Raises BadTranscript.
+    """
+    if not path.is_file():
+        return ""
+    rows = _read(path, lambda database: [row for row in _rows(database) if row.id == session])
+    return rows[0].parent if rows else ""
+
+
 def transcripts(path: Path, names: Collection[str]) -> list[tuple[str, Transcript]]:
     """The turns of these sessions; unknown ones are skipped."""
 

@@ -20,6 +20,7 @@ from mdmemory.hosts import background
 from mdmemory.hosts.opencode import following
 from mdmemory.hosts.opencode import hooks as bridge_methods
 from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.opencode.following import MOST, BySession
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.hosts.recall import BLOCKS
 from mdmemory.memory import Memory
@@ -494,3 +495,18 @@ def test_no_prompt_waits_for_a_server_that_hangs(
     over.set()
     assert "project-billing.md" in text
     assert took < HUNG / 2
+
+
+def test_a_value_is_made_once_for_its_session_and_again_after_it_was_dropped() -> None:
+    texts, asked = BySession[str](), iter(range(10_000))
+    make = lambda: f"text {next(asked)}"  # noqa: E731
+    assert texts.get_or_make("a", make) == texts.get_or_make("a", make) == "text 0"
+    assert texts.get_or_make("b", make) == "text 1"
+    texts.drop("a")
+    assert texts.get_or_make("a", make) == "text 2"
+    assert texts.get_or_make("b", make) == "text 1"
+    for number in range(MOST - 1):
+        texts.get_or_make("b", make)
+        texts.get_or_make(f"other {number}", make)
+    assert texts.get_or_make("b", make) == "text 1", "one that is in use is not forgotten"
+    assert len(texts._values) == MOST

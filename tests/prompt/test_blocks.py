@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmemory.prompt import blocks
-from mdmemory.prompt.budget import fitting
-from mdmemory.prompt.epochs import MOST, Epochs
+from mdmemory.prompt.blocks import fitting
 from mdmemory.search.chunks import tokens
 from mdmemory.search.results import Hit
 
@@ -80,18 +79,3 @@ def test_without_a_message_the_project_and_its_last_session_are_looked_for() -> 
     assert blocks.query(" ", "shop", "Invoices") == "shop Invoices"
     assert blocks.query("<private>pin 1234</private>", "shop", "") == "shop"
     assert len(blocks.query("word " * 9_000, "shop", "")) <= blocks.MAX_QUERY
-
-
-def test_an_epoch_asks_once_and_only_for_its_session() -> None:
-    epochs, asked = Epochs(), iter(range(10_000))
-    make = lambda: f"text {next(asked)}"  # noqa: E731
-    assert epochs.text("a", make) == epochs.text("a", make) == "text 0"
-    assert epochs.text("b", make) == "text 1"
-    epochs.end("a")
-    assert epochs.text("a", make) == "text 2"
-    assert epochs.text("b", make) == "text 1"
-    for number in range(MOST - 1):
-        epochs.text("b", make)
-        epochs.text(f"other {number}", make)
-    assert epochs.text("b", make) == "text 1", "one that is in use is not forgotten"
-    assert len(epochs._kept) == MOST

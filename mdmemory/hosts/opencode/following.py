@@ -64,6 +64,13 @@ class BySession(Generic[_T]):
             self._values.move_to_end(session)
         return self._values.get(session)
 
+    def get_or_make(self, session: str, make: Callable[[], _T]) -> _T:
+        """The value; `make` gives it where there is none."""
+        if session not in self._values:
+            self.put(session, make())
+        self._values.move_to_end(session)
+        return self._values[session]
+
     def drop(self, session: str) -> _T | None:
         """Forget the value and return it, or None."""
         return self._values.pop(session, None)

@@ -22,8 +22,8 @@ from mdmemory.hosts.opencode.following import BySession, Following, wanted
 from mdmemory.hosts.opencode.messages import Params, named, turn_of, unread, used
 from mdmemory.hosts.opencode.places import INDEX_FILE
 from mdmemory.memory import Memory
+from mdmemory.privacy import is_secret
 from mdmemory.prompt.blocks import joined
-from mdmemory.prompt.epochs import Epochs
 from mdmemory.prompt.receipts import saved, toast, told, waiting, written
 from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
@@ -60,7 +60,9 @@ class Hooks:
         self._children: BySession[bool] = BySession()
         self._numbered: BySession[dict[str, str]] = BySession()  # the notes of a summary request
         self._messages: BySession[str] = BySession()  # the user's last one
-        self._frozen, self._following = Epochs(), Following()
+        # the text of each prompt: the same bytes from a session's start, or compaction, to the next
+        self._frozen: BySession[str] = BySession()
+        self._following = Following()
         self._looked = False
 
     def methods(self) -> dict[str, Callable[[Params], Result]]:
@@ -179,7 +181,7 @@ class Hooks:
         memory = self._open()
         _refresh(memory)
         self._following.window(params)
-        return {"text": self._frozen.text(session, lambda: self._prompt(memory, session))}
+        return {"text": self._frozen.get_or_make(session, lambda: self._prompt(memory, session))}
 
     def _prompt(self, memory: Memory, session: str) -> str:
         message = self._messages.get(session) or ""
@@ -219,7 +221,7 @@ class Hooks:
         """Store the facts of a summary (`summary`, or the session's newest) and the session's own
         decisions; `saved` are the written files. The next prompt gets new blocks."""
         session = named(params, "session")
-        self._frozen.end(session)
+        self._frozen.drop(session)
         notes = self._numbered.drop(session)
         memory = self._open()
         self._tried("compacted", partial(self._following.compacted, memory, session))
@@ -278,7 +280,7 @@ class Hooks:
     def created(self, params: Params) -> Result:
         """Note a new session; one with a `parent` is a sub-agent's, without words of the user."""
         session = named(params, "session")
-        self._frozen.end(session)
+        self._frozen.drop(session)
         self._children.put(session, bool(params.get("parent")))
         return {}
 
@@ -299,7 +301,7 @@ class Hooks:
     def deleted(self, params: Params) -> Result:
         """Forget a deleted session. A process that waits to read it has its copy."""
         session = named(params, "session")
-        self._frozen.end(session)
+        self._frozen.drop(session)
         for each in (self._children, self._numbered, self._messages):
             each.drop(session)
         self._following.deleted(self._open(), session)
@@ -314,11 +316,12 @@ class Hooks:
         """Whether the session is a sub-agent's. One that is older than the bridge is looked up,
         but only if the turn asks to remember something."""
         from mdmemory.capture.requests import asks
+        from mdmemory.transcripts.opencode import parent
 
         is_child = self._children.get(session)
         if is_child is None and asks(turn.text):
             try:
-                is_child = bool(_transcript(session).parent)
+                is_child = bool(parent(person.hosts().opencode, session))
             except MdmemoryError:  # a host without such a database
                 is_child = False
             self._children.put(session, is_child)
@@ -327,7 +330,7 @@ class Hooks:
 
 def _refresh(memory: Memory) -> None:
     """MEMORY.md follows the notes; nothing is read where nothing changed."""
-    Refresher(memory.project, _is_secret).keep_fresh()
+    Refresher(memory.project, is_secret).keep_fresh()
 
 
 def _waiting(memory: Memory, _session: str, _message: str) -> str:
@@ -342,12 +345,6 @@ def _requests(turn: Turn) -> tuple[list[str], list[str]]:
     from mdmemory.capture.requests import wishes_in
 
     return [each.text for each in wishes_in(turn.text, turn.id)], foreign.requests(turn.text)
-
-
-def _is_secret(text: str) -> bool:
-    from mdmemory.privacy.redaction import has_secret  # only where a note changed
-
-    return has_secret(text)
 
 
 def _transcript(session: str) -> Transcript:
