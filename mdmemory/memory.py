@@ -147,8 +147,7 @@ class Memory:
         return self._store().find(name)
 
     def get(self, file: str, lines: tuple[int, int] | None = None) -> Passage:
-        """A note, or its lines from the first to the last of `lines`, counted from 1. Raises
-        NotFound for a note that is on hold, too, and UsageError for lines that cannot be."""
+        """A note, or its first to last line of `lines`, from 1. Raises NotFound, UsageError."""
         return search.results.passage(self._store(), is_secret, file, lines)
 
     def listing(self) -> list[Listed]:
