@@ -217,7 +217,7 @@ def test_with_all_of_it_off_nothing_is_forwarded_written_or_shown(place: Place) 
         compact(client, server, session)
         client.send(session, "Go on.")
         assert shown(server.turns[-1]) == ""
-    with pytest.raises(AssertionError, match="Nothing is kept"):
+    with pytest.raises(AssertionError, match="Nothing is stored about"):
         mdmemory(place.project, "session", "show", session)
 
 
