@@ -101,6 +101,7 @@ def mcp(asked: Namespace) -> int:
 def _is_read_already(asked: Namespace) -> bool:
     """Whether the host is an OpenCode that already puts MEMORY.md into the prompt."""
     from mdmemory.cli.output import opened
+    from mdmemory.config import person
     from mdmemory.hosts.opencode.checks import reading
     from mdmemory.hosts.opencode.places import Place
 
@@ -108,6 +109,6 @@ def _is_read_already(asked: Namespace) -> bool:
         return False
     try:
         project = opened(asked).project
-        return not reading(Place(project.root, project.store))
+        return not reading(Place(project.root, project.store), person.opencode_folder())
     except MdmemoryError:
         return False  # no store yet, or an unreadable configuration

@@ -219,6 +219,8 @@ def test_the_persons_own_wiring_does_not_touch_the_project(
     store.mkdir(parents=True)
     (store / "MEMORY.md").write_text("", encoding="utf-8")
     assert checks.reading(where) == []
+    others = checks.reading(place(project), folder)
+    assert (others == []) is not mcp, "the person's plugin has the index of each store read"
 
 
 def test_what_is_not_wired_what_is_gone_and_what_is_anothers_is_told(project: Path) -> None:

@@ -52,23 +52,22 @@ def outside(version: str) -> list[str]:
 def examine(place: Place, command: Sequence[str], personal: Path) -> list[str]:
     """All findings on a project. `command` starts this mdmemory, `personal` is the person's own
     configuration folder of OpenCode."""
-    sentences = [] if _is_served(place, personal) else reading(place)
     return [
-        *sentences,
+        *reading(place, personal),
         *_plugin_state(place, command),
         *_twice(place),
         *_npm(place, personal),
     ]
 
 
-def _is_served(place: Place, personal: Path) -> bool:
-    """Whether only the person's own plugin is there, which has every store's index read."""
-    plugins = [(folder / PLUGIN).is_file() for folder in (place.folder, personal)]
-    return plugins == [False, True]
+def reading(place: Place, personal: Path | None = None) -> list[str]:
+    """What keeps OpenCode from reading this store's memory; [] when it is wired.
 
-
-def reading(place: Place) -> list[str]:
-    """What keeps OpenCode from reading this store's memory; [] when it is wired."""
+    A plugin in the `personal` folder makes OpenCode read the index of every store.
+    """
+    is_wired_here = (place.folder / PLUGIN).is_file()
+    if personal and not is_wired_here and "INSTRUCTIONS" in _constants(personal / PLUGIN):
+        return []
     try:
         listed = [(entry, place.resolve(entry)) for _, entry in configurations.entries(place)]
     except MdmemoryError as problem:
@@ -91,10 +90,14 @@ def reading(place: Place) -> list[str]:
 def _instructions(place: Place) -> list[str]:
     """The real paths of what the plugin has OpenCode read."""
     path = place.folder / PLUGIN
-    if not path.is_file():
-        return []
-    named = files.constants(read_regular(path).decode("utf-8", "replace")).get("INSTRUCTIONS", [])
-    return [os.path.realpath(path.parent / name) for name in named]
+    return [
+        os.path.realpath(path.parent / name) for name in _constants(path).get("INSTRUCTIONS", [])
+    ]
+
+
+def _constants(path: Path) -> dict[str, list[str]]:
+    text = read_regular(path).decode("utf-8", "replace") if path.is_file() else ""
+    return files.constants(text)
 
 
 def still_listed(place: Place) -> list[str]:
@@ -116,7 +119,7 @@ def _plugin_state(place: Place, command: Sequence[str]) -> Iterator[str]:
         yield f"{name} was edited, so it is not kept up to date. Delete it and run {_INIT} again."
     elif version_of(data) != VERSION:
         yield f"{name} is of mdmemory {version_of(data)}, and this is {VERSION}. {_AGAIN}."
-    words = files.constants(data.decode("utf-8", "replace")).get("COMMAND")
+    words = _constants(path).get("COMMAND")
     if words and not os.access(words[0], os.X_OK):
         yield f"{name} starts {words[0]}, which does not exist or cannot be run. {_AGAIN}."
     elif words and words != [*command]:
