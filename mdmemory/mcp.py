@@ -43,18 +43,18 @@ _PROMPTS = {
 }  # fmt: skip
 
 
-def filled(asked: types.GetPromptRequestParams) -> types.GetPromptResult:
+def filled(request: types.GetPromptRequestParams) -> types.GetPromptResult:
     """A prompt with its argument filled in. Raises MCPError."""
     import mcp_types as types
     from mcp import MCPError
 
-    if asked.name not in _PROMPTS:
-        problem = f"There is no prompt {asked.name[:40]!r}. There are: {', '.join(_PROMPTS)}."
+    if request.name not in _PROMPTS:
+        problem = f"There is no prompt {request.name[:40]!r}. There are: {', '.join(_PROMPTS)}."
         raise MCPError(types.INVALID_PARAMS, problem)
-    title, argument, about, text = _PROMPTS[asked.name]
-    given = (asked.arguments or {}).get(argument, "").strip()
+    title, argument, about, text = _PROMPTS[request.name]
+    given = (request.arguments or {}).get(argument, "").strip()
     if not given:
-        raise MCPError(types.INVALID_PARAMS, f"{asked.name} needs {argument!r}: {about}.")
+        raise MCPError(types.INVALID_PARAMS, f"{request.name} needs {argument!r}: {about}.")
     content = types.TextContent(type="text", text=text.format(given))
     message = types.PromptMessage(role="user", content=content)
     return types.GetPromptResult(description=title, messages=[message])
@@ -117,8 +117,8 @@ def server(open: Open, *, index: bool = True) -> Server[dict[str, Any]]:
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=await aside(lambda: _tools(open)))
 
-    async def call_tool(_: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
-        return await aside(lambda: _called(open, asked))
+    async def call_tool(_: Any, request: types.CallToolRequestParams) -> types.CallToolResult:
+        return await aside(lambda: _called(open, request))
 
     async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=await aside(lambda: _resources(open)))
@@ -131,15 +131,15 @@ def server(open: Open, *, index: bool = True) -> Server[dict[str, Any]]:
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def read_resource(
-        _: Any, asked: types.ReadResourceRequestParams
+        _: Any, request: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await aside(lambda: _read(open, asked.uri))
+        return await aside(lambda: _read(open, request.uri))
 
     async def list_prompts(_: Any, __: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[*map(_prompt, _PROMPTS)])
 
-    async def get_prompt(_: Any, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return filled(asked)
+    async def get_prompt(_: Any, request: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return filled(request)
 
     return Server(
         "mdmemory", version=VERSION, title="mdmemory", instructions=instructions(open, index),
@@ -188,9 +188,9 @@ def _tool(tool: Tool) -> types.Tool:
     )  # fmt: skip
 
 
-def _called(open: Open, asked: types.CallToolRequestParams) -> types.CallToolResult:
+def _called(open: Open, request: types.CallToolRequestParams) -> types.CallToolResult:
     try:
-        answer = call(open(), asked.name, asked.arguments or {})
+        answer = call(open(), request.name, request.arguments or {})
     except MdmemoryError as problem:
         return _failed(problem)
     except Exception as problem:  # noqa: BLE001 - a failing memory must not end the session

@@ -16,15 +16,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
 from mdmemory.llm.answer import Model
 from mdmemory.llm.schemas import OBSERVATIONS
-from mdmemory.observe.observation import (
-    GUESSED,
-    MAX_FILE,
-    TYPES,
-    USUAL,
-    Draft,
-    drafted,
-    items,
-)
+from mdmemory.observe.observation import GUESSED, MAX_FILE, TYPES, USUAL, Draft, drafted, items
 from mdmemory.session.cleaning import clean, cut, line, visible
 
 MIN_CHARS = 50  # of an output that says something

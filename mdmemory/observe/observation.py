@@ -56,6 +56,12 @@ class Observation:
         return f"#{self.id} {self.at[:10]} {self.draft.type}: {self.draft.title}"
 
     @property
+    def line(self) -> str:
+        """The head, the first files and the tokens, in one line."""
+        files = f" ({', '.join(self.draft.files[:2])})" if self.draft.files else ""
+        return f"{self.head}{files} ~{self.tokens} tokens"
+
+    @property
     def text(self) -> str:
         """The whole observation, as it is recalled."""
         draft = self.draft

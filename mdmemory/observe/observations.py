@@ -149,15 +149,15 @@ class Observations:
         from mdmemory.observe import queue
 
         model = model or self._model()
-        kept = 0
+        stored = 0
         with self.state() as state:
             for _ in range(BATCHES):
                 # the clock anew: a model takes its time, and the queue goes by the time
                 done = queue.work(state, model, self.clock(), days=self._days)
-                kept += done.kept
+                stored += done.kept
                 if done.failure or not queue.waiting(state)["pending"]:
                     break
-        return queue.Worked(kept, done.waiting, done.failed, done.failure)
+        return queue.Worked(stored, done.waiting, done.failed, done.failure)
 
     def summarize(self, session: str, *, request: str = "", model: Model | None = None) -> Summed:
         """Update the summary of a session. `request` is what its user wanted (default: the user's

@@ -71,7 +71,7 @@ def work(
     observations older than `days`. A failed model is reported as `failure`."""
     seconds = int(now.timestamp())
     _refresh(state, seconds)
-    kept = _store_old(state, seconds)
+    stored = _store_old(state, seconds)
     failure = None
     for _ in range(batches):
         events = _taken(state, seconds)
@@ -83,11 +83,11 @@ def work(
             failure = problem
             _give_back(state, events, seconds, counts=problem.code != "over_cap")
             break
-        kept += _finish(state, events, drafts, model.name if model else "", seconds)
+        stored += _finish(state, events, drafts, model.name if model else "", seconds)
     observation.expire(state, now, days)
     state.change(_beyond("status = 'completed'", MAX_DONE))
     counts = waiting(state)
-    return Worked(kept, counts["pending"] + counts["processing"], counts["failed"], failure)
+    return Worked(stored, counts["pending"] + counts["processing"], counts["failed"], failure)
 
 
 def waiting(state: State) -> dict[str, int]:
@@ -135,11 +135,11 @@ def _taken(state: State, now: int, where: str = "status = 'pending'") -> list[Ev
 
 def _store_old(state: State, now: int) -> int:
     """Store events that waited too long for a model, by their metadata."""
-    kept = 0
+    stored = 0
     where = f"status IN ('pending', 'failed') AND at < {now - PATIENCE:d}"
     while events := _taken(state, now, where):
-        kept += _finish(state, events, _drafts(events, None), "", now)
-    return kept
+        stored += _finish(state, events, _drafts(events, None), "", now)
+    return stored
 
 
 def _give_back(state: State, events: Sequence[Event], now: int, *, counts: bool) -> None:
@@ -158,7 +158,7 @@ def _finish(
 ) -> int:
     """Store the drafts of the events that are still ours; returns their number."""
     held = {event.id: event for event in events}
-    kept: list[Statement] = []
+    insertions: list[Statement] = []
 
     def done(rows: Sequence[Any]) -> list[Statement]:
         statements: list[Statement] = []
@@ -168,17 +168,19 @@ def _finish(
                 continue  # it took so long that another process took the event
             if id in drafts:
                 at = datetime.fromtimestamp(event.at, UTC).isoformat(timespec="seconds")
-                kept.append(observation.insertion(event.session, at, event.tool, model, drafts[id]))
+                insertions.append(
+                    observation.insertion(event.session, at, event.tool, model, drafts[id])
+                )
             statements.append((
                 "UPDATE observed SET status = 'completed', input = '', output = '', changed = ?"
                 " WHERE id = ?", (now, id),
             ))  # fmt: skip
-        return [*kept, *statements]
+        return [*insertions, *statements]
 
     marks = ", ".join("?" * len(held))
     query = f"SELECT id, taken FROM observed WHERE status = 'processing' AND id IN ({marks})"
     state.amend(f"{query} ORDER BY id", [*held], done)
-    return len(kept)
+    return len(insertions)
 
 
 def _beyond(where: str, most: int) -> Statement:

@@ -51,7 +51,7 @@ def block(
             whole.append(text)
             opened, left = opened + 1, left - _cost(text)
             continue
-        line = _line(each)
+        line = _safe(f"- {each.line}")
         if len(lines) == LINES or _cost(line) > left:
             break
         lines.append(line)
@@ -68,11 +68,6 @@ def _cost(text: str) -> int:
 
 def _safe(text: str) -> str:
     return _OURS.sub("‹", text)
-
-
-def _line(each: Observation) -> str:
-    files = f" ({', '.join(each.draft.files[:2])})" if each.draft.files else ""
-    return _safe(f"- {each.head}{files} ~{each.tokens} tokens")
 
 
 def _counted(shown: int, total: int) -> str:

@@ -175,11 +175,11 @@ def prune(
     if output.strip("\n") and not any(0 < len(each) <= limits.longest for each in lines):
         text = _both_ends(output.strip("\n"), limits.longest // 2, len(lines), where)
         return Pruned(text, 0, len(lines), "long")
-    name, kept = _chosen(lines, limits, _commands(tool, args))
-    if len(kept) == len(lines):
+    name, numbers = _chosen(lines, limits, _commands(tool, args))
+    if len(numbers) == len(lines):
         return None
-    text = _marked(lines, kept, where)
-    return Pruned(text, len(kept), len(lines), name) if len(text) < len(output) else None
+    text = _marked(lines, numbers, where)
+    return Pruned(text, len(numbers), len(lines), name) if len(text) < len(output) else None
 
 
 def _is_pruned(tool: str, level: str) -> bool:
@@ -252,10 +252,10 @@ def _without_repeats(lines: Lines, left: Sequence[int]) -> list[int]:
         else:
             runs.append([at])
         before = shape
-    kept: list[int] = []
+    left_over: list[int] = []
     for run in runs:
-        kept += run if len(run) < _RUN else (run[0], run[-1])
-    return kept
+        left_over += run if len(run) < _RUN else (run[0], run[-1])
+    return left_over
 
 
 def _shapes(lines: Lines) -> list[bytes]:
@@ -269,14 +269,14 @@ def _shapes(lines: Lines) -> list[bytes]:
 
 def _without_ids(text: bytes) -> bytes:
     """`text` with 0 for each hexadecimal word of 8 or more characters with a digit."""
-    kept: list[bytes] = []
+    pieces: list[bytes] = []
     end = 0
-    for found in _ID.finditer(text.translate(_CLASSES)):
-        start, stop = found.span()
+    for id in _ID.finditer(text.translate(_CLASSES)):
+        start, stop = id.span()
         if not text[start:stop].isalpha():
-            kept += text[end:start], b"0"
+            pieces += text[end:start], b"0"
             end = stop
-    return b"".join((*kept, text[end:]))
+    return b"".join((*pieces, text[end:]))
 
 
 def _both_ends(output: str, room: int, lines: int, where: str) -> str:
@@ -290,16 +290,18 @@ def _both_ends(output: str, room: int, lines: int, where: str) -> str:
     ))  # fmt: skip
 
 
-def _marked(lines: Lines, kept: set[int], where: str) -> str:
+def _marked(lines: Lines, numbers: set[int], where: str) -> str:
     """The lines that stay, with a mark for each gap and one for the whole."""
     shown: list[str] = []
     before = -1
-    for at in [*sorted(kept), len(lines)]:
+    for at in [*sorted(numbers), len(lines)]:
         gap = at - before - 1
         if gap:
             shown.append(f"{MARK}{gap:,} line{'' if gap == 1 else 's'} left out]")
         if at < len(lines):
             shown.append(lines[at])
         before = at
-    shown.append(f"{MARK}{len(kept):,} of {len(lines):,} lines shown; the whole output: {where}]")
+    shown.append(
+        f"{MARK}{len(numbers):,} of {len(lines):,} lines shown; the whole output: {where}]"
+    )
     return "\n".join(shown)

@@ -31,18 +31,18 @@ _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 
 
 def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
-    found = memory.search(given["query"], k=given["max_results"], source=given["source"])
+    results = memory.search(given["query"], k=given["max_results"], source=given["source"])
     structured = {
-        "mode": found.mode,
-        "hits": [asdict(hit) for hit in found.hits],
-        "said": [*found.said],
+        "mode": results.mode,
+        "hits": [asdict(hit) for hit in results.hits],
+        "said": [*results.said],
     }
-    if not found.hits:
+    if not results.hits:
         nothing = "No matches: do not guess an answer."
-        return ToolAnswer("\n".join([nothing, *found.said]), structured)
-    parts = [f"Found {len(found.hits)} relevant memories:\n{AS_DATA}"]
-    parts += [_hit(number, hit) for number, hit in enumerate(found.hits, 1)]
-    return ToolAnswer("\n\n".join([*parts, *found.said]), structured)
+        return ToolAnswer("\n".join([nothing, *results.said]), structured)
+    parts = [f"Found {len(results.hits)} relevant memories:\n{AS_DATA}"]
+    parts += [_hit(number, hit) for number, hit in enumerate(results.hits, 1)]
+    return ToolAnswer("\n\n".join([*parts, *results.said]), structured)
 
 
 def _hit(number: int, hit: Hit) -> str:
@@ -61,18 +61,18 @@ def _get(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     place = _PLACE.fullmatch(file)  # as memory_search writes it
     if place:
         file, lines = place[1], lines or _numbers(file[len(place[1]) + 1 :])
-    found = memory.get(file, lines)
-    where = f"{found.file}:{found.start_line}-{found.end_line}"
-    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{found.text}", asdict(found))
+    passage = memory.get(file, lines)
+    where = f"{passage.file}:{passage.start_line}-{passage.end_line}"
+    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{passage.text}", asdict(passage))
 
 
 def _numbers(lines: str) -> tuple[int, int] | None:
     if not lines.strip():
         return None
-    found = _LINES.fullmatch(lines)
-    if not found:
+    match = _LINES.fullmatch(lines)
+    if not match:
         raise UsageError(f"{lines[:40]!r} names no lines.", "Write 3-10, or 3.")
-    return int(found[1]), int(found[2] or found[1])
+    return int(match[1]), int(match[2] or match[1])
 
 
 # --- memory_store --------------------------------------------------------------------------------
@@ -90,32 +90,32 @@ def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnsw
 
 def _stored(done: Stored) -> list[str]:
     """The sentences about a stored note."""
-    said = []
+    sentences = []
     if done.existed:
         is_new = done.commit or done.waits
         state = "the user's words confirm it now" if is_new else "nothing was changed"
-        said.append(f"{done.file} says this already; {state}.")
+        sentences.append(f"{done.file} says this already; {state}.")
     else:
         where = f"commit {done.commit[:10]}" if done.commit else "not committed"
         if done.waits:
             where = "saved in git; the next mdmemory command of the user commits it"
-        said.append(f"Stored {done.file} ({where}).")
+        sentences.append(f"Stored {done.file} ({where}).")
     if done.status == "unconfirmed":
-        said.append(
+        sentences.append(
             "It is unconfirmed, because no known words of the user say it: search finds it, but "
             f"the index lists it only once they say it or run `mdmemory confirm {done.name}`."
         )
     if done.redacted:
-        said.append(f"Possible secrets were left out ({', '.join(done.redacted)}).")
+        sentences.append(f"Possible secrets were left out ({', '.join(done.redacted)}).")
     if done.conflicts:
-        said.append(
+        sentences.append(
             f"It contradicts {', '.join(done.conflicts)}: tell the user, who alone resolves it "
             "(`mdmemory conflicts`)."
         )
     others = [f"{file} ({score:.2f})" for file, score in done.near if file not in done.conflicts]
     if others:
-        said.append(f"Similar notes: {', '.join(others)}.")
-    return said
+        sentences.append(f"Similar notes: {', '.join(others)}.")
+    return sentences
 
 
 # --- memory_list, memory_status ------------------------------------------------------------------
@@ -153,19 +153,19 @@ def _row(row: Listed) -> dict[str, Any]:
 
 
 def _status(memory: Memory, _: Mapping[str, Any], __: Caller) -> ToolAnswer:
-    found: dict[str, Any] = {
+    state: dict[str, Any] = {
         "store": str(memory.project.store),
         "git": memory.git_state(),
         **memory.counts(),
         "due": memory.due(),
     }
     lines = [
-        f"The store is {found['store']}; git: {found['git']}.",
-        f"{_notes(found['notes'])}, {found['listed']} in the index; {found['unconfirmed']} "
-        f"unconfirmed, {found['held']} on hold, {found['conflicts']} in conflict.",
-        f"Compaction is due: {found['due']}." if found["due"] else "Compaction is not due.",
+        f"The store is {state['store']}; git: {state['git']}.",
+        f"{_notes(state['notes'])}, {state['listed']} in the index; {state['unconfirmed']} "
+        f"unconfirmed, {state['held']} on hold, {state['conflicts']} in conflict.",
+        f"Compaction is due: {state['due']}." if state["due"] else "Compaction is not due.",
     ]
-    return ToolAnswer("\n".join(lines), found)
+    return ToolAnswer("\n".join(lines), state)
 
 
 def _notes(count: int) -> str:

@@ -58,8 +58,8 @@ def _add(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer
             for place, item in entries(own.working())
         ]
     later = _later(memory, caller, "working")
-    said = f"Kept as {id} in {given['slot']}.{later}" if id else "There was nothing to keep."
-    return ToolAnswer(said, {"id": id, "items": items})
+    answer = f"Kept as {id} in {given['slot']}.{later}" if id else "There was nothing to keep."
+    return ToolAnswer(answer, {"id": id, "items": items})
 
 
 def _clear(memory: Memory, _: Mapping[str, Any], caller: Caller) -> ToolAnswer:

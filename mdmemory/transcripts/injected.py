@@ -38,17 +38,17 @@ def without_memory(text: str) -> str:
     if not _may_hold(text):
         return text
     lines = text.split("\n")
-    kept: list[str] = []
+    others: list[str] = []
     at = 0
     fence = ""
     while at < len(lines):
         end = _end_of_block(lines, at, fence)
         if end == at:
             fence = fence_after(lines[at], fence)
-            kept.append(lines[at])
+            others.append(lines[at])
             end += 1
         at = end
-    return "\n".join(kept)
+    return "\n".join(others)
 
 
 def _may_hold(text: str) -> bool:
@@ -65,16 +65,16 @@ def without_tagged(text: str, tags: str) -> str:
 
     Case does not matter, blocks may nest, and an unclosed block reaches to the end.
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     start, depth = 0, 0
     for tag in re.finditer(rf"<(/?)(?:{tags})(?:\s[^<>]{{0,500}})?>", text, re.IGNORECASE):
         if depth == 0:
-            kept.append(text[start : tag.start()])
+            pieces.append(text[start : tag.start()])
         depth = max(0, depth + (-1 if tag[1] else 1))
         start = tag.end()
     if depth == 0:
-        kept.append(text[start:])
-    return "".join(kept)
+        pieces.append(text[start:])
+    return "".join(pieces)
 
 
 def _end_of_block(lines: Sequence[str], at: int, fence: str) -> int:
