@@ -188,7 +188,7 @@ class Memory:
         search.sources.check(source, k, at)
         if source == "observations":
             return self.observations().search(query, k=k)
-        today, history = self._clock().date(), self._history() if at else None
+        today, history = self._clock().date(), None if at is None else self._history()
         asked = self._search(source, meaning)
         return asked.find(query, k, today, source=source, report=report, at=at, history=history)
 
@@ -299,8 +299,6 @@ class Memory:
 
     def write_wishes(self) -> list[Extracted]:
         """Write the wishes that could not be written earlier, as far as possible."""
-        if not any(folder.is_dir() for folder in self.project.inboxes()):
-            return []  # mostly so, and then nothing more is loaded
         return capture.requests.write_wishes(self._writer, self.project, now=self._clock())
 
     def captures(self, limit: int | None = None) -> list[Evidence]:

@@ -26,7 +26,7 @@ LONGEST = 400  # lines of a file on one of these paths
 
 # path: at most so many files, and so many functions
 LIMITS = {
-    "add": (37, 311),
+    "add": (37, 310),
     "undo": (36, 308),
     "message": (77, 567),
     "search": (29, 151),

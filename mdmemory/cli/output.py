@@ -30,10 +30,11 @@ def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
     )  # fmt: skip
     writes = asked.holder in _WRITING and not getattr(asked, "dry_run", False)
-    if writes and (done := memory.write_wishes()):
+    if writes and any(folder.is_dir() for folder in memory.project.inboxes()):  # mostly not
         from mdmemory.prompt.receipts import written
 
-        warn(written(done))
+        if done := memory.write_wishes():
+            warn(written(done))
     return memory
 
 

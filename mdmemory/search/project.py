@@ -75,7 +75,7 @@ class Search:
     ) -> Found:  # fmt: skip
         """The best places for a query in a source, or in all, as they are now; with `at`, in the
         notes as they stood at that commit of `history`. Raises NotFound for an unknown commit."""
-        if at and history:
+        if at is not None and history:
             return self._find_at(query, history, at, k=k, today=today)
         wanted = [each for each in SOURCES if source in (each, ALL)]
 
