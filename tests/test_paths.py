@@ -26,9 +26,9 @@ LONGEST = 400  # lines of a file on one of these paths
 
 # path: at most so many files, and so many functions
 LIMITS = {
-    "add": (37, 310),
-    "undo": (36, 308),
-    "message": (77, 567),
+    "add": (36, 310),
+    "undo": (35, 307),
+    "message": (77, 566),
     "search": (29, 151),
 }
 

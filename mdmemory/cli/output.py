@@ -30,7 +30,7 @@ def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
     )  # fmt: skip
     writes = asked.holder in _WRITING and not getattr(asked, "dry_run", False)
-    if writes and any(folder.is_dir() for folder in memory.project.inboxes()):  # mostly not
+    if writes and memory.project.has_inbox():
         from mdmemory.prompt.receipts import written
 
         if done := memory.write_wishes():

@@ -45,6 +45,10 @@ class Project:
         """
         return self.store / INBOX, state_folder() / "inbox"
 
+    def has_inbox(self) -> bool:
+        """Whether wishes may wait: mostly there is no inbox, and nothing need be loaded."""
+        return any(folder.is_dir() for folder in self.inboxes())
+
     def prepare_private(self) -> Path:
         """Make `.mdmemory/` when it is missing. Raises NoState where it is not to be had."""
         return prepare(self.root / PRIVATE)

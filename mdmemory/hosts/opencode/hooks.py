@@ -167,7 +167,7 @@ class Hooks:
         return self._receipt(turn, done, False)
 
     def _write_wishes(self, memory: Memory) -> None:
-        if report := written(memory.write_wishes()):
+        if memory.project.has_inbox() and (report := written(memory.write_wishes())):
             self._log.say(report)
 
     def _uncommitted(self, memory: Memory, done: Extracted) -> None:
