@@ -10,14 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from mdmemory.capture import pending
-from mdmemory.capture.candidates import Answered, parse
+from mdmemory.capture.candidates import (
+    Answered,
+    Question,
+    is_worth_asking,
+    parse,
+    question,
+    redacted,
+)
 from mdmemory.capture.extract import Proposal, propose
 from mdmemory.capture.judge import Judged, Scene, judge
 from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, stored_as, write
-from mdmemory.capture.question import Question, is_worth_asking, question, redacted
-from mdmemory.capture.settled import judged_first
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.schemas import CANDIDATES
@@ -237,3 +243,34 @@ def _remember(
         state.set_watermark(done.session, part.last, _REQUESTS)
     if done.watermark:
         state.set_watermark(done.session, done.watermark)
+
+
+TRIES = 5  # each needs another process to write in the moment before
+_Judged = TypeVar("_Judged")
+_Done = TypeVar("_Done")
+
+
+def judged_first(
+    writer: Writer, judge: Callable[[], _Judged], write: Callable[[_Judged], _Done]
+) -> _Done:
+    """What `write` makes, under the lock, of what `judge` found without it.
+
+    Raises Busy where the notes changed under each judgement; nothing is written then.
+    """
+    for _ in range(TRIES):
+        writer.refresher.forget()  # an earlier look at the catalog may be of yesterday
+        seen = _seen(writer)
+        judged = judge()
+        with writer.locked():
+            if _seen(writer) == seen:
+                return write(judged)
+    raise Busy("Other processes changed the notes again and again.", "Run the command again.")
+
+
+def _seen(writer: Writer) -> tuple[object, ...]:
+    """What a judgement leans on: every name in the store, the text of the notes and of the ledger,
+    and which notes are held."""
+    store = writer.refresher.store
+    notes = [(note.file, note.digest, note.note.text) for note in store.notes()]
+    names = sorted(path.name for path in writer.project.store.iterdir())
+    return notes, names, store.ledger(), sorted(writer.refresher.catalog().held)

@@ -12,15 +12,13 @@ from datetime import datetime
 
 from mdmemory import bounds
 from mdmemory.capture import pending
-from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate
+from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redacted
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, description_of
 from mdmemory.capture.judge import Judged, judge
 from mdmemory.capture.outcome import Extracted, Findings, write
 from mdmemory.capture.proof import Said, heard
-from mdmemory.capture.question import redacted
-from mdmemory.capture.run import scene_of
-from mdmemory.capture.settled import judged_first
+from mdmemory.capture.run import judged_first, scene_of
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact

@@ -246,7 +246,7 @@ _WORDS = {
 
 
 def _tell(outcome: Outcome) -> None:
-    from mdmemory.compact.runner import describe
+    from mdmemory.compact.plan import describe
 
     cost = outcome.tokens
     for op in outcome.applied:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from mdmemory.compact.guards import World, judge
 from mdmemory.compact.near import Neighbours
-from mdmemory.compact.op_guards import World, judge
 from mdmemory.compact.plan import (
     MAX_FLAGGED,
     MAX_PASS_LINES,
@@ -80,7 +80,7 @@ class Offline:
     def _taken_back(self, notes: Mapping[str, StoredNote]) -> _IsOld:
         if self.history is None:
             return lambda op: False
-        from mdmemory.compact.taken_back import basis, taken  # with it comes the database
+        from mdmemory.compact.past_passes import basis, taken  # with it comes the database
 
         old = taken(self.history)
         return lambda op: bool(old) and basis(op, notes) in old

@@ -21,6 +21,7 @@ MAX_ANSWER = bounds.PLAN
 MAX_DEPTH = 8  # a plan needs 4
 MAX_FLAGGED = 20  # files of one flag
 MAX_LINES = 10  # that one flag writes to the ledger, one a pair
+_NAMED = 10  # files of one op that a line of the commit names
 MAX_PASS_LINES = 50  # that all flags of one pass write; a person reads them
 MAX_REASON = 500  # characters
 MAX_REPORTED = 20  # refusals of one plan that are listed
@@ -355,3 +356,23 @@ def _refusal(code: str, message: str) -> dict[str, str]:
 
 def _unparsable(message: str) -> PlanRefused:
     return PlanRefused([_refusal("unparsable", message)])
+
+
+def describe(op: Op) -> str:
+    """One line on an op, as it stands in the commit message."""
+    match op:
+        case Merge():
+            text = f"merge {_listed(op.sources, ' + ')} -> {shown(op.target)}"
+        case Delete():
+            text = f"delete {shown(op.file)}"
+        case Rewrite():
+            text = f"rewrite {shown(op.file)}"
+        case Flag():
+            text = f"flag {_listed(op.files, ' × ')}"
+    reason = one_line(op.reason)
+    return f"{text}: {reason}" if reason else text
+
+
+def _listed(files: Sequence[str], sign: str) -> str:
+    more = [f"{len(files) - _NAMED} more"] if len(files) > _NAMED else []
+    return sign.join([*map(shown, files[:_NAMED]), *more])

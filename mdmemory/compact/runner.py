@@ -14,28 +14,22 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmemory.compact import guards, taken_back
+from mdmemory.compact import guards, past_passes
+from mdmemory.compact.past_passes import PARTIAL
 from mdmemory.compact.plan import (
     MAX_PASS_LINES,
-    Delete,
     Flag,
-    Merge,
     Op,
     Plan,
     PlanRefused,
-    Rewrite,
+    describe,
     named,
-    one_line,
     parse,
-    shown,
 )
 from mdmemory.compact.planner import Given, Planner, ProposedPlan, Tokens
 from mdmemory.compact.removals import removed
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs
-from mdmemory.compact.week import gone_lately
-from mdmemory.compact.week import trailers as removal_trailers
-from mdmemory.config.settings import Settings
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
 from mdmemory.files import digest, read_regular, write_atomic, writing
 from mdmemory.git.lock import is_ours, lock_file
@@ -44,7 +38,6 @@ from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted
 from mdmemory.store import conflicts
-from mdmemory.store.state import Pass
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.writer import Group, Writer
 
@@ -88,40 +81,9 @@ def turn(path: Path, patience: float) -> Iterator[None]:
         os.close(handle)
 
 
-PARTIAL = "partial"  # recorded of a pass that a limit kept from doing all there is to do
-
-
-def due(
-    last: Pass | None, digests: Mapping[str, str], now: datetime, settings: Settings
-) -> str | None:
-    """Why a pass is due, in words, or None. Pure.
-
-    A pass is due when nothing recorded one, when the last one left work, when `compact.churn`
-    notes were added, changed or removed since, or when any was and `compact.interval_ms` has gone
-    by. One that failed or was refused has settled nothing: the interval alone makes it due again.
-    """
-    if not settings.switch("compact.enabled"):
-        return None
-    if len(digests) < settings.whole("compact.min_entries"):
-        return None
-    if last is None:
-        return "no pass is recorded"
-    if last.outcome == PARTIAL:
-        return "the last pass left work for another"
-    changed = {file for file, _ in last.digests.items() ^ digests.items()}
-    if len(changed) >= settings.whole("compact.churn"):
-        return f"{len(changed)} notes changed since the last pass"
-    interval = timedelta(milliseconds=settings.whole("compact.interval_ms"))
-    waited = now - datetime.fromisoformat(last.at) >= interval
-    if waited and (changed or last.outcome in ("failed", "refused")):
-        return f"the last pass was at {last.at[:16]}"
-    return None
-
-
 _PATIENCE = 5.0  # seconds that a person waits for another pass; one that is merely due does not
 # Refusals of an op's names and number, which leave nothing of a plan where they hold for all of it.
 OF_THE_PLAN = ("bad_name", "unknown_file", "overlap", "budget")
-_NAMED = 10  # files of one op that a line of the commit names
 
 
 @dataclass
@@ -208,7 +170,9 @@ class Compactor:
         """Why a pass is due now, or None."""
         digests = _digests(self.writer.refresher.store.notes())
         with self.writer.state() as state:
-            return due(state.last_pass(), digests, self.now, self.writer.project.settings)
+            return past_passes.due(
+                state.last_pass(), digests, self.now, self.writer.project.settings
+            )
 
     def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> ProposedPlan:
         try:
@@ -234,9 +198,9 @@ class Compactor:
 
     def _apply(self, plan: Plan, outcome: Outcome, proposal: ProposedPlan, dry_run: bool) -> None:
         notes = {note.file: note for note in self.writer.refresher.store.notes()}
-        plan, taken = taken_back.without(plan, notes, self.writer.history)
+        plan, taken = past_passes.without(plan, notes, self.writer.history)
         removals = outcome.automatic and any(map(removed, plan.ops))
-        gone = gone_lately(self.writer.history, self.now) if removals else 0
+        gone = past_passes.gone_lately(self.writer.history, self.now) if removals else 0
         verdict = self._check(plan, notes, gone, len(proposal.refused))
         outcome.skipped = [*taken, *verdict.skipped]
         outcome.refused = [*verdict.refused, *proposal.refused]
@@ -313,8 +277,8 @@ class Compactor:
             trailers=(
                 ("Memory-Planner", self.planner.kind),
                 *([("Memory-Model", " ".join(outcome.model.split()))] if outcome.model else []),
-                *taken_back.trailers(outcome.applied, notes),
-                *(removal_trailers(outcome.applied) if outcome.automatic else ()),
+                *past_passes.basis_trailers(outcome.applied, notes),
+                *(past_passes.removal_trailers(outcome.applied) if outcome.automatic else ()),
             ),
             by_model=True,
             checkpoint=self.writer.checkpoint_all(touched),
@@ -403,26 +367,6 @@ def _planner(
         return chosen
 
     return ModelPlanner(kind, ask, today, redacted, report)
-
-
-def describe(op: Op) -> str:
-    """One line on an op, as it stands in the commit message."""
-    match op:
-        case Merge():
-            text = f"merge {_listed(op.sources, ' + ')} -> {shown(op.target)}"
-        case Delete():
-            text = f"delete {shown(op.file)}"
-        case Rewrite():
-            text = f"rewrite {shown(op.file)}"
-        case Flag():
-            text = f"flag {_listed(op.files, ' × ')}"
-    reason = one_line(op.reason)
-    return f"{text}: {reason}" if reason else text
-
-
-def _listed(files: Sequence[str], sign: str) -> str:
-    more = [f"{len(files) - _NAMED} more"] if len(files) > _NAMED else []
-    return sign.join([*map(shown, files[:_NAMED]), *more])
 
 
 def _text(answer: str | bytes) -> str:

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.capture.candidates import Candidate
+from mdmemory.capture.candidates import MAX_BODIES, Candidate, question, redacted
 from mdmemory.capture.judge import Judged, Scene, judge
 from mdmemory.capture.near import nearest
 from mdmemory.capture.proof import invented
-from mdmemory.capture.question import MAX_BODIES, question, redacted
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse

@@ -18,7 +18,7 @@ import pytest
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.capture.question import redacted
+from mdmemory.capture.candidates import redacted
 from mdmemory.capture.run import Extracted
 from mdmemory.transcripts.opencode import read_export
 

@@ -12,9 +12,10 @@ import pytest
 
 from mdmemory import Memory
 from mdmemory.compact.offline import Offline
-from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named, render
+from mdmemory.compact.past_passes import PARTIAL, due
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, describe, named, render
 from mdmemory.compact.planner import Given, Planner, ProposedPlan
-from mdmemory.compact.runner import PARTIAL, Compactor, Outcome, describe, due
+from mdmemory.compact.runner import Compactor, Outcome
 from mdmemory.config.settings import load
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.lock import Patience, locked

@@ -20,7 +20,8 @@ from scripted import Scripted
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.compact import model_planner, runner
-from mdmemory.compact.runner import PARTIAL, due, turn
+from mdmemory.compact.past_passes import PARTIAL, due
+from mdmemory.compact.runner import turn
 from mdmemory.config.settings import load
 from mdmemory.errors import Busy
 from mdmemory.llm.answer import Answer, ModelFailed, Schema

@@ -27,7 +27,6 @@ from mdmemory.capture import (
     near,
     pasted_lines,
     proof,
-    rules,
     shape,
     summary,
     triggers,
@@ -253,7 +252,7 @@ def quietly(call: Call) -> Call:
 
 EVERY = (
     # what is said
-    row(triggers.find, triggers, "find", bounds.MESSAGE, wordings, rules),
+    row(triggers.find, triggers, "find", bounds.MESSAGE, wordings, keeping),
     row(lambda text: whose.own_words(text, triggers.opens), whose, "", bounds.MESSAGE),
     row(pasted_lines.lines_of, pasted_lines, "", bounds.MESSAGE),
     row(
@@ -265,8 +264,8 @@ EVERY = (
     row(keeping.kept, keeping, "", bounds.MESSAGE),
     row(foreign.requests, foreign, "requests", bounds.MESSAGE),
     row(lambda text: foreign.orders(text, "s", DAY), foreign, "orders"),
-    row(rules.rule, rules, "rule", bounds.MESSAGE),
-    row(rules.makes_rule, rules, "makes_rule", bounds.MESSAGE),
+    row(keeping.rule, keeping, "rule", bounds.MESSAGE),
+    row(keeping.makes_rule, keeping, "makes_rule", bounds.MESSAGE),
     row(triggers.type_of, triggers, "type_of"),
     row(extract.explain, extract, "explain", bounds.MESSAGE, triggers),
     row(extract.name_of, extract, "name_of"),

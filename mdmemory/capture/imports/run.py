@@ -21,7 +21,7 @@ from mdmemory.capture.imports.fact_types import type_of_fact
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.reading import read
 from mdmemory.capture.imports.rest import Rest
-from mdmemory.capture.settled import judged_first
+from mdmemory.capture.run import judged_first
 from mdmemory.errors import BadNote
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits

@@ -1,0 +1,119 @@
+"""What earlier passes did, and whether another is due.
+
+The commit of a pass names each of its ops by kind and source bytes. An op whose commit was undone
+or reverted is not done again, whoever proposes it, until one of its notes changes. The commit of an
+automatic pass also says how many notes it removed: many small passes may not remove what one may
+not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from mdmemory.compact.plan import Op, Plan, as_json, named
+from mdmemory.compact.removals import removed
+from mdmemory.config.settings import Settings
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.log import ID_TRAILER
+from mdmemory.store.state import Pass
+from mdmemory.store.store import StoredNote
+
+REMOVED = "Memory-Removed"
+LATELY = timedelta(days=7)
+
+
+def removal_trailers(ops: Iterable[Op]) -> tuple[tuple[str, str], ...]:
+    """The trailer that says how many notes an automatic pass removed; none for 0."""
+    count = sum(map(removed, ops))
+    return ((REMOVED, str(count)),) if count else ()
+
+
+def gone_lately(history: History | None, now: datetime) -> int:
+    """The number of notes removed by automatic passes of the last 7 days that were not undone."""
+    if history is None:
+        return 0
+    since = now - LATELY
+    told = [
+        (entry.commit, value)
+        for entry in history.log()
+        if (value := entry.get(REMOVED)) and datetime.fromisoformat(entry.time) >= since
+    ]
+    undone = history.undone() if told else set()
+    return sum(int(value) for commit, value in told if commit not in undone and value.isdigit())
+
+
+BASIS = "Memory-Basis"  # one an op, of the commit that did it
+
+
+def basis(op: Op, notes: Mapping[str, StoredNote]) -> str:
+    """12 hex digits of an op's kind and the bytes of its notes; wording and reason do not count."""
+    files = sorted((file, notes[file].digest) for file in named(op) if file in notes)
+    text = json.dumps([as_json(op)["op"], files])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def basis_trailers(
+    ops: Iterable[Op], notes: Mapping[str, StoredNote]
+) -> tuple[tuple[str, str], ...]:
+    """The trailers that name the ops of a commit."""
+    return tuple((BASIS, basis(op, notes)) for op in ops)
+
+
+def without(
+    plan: Plan, notes: Mapping[str, StoredNote], history: History | None
+) -> tuple[Plan, list[tuple[Op, str]]]:
+    """The plan without undone ops, and these with the reason."""
+    gone = taken(history) if history and plan.ops else {}
+    if not gone:
+        return plan, []
+    skipped = {op: gone[key] for op in plan.ops if (key := basis(op, notes)) in gone}
+    rest = tuple(op for op in plan.ops if op not in skipped)
+    return replace(plan, ops=rest), [
+        (op, f"It was done in {id} and taken back since.") for op, id in skipped.items()
+    ]
+
+
+def taken(history: History) -> dict[str, str]:
+    """The `basis` of each undone op, and the Memory-Id of the commit that did it."""
+    undone = history.undone()
+    return {
+        value: entry.get(ID_TRAILER) or entry.commit
+        for entry in history.log()
+        if entry.commit in undone
+        for name, value in entry.trailers
+        if name == BASIS
+    }
+
+
+PARTIAL = "partial"  # recorded of a pass that a limit kept from doing all there is to do
+
+
+def due(
+    last: Pass | None, digests: Mapping[str, str], now: datetime, settings: Settings
+) -> str | None:
+    """The reason why a pass is due, or None. Pure.
+
+    A pass is due if none is recorded, if the last one left work, if `compact.churn` notes were
+    added, changed or removed since, or if any was and `compact.interval_ms` is over. After a pass
+    that failed or was refused the interval alone is enough.
+    """
+    if not settings.switch("compact.enabled"):
+        return None
+    if len(digests) < settings.whole("compact.min_entries"):
+        return None
+    if last is None:
+        return "no pass is recorded"
+    if last.outcome == PARTIAL:
+        return "the last pass left work for another"
+    changed = {file for file, _ in last.digests.items() ^ digests.items()}
+    if len(changed) >= settings.whole("compact.churn"):
+        return f"{len(changed)} notes changed since the last pass"
+    interval = timedelta(milliseconds=settings.whole("compact.interval_ms"))
+    waited = now - datetime.fromisoformat(last.at) >= interval
+    if waited and (changed or last.outcome in ("failed", "refused")):
+        return f"the last pass was at {last.at[:16]}"
+    return None
