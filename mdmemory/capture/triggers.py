@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice
 
 from mdmemory import bounds
-from mdmemory.capture import keeping, wordings
+from mdmemory.capture import unlisted, wordings
 from mdmemory.capture.whose import BLANK, foreign_lines, own_lines, own_words
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import CJK
@@ -169,7 +169,7 @@ def _openings(line: str) -> list[_Opening]:
     before_start = told_from = 0
     for start, end in _sentences(line):
         sentence = line[start : min(end, start + JUDGED)]
-        points_back = bool(start) and not open_ended and keeping.makes_rule(sentence)
+        points_back = bool(start) and not open_ended and unlisted.makes_rule(sentence)
         is_told = points_back or _matches("{trigger.reported}", sentence)
         opening = None if is_told else _opening(sentence)
         if opening and opening.rule and open_ended:
@@ -191,7 +191,7 @@ def _openings(line: str) -> list[_Opening]:
             found.append(moved)
         elif points_back and not (
             (found and found[-1].start >= before_start)
-            or keeping.makes_rule(line[before_start:start])
+            or unlisted.makes_rule(line[before_start:start])
         ):
             found.append(_Opening(sentence.strip(), before_start, start, before=True))
             open_ended = False
@@ -298,14 +298,14 @@ def _ruled(sentence: str, end: int) -> _Opening | None:
     lead = match(wordings.POLITE, sentence)
     start = lead.end() if lead else 0
     for begin in dict.fromkeys((start, len(sentence) - len(sentence.lstrip(" \t-*+•")))):
-        if phrase := keeping.rule(sentence[begin:]):
+        if phrase := unlisted.rule(sentence[begin:]):
             return _Opening(phrase, begin, end, rule=True)
     return None
 
 
 def _kept(sentence: str) -> _Opening | None:
     """A verb of keeping in any form: "would be great if you kept in mind that ..."."""
-    wish = None if BLANK * 60 in sentence else keeping.kept(sentence)
+    wish = None if BLANK * 60 in sentence else unlisted.kept(sentence)
     if wish is None:
         return None
     return _Opening(wish.phrase, wish.start, wish.end, points=wish.points, rule=not wish.points)

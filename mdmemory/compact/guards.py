@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
-from mdmemory.compact.meaning_guards import meaning
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named, shown
 from mdmemory.compact.removals import Count, removable, settle
 from mdmemory.compact.same import same_key
-from mdmemory.compact.text_guards import bad_text
+from mdmemory.compact.text_guards import bad_text, meaning
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.store import merged

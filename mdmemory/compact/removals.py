@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mdmemory.compact.meaning_guards import said
 from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
+from mdmemory.compact.text_guards import said
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals, units

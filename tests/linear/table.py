@@ -23,20 +23,20 @@ from mdmemory.capture import (
     fact,
     foreign,
     gate,
-    keeping,
     near,
     pasted_lines,
     proof,
     shape,
     summary,
     triggers,
+    unlisted,
     whose,
     wordings,
 )
 from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
 from mdmemory.cli import worddiff
-from mdmemory.compact import meaning_guards, plan, same, text_guards
 from mdmemory.compact import model_planner as plan_answer
+from mdmemory.compact import plan, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import log
@@ -230,7 +230,7 @@ def _text_guards(text: str) -> object:
 
 
 def _meaning(before: str, after: str) -> object:
-    return list(meaning_guards.meaning("a.md", [_note(before), _note("b")], "A fact", after))
+    return list(text_guards.meaning("a.md", [_note(before), _note("b")], "A fact", after))
 
 
 def _sentences(text: str) -> object:
@@ -252,7 +252,7 @@ def quietly(call: Call) -> Call:
 
 EVERY = (
     # what is said
-    row(triggers.find, triggers, "find", bounds.MESSAGE, wordings, keeping),
+    row(triggers.find, triggers, "find", bounds.MESSAGE, wordings, unlisted),
     row(lambda text: whose.own_words(text, triggers.opens), whose, "", bounds.MESSAGE),
     row(pasted_lines.lines_of, pasted_lines, "", bounds.MESSAGE),
     row(
@@ -261,11 +261,11 @@ EVERY = (
         "",
         bounds.MESSAGE,
     ),
-    row(keeping.kept, keeping, "", bounds.MESSAGE),
+    row(unlisted.kept, unlisted, "", bounds.MESSAGE),
     row(foreign.requests, foreign, "requests", bounds.MESSAGE),
     row(lambda text: foreign.orders(text, "s", DAY), foreign, "orders"),
-    row(keeping.rule, keeping, "rule", bounds.MESSAGE),
-    row(keeping.makes_rule, keeping, "makes_rule", bounds.MESSAGE),
+    row(unlisted.rule, unlisted, "rule", bounds.MESSAGE),
+    row(unlisted.makes_rule, unlisted, "makes_rule", bounds.MESSAGE),
     row(triggers.type_of, triggers, "type_of"),
     row(extract.explain, extract, "explain", bounds.MESSAGE, triggers),
     row(extract.name_of, extract, "name_of"),
@@ -309,9 +309,9 @@ EVERY = (
     row(compress.read, compress),
     row(lambda text: compress.read(f"```json\n{text}"), compress, "fenced"),
     row(_text_guards, text_guards, "", limits.MAX_BODY),
-    row(lambda text: _meaning(text, "a"), meaning_guards, "before", limits.MAX_BODY),
-    row(lambda text: _meaning("a", text), meaning_guards, "after", limits.MAX_BODY),
-    row(lambda text: _meaning(text, f"{text} a"), meaning_guards, "both", limits.MAX_BODY),
+    row(lambda text: _meaning(text, "a"), text_guards, "before", limits.MAX_BODY),
+    row(lambda text: _meaning("a", text), text_guards, "after", limits.MAX_BODY),
+    row(lambda text: _meaning(text, f"{text} a"), text_guards, "both", limits.MAX_BODY),
     # what notes claim
     row(literals.tokens, literals, "tokens", NOTE),
     row(literals.links, literals, "links", NOTE),

@@ -1,6 +1,7 @@
-"""A request to remember in words that no pattern lists: a verb of keeping, and what it keeps.
+"""Requests to remember in words that no trigger lists: a verb of keeping, or a standing rule such
+as "Always run the tests first".
 
-Looked for where nothing narrower was found, in a sentence that is the user's own. Pure.
+Only for sentences that the user typed: any line of somebody's page reads like this. Pure.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Kept:
 
 
 def kept(sentence: str) -> Kept | None:
-    """The wish that a sentence makes by a verb of keeping; None where it makes none."""
+    """What the sentence asks to keep by a verb of keeping, or None."""
     text = sentence[:_READ]
     if len(text) < _LEAST:
         return None
@@ -106,7 +107,7 @@ _RULE_READ = 400  # characters of a sentence; a rule is no longer
 
 
 def rule(sentence: str) -> str:
-    """The wording that makes a rule of a sentence, which begins with no blank; "" for none."""
+    """The wording that makes the sentence a rule, or "". The sentence begins with no blank."""
     text = sentence[:_RULE_READ].rstrip()
     text = pattern(_NOD, text).sub("", text)
     if text.endswith(("?", "？", ":")) or text.startswith(_COMMENTS):
