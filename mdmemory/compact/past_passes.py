@@ -1,9 +1,7 @@
 """What earlier passes did, and whether another is due.
 
-The commit of a pass names each of its ops by kind and source bytes. An op whose commit was undone
-or reverted is not done again, whoever proposes it, until one of its notes changes. The commit of an
-automatic pass also says how many notes it removed: many small passes may not remove what one may
-not.
+A commit names each of its ops by kind and source bytes: an op whose commit was undone is not done
+again until one of its notes changes. The commit of an automatic pass also counts removed notes.
 """
 
 from __future__ import annotations
