@@ -59,6 +59,15 @@ _GROUPS = {
 }  # fmt: skip
 
 
+def _width() -> int:
+    """The columns that help may take. argparse would load four packages to find out, and asks
+    whenever an option is added."""
+    try:
+        return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2
+    except (ValueError, OSError):
+        return 78
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are errors like all others."""
 
@@ -158,7 +167,10 @@ def _dispatch(words: Sequence[str]) -> int:
             "The current folder was removed.", "Change to another one: `cd`."
         ) from problem
     room = import_module(f"mdmemory.cli.{module}")
-    parser = Parser(prog=f"mdmemory {asked.command}")
+    parser = Parser(
+        prog=f"mdmemory {asked.command}",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=_width()),
+    )
     parser.add_argument("--store", metavar="PATH", help="the store or project to use",
                         default=asked.store)  # fmt: skip
     parser.add_argument("--json", action="store_true", default=asked.json, help="answer in JSON")
@@ -218,7 +230,7 @@ def _top() -> Parser:
         "Begin in a project with `mdmemory init` (or `mdmemory init --opencode`), then\n"
         "`mdmemory add`. `mdmemory demo` shows it all in a temporary folder.",
         epilog=f"{listing}\n\nOptions of a command: `mdmemory COMMAND --help`.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_width()),
     )
     parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
     parser.add_argument("--store", metavar="PATH", help="the store or project to use")

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
-from mdmemory.git.replacement import Change
 from mdmemory.note.note import Note
 from mdmemory.store import index
 from mdmemory.store.catalog import Catalog
@@ -22,6 +22,9 @@ from mdmemory.store.project import Project
 from mdmemory.store.remembered import Columns
 from mdmemory.store.store import GENERATED, INDEX, LEDGER, OVERFLOW, Store, decode, is_note_name
 from mdmemory.version import VERSION
+
+if TYPE_CHECKING:
+    from mdmemory.git.replacement import Change
 
 _START = 512  # bytes of a generated file that tell whose it is
 
@@ -136,6 +139,8 @@ class Refresher:
 
     def after(self, changes: Sequence[Change]) -> list[Change]:
         """The changes to the generated files that belong to these changes to notes."""
+        from mdmemory.git.replacement import Change  # a reading command makes none
+
         ledger = self.store.ledger()
         replaced: dict[str, Note | None] = {}
         for change in changes:
