@@ -150,7 +150,6 @@ def test_a_dry_run_names_the_store_that_would_be_made(
 ) -> None:
     _, said = say("init", "--user", "--dry-run")
     assert ".local/share/mdmemory/notes/memory." in said
-    assert ".local/share/mdmemory/notes/memory/MEMORY.md" in said
 
 
 def test_a_message_needs_no_quotes_to_be_explained(
