@@ -23,8 +23,8 @@
     prompt/                                  what goes into a prompt, and receipts
     memory                                   the Python interface, which all of the following use
     tools/                                   the tools for assistants: one table for all hosts
-    hosts/                                   clients that run an assistant; git's hooks
-    hosts/opencode/                          OpenCode: wiring, bridge, idle work
+    hosts/                                   what all clients share; git's hooks
+    hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
     mcp                                      the same tools for any MCP host
     cli/                                     the terminal
 

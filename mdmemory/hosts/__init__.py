@@ -1,1 +1,1 @@
-"""Clients that run an assistant: how each is wired, and its events."""
+"""Clients that run an assistant, one package each, and what they share; git's hooks."""

@@ -55,15 +55,17 @@ def install(project: Project, program: Sequence[str]) -> list[str]:
     repository = _repository(project)
     folder = _folder(repository)
     start = _start(project, repository, folder)
-    said: list[str] = []
+    sentences: list[str] = []
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    changed = [name for name in _GUARDS if _put(folder / name, _line(name, program, start), said)]
+    changed = [
+        name for name in _GUARDS if _put(folder / name, _line(name, program, start), sentences)
+    ]
     if changed:
-        said.insert(0, f"MEMORY.md now follows git: a line in {_and(changed)} in {folder}.")
+        sentences.insert(0, f"MEMORY.md now follows git: a line in {_and(changed)} in {folder}.")
         if _is_tracked(repository, folder):
-            said.append(f"git tracks {folder}, so the line goes to whoever gets your commits.")
-    return said
+            sentences.append(f"git tracks {folder}, so the line goes to whoever gets your commits.")
+    return sentences
 
 
 def remove(project: Project) -> list[str]:
@@ -139,14 +141,14 @@ def _line(name: str, program: Sequence[str], start: str) -> bytes:
     return os.fsencode(text)
 
 
-def _put(path: Path, line: bytes, said: list[str]) -> bool:
+def _put(path: Path, line: bytes, sentences: list[str]) -> bool:
     """Whether the hook had to change."""
     if not os.path.lexists(path):
         write_atomic(path, b"#!/bin/sh\n" + line + b" " + MADE + b"\n", mode=0o755)
         return True
     problem = _unsuitable(path)
     if problem:
-        said.append(f"Left {path} alone: {problem}.")
+        sentences.append(f"Left {path} alone: {problem}.")
         return False
     text = read_regular(path)
     without, mark = _without(text)

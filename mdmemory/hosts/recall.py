@@ -67,17 +67,17 @@ def for_compaction(memory: Memory, session: str) -> list[str]:
 
 
 def last_title(memory: Memory, session: str) -> str:
-    """The title of the newest other session of this project in OpenCode; "" where there is none."""
+    """The title of the newest other session of this project in OpenCode, or ""."""
     from mdmemory.search.sources import session_folders
     from mdmemory.transcripts import opencode
     from mdmemory.transcripts.sources import began_in
 
     try:
         wanted = began_in(session_folders(memory.project))
-        found = opencode.titles(person.hosts().opencode, wanted)
+        titles = opencode.titles(person.hosts().opencode, wanted)
     except (MdmemoryError, OSError):
         return ""
-    return next((title for id, title in found if id != session), "")
+    return next((title for id, title in titles if id != session), "")
 
 
 def _in_time(memory: Memory, query: str, *, meaning: bool) -> Sequence[Hit] | None:

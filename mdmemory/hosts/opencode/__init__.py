@@ -1,1 +1,1 @@
-"""OpenCode: wiring, the bridge that its plugin talks to, and idle work."""
+"""OpenCode: its wiring, and the bridge that its plugin talks to."""

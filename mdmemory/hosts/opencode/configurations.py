@@ -115,7 +115,7 @@ def _invalid(place: Place, file: Path, problem: str) -> MdmemoryError:
 class Withdrawal:
     """What takes our entries out: sentences, the files to write, the files that held only them."""
 
-    said: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
     writes: list[tuple[Path, bytes]] = field(default_factory=list)
     gone: list[Path] = field(default_factory=list)
 
@@ -144,10 +144,10 @@ def withdraw(place: Place, made: Mapping[str, Sequence[str]]) -> Withdrawal:
                 after = jsonc.drop(after, [key])
         if after == _husk():
             done.gone.append(file)
-            done.said.append(f"Removed {place.name(file)}, which held only our entries.")
+            done.sentences.append(f"Removed {place.name(file)}, which held only our entries.")
         else:
             done.writes.append((file, after.encode()))
-            done.said.append(f"Took {' and '.join(words)} out of {place.name(file)}.")
+            done.sentences.append(f"Took {' and '.join(words)} out of {place.name(file)}.")
     return done
 
 

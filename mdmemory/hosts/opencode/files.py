@@ -82,14 +82,14 @@ def install(
     names: dict[str, list[str]] = {"Installed": [], "Updated": [], "Left": [], "": []}
     for name, text in _texts(place, wanted, mcp).items():
         names[_step(place, name, text, writes, gone)].append(name)
-    said = [
+    sentences = [
         f"{verb} in {place.shown_folder}: {', '.join(names[verb])}."
         for verb in ("Installed", "Updated")
         if names[verb]
     ]
     for name in names["Left"]:
-        said += _left(place, name, wanted.command)
-    return said
+        sentences += _left(place, name, wanted.command)
+    return sentences
 
 
 def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
@@ -152,8 +152,8 @@ def remove(place: Place, names: Sequence[str]) -> list[str]:
             gone.append(name)
         elif name != CONFIGURATION or version_of(present):
             left.append(place.name(path))
-    said = [f"Removed from {place.shown_folder}: {', '.join(gone)}."] if gone else []
-    return said + [f"Left {name} where it is: it was edited." for name in left]
+    sentences = [f"Removed from {place.shown_folder}: {', '.join(gone)}."] if gone else []
+    return sentences + [f"Left {name} where it is: it was edited." for name in left]
 
 
 # --- npm -----------------------------------------------------------------------------------------

@@ -31,16 +31,18 @@ def install(
     files.refuse_links(place)
     withdrawal = configurations.withdraw(place, _made(record / RECORD))
     writes: Writes = []
-    said = withdrawal.said + files.install(place, wanted, writes, mcp=mcp, gone=withdrawal.gone)
-    said += [] if mcp else files.spare_npm(place, writes)
+    sentences = withdrawal.sentences + files.install(
+        place, wanted, writes, mcp=mcp, gone=withdrawal.gone
+    )
+    sentences += [] if mcp else files.spare_npm(place, writes)
     if dry_run:
-        return ["A dry run writes nothing. Without it:", *said] if said else []
+        return ["A dry run writes nothing. Without it:", *sentences] if sentences else []
     _apply(withdrawal, record)
     for path, data in writes:
         write(path, data)
     if mcp:
         files.let_npm(place)
-    return said + files.remove(place, [PLUGIN if mcp else CONFIGURATION])
+    return sentences + files.remove(place, [PLUGIN if mcp else CONFIGURATION])
 
 
 def remove(place: Place, *, record: Path) -> list[str]:
@@ -53,7 +55,7 @@ def remove(place: Place, *, record: Path) -> list[str]:
     withdrawal = configurations.withdraw(place, _made(record / RECORD))
     _apply(withdrawal, record)
     files.let_npm(place)
-    return withdrawal.said + files.remove(place, files.NAMES) + checks.still_listed(place)
+    return withdrawal.sentences + files.remove(place, files.NAMES) + checks.still_listed(place)
 
 
 def is_used(place: Place) -> bool:
@@ -64,10 +66,10 @@ def is_used(place: Place) -> bool:
 def spare_npm(place: Place) -> list[str]:
     """Spare OpenCode an npm install in the person's own configuration folder; sentences."""
     writes: Writes = []
-    said = files.spare_npm(place, writes)
+    sentences = files.spare_npm(place, writes)
     for path, data in writes:
         write(path, data)
-    return said
+    return sentences
 
 
 def _apply(withdrawal: configurations.Withdrawal, record: Path) -> None:
