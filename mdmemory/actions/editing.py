@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mdmemory.errors import BadNote, NoteChanged
@@ -16,7 +16,6 @@ from mdmemory.files import digest
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
-from mdmemory.store import three_way
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -158,7 +157,7 @@ def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
     """The note as it is now with what `text` changes in `seen`. Raises NoteChanged where both
     changed the same lines."""
     theirs = stored.note.text
-    found = three_way.joined(seen, text, theirs) if seen is not None else None
+    found = three_way(seen, text, theirs) if seen is not None else None
     if found is not None:
         odd, *known = (
             {*notes_format.parse(each, stored.file).head.problems} for each in (found, text, theirs)
@@ -207,3 +206,57 @@ def _refuse_secret(writer: Writer, text: str) -> None:
             "Leave the secret out and say where it is kept instead.",
             code="secret",
         )
+
+
+# --- two changes of one text ---------------------------------------------------------------------
+
+MOST_LINES = 2_000  # lines of one text; comparing takes longer than it is worth beyond
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Hunk:
+    """The lines of the base from `start` to before `end`, and what a side has in their place."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+
+    def meets(self, other: _Hunk) -> bool:
+        """Whether both are about the same lines, or put something at the same place."""
+        if self.start == self.end == other.start == other.end:
+            return True
+        return self.start < other.end and other.start < self.end
+
+
+def three_way(base: str, ours: str, theirs: str) -> str | None:
+    """`base` with what both sides changed in it; None where they changed the same lines, each in
+    its own way. What both did alike counts once."""
+    before = base.splitlines(keepends=True)
+    sides = [text.splitlines(keepends=True) for text in (ours, theirs)]
+    if max(map(len, (before, *sides))) > MOST_LINES:
+        return None
+    mine, other = (_hunks(before, side) for side in sides)
+    fresh = [hunk for hunk in other if hunk not in mine]
+    if any(hunk.meets(each) for hunk in fresh for each in mine):
+        return None
+    return "".join(_applied(before, sorted([*mine, *fresh])))
+
+
+def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
+    from difflib import SequenceMatcher  # only where a hand saved meanwhile
+
+    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return [
+        _Hunk(start, end, tuple(after[first:last]))
+        for tag, start, end, first, last in codes
+        if tag != "equal"
+    ]  # fmt: skip
+
+
+def _applied(before: Sequence[str], hunks: Sequence[_Hunk]) -> list[str]:
+    lines: list[str] = []
+    at = 0
+    for hunk in hunks:
+        lines += [*before[at : hunk.start], *hunk.lines]
+        at = hunk.end
+    return [*lines, *before[at:]]

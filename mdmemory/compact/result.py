@@ -12,8 +12,8 @@ from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, flagged_pair
 from mdmemory.note import editing
 from mdmemory.note.note import Head, Note
 from mdmemory.store import merged
+from mdmemory.store.merged import united
 from mdmemory.store.store import StoredNote
-from mdmemory.store.united import united
 
 Change = tuple[str, str | None, bytes | None]  # file, digest before, bytes after; None: not there
 

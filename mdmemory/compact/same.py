@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Hashable
 
 from mdmemory.note.note import Note
-from mdmemory.store.united import own_keys
+from mdmemory.store.merged import own_keys
 from mdmemory.text import literals
 from mdmemory.text.words import key
 

@@ -418,5 +418,5 @@ SPARED = {
     "store.state_file": "our own schema",
     "git.objects": "git's own objects",
     "actions.undo": "lines of a note at their beginnings",
-    "store.united": "keys of a head, which has 16 KiB",
+    "store.merged": "keys of a head, which has 16 KiB",
 }

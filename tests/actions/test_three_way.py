@@ -9,8 +9,8 @@ from rows import each
 
 from mdmemory import Memory
 from mdmemory.actions import editing
+from mdmemory.actions.editing import MOST_LINES, three_way
 from mdmemory.errors import NoteChanged
-from mdmemory.store.three_way import MOST, joined
 from mdmemory.store.writer import Writer
 
 BASE = "one\ntwo\nthree\nfour\n"
@@ -32,19 +32,24 @@ JOINED = (
 
 def test_changes_of_other_lines_are_joined_and_of_the_same_lines_are_not() -> None:
     def check(ours: str, theirs: str, both: str | None) -> None:
-        assert joined(BASE, ours, theirs) == both
-        assert joined(BASE, theirs, ours) == both
+        assert three_way(BASE, ours, theirs) == both
+        assert three_way(BASE, theirs, ours) == both
 
     each(JOINED, check)
 
 
 @given(TEXTS, TEXTS)
 def test_what_one_side_left_alone_is_what_the_other_made_of_it(base: str, ours: str) -> None:
-    assert joined(base, ours, base) == joined(base, base, ours) == joined(base, ours, ours) == ours
+    assert (
+        three_way(base, ours, base)
+        == three_way(base, base, ours)
+        == three_way(base, ours, ours)
+        == ours
+    )
 
 
 def test_a_text_of_very_many_lines_is_not_compared() -> None:
-    assert joined("x\n" * MOST, "x\n" * MOST, "y\n" * (MOST + 1)) is None
+    assert three_way("x\n" * MOST_LINES, "x\n" * MOST_LINES, "y\n" * (MOST_LINES + 1)) is None
 
 
 @pytest.fixture

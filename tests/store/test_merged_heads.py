@@ -13,8 +13,8 @@ from mdmemory.compact.result import changes
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note.note import Note, parse
+from mdmemory.store.merged import own_keys, united
 from mdmemory.store.store import StoredNote
-from mdmemory.store.united import own_keys, united
 
 
 def note(head: str, name: str = "a", metadata: str = "") -> Note:
