@@ -13,6 +13,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
+import mcp_types as types
+
 from mdmemory.actions.listing import Listed
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.memory import Memory
@@ -22,7 +24,6 @@ from mdmemory.tools.tool import AS_DATA, Tool
 from mdmemory.version import VERSION
 
 if TYPE_CHECKING:
-    import mcp_types as types
     from mcp.server.lowlevel import Server
 
 # name: title, argument, its description, text
@@ -45,7 +46,6 @@ _PROMPTS = {
 
 def filled(request: types.GetPromptRequestParams) -> types.GetPromptResult:
     """A prompt with its argument filled in. Raises MCPError."""
-    import mcp_types as types
     from mcp import MCPError
 
     if request.name not in _PROMPTS:
@@ -61,8 +61,6 @@ def filled(request: types.GetPromptRequestParams) -> types.GetPromptResult:
 
 
 def _prompt(name: str) -> types.Prompt:
-    import mcp_types as types
-
     title, argument, about, _ = _PROMPTS[name]
     given = types.PromptArgument(name=argument, description=about, required=True)
     return types.Prompt(name=name, title=title, description=title, arguments=[given])
@@ -104,7 +102,6 @@ def serve(open: Open, *, index: bool = True) -> None:
 
 def server(open: Open, *, index: bool = True) -> Server[dict[str, Any]]:
     """The server. `open` opens the store, or raises; `index`: the instructions hold the index."""
-    import mcp_types as types
     from anyio import CapacityLimiter, to_thread
     from mcp.server.lowlevel import Server
 
@@ -176,8 +173,6 @@ def _tools(open: Open) -> list[types.Tool]:
 
 
 def _tool(tool: Tool) -> types.Tool:
-    import mcp_types as types
-
     hints = types.ToolAnnotations(
         title=tool.title, read_only_hint=tool.read_only, destructive_hint=tool.destructive,
         idempotent_hint=tool.idempotent, open_world_hint=False,
@@ -206,8 +201,6 @@ def _failed(problem: MdmemoryError) -> types.CallToolResult:
 
 
 def _result(text: str, structured: dict[str, Any], failed: bool = False) -> types.CallToolResult:
-    import mcp_types as types
-
     content = types.TextContent(type="text", text=text)
     return types.CallToolResult(content=[content], structured_content=structured, is_error=failed)
 
@@ -217,8 +210,6 @@ def _result(text: str, structured: dict[str, Any], failed: bool = False) -> type
 
 def _resources(open: Open) -> list[types.Resource]:
     """The index, and the notes that it lists; other notes can be read too."""
-    import mcp_types as types
-
     index = types.Resource(
         name="index", title="Memory index", uri=INDEX, mime_type=_MARKDOWN,
         description="One line for each note, within a budget.",
@@ -231,8 +222,6 @@ def _resources(open: Open) -> list[types.Resource]:
 
 
 def _resource(row: Listed) -> types.Resource:
-    import mcp_types as types
-
     return types.Resource(
         name=row.head.name, title=row.head.title or row.head.name, mime_type=_MARKDOWN,
         uri=NOTE + quote(row.head.file.removesuffix(".md"), safe=""),
@@ -241,7 +230,6 @@ def _resource(row: Listed) -> types.Resource:
 
 
 def _read(open: Open, uri: str) -> types.ReadResourceResult:
-    import mcp_types as types
     from mcp import MCPError
 
     try:
