@@ -51,7 +51,7 @@ def log(asked: Namespace) -> int:
 
 
 def _captures(asked: Namespace) -> int:
-    from mdmemory.cli.worddiff import visible
+    from mdmemory.cli.output import visible
 
     found = opened(asked).captures(asked.n)
     if asked.json:
@@ -122,7 +122,7 @@ def history_options(parser: ArgumentParser) -> None:
 
 def history(asked: Namespace) -> int:
     """Show every version of one note, newest first, across renames and merges."""
-    from mdmemory.cli.worddiff import visible
+    from mdmemory.cli.output import visible
 
     asked.holder = "history"
     memory = opened(asked)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mdmemory.cli.output import emit, opened, plural, warn
-from mdmemory.cli.worddiff import visible
+from mdmemory.cli.output import emit, opened, plural, visible, warn
 from mdmemory.errors import UsageError
 from mdmemory.observe.observations import Observations
 from mdmemory.tools.observations import as_json

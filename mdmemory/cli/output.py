@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from argparse import Namespace
 from typing import Any
@@ -14,6 +15,8 @@ from mdmemory.memory import Memory
 PATIENCE = 30.0  # seconds that a person's command waits for other writers
 
 _WRITING = ("add", "edit", "remove", "confirm", "extract", "compact", "import", "sync")
+# escape sequences, and marks that turn the direction of writing
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
@@ -50,6 +53,11 @@ def emit(value: Any) -> None:
 def warn(sentence: str) -> None:
     """Print one sentence to standard error."""
     print(f"mdmemory: {sentence}", file=sys.stderr)
+
+
+def visible(text: str) -> str:
+    """`text` with control characters replaced by \ufffd; line ends stay."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 def is_terminal() -> bool:

@@ -9,9 +9,8 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mdmemory.cli.output import emit, opened, plural, warn
+from mdmemory.cli.output import emit, opened, plural, visible, warn
 from mdmemory.cli.progress import Progress
-from mdmemory.cli.worddiff import visible
 from mdmemory.errors import MdmemoryError, UsageError
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
+from mdmemory.cli.output import visible
+
 # of the terminal: bold, red and struck out, green; and how the same looks without colours
 _COLOURS = {"title": ("\x1b[1m", "\x1b[0m"), "-": ("\x1b[31;9m", "\x1b[0m"),
             "+": ("\x1b[32m", "\x1b[0m"), "place": ("\x1b[36m", "\x1b[0m")}  # fmt: skip
 _SIGNS = {"title": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}"), "place": ("", "")}
 _TOLD = re.compile(r"^(new|deleted|rename from|rename to|---|\+\+\+) ?(.*?)\t?$", re.MULTILINE)
-# escape sequences, and marks that turn the direction of writing
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def render(porcelain: str, *, colour: bool) -> str:
@@ -21,11 +21,6 @@ def render(porcelain: str, *, colour: bool) -> str:
     marks = _COLOURS if colour else _SIGNS
     sections = re.split(r"^diff --git ", porcelain, flags=re.MULTILINE)[1:]
     return "\n".join(_file(section, marks) for section in sections)
-
-
-def visible(text: str) -> str:
-    """`text` with control characters replaced by \ufffd; line ends stay."""
-    return _CONTROL.sub("\ufffd", text)
 
 
 def _file(section: str, marks: dict[str, tuple[str, str]]) -> str:

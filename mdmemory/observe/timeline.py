@@ -94,7 +94,7 @@ def find(state: State, query: str, *, k: int, today: date, weights: Weights | No
             database, query, source=MEMORY, k=k, today=today, weights=weights or Weights()
         )
 
-    answered, said = sqlite.use(state.path.with_name(FILE), schema.stamp(SOURCE), job)
+    answered, said = sqlite.use(state.path.with_name(FILE), f"{schema.STAMP} {SOURCE}", job)
     hits = tuple(replace(hit, source=SOURCE) for hit in answered.hits)
     return replace(answered, hits=hits, said=(*said, *answered.said))
 
@@ -104,7 +104,7 @@ def forget(state: State) -> None:
     path = state.path.with_name(FILE)
     if path.exists():
         left = observation.newest(state, MAX_OBSERVATIONS)
-        sqlite.use(path, schema.stamp(SOURCE), lambda database: _update(database, left))
+        sqlite.use(path, f"{schema.STAMP} {SOURCE}", lambda database: _update(database, left))
 
 
 def _update(database: SQLite, observations: Sequence[Observation]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from mdmemory import bounds
+from mdmemory.bounds import QUERY_OF_MESSAGE
 from mdmemory.search.chunks import tokens
 from mdmemory.search.results import Hit
 from mdmemory.session.cleaning import clean, visible
@@ -16,7 +16,7 @@ from mdmemory.session.cleaning import clean, visible
 NOTES_BUDGET = 2_000  # tokens
 COMPACTION_BUDGET = 2_000  # tokens of observations that a summary is told
 MOST = 12  # notes that are looked for
-MAX_QUERY = bounds.QUERY_OF_MESSAGE
+MAX_QUERY = QUERY_OF_MESSAGE
 
 _OPEN, _CLOSE = "<recalled_memory>", "</recalled_memory>"
 _SAID = (

@@ -229,7 +229,7 @@ class Search:
 
     @property
     def _stamp(self) -> str:
-        return schema.stamp(self._cutting.stamp)
+        return f"{schema.STAMP} {self._cutting.stamp}"
 
     def _path(self) -> Path | None:
         try:

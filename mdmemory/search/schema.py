@@ -50,10 +50,10 @@ def statements() -> list[str]:
     return [statement.replace("{}", weights) for statement in TABLES]
 
 
-def stamp(settings: str) -> str:
-    """All that the contents depend on beside the files; `settings` are those of cutting."""
-    weights = ",".join(map(str, WEIGHTS.values()))
-    return f"{SCHEMA_VERSION} {VERSION} {unicodedata.unidata_version} {weights} {settings}"
+# All that the contents depend on beside the files and how they are cut: callers add the latter.
+STAMP = f"{SCHEMA_VERSION} {VERSION} {unicodedata.unidata_version} " + ",".join(
+    map(str, WEIGHTS.values())
+)
 
 
 def fields(row: Row) -> tuple[str, ...]:

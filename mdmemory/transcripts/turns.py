@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdmemory import bounds, unseen
+from mdmemory.bounds import beginning
 from mdmemory.privacy.private import strip_private
 from mdmemory.transcripts.injected import without_memory
+from mdmemory.unseen import without
 
 MAX_TURNS = 40
 MAX_CHARS = 24_000
@@ -93,7 +94,7 @@ def is_ours(title: str) -> bool:
 def cleaned(text: str) -> str:
     """A message without private text, unseen characters and injected memory. Of a message longer
     than `bounds.MESSAGE` only the beginning is read."""
-    text = unseen.without(bounds.beginning(text))
+    text = without(beginning(text))
     return without_memory(strip_private(text)[0]).strip()
 
 

@@ -34,7 +34,7 @@ from mdmemory.capture import (
     wordings,
 )
 from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
-from mdmemory.cli import worddiff
+from mdmemory.cli import output, worddiff
 from mdmemory.compact import model_planner as plan_answer
 from mdmemory.compact import plan, same, text_guards
 from mdmemory.config import settings, table
@@ -350,7 +350,7 @@ EVERY = (
     row(_event, compress),
     row(observation.ids, observation),
     row(timeline._safe, timeline),
-    row(worddiff.visible, worddiff, "visible"),
+    row(output.visible, output),
     row(_difference, worddiff, "render"),
     # queries
     row(lambda text: query.parse(text, TODAY), query, "parse", bounds.QUERY, dates, words),
