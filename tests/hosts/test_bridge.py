@@ -255,7 +255,7 @@ def test_what_is_remembered_of_sessions_is_bounded(plugin: Plugin) -> None:
     for number in range(500):
         plugin.ask("created", f"ses_{number}")
         plugin.ask("system", f"ses_{number}")
-    assert len(plugin.hooks._frozen._kept) == len(plugin.hooks._children._values) == 200
+    assert len(plugin.hooks._frozen._values) == len(plugin.hooks._children._values) == 200
 
 
 # --- the log ---------------------------------------------------------------------------------
