@@ -78,12 +78,14 @@ def keys(text: str) -> list[str]:
     return [key(word) for word in tokens(text) if word not in STOP and len(word) > 1]
 
 
+@lru_cache(maxsize=100_000)
 def key(word: str) -> str:
     """One word for all forms and spellings of a word: of `postgres`, `PostgreSQL` and so on."""
     found = stem(word)
     return _names().get(found, found)
 
 
+@lru_cache(maxsize=100_000)
 def sense(word: str) -> str:
     """The same as `key`, and one word for all that have one meaning. It judges in favour of the
     same: unlike words may meet in it."""
