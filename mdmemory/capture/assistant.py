@@ -14,7 +14,6 @@ from mdmemory.actions.editing import taken_names
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of, keys_of
 from mdmemory.capture.fact import Fact, NotStored, fact_of, is_borne_out
-from mdmemory.capture.near import contradicted, nearest
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.transaction import Change
@@ -22,10 +21,12 @@ from mdmemory.note import editing, limits
 from mdmemory.note.note import parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
+from mdmemory.search.near import contradicted, near_in, nearest
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.writer import Group, Writer, Written
+from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import is_id
 
@@ -92,13 +93,15 @@ def _stored(writer: Writer, fact: Fact, session: str, confirmed: bool, today: st
     if same is not None:
         return _again(writer, same, fact, session, confirmed, today)
     new = _composed(writer, fact, session, confirmed, today)
-    nearby = nearest(f"{fact.description}\n{fact.body}", notes)
-    against = contradicted(new.note, notes)
+    find = near_in(writer.refresher)
+    nearby = nearest(f"{fact.description}\n{fact.body}", notes, find)
+    against = contradicted(new.note, notes, find)
     group = _group(new, against, writer.refresher.store.ledger(), today)
     written = _write(writer, f"memory: store {new.note.head.name}", group, "store", session)
+    said = {*keys(fact.body)}
     near = tuple(
         (note.file, score) for note in notes if note.file in nearby
-        and (score := _likeness(fact.body, note.note.body)) >= NEAR
+        and (score := round(likeness(said, {*keys(note.note.body)}), 2)) >= NEAR
     )  # fmt: skip
     head = new.note.head
     return Stored(
@@ -165,12 +168,6 @@ def _write(writer: Writer, subject: str, group: Group, kind: str, session: str) 
         file = written.kept[0][0]
         raise NoteChanged(f"{file} was changed at this very moment.", "Look at it and try again.")
     return written
-
-
-def _likeness(one: str, other: str) -> float:
-    """How many words two texts share, from 0 to 1 (Dice)."""
-    left, right = set(keys(one)), set(keys(other))
-    return round(2 * len(left & right) / (len(left) + len(right) or 1), 2)
 
 
 # --- the log -------------------------------------------------------------------------------------

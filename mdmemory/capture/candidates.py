@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mdmemory import bounds
-from mdmemory.capture.near import ranked
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 from mdmemory.note.note import Head
 from mdmemory.privacy.redaction import redact
+from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import MAX_CHARS, Turn
 
@@ -207,13 +207,15 @@ def is_worth_asking(turns: Sequence[Turn]) -> bool:
     return bool(said) and sum(len(turn.text) for turn in turns) >= MIN_SAID
 
 
-def question(turns: Sequence[Turn], notes: Sequence[StoredNote], today: str) -> Question:
+def question(
+    turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near = scan
+) -> Question:
     """Ask for the facts in these (redacted) turns.
 
     Where there are more notes than fit, those nearest to what was said are shown, in full as long
     as there is room, then by their heads.
     """
-    opened, heads = _chosen(turns, notes)
+    opened, heads = _chosen(turns, notes, near)
     shown = sorted([*opened, *heads], key=lambda note: note.file)
     files = frozenset(note.file for note in opened)
     asked = {
@@ -229,11 +231,11 @@ def question(turns: Sequence[Turn], notes: Sequence[StoredNote], today: str) -> 
 
 
 def _chosen(
-    turns: Sequence[Turn], notes: Sequence[StoredNote]
+    turns: Sequence[Turn], notes: Sequence[StoredNote], find: Near
 ) -> tuple[list[StoredNote], list[StoredNote]]:
     if sum(map(_size, notes)) <= MAX_BODIES:
         return list(notes), []
-    near = [note for note, _ in ranked("\n".join(turn.text for turn in turns), notes)]
+    near = find("\n".join(turn.text for turn in turns), notes)
     files = {note.file for note in near}
     order = [*near, *(note for note in notes if note.file not in files)]
     opened = _fitting(order, MAX_BODIES, whole=True)

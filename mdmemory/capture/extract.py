@@ -34,9 +34,6 @@ from mdmemory.capture.duplicates import (
     canonical,
     place_of,
 )
-from mdmemory.capture.near import (
-    contradicted,
-)
 from mdmemory.capture.triggers import (
     Trigger,
     find,
@@ -67,6 +64,11 @@ from mdmemory.privacy.redaction import (
 from mdmemory.privacy.remains import (
     MARK,
     says_something,
+)
+from mdmemory.search.near import (
+    Near,
+    contradicted,
+    scan,
 )
 from mdmemory.text.stop_words import ENGLISH
 from mdmemory.text.words import is_cjk, parts
@@ -171,6 +173,7 @@ def propose(
     reserved: Collection[str] = (),
     held: Collection[str] = (),
     asked: Sequence[Asked] | None = None,
+    near: Near = scan,
 ) -> Proposal:
     """Plan what the explicit requests in these turns change. `today` is `YYYY-MM-DD` (UTC).
 
@@ -195,7 +198,8 @@ def propose(
         else:
             new = _add(proposal, fact, taken, (session, fact.turn), today)
             if new is not None:
-                _compare(proposal, new, [note for note in existing if note.file not in held])
+                free = [note for note in existing if note.file not in held]
+                _compare(proposal, new, free, near)
         handled.add(key)
     return proposal
 
@@ -295,10 +299,12 @@ def _reinforce(proposal: Proposal, stored: StoredNote, source: tuple[str, str], 
 # --- a new one -------------------------------------------------------------------------------
 
 
-def _compare(proposal: Proposal, new: tuple[str, str], notes: Sequence[StoredNote]) -> None:
+def _compare(
+    proposal: Proposal, new: tuple[str, str], notes: Sequence[StoredNote], near: Near
+) -> None:
     """Add the note, or (where near ones say otherwise) flag it: both stay, a person settles it."""
     file, text = new
-    if against := contradicted(parse(text, file), notes):
+    if against := contradicted(parse(text, file), notes, near):
         proposal.flagged.append((file, text, against))
     else:
         proposal.added.append(new)

@@ -12,7 +12,6 @@ from mdmemory import unseen
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import description_of, keys_of, name_of, reinforced
-from mdmemory.capture.near import contradicted, nearest
 from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.errors import BadNote
@@ -22,6 +21,7 @@ from mdmemory.note.note import Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, names_secret, redact
 from mdmemory.privacy.remains import says_something
+from mdmemory.search.near import Near, contradicted, nearest, scan
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
 from mdmemory.text.words import keys
@@ -60,6 +60,7 @@ class Scene:
     touched: Collection[str] = ()
     reserved: Collection[str] = ()
     revertible: bool = True
+    near: Near = scan
     doubtful: bool = False  # what nobody said waits for a person, instead of being dropped
 
 
@@ -232,7 +233,9 @@ class _Sitting:
     # a new one
 
     def _add(self, candidate: Candidate, proof: Proof, against: StoredNote | None) -> Judged:
-        near = nearest(f"{candidate.description}\n{candidate.body}", self.scene.notes)
+        near = nearest(
+            f"{candidate.description}\n{candidate.body}", self.scene.notes, self.scene.near
+        )
         if self._is_asked_for(candidate):
             return Judged(candidate, "dropped", ("known",), near=near)
         same = self._same(candidate)
@@ -258,7 +261,8 @@ class _Sitting:
         """The notes that a new one contradicts: the one that the model named, and what is near."""
         busy = self.touched | set(self.scene.held)
         free = [note for note in self.scene.notes if note.file not in busy and note.note.text]
-        found = [(note, why) for note, why in contradicted(new.note, free) if note is not named]
+        found = contradicted(new.note, free, self.scene.near)
+        found = [(note, why) for note, why in found if note is not named]
         said = f"the user said: {candidate.quote}"
         return (*([(named, said)] if named else []), *found)
 

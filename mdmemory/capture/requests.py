@@ -19,6 +19,7 @@ from mdmemory.capture.triggers import find
 from mdmemory.capture.wishes import Inbox, Wish, inboxes
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import MAX_BODY
+from mdmemory.search.near import near_in
 from mdmemory.store import evidence
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
@@ -163,7 +164,7 @@ def _proposal(
     reserved = [path.name for path in writer.project.store.iterdir()]
     found = propose(
         [turn], store.notes(), session=session, today=today, reserved=reserved, held=held,
-        asked=asked,
+        asked=asked, near=near_in(writer.refresher),
     )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found

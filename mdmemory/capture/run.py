@@ -27,6 +27,7 @@ from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, stored_as, w
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.schemas import CANDIDATES
+from mdmemory.search.near import near_in
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import Evidence
 from mdmemory.store.state import State
@@ -145,7 +146,9 @@ def _answer(
         model = asking.model.name or asking.model.kind
         if not is_worth_asking(part.turns):
             return _Answer(model)
-        asked = question(part.turns, _visible(writer, part, today), today)
+        asked = question(
+            part.turns, _visible(writer, part, today), today, near_in(writer.refresher)
+        )
         count = len(part.turns)
         report(0, 1, f"asking {model} about {count} turn{'' if count == 1 else 's'}")
         found = parse(asking.model.complete(asking.system, asked.text, CANDIDATES).text)
@@ -186,8 +189,9 @@ def _requests(writer: Writer, part: _Part, notes: Sequence[StoredNote], today: s
     session, reserved = part.told.session, _names(writer)
     held = writer.refresher.catalog().held
     found = propose(
-        part.asked_in, notes, session=session, today=today, reserved=reserved, held=held
-    )
+        part.asked_in, notes, session=session, today=today, reserved=reserved, held=held,
+        near=near_in(writer.refresher),
+    )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found
 
@@ -211,6 +215,7 @@ def scene_of(
         reserved=_names(writer),
         revertible=writer.refusal() is None,
         doubtful=doubtful,
+        near=near_in(writer.refresher),
     )  # fmt: skip
 
 

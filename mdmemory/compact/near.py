@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import chain, combinations, islice, pairwise
 
 from mdmemory.note.note import Note
+from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
 
 ALL_PAIRS = 100  # this many notes of a type are compared one with each other
@@ -87,9 +88,7 @@ class _Cut:
     def is_like(self, other: _Cut) -> bool:
         """Whether either the descriptions or the whole notes share their words."""
         (hook, words), (their_hook, their_words) = self._sets, other._sets
-        return 2 * len(hook & their_hook) >= ALIKE * (len(hook) + len(their_hook)) or (
-            2 * len(words & their_words) >= ALIKE * (len(words) + len(their_words))
-        )
+        return likeness(hook, their_hook) >= ALIKE or likeness(words, their_words) >= ALIKE
 
 
 class _Room:

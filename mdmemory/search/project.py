@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Protocol
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import Note
 from mdmemory.search import embeddings, notes, schema, sqlite
-from mdmemory.search.answer import Meaning, Weights, answer, merged
+from mdmemory.search.answer import CANDIDATES, Meaning, Weights, answer, merged
 from mdmemory.search.database import Database, LockedError
 from mdmemory.search.embeddings import REFUSED, Embedder
 from mdmemory.search.notes import Cutting, Report
+from mdmemory.search.query import terms_of
 from mdmemory.search.results import ALL, MEMORY, SOURCES, Found
 from mdmemory.store import catalog
 from mdmemory.store.refresh import Refresher
@@ -131,6 +133,20 @@ class Search:
         return [
             embeddings.fill(database, each, embedder, most=most, report=report) for each in wanted
         ]
+
+    def near(self, text: str) -> list[str]:
+        """The files of the notes that share words with a text, the nearest first. Raises
+        UnusableError and MdmemoryError."""
+
+        def job(database: Database) -> list[str]:
+            with suppress(LockedError):  # then the newest notes are missing
+                self._update(database, lambda *_: None)
+            terms = terms_of(text)
+            found = database.best(terms, (), MEMORY, CANDIDATES) if terms else {}
+            rows = database.rows(found)
+            return list(dict.fromkeys(rows[chunk].file for chunk in found if chunk in rows))
+
+        return self._kept(self._path(), job)[0]
 
     def _find_at(
         self, query: str, history: History, revision: str, *, k: int, today: date

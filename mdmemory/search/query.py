@@ -6,6 +6,7 @@ Pure. Only words come out, so nothing that a person types is ever read as full-t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -71,6 +72,16 @@ def parse(text: str, today: date) -> Query:
     if not terms:  # nothing but words that say nothing: better these than none
         terms = dict.fromkeys(Term(((stem(word),),)) for word in sorted(said))
     return Query(tuple(terms)[:MOST], phrases[:8], said)
+
+
+def terms_of(text: str) -> list[Term]:
+    """The words that a text has most often, as terms in each spelling."""
+    found: dict[str, Term] = {}
+    words = Counter(word for word in tokens(text) if word not in STOP and len(word) > 1)
+    for word, _ in words.most_common(MOST):
+        ways = (_run(" ".join(way)) for way in synonyms(word))
+        found.setdefault(stem(word), Term(((stem(word),), *ways)))
+    return list(found.values())
 
 
 def marks(query: str, text: str) -> list[tuple[int, int]]:

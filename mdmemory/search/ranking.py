@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from mdmemory.text import words
+from mdmemory.text.similarity import likeness
 
 NEEDED = 0.27  # of what a query asks for, by how rare its words are, the best hit must have
 OTHERS = 0.5  # of that the others must have
 LONE = 0.6  # of that counts where it is one word alone of several: many a text has one by chance
 TELLING = 10  # words of a query, the rarest, that make up what it asks for
-ALIKE = 0.9  # of the words of two hits, from which on one of them is enough
+ALIKE = 0.947  # of the words of two hits, from which on one of them is enough
 NEIGHBOUR = 0.3  # of the score of the turn before and after counts; measured on LoCoMo
 NAMED = 0.25  # added where a query has all words of a note's name
 
@@ -122,8 +123,7 @@ def same(one: str, other: str) -> bool:
     first, second = set(words.parts(one)), set(words.parts(other))
     if first == second:
         return True
-    both = len(first & second)
-    if both < ALIKE * len(first | second):
+    if likeness(first, second) < ALIKE:
         return False
     return not any(_tells(word) for word in first ^ second)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from mdmemory.text import polarity
-from mdmemory.text.stop_words import ENGLISH, SMALL, VAGUE, word_set
+from mdmemory.text.stop_words import ENGLISH, SMALL, VAGUE
 from mdmemory.text.words import CJK, grams, is_cjk, key, normal, stem
 
 LETTER = rf"[^\W{CJK}]"
@@ -23,10 +23,12 @@ _MARKS = re.compile(r"(?<!\w)[*_#]+|[*_]+(?!\w)|[`>\[\]()\"“”]+")
 _NEW_LINE = re.compile(r"\n(?=[ \t]*(?:[-*+•>#|]|\d{1,2}[.)][ \t]|[Ww]hy\b))")
 
 
-_TIMES = word_set(
-    "monday tuesday wednesday thursday friday saturday sunday january february april june july "
-    "august september october november december two three four five six seven eight nine ten "
-    "eleven twelve daily weekly monthly yearly hourly"
+_TIMES = frozenset(
+    (
+        "monday tuesday wednesday thursday friday saturday sunday january february april june july "
+        "august september october november december two three four five six seven eight nine ten "
+        "eleven twelve daily weekly monthly yearly hourly"
+    ).split()
 )
 _TIMES_CJK = re.compile(
     r"(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十百千两]{1,12}(?=[点月号天个次年周时分])"

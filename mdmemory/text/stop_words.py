@@ -6,12 +6,6 @@ apart, and a sentence may have the words of VAGUE or lack them and still say the
 
 from __future__ import annotations
 
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of a string, as a set."""
-    return frozenset(text.split())
-
-
 # English
 _GRAMMAR_EN = (
     "a an and are as at be been by do does did for from had has have he her his i in is it its my "
@@ -59,16 +53,17 @@ STOP_CJK = (
     "は|が|を|に|で|と|の|も|へ|か"
 )
 
-ENGLISH = word_set(_GRAMMAR_EN)
-GRAMMAR = ENGLISH | word_set(" ".join((_GRAMMAR_DE, _GRAMMAR_FR, _GRAMMAR_ES)))
-SMALL = ENGLISH | word_set(
+ENGLISH = frozenset(_GRAMMAR_EN.split())
+GRAMMAR = ENGLISH.union(_GRAMMAR_DE.split(), _GRAMMAR_FR.split(), _GRAMMAR_ES.split())
+_SMALL_EN = (
     "also always just now still usually currently please per each every any all can could should "
     "must may would"
 )
-STOP = ENGLISH | word_set(f"{_STOP_EN} {_GRAMMAR_DE} {_STOP_DE}")
-VAGUE = (STOP - {"use", "using"}) | word_set(f"{_VAGUE_EN} {_VAGUE_DE}")
+SMALL = ENGLISH.union(_SMALL_EN.split())
+STOP = ENGLISH.union(_STOP_EN.split(), _GRAMMAR_DE.split(), _STOP_DE.split())
+VAGUE = (STOP - {"use", "using"}).union(_VAGUE_EN.split(), _VAGUE_DE.split())
 # Words of asking and doing: an answer mostly lacks them, so their absence says little.
-LIGHT = word_set(
+_LIGHT = (
     "actually always another answer before best better big call called choose chosen come day "
     "decide decided decision different ever exactly explain fact find give good happen happened "
     "help keep kind know last let like long look made main make many mean much need never new now "
@@ -76,3 +71,4 @@ LIGHT = word_set(
     "run say said see set show start stop still sure take talk tell thing things think time told "
     "try usually want way week work year"
 )
+LIGHT = frozenset(_LIGHT.split())

@@ -10,8 +10,13 @@ from collections.abc import Sequence
 
 from mdmemory.text.frames import Sentence, sentences
 from mdmemory.text.statements import is_small
-from mdmemory.text.stop_words import word_set
 from mdmemory.text.words import sense
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a string, as a set."""
+    return frozenset(text.split())
+
 
 _FURTHEST = 4  # words in front of the verb
 _ARTICLES = word_set(

@@ -7,6 +7,7 @@ their text counts in pairs of characters.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -69,8 +70,9 @@ def parts(text: str) -> list[str]:
 
 def tokens(text: str) -> list[str]:
     """The words of a text in lower case, CJK in pairs of characters."""
-    folded = normal(text).casefold()
-    return runs(folded) if text.isascii() else [each for run in runs(folded) for each in grams(run)]
+    if text.isascii():
+        return _PLAIN.findall(text.casefold())
+    return [each for run in runs(normal(text).casefold()) for each in grams(run)]
 
 
 def keys(text: str) -> list[str]:
@@ -131,24 +133,18 @@ def stem(word: str) -> str:
 @cache
 def _stemmers() -> tuple[_Stemmer, _Stemmer]:
     """The stemmers of English and German. They take 3 ms to load, so only a word loads them."""
-    import sys
     from importlib.util import find_spec, module_from_spec
 
     name = "snowballstemmer"
-    if name not in sys.modules and (spec := find_spec(name)):
-        # its own front door loads forty languages, which takes 15 ms more
+    spec = None if name in sys.modules else find_spec(name)
+    if spec:  # its own front door loads forty languages, which takes 15 ms more
         sys.modules[name] = module_from_spec(spec)
-        try:
-            return _loaded()
-        finally:
+    try:
+        from snowballstemmer.english_stemmer import EnglishStemmer
+        from snowballstemmer.german_stemmer import GermanStemmer
+    finally:
+        if spec:
             del sys.modules[name]
-    return _loaded()
-
-
-def _loaded() -> tuple[_Stemmer, _Stemmer]:
-    from snowballstemmer.english_stemmer import EnglishStemmer
-    from snowballstemmer.german_stemmer import GermanStemmer
-
     return EnglishStemmer(), GermanStemmer()
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from mdmemory.capture.candidates import MAX_BODIES, Candidate, question, redacted
 from mdmemory.capture.judge import Judged, Scene, judge
-from mdmemory.capture.near import nearest
 from mdmemory.capture.proof import invented
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse
+from mdmemory.search.near import nearest
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn
 

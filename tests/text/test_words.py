@@ -11,12 +11,12 @@ import pytest
 from pace import HUNG
 
 from mdmemory.capture.fact import is_borne_out
-from mdmemory.capture.near import nearest
 from mdmemory.compact.near import Neighbours
 from mdmemory.compact.same import sentences
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.search.answer import Weights, answer
+from mdmemory.search.near import nearest
 from mdmemory.search.notes import Cutting, document
 from mdmemory.search.query import marks
 from mdmemory.search.sqlite import SQLite

@@ -1,0 +1,71 @@
+"""The notes near a text, nearest first: asked of the search database, where a store is large.
+
+The note that a new fact repeats or contradicts is nearly always one of the three nearest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.note.note import Note
+from mdmemory.store.refresh import Refresher
+from mdmemory.store.store import StoredNote
+from mdmemory.text.similarity import ranked
+
+NEAREST = 3
+SCANNED = 200  # notes; so few are compared sooner than a database is opened
+Near = Callable[[str, Sequence[StoredNote]], list[StoredNote]]
+
+
+def scan(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
+    """The notes that share a word with a text, found by reading all of them."""
+    notes = sorted(notes, key=lambda note: note.file)
+    heads = (note.note.head for note in notes)
+    names = [f"{head.name.replace('-', ' ')}\n{head.description}" for head in heads]
+    texts = [f"{name}\n{note.note.body}" for name, note in zip(names, notes, strict=True)]
+    return [notes[at] for at in ranked(text, texts)]
+
+
+def near_in(refresher: Refresher) -> Near:
+    """What finds the notes of a store that are near a text.
+
+    A small store is scanned, and so is one whose database cannot be used.
+    """
+
+    def near(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
+        if len(notes) <= SCANNED:
+            return scan(text, notes)
+        from mdmemory.search.database import UnusableError
+        from mdmemory.search.project import Search  # with it comes the database
+
+        try:
+            files = Search(refresher).near(text)
+        except (MdmemoryError, UnusableError, OSError):
+            return scan(text, notes)
+        known = {note.file: note for note in notes}
+        return [known[file] for file in files if file in known]
+
+    return near
+
+
+def nearest(text: str, notes: Sequence[StoredNote], near: Near = scan) -> tuple[str, ...]:
+    """The files of the three nearest notes, fewer when fewer share a word."""
+    return tuple(note.file for note in near(text, notes)[:NEAREST])
+
+
+def contradicted(
+    new: Note, notes: Sequence[StoredNote], near: Near = scan
+) -> list[tuple[StoredNote, str]]:
+    """Which of the three nearest notes contradict the new one, each with what the two differ in."""
+    from mdmemory.text.contradiction import contradiction, profile  # only where notes meet
+
+    mine = profile(new)
+    found: list[tuple[StoredNote, str]] = []
+    for note in near(f"{new.head.description}\n{new.body}", notes)[:NEAREST]:
+        pair = [mine, profile(note.note)]
+        if note.file < new.head.file:  # as the ledger names the two
+            pair.reverse()
+        if why := contradiction(*pair):
+            found.append((note, why))
+    return found

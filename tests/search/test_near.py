@@ -1,0 +1,89 @@
+"""The notes near a text are asked of the search database; without one they are found as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from search.conftest import note
+
+from mdmemory import Memory
+from mdmemory.note.note import parse
+from mdmemory.search import near, sqlite
+from mdmemory.search.near import contradicted, near_in, nearest, scan
+from mdmemory.search.project import FILE
+from mdmemory.store.store import StoredNote
+from mdmemory.text.similarity import likeness, ranked
+
+TEXTS = {
+    "user-deploys.md": note("deploys", "The deploys of the ledger go out on Tuesdays"),
+    "user-ledger.md": note("ledger", "The ledger is kept in PostgreSQL 15"),
+    "user-answers.md": note("answers", "Bevorzugt kurze Antworten mit Beispielen"),
+    "user-korean.md": note("korean", "배포는 화요일에 한다"),
+}
+ASKED = [
+    ("When does the ledger deploy? Tuesday?", "user-deploys.md"),
+    ("Our ledger runs on postgres", "user-ledger.md"),
+    ("eine kurze Antwort, ein Beispiel", "user-answers.md"),
+    ("화요일에만 배포한다", "user-korean.md"),
+]
+
+
+@pytest.fixture
+def large(opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """A memory whose store is too large to be scanned."""
+    monkeypatch.setattr(near, "SCANNED", 1)
+    more = {f"user-n{n}.md": note(f"n{n}", f"Likes song number {n}") for n in range(20)}
+    return opened({**TEXTS, **more})
+
+
+def stored(memory: Memory) -> list[StoredNote]:
+    return memory._refresher().store.notes()
+
+
+@pytest.mark.parametrize(("text", "file"), ASKED)
+def test_a_large_store_is_asked_and_a_small_one_scanned(
+    large: Memory, text: str, file: str
+) -> None:
+    notes = stored(large)
+    find = near_in(large._refresher())
+    assert find(text, notes)[0].file == scan(text, notes)[0].file == file
+    assert (large.project.private / FILE).exists()
+    assert file not in [each.file for each in find(text, [n for n in notes if n.file != file])]
+
+
+def test_what_is_near_is_compared(large: Memory) -> None:
+    new = parse(note("new", "The ledger is kept in postgres 17"), "user-new.md")
+    ((other, why),) = contradicted(new, stored(large), near_in(large._refresher()))
+    assert other.file == "user-ledger.md"
+    assert "15" in why
+    assert "17" in why
+
+
+def test_a_note_that_changed_just_now_is_near(large: Memory) -> None:
+    assert near_in(large._refresher())("zebra", stored(large)) == []
+    (large.project.store / "user-n1.md").write_text(note("n1", "Feeds a zebra"), "utf-8")
+    assert nearest("zebras", stored(large), near_in(large._refresher())) == ("user-n1.md",)
+
+
+def test_without_a_database_all_notes_are_read(
+    large: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise sqlite.UnusableError("cannot be used")
+
+    monkeypatch.setattr(sqlite, "use", broken)
+    assert near_in(large._refresher())(ASKED[1][0], stored(large))[0].file == ASKED[1][1]
+
+
+@pytest.mark.parametrize("text", ["", "?!", "the of and", "\ud800", "*" * 5_000, "NEAR(a b) OR"])
+def test_a_text_without_words_is_near_nothing(large: Memory, text: str) -> None:
+    assert near_in(large._refresher())(text, stored(large)) == []
+
+
+def test_the_rarer_word_decides_and_length_does_not() -> None:
+    texts = ["tea tea tea", "tea and a zebra", "tea " * 50, "rum"]
+    assert ranked("a zebra with tea", texts)[0] == 1
+    assert 3 not in ranked("tea", texts)
+    assert likeness(set(), set()) == 0
+    assert likeness({"a", "b"}, {"b", "c"}) == 0.5
