@@ -3,73 +3,25 @@
 Pure planning: nothing is written here, and a note that exists is only ever reinforced.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import re
-from collections.abc import (
-    Collection,
-    Iterable,
-    Iterator,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    field,
-)
-from datetime import (
-    date,
-)
-from typing import (
-    TYPE_CHECKING,
-)
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
 
-from mdmemory import (
-    bounds,
-    unseen,
-)
-from mdmemory.capture.duplicates import (
-    ComparedFact,
-    canonical,
-    place_of,
-)
-from mdmemory.capture.triggers import (
-    Trigger,
-    find,
-    type_of,
-)
-from mdmemory.errors import (
-    BadNote,
-)
-from mdmemory.note import (
-    editing,
-    limits,
-)
-from mdmemory.note.limits import (
-    MAX_DESCRIPTION,
-    MAX_NAME_BYTES,
-)
-from mdmemory.note.note import (
-    Note,
-    parse,
-)
-from mdmemory.privacy.private import (
-    strip_private,
-)
-from mdmemory.privacy.redaction import (
-    has_secret,
-    redact,
-)
-from mdmemory.privacy.remains import (
-    MARK,
-    says_something,
-)
-from mdmemory.search.near import (
-    Near,
-    contradicted,
-    scan,
-)
+from mdmemory import bounds, unseen
+from mdmemory.capture.duplicates import ComparedFact, canonical, place_of
+from mdmemory.capture.triggers import Trigger, find, type_of
+from mdmemory.errors import BadNote
+from mdmemory.note import editing, limits
+from mdmemory.note.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
+from mdmemory.note.note import Note, parse
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import has_secret, redact
+from mdmemory.privacy.remains import MARK, says_something
+from mdmemory.search.near import Near, contradicted, scan
 from mdmemory.text.stop_words import ENGLISH
 from mdmemory.text.words import is_cjk, parts
 from mdmemory.transcripts.injected import without_memory

@@ -4,261 +4,45 @@ Nothing of an answer is believed. The guards judge it here, so that what they re
 the model once more, and again under the lock.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import json
-import re
-from collections import (
-    defaultdict,
-    deque,
-)
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    MISSING,
-    dataclass,
-    field,
-    fields,
-    replace,
-)
-from itertools import (
-    combinations,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
-from mdmemory.compact import (
-    guards,
-)
-from mdmemory.compact.guards import (
-    Verdict,
-)
-from mdmemory.compact.near import (
-    Neighbours,
+from mdmemory.compact import guards
+from mdmemory.compact.guards import Verdict
+from mdmemory.compact.model_question import (
+    batches,
+    brief,
+    correction,
+    may_be_shown,
+    question,
+    read,
+    size,
+    whole,
 )
 from mdmemory.compact.plan import (
     MAX_ANSWER,
-    Delete,
     Flag,
     Merge,
     Op,
     Plan,
     PlanRefused,
-    Rewrite,
     as_json,
     flagged_pairs,
     named,
-    parse,
     render,
     shown,
 )
-from mdmemory.compact.planner import (
-    ProposedPlan,
-    Tokens,
-)
-from mdmemory.compact.removals import (
-    removable,
-    removed,
-)
-from mdmemory.errors import (
-    MdmemoryError,
-)
-from mdmemory.llm.answer import (
-    Asking,
-)
-from mdmemory.llm.schemas import (
-    PLAN,
-)
-from mdmemory.store.conflicts import (
-    Entry,
-    known,
-)
-from mdmemory.store.store import (
-    StoredNote,
-)
-
-Size = Callable[[StoredNote], int]
-
-
-def batches(notes: Sequence[StoredNote], size: Size, limit: int) -> list[list[StoredNote]]:
-    """The notes in batches of at most `limit` by `size`, each sorted by file."""
-    ordered = sorted(notes, key=lambda note: (note.note.head.type, note.file))
-    notes = [note for note in ordered if size(note) <= limit]
-    if sum(map(size, notes)) <= limit:
-        found = [notes] if notes else []
-    else:
-        found = _packed((p for group in _near(notes) for p in _cut(group, size, limit)),
-                        size, limit)  # fmt: skip
-    return [sorted(batch, key=lambda note: note.file) for batch in found]
-
-
-def _near(notes: Sequence[StoredNote]) -> Iterator[list[StoredNote]]:
-    """Groups that hang together, neighbours one after the other; never of two types."""
-    near: dict[int, list[int]] = defaultdict(list)
-    for one, other in Neighbours([note.note for note in notes]).pairs():
-        near[one].append(other)
-        near[other].append(one)
-    seen: set[int] = set()
-    for start in range(len(notes)):
-        group, waiting = [], deque([start])
-        while waiting:
-            at = waiting.popleft()
-            if at not in seen:
-                seen.add(at)
-                group.append(notes[at])
-                waiting.extend(near[at])
-        if group:
-            yield group
-
-
-def _cut(group: Sequence[StoredNote], size: Size, limit: int) -> Iterator[list[StoredNote]]:
-    piece: list[StoredNote] = []
-    room = limit
-    for note in group:
-        if size(note) > room:
-            yield piece
-            piece, room = [], limit
-        piece.append(note)
-        room -= size(note)
-    yield piece
-
-
-def _packed(pieces: Iterator[list[StoredNote]], size: Size, limit: int) -> list[list[StoredNote]]:
-    """Each piece in the first batch that has room for it."""
-    found: list[list[StoredNote]] = []
-    rooms: list[int] = []
-    for piece in pieces:
-        total = sum(map(size, piece))
-        at = next((at for at, room in enumerate(rooms) if total <= room), len(rooms))
-        if at == len(rooms):
-            found.append([])
-            rooms.append(limit)
-        found[at] += piece
-        rooms[at] -= total
-    return found
-
-
-Pairs = Iterable[Sequence[str]]
-Refused = tuple[Op | None, str, str]  # None where the plan as a whole is meant; code, sentence
-
-
-def whole(note: StoredNote) -> dict[str, str]:
-    """A note with its body."""
-    head = note.note.head
-    dates = {"created": head.created, "updated": head.updated}
-    return brief(note) | {"body": note.note.body} | dates
-
-
-def brief(note: StoredNote) -> dict[str, str]:
-    """A note without its body: then only flags are asked for."""
-    head = note.note.head
-    named_as = {"file": note.file, "type": head.type, "name": head.name}
-    return named_as | {"description": head.description}
-
-
-def size(shown: Mapping[str, str]) -> int:
-    """The characters that a note takes in a question."""
-    return len(_json(shown)) + len(", ")
-
-
-def may_be_shown(note: StoredNote, redact: Callable[[str], str]) -> bool:
-    """Whether the note reaches a model as it is: no secret, and a name that is text."""
-    if note.note.head.secrets or not note.file.isprintable():
-        return False
-    text = _json(whole(note))
-    return redact(text) == text
-
-
-def question(today: str, shown: Sequence[Mapping[str, str]], conflicts: Pairs) -> str:
-    """Ask for a plan for these notes. `conflicts` are the pairs that wait for a person; those that
-    concern none of the notes are left out."""
-    return _json(_question(today, shown, conflicts))
-
-
-def correction(
-    today: str, notes: Sequence[StoredNote], conflicts: Pairs, ops: Sequence[Op],
-    refused: Sequence[Refused],
-) -> str:  # fmt: skip
-    """Ask once more for `ops`, which were `refused`; of the notes those that they are about, or
-    all where the plan as a whole is meant."""
-    about = {file for op in ops for file in named(op)}
-    everything = any(op is None for op, _, _ in refused)
-    shown = [whole(note) for note in notes if everything or note.file in about]
-    plan = {"plan": {"ops": [as_json(op) for op in ops]}} if everything else {}
-    why = [_reason(*each) for each in refused]
-    return _json(_question(today, shown, conflicts) | plan | {"refused": why})
-
-
-def _question(today: str, shown: Sequence[Mapping[str, str]], conflicts: Pairs) -> dict[str, Any]:
-    files = {note["file"] for note in shown}
-    pairs = [list(pair) for pair in conflicts if files & set(pair)]
-    return {"today": today, "notes": list(shown), "conflicts": pairs}
-
-
-def _reason(op: Op | None, code: str, message: str) -> dict[str, Any]:
-    about = {} if op is None else {"op": as_json(op)}
-    return about | {"code": code, "message": message}
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-_FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n```", re.DOTALL | re.IGNORECASE)
-_REQUIRED = {
-    kind.__name__.lower(): {each.name for each in fields(kind) if each.default is MISSING}
-    for kind in (Merge, Delete, Rewrite, Flag)
-}
-
-
-def read(text: str) -> Plan:
-    """The plan in an answer. Raises PlanRefused.
-
-    It has no digests: whoever asked knows which notes it showed, and a model's word counts nothing.
-    """
-    found = parse(_without_blanks(text))
-    return Plan(found.ops, flawed=found.flawed)
-
-
-def _without_blanks(text: str) -> str:
-    """The answer without blank fields; as it came where it is not plainly a plan, for `parse` to
-    say what is wrong with it."""
-    if len(text) > MAX_ANSWER:
-        return text
-    stripped = text.strip(" \t\r\n")
-    fenced = _FENCED.fullmatch(stripped)
-    try:
-        value = json.loads(fenced[1] if fenced else stripped, object_pairs_hook=_once)
-        if not isinstance(value, dict) or not isinstance(value.get("ops"), list):
-            return text
-        return json.dumps(value | {"ops": [_applying(op) for op in value["ops"]]})
-    except (ValueError, RecursionError):
-        return text
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _applying(op: Any) -> Any:
-    word = op.get("op") if isinstance(op, dict) else None
-    if not isinstance(word, str):
-        return op
-    required = _REQUIRED.get(word, set())
-    return {key: value for key, value in op.items() if value not in ("", []) or key in required}
-
+from mdmemory.compact.planner import ProposedPlan, Tokens
+from mdmemory.compact.removals import removable, removed
+from mdmemory.errors import MdmemoryError
+from mdmemory.llm.answer import Asking
+from mdmemory.llm.schemas import PLAN
+from mdmemory.store.conflicts import Entry, known
+from mdmemory.store.store import StoredNote
 
 _MAX_PLAN = MAX_ANSWER // 2  # bytes of ops; the rest is for digests
 

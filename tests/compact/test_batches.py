@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmemory.compact.model_planner import batches, may_be_shown, size, whole
+from mdmemory.compact.model_question import batches, may_be_shown, size, whole
 from mdmemory.store.store import StoredNote
 
 Make = Callable[..., StoredNote]

@@ -10,7 +10,8 @@ import pytest
 from scripted import Said, Scripted
 
 from mdmemory.compact import model_planner
-from mdmemory.compact.model_planner import ModelPlanner, read
+from mdmemory.compact.model_planner import ModelPlanner
+from mdmemory.compact.model_question import read
 from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, parse
 from mdmemory.compact.planner import ProposedPlan, Tokens
 from mdmemory.errors import BadSetting

@@ -34,7 +34,7 @@ from mdmemory.capture import (
 )
 from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
 from mdmemory.cli import output, worddiff
-from mdmemory.compact import model_planner as plan_answer
+from mdmemory.compact import model_question as plan_answer
 from mdmemory.compact import plan, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
