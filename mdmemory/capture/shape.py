@@ -54,8 +54,8 @@ def mark(lines: Sequence[Line], asks: Callable[[str], bool]) -> None:
     _behind_a_task(_paragraphs(lines), asks)
     _before_a_task(_paragraphs(lines), asks)
     for number, paragraph in enumerate(_paragraphs(lines)):
-        is_page = number > 0 and any(_is_labelled(line.text) for line in paragraph.all)
-        if is_page or (paragraph.text and _has("{shape.to_many}", paragraph.text)):
+        is_page = number > 0 and any(re.match(_LABELLED, line.text) for line in paragraph.all)
+        if is_page or (paragraph.text and search("{shape.to_many}", paragraph.text)):
             paragraph.disown()
 
 
@@ -86,7 +86,7 @@ def _lists(
     lines: Sequence[Line], paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
 ) -> None:
     """A list that no request of the user's leads to, beside other words of theirs, is pasted."""
-    bullets = {id(line) for line in lines if line.own and _begins(_BULLET, line.text[:_READ])}
+    bullets = {id(line) for line in lines if line.own and match(_BULLET, line.text[:_READ])}
     if not any(id(each) not in bullets for paragraph in paragraphs for each in paragraph.lines):
         return
     before: Line | None = None
@@ -104,7 +104,7 @@ def _lists(
 
 def _leads(text: str, asks: Callable[[str], bool]) -> bool:
     """Whether a line leads to a list of the user's own."""
-    own = _has("{whose.own_list}", text[-_READ:]) or _has("{whose.keeps}", text[-_READ:])
+    own = search("{whose.own_list}|{whose.keeps}", text[-_READ:]) is not None
     return own or asks(text)
 
 
@@ -114,7 +114,7 @@ def _behind_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
         text = paragraph.text
         if not text or len(text) > _SHORT or not _leads_to_a_text(text):
             continue
-        is_task = any(_has(each, text) for each in (*_ABOUT, ":$", "{shape.this}"))
+        is_task = any(search(each, text) for each in (*_ABOUT, ":$", "{shape.this}"))
         if any(asks(line.text.strip()) for line in paragraph.lines) and not is_task:
             continue
         for number in range(at + 1, last + 1):
@@ -134,23 +134,23 @@ def _behind_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
 def _leads_to_a_text(text: str) -> bool:
     """Whether a paragraph gives a task about a text, asks, or names where a text is from."""
     if text.endswith((":", "：")):
-        return any(_has(each, text) for each in _ABOUT)
-    found = any(_has(each, text) for each in _ABOUT)
-    return found or _begins(_QUESTION, text.split("\n")[-1])
+        return any(search(each, text) for each in _ABOUT)
+    found = any(search(each, text) for each in _ABOUT)
+    return found or match(_QUESTION, text.split("\n")[-1]) is not None
 
 
 def _speaks(text: str, *, strict: bool) -> bool:
     """Whether the user speaks again in the last paragraph. `strict`: it stands where the text of
     a task would."""
-    if _has("{shape.to_many}", text):
+    if search("{shape.to_many}", text):
         return False
-    if _begins("{shape.aside}", text):
+    if match("{shape.aside}", text):
         return len(text) <= 2 * _SHORT
-    if not strict and (_begins("{shape.goes_on}", text) or _begins(BACK, text)):
+    if not strict and (match("{shape.goes_on}", text) or match(BACK, text)):
         return True
     if strict or len(text) > _SHORT or "\n" in text:
         return False
-    return _has("{shape.first}", text)
+    return search("{shape.first}", text) is not None
 
 
 def _before_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]) -> None:
@@ -158,30 +158,18 @@ def _before_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
     last = paragraphs[-1].text
     if not last or len(last) > _SHORT or asks(last):
         return
-    looks_back = _has("{shape.looks_back}", last) or _has("{shape.source}", last)
+    looks_back = search("{shape.looks_back}", last) or search("{shape.source}", last)
     for at, paragraph in enumerate(paragraphs[:-1]):
         if not paragraph.text or (at == 0 and len(paragraphs) > 2):
             continue  # the first of three leads to the second
         is_one = len(paragraph.lines) == 1
         first = paragraph.text.split("\n")[0]
-        is_own = first.endswith(":") or (is_one and _has("{shape.first}", first))
+        is_own = first.endswith(":") or (is_one and search("{shape.first}", first))
         speaks = is_own and asks(first)
-        is_task = _has("{shape.task}", last) and (not is_one or ". " in paragraph.text)
-        is_page = any(_is_labelled(line.text) for line in paragraph.lines)
+        is_task = search("{shape.task}", last) and (not is_one or ". " in paragraph.text)
+        is_page = any(re.match(_LABELLED, line.text) for line in paragraph.lines)
         if not speaks and (looks_back or is_task or is_page):
             paragraph.disown()
     opening = paragraphs[0].text.split("\n")[0]
     if looks_back and opening and not asks(opening):
         paragraphs[0].disown()
-
-
-def _is_labelled(text: str) -> bool:
-    return re.match(_LABELLED, text) is not None
-
-
-def _has(expression: str, text: str) -> bool:
-    return search(expression, text) is not None
-
-
-def _begins(expression: str, text: str) -> bool:
-    return match(expression, text) is not None

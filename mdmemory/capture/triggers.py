@@ -67,7 +67,7 @@ def _found(text: str) -> tuple[Trigger, ...]:
             fact = text[line.start() + opening.start : line.start() + opening.end].strip()
             if opening.negated:
                 triggers.append(Trigger(opening.phrase, "", "feedback", reason="negated"))
-            elif opening.end == len(line[0]) and _matches(wordings.BELOW, fact):
+            elif opening.end == len(line[0]) and fullmatch(wordings.BELOW, fact):
                 read_to, facts = _below(text, masked, line.end())
                 if not facts and search("{trigger.what_stands}", opening.phrase):
                     facts = _quotation_below(text, line.end())
@@ -79,7 +79,7 @@ def _found(text: str) -> tuple[Trigger, ...]:
                 triggers.append(_told_before(opening.phrase, fact))
             else:
                 told = _trigger(opening.phrase, fact)
-                points = opening.prior and _matches(wordings.POINTS, told.text)
+                points = opening.prior and fullmatch(wordings.POINTS, told.text)
                 if points and not opening.rule:
                     told = _pointed_at(opening, text, line.start())
                 triggers.append(told)
@@ -170,7 +170,7 @@ def _openings(line: str) -> list[_Opening]:
     for start, end in _sentences(line):
         sentence = line[start : min(end, start + JUDGED)]
         points_back = bool(start) and not open_ended and unlisted.makes_rule(sentence)
-        is_told = points_back or _matches("{trigger.reported}", sentence)
+        is_told = points_back or fullmatch("{trigger.reported}", sentence)
         opening = None if is_told else _opening(sentence)
         if opening and opening.rule and open_ended:
             opening = None  # it belongs to the fact that it follows
@@ -195,7 +195,7 @@ def _openings(line: str) -> list[_Opening]:
         ):
             found.append(_Opening(sentence.strip(), before_start, start, before=True))
             open_ended = False
-        elif open_ended and _matches("{trigger.turn}", sentence.strip()):
+        elif open_ended and fullmatch("{trigger.turn}", sentence.strip()):
             open_ended = False
         elif open_ended:
             found[-1] = replace(found[-1], end=end)
@@ -207,7 +207,7 @@ def _openings(line: str) -> list[_Opening]:
 def _is_told(sentence: str, found: Sequence[_Opening]) -> bool:
     """Whether a sentence states something that the next one may point at."""
     bare = sentence.strip()[:JUDGED]
-    if found or not bare or BLANK in bare or _matches("{trigger.turn}", bare):
+    if found or not bare or BLANK in bare or fullmatch("{trigger.turn}", bare):
         return False
     return weight(bare) >= 2 * FLOOR and not bare.endswith(("?", "？"))
 
@@ -350,8 +350,8 @@ def _told_before(phrase: str, told: str) -> Trigger:
     """The trigger for a fact that stands before its verb: what joins the two is no part of it."""
     fact = _without(wordings.TAIL, told)
     trigger = _trigger(phrase, fact)
-    errand = _matches("{trigger.not_to_forget}", phrase) and _matches(wordings.ERRAND, told)
-    if errand and not trigger.reason and _matches(wordings.EVERY, fact):
+    errand = fullmatch("{trigger.not_to_forget}", phrase) and fullmatch(wordings.ERRAND, told)
+    if errand and not trigger.reason and fullmatch(wordings.EVERY, fact):
         return replace(trigger, reason="task")
     return trigger
 
@@ -371,16 +371,12 @@ def _reason(fact: str) -> str:
     """Why a fact is not stored; "" when it is."""
     stated = match("{trigger.states}", fact)
     chosen = stated and match(wordings.CHOICE, fact, stated.end())
-    if _matches("{trigger.later}", fact):
+    if fullmatch("{trigger.later}", fact):
         return "deferred"
-    if chosen or _matches(wordings.POINTS + "|{trigger.pointed}", fact):
+    if chosen or fullmatch(wordings.POINTS + "|{trigger.pointed}", fact):
         return "vague"
-    if _matches("{trigger.question}", fact):
+    if fullmatch("{trigger.question}", fact):
         return "question"
-    if _matches("{trigger.task}", fact):
+    if fullmatch("{trigger.task}", fact):
         return "task"
     return "too_short" if weight(fact) < FLOOR else ""
-
-
-def _matches(expression: str, fact: str) -> bool:
-    return fullmatch(expression, fact) is not None

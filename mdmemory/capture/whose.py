@@ -167,7 +167,7 @@ class _Reading:
             return True
         if self.inside == "told":
             self.inside = "block"
-        if self.inside in ("mail", "block") and _whole(_SIGN_OFF, line.text.strip()):
+        if self.inside in ("mail", "block") and fullmatch(_SIGN_OFF, line.text.strip()):
             self.inside = "signed"
         return False
 
@@ -217,7 +217,8 @@ def _is_title_of_list(line: Line, below: Sequence[Line]) -> bool:
     if not below or not match(_LIST, below[0].text):
         return False
     title = line.text.strip()
-    return _whole("{whose.page_names}", title.rstrip(":").strip("*_ ")) or _is_heading(title)
+    name = title.rstrip(":").strip("*_ ")
+    return _is_heading(title) or fullmatch("{whose.page_names}", name) is not None
 
 
 def _is_heading(title: str) -> bool:
@@ -238,14 +239,14 @@ def _whole_pages(lines: Sequence[Line]) -> set[int]:
     found: set[int] = set()
     done = 0
     blocks = _blocks(lines)
-    ends = [at for at, x in enumerate(lines) if _whole(_SIGN_OFF, x.text.strip()[:80])]
+    ends = [at for at, x in enumerate(lines) if fullmatch(_SIGN_OFF, x.text.strip()[:80])]
     for number, block in enumerate(blocks):
         first = lines[block[0]].text.strip()[:400]
         if len(block) > LONG or _is_wrapped([lines[at].text for at in block]):
             found.update(block)
         elif number == 0 and len(block) == 1 and len(blocks) > 2 and _is_page_title(first):
             found.update(range(len(lines)))
-        elif _whole(_GREETING, first):
+        elif fullmatch(_GREETING, first):
             end = bisect_left(ends, block[0])
             letter = range(max(block[0], done), ends[end] + 1) if end < len(ends) else range(0)
             found.update(letter)
@@ -271,7 +272,3 @@ def _is_wrapped(block: Sequence[str]) -> bool:
         if 55 <= len(each) <= 110 and each.rstrip()[-1:] not in ".!?:;"
     ]  # fmt: skip
     return len(block) > 3 and len(full) * 3 >= len(block) * 2
-
-
-def _whole(expression: str, text: str) -> bool:
-    return fullmatch(expression, text) is not None

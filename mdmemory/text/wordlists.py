@@ -8,7 +8,7 @@ rows, longest first. `’` in a row stands for both apostrophes, a blank in it f
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "languages"
@@ -54,24 +54,22 @@ def words(section: str) -> frozenset[str]:
 @cache
 def filled(expression: str, languages: tuple[str, ...] = LATIN + CJK) -> str:
     """The expression with the rows of each section that it names."""
-    return _NAMED.sub(lambda found: _alternatives(found["section"], languages), expression)
+    return _NAMED.sub(partial(_alternatives, languages), expression)
 
 
 @cache
 def rows(section: str, language: str) -> tuple[str, ...]:
     """The rows of a section, without their sentences; none where the language lacks the section."""
-    lines = _sections(language).get(section, "").splitlines()
-    return tuple(_row(line) for line in lines if line and not line.startswith("#"))
+    found: list[str] = []
+    for line in _sections(language).get(section, "").splitlines():
+        key = line[: line.rindex(' = "')] if line and not line.startswith("#") else ""
+        if key.startswith("'"):  # most rows are written so that they need no parser
+            found.append(key[1:-1])
+        elif key:
+            import tomllib  # few commands need it
 
-
-def _row(line: str) -> str:
-    """The row that a line begins with. Most are written so that they need no parser."""
-    key = line[: line.rindex(' = "')]
-    if key.startswith("'"):
-        return key[1:-1]
-    import tomllib  # a command that judges no text need not load it
-
-    return next(iter(tomllib.loads(f'{key} = ""')))
+            found += tomllib.loads(f'{key} = ""')
+    return tuple(found)
 
 
 @cache
@@ -85,28 +83,26 @@ def _sections(language: str) -> dict[str, str]:
     return found
 
 
-def _alternatives(section: str, languages: tuple[str, ...]) -> str:
-    """The rows of a section as one group; one that matches nothing where there is no row."""
+def _alternatives(languages: tuple[str, ...], named: re.Match[str]) -> str:
+    """The rows of a section as one group; one that matches nothing where there is no row.
+
+    Rows that differ in their plain letters alone become one: it compiles and matches faster.
+    """
+    section = named["section"]
     found = [row for language in languages for row in rows(section, language)]
     if not found and not any(section in _sections(language) for language in LATIN + CJK):
         raise KeyError(section)
     groups: dict[tuple[str, str], list[str]] = {}
     for row in sorted(found, key=lambda row: (-len(row), row)):
-        begin, word, end = _parts(filled(row.replace("’", "['’]"), languages))
+        row = filled(row.replace("’", "['’]"), languages)
+        plain = _PLAIN.match(row)
+        assert plain is not None
+        begin, word, end = plain["begin"], plain["word"], row[plain.end() :]
+        if word and end[:1] in ("?", "*", "+", "{"):  # it repeats the last letter
+            word, end = word[:-1], word[-1] + end
         groups.setdefault((begin, end), []).append(word)
     texts = [f"{begin}(?:{'|'.join(words)}){end}" for (begin, end), words in groups.items()]
     return f"(?:{'|'.join(texts)})" if texts else "(?!)"
-
-
-def _parts(row: str) -> tuple[str, str, str]:
-    """A row as its plain letters, and what stands before and behind them: rows that differ in
-    their letters alone become one, which is faster to compile and to try."""
-    found = _PLAIN.match(row)
-    assert found is not None
-    begin, word, end = found["begin"], found["word"], row[found.end() :]
-    if word and end[:1] in ("?", "*", "+", "{"):  # it repeats the last letter
-        word, end = word[:-1], word[-1] + end
-    return begin, word, end
 
 
 @cache
