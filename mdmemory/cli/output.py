@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -47,6 +46,8 @@ def _silent(_: str) -> None:
 
 def emit(value: Any) -> None:
     """Print one JSON value to standard output."""
+    import json  # most answers are for people
+
     print(json.dumps(value, ensure_ascii=False, indent=2))
 
 
