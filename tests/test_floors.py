@@ -228,6 +228,22 @@ def test_what_nothing_but_a_test_would_use_is_not_there() -> None:
     assert {each for each in idle if not each.partition("__")[2]} == set()
 
 
+# Called by the library whose class it overrides.
+OVERRIDES = {"error"}
+
+
+def test_every_method_is_called_by_the_package_itself() -> None:
+    methods: set[str] = set()
+    called: set[str] = set()
+    for tree in TREES.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute):
+                called.add(node.attr)
+            elif isinstance(node, ast.ClassDef):
+                methods |= {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+    assert {each for each in methods - called if not each.startswith("__")} == OVERRIDES
+
+
 def test_one_place_knows_where_state_lies_and_opens_it() -> None:
     """Everything else says `project.state_file`, which no link or foreign file can stand for."""
     named = {
