@@ -22,8 +22,7 @@ from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
 from mdmemory.privacy.remains import MARK, says_something
 from mdmemory.search.near import Near, contradicted, scan
-from mdmemory.text.stop_words import ENGLISH
-from mdmemory.text.words import is_cjk, parts
+from mdmemory.text.words import ENGLISH, is_cjk, parts
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 

@@ -11,6 +11,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
@@ -169,7 +170,7 @@ def _dispatch(words: Sequence[str]) -> int:
     room = import_module(f"mdmemory.cli.{module}")
     parser = Parser(
         prog=f"mdmemory {asked.command}",
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=_width()),
+        formatter_class=partial(argparse.HelpFormatter, width=_width()),
     )
     parser.add_argument("--store", metavar="PATH", help="the store or project to use",
                         default=asked.store)  # fmt: skip
@@ -230,7 +231,7 @@ def _top() -> Parser:
         "Begin in a project with `mdmemory init` (or `mdmemory init --opencode`), then\n"
         "`mdmemory add`. `mdmemory demo` shows it all in a temporary folder.",
         epilog=f"{listing}\n\nOptions of a command: `mdmemory COMMAND --help`.",
-        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_width()),
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=_width()),
     )
     parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
     parser.add_argument("--store", metavar="PATH", help="the store or project to use")

@@ -13,8 +13,10 @@ from datetime import date
 
 from mdmemory.bounds import QUERY
 from mdmemory.text import dates
-from mdmemory.text.stop_words import LIGHT, STOP, STOP_CJK
 from mdmemory.text.words import (
+    LIGHT,
+    STOP,
+    STOP_CJK,
     grams,
     is_cjk,
     normal,

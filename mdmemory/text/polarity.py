@@ -10,8 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from mdmemory.text.stop_words import GRAMMAR
-from mdmemory.text.words import CJK, normal
+from mdmemory.text.words import CJK, GRAMMAR, normal
 
 REACH = 3  # words that one negation denies
 _RUN = 6  # characters of a run of CJK that it denies

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from mdmemory.text import polarity
-from mdmemory.text.stop_words import ENGLISH, SMALL, VAGUE
-from mdmemory.text.words import CJK, grams, is_cjk, key, normal, stem
+from mdmemory.text.words import CJK, ENGLISH, SMALL, VAGUE, grams, is_cjk, key, normal, stem
 
 LETTER = rf"[^\W{CJK}]"
 _TOKEN = re.compile(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.search.answer import Weights, answer
 from mdmemory.search.sqlite import SQLite
-from mdmemory.text.stop_words import STOP
+from mdmemory.text.words import STOP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from mdmemory.search.answer import Weights, answer
 from mdmemory.search.notes import Cutting, document
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode
-from mdmemory.text.stop_words import STOP
+from mdmemory.text.words import STOP
 
 Finder = Callable[[str], list[str]]
 ANSWERABLE = ("natural", "known", "chinese")
