@@ -18,8 +18,8 @@ from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
 from mdmemory.text import frames, literals, places, units
 from mdmemory.text.contradiction import Profile, contradiction, opposed
+from mdmemory.text.frames import subjects
 from mdmemory.text.statements import Statement, flipped, turned
-from mdmemory.text.subjects import subjects
 
 Refusal = tuple[str, str]  # code, sentence
 

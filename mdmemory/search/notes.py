@@ -11,22 +11,27 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mdmemory.errors import NotFound
+from mdmemory.files import digest
 from mdmemory.git.private_folder import opened
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.results import MEMORY
 from mdmemory.store.catalog import RACY, Catalog
-from mdmemory.store.store import Store, StoredNote, is_note_name
+from mdmemory.store.store import Store, StoredNote, decode, is_note_name
+
+if TYPE_CHECKING:  # only a search at a commit asks git
+    from mdmemory.git.commits_of_store import Blob, History
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
 T = TypeVar("T")
 
 BATCH = 200  # files that go in together, so that neither memory nor the lock is held for long
 MANY = 1_000  # files put in, after which tidying up pays
+_FILE_MODES = ("100644", "100755")  # no links
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +164,35 @@ def _batched(items: Sequence[T], size: int) -> Iterator[list[T]]:
     rest = iter(items)
     while some := list(islice(rest, size)):
         yield some
+
+
+# --- the notes of a commit
+
+
+def fill_from_commit(
+    database: Database, history: History, revision: str, *, is_held: Callable[[Note], bool],
+    cutting: Cutting,
+) -> None:  # fmt: skip
+    """Put in all notes of a commit, which is named as git names it. Raises NotFound."""
+    tree = history.tree(history.resolve(revision))
+    notes = [
+        (file, blob)
+        for file, blob in tree.items()
+        if is_note_name(file) and blob.mode in _FILE_MODES
+    ]
+    for at in range(0, len(notes), BATCH):
+        some = notes[at : at + BATCH]
+        stored = _at_commit(history, some)
+        database.put([document(each, "", is_held(each.note), cutting) for each in stored])
+
+
+def _at_commit(history: History, files: Sequence[tuple[str, Blob]]) -> Iterator[StoredNote]:
+    # one process for all of them
+    ids = "".join(f"{blob.id}\n" for _, blob in files).encode()
+    out, at = history.repository.run("cat-file", "--batch", data=ids), 0
+    for file, _ in files:
+        line = out.index(b"\n", at)
+        size = int(out[at:line].split(b" ")[2])
+        data = out[line + 1 : line + 1 + size]
+        at = line + 1 + size + 1
+        yield StoredNote(file, digest(data), decode(data, file))

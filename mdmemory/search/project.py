@@ -151,10 +151,8 @@ class Search:
     def _find_at(
         self, query: str, history: History, revision: str, *, k: int, today: date
     ) -> Found:
-        from mdmemory.search import at_commit  # git is loaded for nothing else here
-
         def job(database: Database) -> Found:
-            at_commit.fill(
+            notes.fill_from_commit(
                 database, history, revision, is_held=self._is_held, cutting=self._cutting
             )
             return self._answer(database, query, k, today, MEMORY, None)

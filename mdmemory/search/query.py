@@ -69,7 +69,9 @@ def parse(text: str, today: date) -> Query:
     )
     asked, rest = dates.asked(text, today)
     terms = {Term(tuple((stem(word),) for word in ways)): None for ways in asked}
-    plain = [*_joined(rest), *_plain(rest)] + [_pair(pair) for pair in _cjk(rest)]
+    plain = [*_joined(rest), *_plain(rest)] + [
+        _pair(pair) for piece in _pieces(rest) for pair in grams(piece)
+    ]
     terms |= dict.fromkeys(plain)
     if not terms:  # nothing but words that say nothing: better these than none
         terms = dict.fromkeys(Term(((stem(word),),)) for word in sorted(said))
@@ -97,7 +99,7 @@ def marks(query: str, text: str) -> list[tuple[int, int]]:
         for match in words(text)
         if stem(match[0]) in stems or match[0].casefold().startswith(begun)
     ]
-    if wanted := "|".join(map(re.escape, _pieces(query))):
+    if wanted := not query.isascii() and "|".join(map(re.escape, _pieces(query))):
         found += [match.span() for match in re.finditer(wanted, text)]
     return sorted(found)
 
@@ -128,11 +130,6 @@ def _run(words: str) -> tuple[str, ...]:
 
 def _is_number(joined: str) -> bool:
     return not any(character.isalpha() for character in joined)
-
-
-def _cjk(text: str) -> Iterator[str]:
-    for piece in _pieces(text):
-        yield from grams(piece)
 
 
 def _pieces(text: str) -> list[str]:

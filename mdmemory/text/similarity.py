@@ -9,6 +9,11 @@ from collections.abc import Sequence, Set
 from mdmemory.text.words import keys
 
 _FREQUENT, _LONG = 1.2, 0.75  # k1 and b of bm25: the usual ones
+# Of a misspelled word.
+SHORTEST = 5  # letters; shorter words are too near to each other
+CERTAIN = 7  # letters; in a shorter word another letter mostly makes another word
+LONG = 9  # from here on two slips are allowed
+MOST = 3
 
 
 def likeness(one: Set[str], other: Set[str]) -> float:
@@ -30,3 +35,24 @@ def ranked(text: str, texts: Sequence[str]) -> list[int]:
             scores[at] += rarity * words[word] * (_FREQUENT + 1) / (words[word] + length)
     order = sorted(range(len(texts)), key=scores.__getitem__, reverse=True)
     return [at for at in order if scores[at] > 0]
+
+
+def nearest(word: str, known: Sequence[str]) -> tuple[str, ...]:
+    """The known words that one or two slips of a typist lead to, the nearest first.
+
+    All of them without their endings.
+    """
+    if len(word) < SHORTEST or not word.isalpha():
+        return ()
+    from rapidfuzz import process  # 20 ms, and most queries have no unknown word
+    from rapidfuzz.distance import OSA
+
+    slips = 2 if len(word) >= LONG else 1
+    found = process.extract(word, known, scorer=OSA.distance, score_cutoff=slips, limit=None)
+    near = sorted((distance, term) for term, distance, _ in found if _may_be(word, term))
+    return tuple(term for _, term in near[:MOST])
+
+
+def _may_be(word: str, known: str) -> bool:
+    swapped = len(word) != len(known) or sorted(word) == sorted(known)
+    return len(known) >= SHORTEST - 1 and (len(word) >= CERTAIN or swapped)

@@ -12,7 +12,7 @@ from mdmemory.compact.guards import Verdict, check
 from mdmemory.compact.plan import Merge, Op, Plan, Rewrite
 from mdmemory.store.store import StoredNote
 from mdmemory.text import frames, places, units
-from mdmemory.text.subjects import subjects
+from mdmemory.text.frames import subjects
 
 Make = Callable[..., StoredNote]
 Said = tuple[str, str]

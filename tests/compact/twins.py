@@ -20,7 +20,7 @@ from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
-from mdmemory.text.subjects import word_set
+from mdmemory.text.frames import word_set
 
 OWNERS = sorted(
     word_set(

@@ -15,7 +15,7 @@ from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import Document
 from mdmemory.search.query import LONGEST, marks, parse
 from mdmemory.search.schema import unlinked
-from mdmemory.search.spelling import nearest
+from mdmemory.text.similarity import nearest
 from mdmemory.text.words import indexed
 
 TODAY = date(2026, 6, 12)

@@ -105,7 +105,7 @@ class PostgresWords(Connected):
         return {each: count for each, count in found.items() if count}
 
     def similar(self, word: str) -> tuple[str, ...]:
-        from mdmemory.search.spelling import LONG, nearest
+        from mdmemory.text.similarity import LONG, nearest
 
         with self._reading() as rows:
             slips = 2 if len(word) >= LONG else 1

@@ -19,7 +19,7 @@ from mdmemory.errors import Busy, MdmemoryError, Unwritable
 from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.search import schema
 from mdmemory.search.database import BrokenError, Document, LockedError, Row, UnusableError
-from mdmemory.search.postgres import keywords, tables
+from mdmemory.search.postgres import keywords
 from mdmemory.search.postgres.finding import PostgresWords
 from mdmemory.search.postgres.server import told
 from mdmemory.search.postgres.vectors import PostgresVectors
@@ -27,6 +27,32 @@ from mdmemory.search.postgres.vectors import PostgresVectors
 T = TypeVar("T")
 
 ID_FILE = "search.id"
+# Nothing is migrated: another version, and all but `embeddings` is made anew.
+SCHEMA_VERSION = 1  # raise it when a table, or what goes into it, takes another shape
+
+NAMES = ("vectors", "chunks", "files", "vocabulary", "totals", "meta")
+OUTLIVING = ("embeddings",)  # cost money: dropped only when all is made anew
+
+# `vocabulary` and `totals` are kept along, under the writers' lock: bm25 asks for them, and
+# counting millions of chunks for each question would be slow. Both may keep rows that say 0.
+TABLES = (
+    "CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL)",
+    "CREATE TABLE files (id bigint PRIMARY KEY, source text NOT NULL, file text NOT NULL,"
+    " print text NOT NULL, digest bytea NOT NULL, name text NOT NULL, title text NOT NULL,"
+    " description text NOT NULL, date text NOT NULL, status text NOT NULL, UNIQUE (source, file))",
+    "CREATE TABLE chunks (id bigint PRIMARY KEY, file bigint NOT NULL REFERENCES files (id)"
+    ' ON DELETE CASCADE, source text NOT NULL, start integer NOT NULL, "end" integer NOT NULL,'
+    " text text NOT NULL, length integer NOT NULL, words tsvector NOT NULL)",
+    "CREATE INDEX ON chunks (file)",
+    "CREATE INDEX ON chunks USING gin (words)",
+    'CREATE TABLE vocabulary (word text COLLATE "C" PRIMARY KEY, held bigint NOT NULL)',
+    "CREATE TABLE totals (source text PRIMARY KEY, chunks bigint NOT NULL, words bigint NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS embeddings (hash bytea NOT NULL, model text NOT NULL,"
+    " vector {vector} NOT NULL, PRIMARY KEY (hash, model))",
+    "CREATE TABLE vectors (chunk bigint NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,"
+    " model text NOT NULL, hash bytea NOT NULL, PRIMARY KEY (chunk, model))",
+    "CREATE INDEX ON vectors (hash)",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +128,7 @@ class Postgres(PostgresWords, PostgresVectors):
         super().__init__(server.dsn, server.schema)
         try:
             with told():
-                self._open(tables.stamp(stamp), anew)
+                self._open(f"{SCHEMA_VERSION} {schema.SCHEMA_VERSION} {stamp}", anew)
         except BaseException:
             self.close()
             raise
@@ -114,10 +140,11 @@ class Postgres(PostgresWords, PostgresVectors):
             if not anew and self._stamp() == stamp:
                 return  # another process was quicker
             self._run(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-            names = (*tables.NAMES, *(tables.OUTLIVING if anew else ()))
+            names = (*NAMES, *(OUTLIVING if anew else ()))
             self._run(f"DROP TABLE IF EXISTS {', '.join(names)} CASCADE")
-            for statement in tables.statements(self._vector_type()):
-                self._run(statement)
+            vector = self._vector_type()
+            for statement in TABLES:
+                self._run(statement.replace("{vector}", vector))
             self._run("INSERT INTO meta VALUES ('stamp', %s)", (stamp,))
 
     def _stamp(self) -> str | None:
