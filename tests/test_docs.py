@@ -158,8 +158,8 @@ planner: such a line is an error that names the right file. An unknown name and 
 errors, too; an empty variable is ignored. [Privacy](privacy.md#what-a-model-is-sent) says what each
 planner sends.
 
-| name | variable | value | default | allowed in |
-|---|---|---|---|---|
+| name | what it does | value | default | variable | allowed in |
+|---|---|---|---|---|---|
 """
 OUTSIDE = """\
 
@@ -181,16 +181,15 @@ OUTSIDE = """\
 
 def settings_page() -> str:
     """docs/settings.md as it has to be."""
-    helps = "".join(f"\n- `{setting.name}`: {setting.help}" for setting in TABLE)
-    rows = "".join(_row(setting) for setting in TABLE)
-    return f"{INTRODUCTION}{rows}{helps}\n{OUTSIDE}"
+    return INTRODUCTION + "".join(_row(setting) for setting in TABLE) + OUTSIDE
 
 
 def _row(setting: Setting) -> str:
     variables = ", ".join(f"`{name}`" for name in setting.variables) or "none"
     places = "your own file" if setting.personal else "both files"
     default = f"`{str(setting.default).lower()}`" if setting.default != "" else "not set"
-    return f"| `{setting.name}` | {variables} | {setting.kind} | {default} | {places} |\n"
+    cells = (f"`{setting.name}`", setting.help, setting.kind, default, variables, places)
+    return f"| {' | '.join(cells)} |\n"
 
 
 def test_the_settings_page_is_what_the_table_says() -> None:
