@@ -1,6 +1,6 @@
-"""What a model is: a system text and a user text in, an answer with its cost out.
+"""The interface of a model: it takes a system text and a user text, and returns an answer.
 
-No failure carries the text, the key, or what the server said: these may hold what is private.
+No error contains the text, the key or the server's message: they may be private.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Schema = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The text of an answer, never blank, and its cost in tokens (0 where it was not told)."""
+    """The text of an answer, never blank, and its cost in tokens (0 if unknown)."""
 
     text: str
     input_tokens: int = 0
@@ -34,14 +34,14 @@ class Asking:
 
 
 class ModelFailed(MdmemoryError):
-    """There is no answer: nothing was written, and the same may be asked again later."""
+    """No answer; nothing was written, and the same question may be asked later."""
 
     code = "model_failed"
 
 
 class Model(Protocol):
-    """Something that answers. `kind` is the planner's word, `name` the model's, and `sends_to`
-    says where text goes, as `status` shows it."""
+    """A model. `kind` is the planner's name, `name` the model's, and `sends_to` where text goes,
+    as `status` shows it."""
 
     @property
     def kind(self) -> str: ...
@@ -51,18 +51,20 @@ class Model(Protocol):
     def sends_to(self) -> str: ...
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
-        """One answer. With a JSON `schema` the model is asked for an object that fits it, as
-        strictly as the endpoint can; nothing here promises that the text does. Takes bounded
-        time. Raises ModelFailed."""
+        """One answer, in bounded time. Raises ModelFailed.
+
+        With a JSON `schema` the model is asked for an object of that form, as strictly as the
+        endpoint can; the text may still not fit it.
+        """
 
 
 def outside_locks() -> None:
-    """Raise RuntimeError where the store is locked: a model must not make others wait."""
+    """Raise RuntimeError if the store is locked: a model must not make others wait."""
     if lock.is_held():
         raise RuntimeError("a model is asked while the store is locked")
 
 
 def in_words(schema: Schema) -> str:
-    """How a model is told of a schema where the endpoint itself cannot hold it to one."""
+    """The schema as text for the prompt, for endpoints that cannot enforce one."""
     text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     return f"Answer with one JSON object and nothing around it. It fits this JSON schema:\n{text}"

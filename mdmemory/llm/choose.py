@@ -1,18 +1,21 @@
-"""From settings to a model. Nothing is sent before a person chose a planner that sends."""
+"""The model that the settings choose. Nothing is sent unless a person chose one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mdmemory import debugging
 from mdmemory.config import person
 from mdmemory.config.settings import Settings
 from mdmemory.errors import BadSetting
-from mdmemory.llm.answer import Asking, Model
-from mdmemory.llm.metered import Metered
+from mdmemory.llm.answer import Answer, Asking, Model, ModelFailed, Schema, outside_locks
 from mdmemory.privacy import redacted
 from mdmemory.protocol import of_project, prompt
 from mdmemory.store.project import Project
+from mdmemory.store.state import State
 
 if TYPE_CHECKING:
     from mdmemory.llm.embedding_api import EmbeddingAPI
@@ -20,13 +23,63 @@ if TYPE_CHECKING:
 EXTRACT, COMPACT, OBSERVE = "extract", "compact", "observe"
 
 
+@dataclass(frozen=True)
+class Metered:
+    """`model` for one `purpose` ("extract", ...): its calls are counted on the day `today`
+    (`YYYY-MM-DD`, UTC) and limited, and its texts are redacted."""
+
+    model: Model
+    purpose: str
+    state_file: Path
+    today: str
+    daily_calls: int
+    redact: Callable[[str], str]
+
+    @property
+    def kind(self) -> str:
+        return self.model.kind
+
+    @property
+    def name(self) -> str:
+        return self.model.name or f"the default of {self.kind}"
+
+    @property
+    def sends_to(self) -> str:
+        return self.model.sends_to
+
+    def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
+        """One answer, counted. Raises ModelFailed (code over_cap if the day's calls are used up)
+        and RuntimeError if a lock is held."""
+        outside_locks()
+        # the database is closed during the call, which may take long
+        with State(self.state_file) as state:
+            if not state.begin_call(self.today, self.purpose, self.name, self.daily_calls):
+                raise ModelFailed(
+                    f"Models were asked {self.daily_calls} times today (UTC), which is the limit.",
+                    "Wait until tomorrow, or raise llm.daily_calls in your settings.",
+                    "over_cap",
+                )
+        system, user = self._fit(system), self._fit(user)
+        with debugging.timed("model %s, %d characters", self.name, len(system) + len(user)):
+            answer = self.model.complete(system, user, schema)
+        debugging.log("model %s: %d characters of answer", self.name, len(answer.text))
+        with State(self.state_file) as state:
+            cost = answer.input_tokens, answer.output_tokens
+            state.add_tokens(self.today, self.purpose, self.name, *cost)
+        return answer
+
+    def _fit(self, text: str) -> str:
+        """The text without secrets and lone surrogates."""
+        return self.redact(text.encode("utf-8", "replace").decode("utf-8"))
+
+
 def model(
     purpose: str, project: Project, today: str, environment: Mapping[str, str] | None = None
 ) -> Metered | None:
-    """The model for a purpose; None where none was chosen, or that purpose is switched off.
+    """The model for a purpose; None if none was chosen, or that purpose is turned off.
 
-    `today` is the day (`YYYY-MM-DD`, UTC) that the calls count for; what is sent is redacted. A
-    key alone chooses nothing. Raises BadSetting where the choice cannot be carried out.
+    `today` (`YYYY-MM-DD`, UTC) is the day that the calls count for. A key alone chooses nothing.
+    Raises BadSetting if the chosen model cannot be used.
     """
     settings = project.settings
     if settings.text("planner") == "offline":
@@ -49,7 +102,7 @@ def asking(purpose: str, project: Project, today: str, given: Model | None = Non
 
 
 def sends_to(settings: Settings) -> str | None:
-    """Where text goes with these settings, or None: nowhere."""
+    """The places that text is sent to with these settings; None if nowhere."""
     places = [_planner_sends_to(settings)]
     if settings.text("search.embeddings") == "openai":
         from mdmemory.llm.connection import host
@@ -61,7 +114,7 @@ def sends_to(settings: Settings) -> str | None:
 
 
 def embedder(project: Project, today: str) -> EmbeddingAPI | None:
-    """Who makes vectors at an endpoint; None where that was not chosen: a key alone is no word."""
+    """The endpoint that makes vectors; None if none was chosen (a key alone chooses nothing)."""
     settings = project.settings
     if settings.text("search.embeddings") != "openai":
         return None
@@ -76,7 +129,7 @@ def embedder(project: Project, today: str) -> EmbeddingAPI | None:
 
 
 def _embedding_address(settings: Settings) -> tuple[str, str]:
-    """The address and its key; no key goes to an address that it was not given for."""
+    """The address and its key; a key is only sent to the address that it was set for."""
     if address := settings.text("search.embedding_url"):
         return address, settings.text("search.embedding_key")
     return settings.text("openai.base_url"), settings.text("openai.api_key")
@@ -115,7 +168,7 @@ def _model(purpose: str, project: Project, environment: Mapping[str, str]) -> Mo
 
 
 def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:
-    """A model's name, and whether a person chose it."""
+    """The model's name, and whether a person chose it."""
     setting = (
         "compact.model"
         if purpose == COMPACT and settings.text("compact.model")
@@ -125,7 +178,7 @@ def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:
 
 
 def _opencode_name(purpose: str, settings: Settings) -> str:
-    """provider/model, or "": as long as nobody chose one, OpenCode's own default answers."""
+    """provider/model, or "" for OpenCode's default, if nobody chose one."""
     name, chosen = _chosen(purpose, settings)
     if chosen and "/" not in name:
         raise BadSetting(

@@ -59,7 +59,7 @@ class EmbeddingAPI:
 
     @property
     def model(self) -> str:
-        """What the vectors of others cannot be compared with."""
+        """The name of the vector space: only vectors with the same name can be compared."""
         return f"{self.sends_to} {self.name} {self.dimensions}"
 
     @property
@@ -68,7 +68,7 @@ class EmbeddingAPI:
         return host(self.base_url)
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
-        """What the server says are the vectors of up to 100 texts, in their order.
+        """The vectors of up to 100 texts, in their order.
 
         Raises ModelFailed, BadSetting without the key that it wants, and RuntimeError where the
         store is locked.
@@ -93,7 +93,7 @@ class EmbeddingAPI:
         return vectors
 
     def _fit(self, text: str) -> str:
-        """Without secrets, and without the lone surrogates of a file that was not UTF-8."""
+        """The text without secrets and lone surrogates."""
         return self.redact(text.encode("utf-8", "replace").decode("utf-8"))[:LONGEST]
 
     def _tried(self, texts: list[str]) -> tuple[list[Any], int]:

@@ -27,7 +27,7 @@ MAX_PAUSE = 20.0  # seconds; a server that asks for more is not asked again
 
 
 class _Refused(Exception):
-    """The server will have none of this request (400, 422, 501): perhaps only of its form."""
+    """The server refused the request (400, 422, 501), perhaps only its form."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -45,7 +45,7 @@ class _Again(Exception):
 
 @dataclass(frozen=True)
 class OpenAIModel:
-    """The model `name` at `base_url`. Which form of answer works there is kept in `state_file`."""
+    """The model `name` at `base_url`. `state_file` remembers which form of answer works there."""
 
     name: str
     base_url: str
@@ -79,7 +79,7 @@ class OpenAIModel:
             raise self._refused(problem.status) from None
 
     def _in_a_form(self, line: Connection, system: str, user: str, schema: Schema) -> Answer:
-        """Ask in the form that is known to work, and in the laxer ones when it does not."""
+        """Ask in the form that is known to work, then in laxer ones if it fails."""
         with State(self.state_file) as state:
             known = state.answer_form(self._endpoint)
         status = 0

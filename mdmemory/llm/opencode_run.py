@@ -1,4 +1,4 @@
-"""The provider that the person's OpenCode already has, asked by a headless `opencode run`.
+"""A model asked through the person's OpenCode, by a headless `opencode run`.
 
 The agent is our own and has no tools; nothing of the project's configuration is read, and the
 project's folder supplies no program.
@@ -46,7 +46,7 @@ class OpenCodeModel:
 
     @property
     def sends_to(self) -> str:
-        """OpenCode alone knows the host; this names the provider as far as it is chosen."""
+        """The provider, if one was chosen; only OpenCode knows the host."""
         return provider(self.name)
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
@@ -79,7 +79,7 @@ class OpenCodeModel:
         }
 
     def _config(self, system: str) -> str:
-        """The person's own inline configuration, if there is one, with our agent in it."""
+        """The person's inline configuration, if any, with our agent added."""
         agent = {
             "description": "Answers in text.", "mode": "primary",
             "prompt": "\0", "permission": {"*": "deny"},
@@ -95,7 +95,7 @@ class OpenCodeModel:
     def _run(
         self, words: list[str], environment: Mapping[str, str], text: str, patience: float
     ) -> tuple[str, int | None]:
-        """What the client printed, and how it ended; None when it had to be killed."""
+        """The client's output and exit code; None if it had to be killed."""
         try:
             process = subprocess.Popen(
                 [self.program, *words], env=environment, cwd=environment["PWD"],
@@ -121,8 +121,7 @@ class OpenCodeModel:
     def _delete(
         self, events: list[dict[str, Any]], environment: Mapping[str, str], folder: str
     ) -> None:
-        """Delete the session. If it stays it is known as ours by its title, and no answer is given
-        up for that."""
+        """Delete the session; if that fails, the answer still counts."""
         with suppress(ModelFailed):
             session = next((_text(event, "sessionID") for event in events), "")
             session = session or self._session_in(folder, environment)
@@ -130,7 +129,7 @@ class OpenCodeModel:
                 self._run(["session", "delete", session, "--pure"], environment, "", TIDY)
 
     def _session_in(self, folder: str, environment: Mapping[str, str]) -> str:
-        """The session of our folder: a client that was killed early did not name it."""
+        """The session of our folder, for a client that was killed before it named it."""
         words = ["session", "list", "--pure", "--format", "json"]
         said, _ = self._run(words, environment, "", TIDY)
         try:
@@ -165,7 +164,7 @@ def find_program(command: str, search: str, project: Path) -> tuple[Path, str]:
 
 
 def provider(name: str) -> str:
-    """Where `opencode run` sends text, as far as it can be told from outside."""
+    """Where `opencode run` sends text, as far as mdmemory can know."""
     chosen = name.partition("/")[0]
     return f"OpenCode's provider {chosen}" if chosen else "OpenCode's default provider"
 
@@ -177,8 +176,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _rest(process: subprocess.Popen[bytes]) -> bytes:
-    """What a client that was killed had printed. A process that it sent away from its group may
-    hold its output open: that one is not waited for."""
+    """The output of a killed client. A process that left its group may keep the output open; it is
+    not waited for."""
     try:
         return process.communicate(timeout=_DYING)[0]
     except subprocess.TimeoutExpired as problem:
@@ -228,7 +227,7 @@ def _answer(events: list[dict[str, Any]]) -> Answer:
 
 
 def _failure(event: dict[str, Any]) -> ModelFailed:
-    """Only a name and a number of it: the message may repeat the text or a key."""
+    """The error's name and number only: its message may repeat the text or a key."""
     error = _dict(event.get("error"))
     status = _dict(error.get("data")).get("statusCode")
     name = str(error.get("name", ""))

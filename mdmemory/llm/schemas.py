@@ -1,5 +1,5 @@
-"""JSON schemas of what models are asked for, in the subset that strict endpoints take: every field
-required, no other allowed, no null. An empty text stands for a field that does not apply."""
+"""JSON schemas of the answers of models, in the subset that strict endpoints accept: every field is
+required, no other is allowed, none is null. "" means that a field does not apply."""
 
 from __future__ import annotations
 

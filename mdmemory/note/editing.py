@@ -109,7 +109,7 @@ def _eol(line: str) -> str:
 
 
 def _put_flow(lines: list[str], block: Field, key: str, value: str | None) -> str:
-    """The same inside `metadata: {type: user}`, by the places YAML gives for each key and value."""
+    """The same for `metadata: {type: user}` on one line, by the positions that YAML reports."""
     import yaml
 
     flow = block.value
@@ -162,7 +162,7 @@ def compose(
     kind: str = "",
     metadata: Mapping[str, str] = {},
 ) -> str:
-    """The text of a new note; empty metadata values are left out. Raises BadNote."""
+    """The text of a new note, without empty metadata values. Raises BadNote."""
     check_name(name)
     check_description(description)
     check_body(body)
@@ -274,13 +274,13 @@ def line_end(text: str) -> str:
 
 
 def _with_eol(body: str, eol: str) -> str:
-    """A body as it is written: without blank lines around it, with one kind of line end."""
+    """A body as it is stored: without blank lines around it, with one kind of line end."""
     blank = _BLANK_LINES.match(body)
     return eol.join(_ANY_EOL.split(body[blank.end() if blank else 0 :].rstrip("\r\n")))
 
 
 def _places(fields: Mapping[str, object], key: str, value: str | None) -> list[str]:
-    """Where a key stands: other tools write metadata keys at the top level, and there they stay."""
+    """The place of a key: metadata keys that other tools wrote at the top level stay there."""
     bare = key.removeprefix("metadata.")
     places = [key, bare] if bare != key and bare in limits.METADATA_KEYS else [key]
     found = [place for place in places if place in fields]
@@ -298,7 +298,7 @@ def _with_key(text: str, place: str, value: str | None) -> str:
 
 
 def _between_fences(text: str, head: str) -> str:
-    """The text with another head; a text without one gets its fences."""
+    """The text with other frontmatter; fences are added if it had none."""
     fences, _ = opened(text)
     if fences:
         return text[: fences.head] + head + text[fences.closing :]
@@ -321,7 +321,7 @@ def _with_body(text: str, body: str) -> str:
 
 
 def _reads_as(after: Reading, wanted: Mapping[str, object], before: Reading) -> bool:
-    """Whether exactly the wanted keys changed; of a broken head only the known keys compare."""
+    """Whether exactly the wanted keys changed; in broken frontmatter only known keys count."""
     if after.problem and not before.problem:
         return False
     found = frontmatter.flat(after.fields)

@@ -1,4 +1,4 @@
-"""The head of a note: the YAML lines between its two `---` fences, read without trusting it.
+"""The frontmatter of a note: the YAML lines between two `---` fences. It is not trusted.
 
 Law: strict about danger (size, anchors, tags, depth, duplicate keys), lenient about form: a scalar
 stays the string that was written, and a head that YAML refuses is read line by line.
@@ -55,7 +55,7 @@ _AFTER_PLAIN = re.compile(r"(?:\A|(?<![ \t])[ \t]+)#[^\r\n]*")
 
 
 class Field(NamedTuple):
-    """One key of a head as lines: `lead` runs up to the value, `value` to the end of its lines."""
+    """One key as lines: `lead` is the text before the value, `value` the rest of its lines."""
 
     key: str
     start: int
@@ -71,12 +71,12 @@ class Field(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing but a comment stands behind the key on its own line."""
+        """Whether the key's own line has no value (a comment at most)."""
         return self.first[:1] in ("", "#")
 
 
 def lines_of(head: str) -> list[str]:
-    """The lines of a head, each with its line end."""
+    """The lines of the frontmatter, each with its line end."""
     return _LINE.findall(head)
 
 
@@ -86,7 +86,7 @@ def strip(text: str) -> str:
 
 
 def scan(lines: list[str], indent: str = "", first: int = 0, stop: int = -1) -> list[Field]:
-    """The keys that stand at exactly this indent; what is deeper belongs to the key above it."""
+    """The keys at exactly this indent; deeper lines belong to the key above them."""
     stop = len(lines) if stop < 0 else stop
     starts = [
         (number, match)
@@ -111,7 +111,7 @@ def _field(lines: list[str], start: int, stop: int, match: re.Match[str]) -> Fie
 
 
 def _continues(line: str, depth: int, is_empty: bool) -> bool:
-    """Whether a line belongs to the value above it; a list may stand as deep as its key."""
+    """Whether a line belongs to the value above it; a list may have its key's indent."""
     text = line.lstrip(" \t")
     deep = len(line) - len(text)
     is_item = is_empty and deep == depth and text.startswith("-")
@@ -138,7 +138,7 @@ def children_of(lines: list[str], block: Field) -> tuple[str, list[Field]]:
 
 
 def comment_of(field: Field) -> str:
-    """The comment after a value, with the blanks before it; "" where it may be text."""
+    """The comment after a value, with the blanks before it; "" if it may be text."""
     if field.value[:1] in ('"', "'", "|", ">"):
         match = _AFTER_QUOTES.match(field.value)
         return match[1] if match else ""
@@ -149,7 +149,7 @@ def comment_of(field: Field) -> str:
 
 
 def scalar(key: str, value: str, *, quoted: bool = False) -> str:
-    """A value as YAML that reads back the same: plain where that is safe, else double-quoted."""
+    """A value as YAML that reads back the same: plain if that is safe, else double-quoted."""
     is_plain = not quoted and _PLAIN_SCALAR.fullmatch(value)
     if is_plain and not (key in TOP_KEYS and _NOT_TEXT.fullmatch(value)):
         return value
@@ -174,14 +174,14 @@ _ESCAPED = re.compile(r"\\([\"\\])")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Keys as read (strings, or what YAML nests); `problem` says why YAML did not read them."""
+    """The keys as read (strings, or nested YAML); `problem` is why YAML could not read them."""
 
     fields: Mapping[str, object]
     problem: str = ""
 
 
 class _RefusedError(Exception):
-    """The head must not, or cannot, be read as YAML; the text is a sentence for the reader."""
+    """The frontmatter is not safe or valid YAML; the message is a sentence for the reader."""
 
 
 def read(head: str) -> Reading:
@@ -266,7 +266,7 @@ def _sentence(error: Any) -> str:
 
 
 def _refuse_danger(events: Iterator[Any]) -> None:
-    """Stop at anchors, aliases, tags, deep nesting and duplicate keys, before anything is built."""
+    """Refuse anchors, aliases, tags, deep nesting and duplicate keys before building values."""
     import yaml
 
     open_keys: list[set[str] | None] = []  # one per open collection; None for a sequence
@@ -299,7 +299,7 @@ def _refuse_node(event: Any) -> None:
 
 
 def _by_line(head: str) -> dict[str, object]:
-    """What a person meant by a head that YAML refuses; the first of two equal keys counts."""
+    """A lenient reading of frontmatter that YAML refuses; the first of two equal keys counts."""
     lines = lines_of(head)
     fields: dict[str, object] = {}
     for field in scan(lines):
@@ -342,7 +342,7 @@ def _loose(field: Field) -> str:
 
 
 def _as_written(head: str, fields: dict[str, object]) -> dict[str, object]:
-    """Give prose keys their whole line back where YAML saw a comment (`C# is #1`) or a list."""
+    """Restore the whole line of prose keys where YAML saw a comment (`C# is #1`) or a list."""
     if not any(key in fields for key in LINE_KEYS):
         return fields
     for field in scan(lines_of(head)):

@@ -1,4 +1,4 @@
-"""What a note may hold: keys, names, lengths, characters. Each check raises BadNote."""
+"""The limits of a note: keys, names, lengths, characters. Each check raises BadNote."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def check_body(text: str) -> None:
     if first and first[0].rstrip() == "---":
         raise BadNote("The body begins with a `---` line.", "Begin it with a sentence.")
     if re.search(_CONFLICT_MARKER, text):
-        raise BadNote("The body holds git conflict markers.", "Settle the conflict first.")
+        raise BadNote("The body holds git conflict markers.", "Resolve the conflict first.")
 
 
 def check_line(what: str, text: str) -> None:

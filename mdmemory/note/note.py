@@ -1,4 +1,4 @@
-"""The note: one fact as markdown text with a small head, read, written and changed as values.
+"""The note: one fact as markdown text with frontmatter, as immutable values.
 
 Law: `parse` never raises, `render(parse(text, file)) == text`, and `edit` changes only the lines
 it was asked to change. Nothing here knows about paths, git or the clock.
@@ -36,7 +36,7 @@ _HEADING_MARKS = re.compile(r"#{1,6}[ \t]+")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What index, list and guards need to know of a note; dates are `YYYY-MM-DD` as written."""
+    """The parsed frontmatter of a note; dates are `YYYY-MM-DD`, as written."""
 
     file: str
     name: str
@@ -59,8 +59,8 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A file's whole text, its head, and its body without the blank line before and the last
-    line end after it (line ends as in the file)."""
+    """A file's text, its frontmatter, and its body without the blank line before it and the last
+    line end (line ends as in the file)."""
 
     text: str
     head: Head
@@ -68,7 +68,7 @@ class Note:
 
 
 class _Fences(NamedTuple):
-    """Offsets into the text: where the head begins, the closing fence, and what follows it."""
+    """Offsets in the text: the frontmatter, the closing fence, and the rest."""
 
     head: int
     closing: int
@@ -76,7 +76,7 @@ class _Fences(NamedTuple):
 
 
 def parse(text: str, file: str) -> Note:
-    """Read a note from a file's text; never raises, and says in `head.problems` what is wrong."""
+    """The note in a file's text. Never raises: `head.problems` lists what is wrong."""
     fences, reading = opened(text)
     start, end = body_span(text, fences)
     body = text[start:end]
@@ -84,18 +84,18 @@ def parse(text: str, file: str) -> Note:
 
 
 def unreadable(file: str, problem: str) -> Note:
-    """Stand-in for a file that is not text; `edit` refuses it."""
+    """A placeholder for a file that is not text; `edit` refuses it."""
     head = Head(file, *_from_stem(file), status=UNREADABLE, problems=(problem,))
     return Note("", head, "")
 
 
 def fields(note: Note) -> Mapping[str, object]:
-    """All that the head says, keys as written: strings, and what YAML nests."""
+    """All keys and values of the frontmatter, as written: strings, and nested YAML."""
     return opened(note.text)[1].fields
 
 
 def decode(data: bytes) -> str:
-    """A file's bytes as text, line ends and BOM kept; raises BadNote for anything but UTF-8."""
+    """A file's bytes as text, with its line ends and BOM. Raises BadNote unless it is UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -105,7 +105,7 @@ def decode(data: bytes) -> str:
 
 
 def opened(text: str) -> tuple[_Fences | None, Reading]:
-    """Where the head lies and what it says; no fences when the whole text is the body."""
+    """The place and content of the frontmatter; no fences if the whole text is the body."""
     from mdmemory.note import (
         frontmatter,  # its patterns take 15 ms to compile, and a listing reads no head
     )
@@ -140,7 +140,7 @@ def body_span(text: str, fences: _Fences | None) -> tuple[int, int]:
 
 
 def _from_stem(file: str) -> tuple[str, str, str]:
-    """Name, description and type of a file that says none of them."""
+    """Name, description and type for a file without them."""
     stem = file.rpartition("/")[2].removesuffix(".md")
     kind, _, rest = stem.partition("-")
     return (rest if kind in TYPES and rest else stem), "", "reference"
@@ -166,7 +166,7 @@ def _head(file: str, reading: Reading, body: str) -> Head:
 def _values(
     fields: Mapping[str, object], known: frozenset[str], problems: list[str]
 ) -> dict[str, Any]:
-    """The known keys that have a text; a dictionary that fits Head's field names."""
+    """The known keys with a text value, as a dictionary of Head's field names."""
     values: dict[str, Any] = {}
     for key, value in fields.items():
         if key not in known or value == "":

@@ -1,6 +1,6 @@
-"""The line by which a file that we installed tells its version, and edited from unedited.
+"""The stamp in an installed file: its version, and a digest that shows whether it was edited.
 
-It stands first, or second where a file must begin with `---`.
+It is the first line, or the second where a file must begin with `---`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MARK = re.compile(r"(?:<!-- |// |# )mdmemory: (\S+) ([0-9a-f]{16})(?: -->)?\n")
 
 
 def stamped(text: str, name: str, version: str = VERSION) -> bytes:
-    """The text of a file as installed. The comment is written as the name's ending asks for."""
+    """The text of a file with its stamp, as a comment that fits the file's type."""
     mark = f"mdmemory: {version} {digest(text.encode())[:16]}"
     if name.endswith((".ts", ".json")):
         return f"// {mark}\n{text}".encode()
@@ -25,20 +25,20 @@ def stamped(text: str, name: str, version: str = VERSION) -> bytes:
 
 
 def is_unedited(data: bytes) -> bool:
-    """Whether an installed file is as we wrote it, line ends aside (git may change them)."""
+    """Whether an installed file is unchanged, apart from line ends, which git may change."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     found = _found(text)
     return found is not None and digest(unstamped(text).encode())[:16] == found[2]
 
 
 def version_of(data: bytes) -> str:
-    """The version that a file says it was installed by, or ""."""
+    """The version in the stamp of a file, or ""."""
     found = _found(data.decode("utf-8", "replace").replace("\r\n", "\n"))
     return found[1] if found else ""
 
 
 def unstamped(text: str) -> str:
-    """The text without our line; `text` has the line ends of prompts."""
+    """The text without its stamp."""
     found = _found(text)
     return text[: found.start()] + text[found.end() :] if found else text
 

@@ -28,7 +28,7 @@ from mdmemory.errors import BadSetting, Busy, MdmemoryError
 from mdmemory.git.lock import Patience, is_held, locked
 from mdmemory.llm import choose, schemas
 from mdmemory.llm.answer import Answer, ModelFailed
-from mdmemory.llm.metered import Metered
+from mdmemory.llm.choose import Metered
 from mdmemory.llm.openai_api import OpenAIModel
 from mdmemory.llm.opencode_run import OpenCodeModel, find_program
 from mdmemory.store.project import Project
