@@ -20,15 +20,14 @@ from mdmemory.text import frames, literals, places, units
 from mdmemory.text.contradiction import Profile, contradiction, opposed
 from mdmemory.text.frames import subjects
 from mdmemory.text.statements import Statement, flipped, turned
+from mdmemory.text.wordlists import search
 
 Refusal = tuple[str, str]  # code, sentence
 
 _ANY_DAY = "2000-01-01"  # only to see whether a head can be edited at all
 # What tries to pass for the system's voice.
-_INJECTION = re.compile(
-    r"(?i)\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+|the\s+|your\s+)*"
-    r"(?:previous|prior|above|earlier|preceding|system)\s+(?:\w+\s+)?"
-    r"(?:instructions?|prompts?|rules|messages?)"
+_INSTRUCTION = (
+    r"\b{guard.dismiss}\s+(?:(?:all|any|the|your)\s+)*{guard.earlier}\s+(?:\w+\s+)?{guard.told}"
     r"|</?(?:system|system-reminder|assistant|instructions)\b|<\|[a-z_]{2,20}\|>"
 )
 # What a viewer fetches as soon as the note is shown: a picture, an embedded note, an HTML tag.
@@ -48,7 +47,7 @@ def bad_text(op: Merge | Rewrite, store: Mapping[str, StoredNote]) -> Iterator[R
     description = op.description or ""
     if problem := _problem(limits.check_body, op.body):
         yield "body", f"The body for {file} is refused: {problem}"
-    if _INJECTION.search(f"{description}\n{op.body}"):
+    if instructs(f"{description}\n{op.body}"):
         yield "body", f"The text for {file} reads like instructions to an assistant."
     if op.description is not None and (problem := _problem(limits.check_description, description)):
         yield "description", f"The description for {file} is refused: {problem}"
@@ -62,6 +61,11 @@ def bad_text(op: Merge | Rewrite, store: Mapping[str, StoredNote]) -> Iterator[R
         result.changes(op, store, _ANY_DAY)
     except BadNote as found:
         yield "body", f"{file} cannot be written: {found.message}"
+
+
+def instructs(text: str) -> bool:
+    """Whether a text reads like instructions to an assistant."""
+    return search(_INSTRUCTION, text) is not None
 
 
 def _problem(check: Callable[[str], None], text: str) -> str:
@@ -81,12 +85,6 @@ def _fetched(*texts: str) -> set[str]:
     }
 
 
-Refusal_ = tuple[str, str]  # code, sentence
-
-_ONLY = re.compile(
-    r"(?i)\b(?:only|solely|exclusively|nobody else|no one else|nur|ausschließlich|lediglich|"
-    r"seulement|uniquement|solamente|únicamente)\b|只有|仅|僅|だけ|のみ"
-)
 _LISTED = 5  # words named in one message
 _PAIRS = 300  # of sources, whose sentences are compared
 
@@ -97,7 +95,7 @@ def meaning(
     description: str,
     body: str,
     merged: Collection[str] = (),
-) -> Iterator[Refusal_]:
+) -> Iterator[Refusal]:
     """What is wrong with one note in place of these, `file` as it is shown.
 
     `merged` are the names of notes that become one: links among them may go.
@@ -132,8 +130,8 @@ def _only(texts: Sequence[str], after: str) -> str:
 
     Only who may, and who may: that is another fact, though no word is denied.
     """
-    before = [found[0] for found in map(_ONLY.search, texts) if found]
-    now = _ONLY.search(after)
+    before = [found[0] for text in texts if (found := search("{guard.only}", text))]
+    now = search("{guard.only}", after)
     if bool(before) == bool(now):
         return ""
     return before[0] if before else now[0] if now else ""
@@ -144,7 +142,7 @@ def said(description: str, body: str) -> str:
     return f"{description}\n\n{body}"
 
 
-def _description(file: str, sources: Sequence[Note], description: str) -> Iterator[Refusal_]:
+def _description(file: str, sources: Sequence[Note], description: str) -> Iterator[Refusal]:
     """What a new description turns around, whatever the body says."""
     old = [note.head.description for note in sources]
     if description in old:
