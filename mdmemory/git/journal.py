@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -148,8 +147,3 @@ def _parsed(raw: dict[str, object]) -> Journal:
 def _is_plain(file: str) -> bool:
     clean = os.path.normpath(file) == file and not os.path.isabs(file)
     return clean and not {"..", ".", ".git"} & set(file.split("/"))
-
-
-def new_id() -> str:
-    """The id of a transaction: part of every name that it makes."""
-    return secrets.token_hex(6)

@@ -291,21 +291,16 @@ def _pack(things: Sequence[Object], hash_name: str) -> bytes:
     """A pack of whole objects, not compressed: git does that when it stores them."""
     import zlib  # only where something is written
 
-    parts = [b"PACK", struct.pack(">II", 2, len(things))]
+    pack = bytearray(b"PACK" + struct.pack(">II", 2, len(things)))
     for thing in things:
-        parts += [_head(_TYPES[thing.kind], len(thing.data)), zlib.compress(thing.data, 0)]
-    body = b"".join(parts)
-    return body + hashlib.new(hash_name, body, usedforsecurity=False).digest()
-
-
-def _head(type: int, size: int) -> bytes:
-    """Type and size as a pack has them: four bits of size in the first byte, then seven each."""
-    byte, size = type << 4 | size & 15, size >> 4
-    out = bytearray()
-    while size:
-        out.append(byte | 0x80)
-        byte, size = size & 0x7F, size >> 7
-    return bytes([*out, byte])
+        # type and size: four bits of the size in the first byte, then seven each
+        byte, size = _TYPES[thing.kind] << 4 | len(thing.data) & 15, len(thing.data) >> 4
+        while size:
+            pack.append(byte | 0x80)
+            byte, size = size & 0x7F, size >> 7
+        pack.append(byte)
+        pack += zlib.compress(thing.data, 0)
+    return bytes(pack) + hashlib.new(hash_name, pack, usedforsecurity=False).digest()
 
 
 def _set(entries: _Entries, name: bytes, blob: Blob | None) -> None:

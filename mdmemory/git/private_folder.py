@@ -130,7 +130,8 @@ def is_tracked(folder: Path) -> bool:
     top = next((up for up in folder.parents if os.path.lexists(up / ".git")), None)
     if top is None:
         return False
-    index = _git_dir(top) / "index"
+    git_dir = top / ".git"
+    index = (git_dir if git_dir.is_dir() else _linked(git_dir)) / "index"
     try:
         status = index.stat()
     except OSError:
@@ -162,13 +163,11 @@ def _tracks(folder: Path, top: Path, index: Path, _state: tuple[int, ...]) -> bo
     return bool(done.stdout) if done.returncode == 0 else is_named
 
 
-def _git_dir(top: Path) -> Path:
-    """The git directory of a work tree; a linked one, or a submodule, names it in a file."""
-    pointer = top / ".git"
-    if not pointer.is_file():
-        return pointer
+def _linked(pointer: Path) -> Path:
+    """The git directory of a linked work tree, or of a submodule, which a file names."""
     with suppress(OSError):
-        return top / pointer.read_text("utf-8", "replace").removeprefix("gitdir:").strip()
+        named = pointer.read_text("utf-8", "replace").removeprefix("gitdir:").strip()
+        return pointer.parent / named
     return pointer
 
 

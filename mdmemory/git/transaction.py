@@ -8,6 +8,7 @@ the journal dropped, the lock given back. Before the journal nothing has happene
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from mdmemory.files import digest, read_regular, require_utf8, writing
 from mdmemory.git import reflocks, replacement, repositories
 from mdmemory.git.commits_of_store import History, Message, Staged
 from mdmemory.git.index_file import Staging
-from mdmemory.git.journal import Journal, Journals, new_id
+from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.replacement import MARK, Change
 from mdmemory.git.waiting import Waiting
@@ -95,7 +96,7 @@ class Transactions:
         From here on no git command of anybody's changes the index or switches the branch. What
         goes to the waiting chain needs no such lock. Gives the id of the transaction.
         """
-        id = new_id()
+        id = secrets.token_hex(6)  # part of every name that the write makes
         with writing(self.journals.room), self.history.objects.open():
             self.journals.prepare()
             if self.waiting:
@@ -279,7 +280,9 @@ class Transactions:
         change says, before anything happened. A file that changes later is kept and reported.
         """
         for change in changes:
-            self._verify(change, checkpoint)
+            replacement.verify(self.folder, change)
+            if change.old is not None and change.old != checkpoint.digests.get(change.file):
+                raise MdmemoryError(f"No checkpoint holds {change.file}; nothing was changed.")
         if not changes:
             return Applied(None)
         with self.locked() as id:
@@ -313,12 +316,6 @@ class Transactions:
         write = Write(id, checkpoint.commit, entries, held, staged, texts)
         commit, kept = self.publish(write, message, steps)
         return Applied(None if commit == checkpoint.commit else commit, tuple(kept.items()))
-
-    def _verify(self, change: Change, checkpoint: Checkpoint) -> None:
-        replacement.verify(self.folder, change)
-        held = checkpoint.digests.get(change.file)
-        if change.old is not None and change.old != held:
-            raise MdmemoryError(f"No checkpoint holds {change.file}; nothing was changed.")
 
     def _mode(self, file: str, held: Mapping[str, Blob]) -> str:
         """The executable bit as git has it (the disk may have none); a new file's as on disk."""

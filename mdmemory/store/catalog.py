@@ -133,7 +133,7 @@ class Catalog:
         known = self._known if foreseen is None else foreseen
         return index.IndexColumns(
             known[FILES], known[SECTIONS], known[NAMES], known[LINES], known[TRACES],
-            held=len(known) - known[HELD].count(""),
+            held=len(known[HELD]) - known[HELD].count(""),
         )  # fmt: skip
 
     def take(self, replaced: Mapping[str, Note | None], foreseen: Columns) -> None:
@@ -229,7 +229,7 @@ class Catalog:
     def _all_heads(self) -> bytes:
         """The lines of heads that were known, then those of the notes read since."""
         known = self._memory.heads
-        if known.count(b"\n") + len(self._read_now) > 1.25 * len(self._known) + 100:
+        if known.count(b"\n") + len(self._read_now) > 1.25 * len(self._known[FILES]) + 100:
             return remembered.pack(self.heads())
         parts = (known, remembered.pack(self._read_now.values()))
         return b"\n".join(part for part in parts if part)

@@ -116,7 +116,7 @@ def arrange(
     """The index of a store with these notes; `conflicts` counts the open ones."""
     shown = _in_order(columns)
     strengths: Sequence[float] = ()
-    remarks = _remarks(columns.held, conflicts)
+    remarks = _remarks(columns.held, conflicts) if columns.held or conflicts else []
     room = min(max_chars, MOST_CHARS) - len(_TOP)
     if _fits(columns, shown, room - len(_footer(remarks)), max_entries):
         chosen = set(shown)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
 from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.git import replacement
-from mdmemory.git.journal import Journal, Journals, new_id
+from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.private_folder import subfolder
 from mdmemory.git.recovery import report
 from mdmemory.git.replacement import Change
@@ -33,7 +34,7 @@ class PlainWrites:
         for change in changes:
             if change.old is not None:
                 self._keep(change)
-        id = new_id()
+        id = secrets.token_hex(6)  # part of every name that the write makes
         steps = replacement.planned(changes, id)
         journal = Journal(id, str(self.folder), steps)
         try:

@@ -54,9 +54,6 @@ class Columns:
             self._lists[at] = known
         return known
 
-    def __len__(self) -> int:
-        return len(self[FILES])
-
     def has(self, at: int, place: int, value: str) -> bool:
         """Whether a column says this of the note at `place`."""
         raw = self._raw[at]
@@ -102,13 +99,6 @@ class SavedCatalog(NamedTuple):
     others: str
     columns: Columns
     heads: bytes
-
-    def written(self, stamp: str, seal: str) -> tuple[bytes, bytes]:
-        """The file: a line about the whole, then the columns and the heads, a NUL between."""
-        columns = self.columns.without_line_breaks()
-        body = b"\0".join([*columns.packed(), self.heads])
-        about = (LAYOUT, stamp, seal, self.others, len(columns), crc32(body))
-        return f"mdmemory catalog {' '.join(map(str, about))}\n".encode(), body
 
 
 NOTHING = SavedCatalog("-", Columns([[] for _ in range(HELD + 1)]), b"")
@@ -166,12 +156,17 @@ def read(cache: Path | None, stamp: str) -> SavedCatalog:
 
 
 def put(cache: Path, memory: SavedCatalog, stamp: str, seal: str) -> None:
-    """Write the file. Raises Unwritable.
+    """Write the file: a line about the whole, then the columns and the heads, a NUL between.
+
+    Raises Unwritable.
 
     In place, and not synced, which costs a tenth of another file put in its place: what a reader
     sees of it meanwhile, or a crash leaves, fails its checksum, and costs one reading of the notes.
     """
-    parts = memory.written(stamp, seal)
+    columns = memory.columns.without_line_breaks()
+    body = b"\0".join([*columns.packed(), memory.heads])
+    about = (LAYOUT, stamp, seal, memory.others, len(columns[FILES]), crc32(body))
+    parts = (f"mdmemory catalog {' '.join(map(str, about))}\n".encode(), body)
     try:
         handle = opened(cache, os.O_WRONLY | os.O_CREAT)
     except OSError:
