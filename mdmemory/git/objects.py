@@ -316,8 +316,8 @@ def _set(entries: _Entries, name: bytes, blob: Blob | None) -> None:
 
 def _rendered(entries: _Entries) -> bytes:
     # git sorts a folder as if its name ended with a slash
-    order = sorted(entries, key=lambda n: n + b"/" if entries[n][0].endswith(FOLDER) else n)
-    return b"".join([b"%s %s\0%s" % (entries[n][0], n, entries[n][1]) for n in order])
+    names = ((n + b"/" if _is_folder(entry) else n, n) for n, entry in entries.items())
+    return b"".join([b"%s %s\0%s" % (entries[n][0], n, entries[n][1]) for _, n in sorted(names)])
 
 
 def _is_folder(entry: tuple[bytes, bytes]) -> bool:

@@ -235,7 +235,7 @@ class Transactions:
                 seen[file] = read_regular(f"{self.folder}/{file}")
         digests = {file: digest(data) for file, data in seen.items()}
         ids = {file: self.history.blob_id(data) for file, data in seen.items()}
-        lacking = self.history.differing(head, ids)
+        lacking = self.history.differing(head, ids) if ids else []
         if not lacking and not removed:
             return Checkpoint(head, digests, made=False)
         with self.locked() as id:

@@ -77,7 +77,9 @@ class Catalog:
         # what changes after the look has another print the next time.
         self._clock = _clock(cache) if cache else 0
         self._sight, self._others = _look(folder)
-        self.changed = not self._is_saved(self._others)
+        self.changed = not remembered.is_sealed(
+            cache, self._stamp, _seal(self._sight, self._others)
+        )
         self._is_ahead = False  # of what was seen of the files: some were written since
 
     @property
@@ -151,7 +153,9 @@ class Catalog:
         if self._cache is None:
             return False
         others, newest = _others(self._folder)
-        if not self.changed and self._is_saved(others):
+        if not self.changed and remembered.is_sealed(
+            self._cache, self._stamp, _seal(self._sight, others)
+        ):
             return True
         limit = self._clock - RACY
         times = zip(self._sight.files, self._sight.times, strict=True)
@@ -169,9 +173,6 @@ class Catalog:
         except Unwritable:
             return False
         return True
-
-    def _is_saved(self, others: str) -> bool:
-        return remembered.is_sealed(self._cache, self._stamp, _seal(self._sight, others))
 
     @cached_property
     def _memory(self) -> SavedCatalog:

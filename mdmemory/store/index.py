@@ -118,7 +118,8 @@ def arrange(
     strengths: Sequence[float] = ()
     remarks = _remarks(columns.held, conflicts) if columns.held or conflicts else []
     room = min(max_chars, MOST_CHARS) - len(_TOP)
-    if _fits(columns, shown, room - len(_footer(remarks)), max_entries):
+    whole = sum(map(_width, _body(columns, shown))) if len(shown) <= max_entries else room + 1
+    if whole <= room - len(_footer(remarks)):
         chosen = set(shown)
     else:
         strengths = _strengths(columns)
@@ -197,10 +198,6 @@ def _width(text: str) -> int:
     # nothing below U+1100 is wide
     wide = sum(east_asian_width(character) in "WF" for character in text if character > "\u10ff")
     return len(text) + (WIDE - 1) * wide
-
-
-def _fits(columns: IndexColumns, shown: Sequence[int], room: int, max_entries: int) -> bool:
-    return len(shown) <= max_entries and room >= sum(map(_width, _body(columns, shown)))
 
 
 def _choose(columns: IndexColumns, best: Sequence[int], room: int, max_entries: int) -> set[int]:
