@@ -404,6 +404,8 @@ SPARED = {
     "hosts.git_hooks": "the first line of a person's own hook",
     "cli.setup": "a person's own settings",
     "hosts.opencode.checks": "our own plugin, and the version of a client",
+    "hosts.opencode.configurations": "a path of the project or the store",
+    "hosts.opencode.files": "our own plugin",
     "hosts.opencode.places": "a path in a person's own configuration",
     "search.ranking": "ten characters of a date",
     "session.storage": "an id of ours",
