@@ -75,7 +75,8 @@ def tokens(text: str) -> list[str]:
 
 def keys(text: str) -> list[str]:
     """The words of a text that tell it from others, each as its `key`, in their order."""
-    return [key(word) for word in tokens(text) if word not in STOP and len(word) > 1]
+    words = [word for word in tokens(text) if word not in STOP and len(word) > 1]
+    return [word if word > "\u3000" else key(word) for word in words]  # CJK has no endings
 
 
 @lru_cache(maxsize=100_000)
