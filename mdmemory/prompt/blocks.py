@@ -31,13 +31,13 @@ _OURS = re.compile(r"<(?=/?recalled_memory\b)", re.IGNORECASE)
 
 
 def joined(blocks: Iterable[str]) -> str:
-    """All blocks that say something, with a blank line between them."""
+    """The blocks that are not empty, with a blank line between them."""
     return "\n\n".join(each for each in blocks if each)
 
 
 def query(message: str, project: str, title: str) -> str:
-    """What notes are looked for by: the message, or without one the project's name and the title
-    of its last session."""
+    """The query for notes: the message, or without one the project's name and the title of its last
+    session."""
     said = " ".join(visible(message).split())[:MAX_QUERY]
     return said or f"{project} {title}".strip()
 
@@ -45,7 +45,7 @@ def query(message: str, project: str, title: str) -> str:
 def notes(hits: Sequence[Hit], budget: int = NOTES_BUDGET) -> str:
     """The hits, best first, in at most `budget` tokens; "" where not even one fits.
 
-    Of a note that was found in two places the better one is shown.
+    Of two places in one note only the better one is shown.
     """
     best = {hit.file: hit for hit in reversed(hits)}
     found = [_note(best[file]) for file in dict.fromkeys(hit.file for hit in hits)]
@@ -69,16 +69,14 @@ def _framed(parts: Sequence[str]) -> str:
 
 
 def for_compaction(at_hand: str, observations: str) -> list[str]:
-    """What a host's own summary is told of the session, each a text of its own."""
+    """The texts that a host's own summary gets about the session."""
     kept = [f"{_KEPT}\n{at_hand}"] if at_hand else []
     return [*kept, *([observations] if observations else [])]
 
 
 def fitting(entries: Sequence[str], budget: int) -> list[str]:
-    """The entries that fit into so many tokens with the blank lines between them.
-
-    One that is too long is passed over, so that a shorter one behind it has its chance.
-    """
+    """The entries that fit into `budget` tokens with the blank lines between them. An entry that is
+    too long is skipped, and a shorter one after it may still fit."""
     kept: list[str] = []
     for each in entries:
         cost = tokens(each) + 1
@@ -89,5 +87,5 @@ def fitting(entries: Sequence[str], budget: int) -> list[str]:
 
 
 def counted(shown: int, total: int, what: str) -> str:
-    """How many are shown of those that there are, as a sentence."""
+    """The sentence on how many of all are shown."""
     return f"{shown} of {total} {what}."

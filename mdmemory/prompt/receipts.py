@@ -1,5 +1,5 @@
-"""What became of a request to remember, in words: for the assistant in its turn, for the user as a
-line that the host shows.
+"""Receipts for a request to remember: sentences for the assistant, and a line that the host shows
+to the user.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def saved(done: Extracted) -> list[str]:
 
 
 def told(done: Extracted, is_private: bool = False, foreign: Sequence[str] = ()) -> list[str]:
-    """What the assistant is told in the turn itself; of what is private it shall store nothing.
+    """The sentences for the assistant in the same turn; it must store nothing that is private.
 
     `foreign` are requests in a pasted text, which are not the user's.
     """
@@ -131,8 +131,8 @@ def _kept(done: Extracted) -> list[str]:
 def toast(
     done: Extracted, words: Sequence[str] = (), is_private: bool = False
 ) -> dict[str, str] | None:
-    """What the user is shown: `message` and `variant` (success, info, warning, error); None where
-    nothing was asked. `words` are the facts as they were asked for, redacted."""
+    """The line for the user: `message` and `variant` (success, info, warning, error); None without
+    a request. `words` are the requested facts, redacted."""
     fact = "; ".join(words)
     if done.failure is not None:
         why = done.failure.message
@@ -157,7 +157,7 @@ def toast(
 
 
 def waiting(wishes: int, pending: int) -> str:
-    """The line of a session's beginning on what waits, "" where nothing does."""
+    """The line on the inbox at the start of a session; "" for an empty inbox."""
     said = []
     if wishes:
         said.append(f"{wishes} asked for and not written yet")
@@ -167,7 +167,7 @@ def waiting(wishes: int, pending: int) -> str:
 
 
 def written(told: Sequence[Extracted]) -> str:
-    """What became of wishes that waited, "" where none did."""
+    """A sentence on wishes that waited and are written now; "" without any."""
     files = [file for done in told for file in saved(done)]
     if files:
         return f"Written now, as it was asked for earlier: {', '.join(files)}."

@@ -1,7 +1,7 @@
-"""`mdmemory bridge`: a host's plugin asks in lines of JSON and is answered in lines of JSON.
+"""`mdmemory bridge`: a host's plugin sends lines of JSON, and each is answered with a line.
 
-One request is done after the other; only calls of tools, which may take long, have a thread of
-their own, so that no hook waits behind them. It ends with its input, at SIGTERM, or when asked to.
+It does one request after the other. Calls of tools may take long, so they have a thread of their
+own, and no hook waits for them. It ends with its input, at SIGTERM, or at the request `dispose`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from mdmemory.errors import MdmemoryError, UsageError
 
 MAX_LINE = 16 * 1024 * 1024  # bytes of one request; a tool's output may be large
-LAST_CALL = 5.0  # seconds that a call under way has to end in
+LAST_CALL = 5.0  # seconds that a running call has to end in
 
 Result = Mapping[str, Any]
 Methods = Mapping[str, Callable[[Mapping[str, Any]], Result]]
@@ -29,9 +29,10 @@ END = "dispose"
 
 
 class Bridge:
-    """Answers what comes in at `source` by `methods`, at `sink`; `failed` hears of each failure.
+    """Reads requests from the file `source` and writes the answers of `methods` to the file `sink`.
 
-    `tick` is called now and then, and says in how many seconds it wants to be called again.
+    `failed` gets the method and the error of each failed request. `tick` is called now and then; it
+    returns the seconds until its next call.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class Bridge:
         self._caller: threading.Thread | None = None
 
     def serve(self) -> None:
-        """Answer until the end. Whatever goes wrong with a request is its answer."""
+        """Answer requests until the end. An error of a request is its answer."""
         with _signals() as woken:
             for line in self._lines(woken):
                 self._take(line)
@@ -76,7 +77,7 @@ class Bridge:
                 *lines, buffer = buffer.split(b"\n")
                 yield from map(bytes, lines)
             elif len(buffer) > MAX_LINE:
-                buffer = bytearray(b"!")  # what is left of it is no JSON, and answered so
+                buffer = bytearray(b"!")  # the rest of the line is no JSON, and the answer says so
 
     def _take(self, line: bytes) -> None:
         request = _request(line)
@@ -127,12 +128,12 @@ class Bridge:
             try:
                 while data:
                     data = data[os.write(self._sink, data) :]
-            except BrokenPipeError:  # nobody listens any more
+            except BrokenPipeError:  # the host has gone
                 self._ended = True
 
 
 def _request(line: bytes) -> dict[str, Any]:
-    """The request in a line; one without a method where there is none."""
+    """The request in a line; {} for a line that holds none."""
     try:
         value = json.loads(line, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -141,8 +142,7 @@ def _request(line: bytes) -> dict[str, Any]:
 
 
 def _finite(written: str) -> float:
-    """A number of JSON. Python reads NaN, Infinity and 1e999 too, and would answer with words that
-    no other reader takes."""
+    """A number of JSON. Python also reads NaN, Infinity and 1e999, which other readers refuse."""
     value = float(written)
     if not math.isfinite(value):
         raise ValueError(f"{written[:40]} is no number of JSON")
@@ -154,8 +154,8 @@ def _name(request: Mapping[str, Any]) -> str:
 
 
 class _signals:
-    """SIGTERM ends the waiting, not a request under way. SIGINT is the host's business: it ends
-    our input."""
+    """SIGTERM ends the waiting, but no running request. SIGINT is ignored: the host handles it, and
+    ends our input."""
 
     def __enter__(self) -> int:
         self._read, self._write = os.pipe()

@@ -1,4 +1,4 @@
-"""`.mdmemory/bridge.log`: why a hook came to nothing. Bounded, and nothing secret stands in it."""
+"""`.mdmemory/bridge.log`: the errors of hooks. Its size is bounded, and it holds no secrets."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from mdmemory.store.project import PRIVATE, Project
 
 NAME = "bridge.log"
 MAX_BYTES = 128 * 1024
-_RECENT = 7 * 86_400  # seconds: what is older is no news for `doctor`
+_RECENT = 7 * 86_400  # seconds; `doctor` shows no older errors
 
 
 class Log:
-    """A line for each failure; what was said a moment ago is not said again."""
+    """A line for each error. A line that is among the last 16 is not repeated."""
 
     def __init__(self) -> None:
         self.file = person.state_folder() / NAME  # until the store is known
-        self._said: deque[str] = deque(maxlen=16)
+        self._recent: deque[str] = deque(maxlen=16)
 
     def belongs_to(self, project: Project) -> None:
-        """Write into the project's own log from now on."""
+        """Write to the log of this project from now on."""
         with suppress(MdmemoryError):  # read-only, or behind a link: the person's own log stays
             self.file = project.prepare_private() / NAME
 
     def failure(self, method: str, problem: Exception) -> None:
-        """Note what kept `method` from its work. Of what is unexpected only its kind and place:
-        its words may repeat a note's."""
+        """Log an error of `method`. Of an unexpected one only its type and place: its message may
+        repeat the text of a note."""
         if isinstance(problem, MdmemoryError):
             self.say(f"{method}: {problem.message} {problem.hint}".rstrip())
             return
@@ -42,19 +42,19 @@ class Log:
         self.say(f"{method}: unexpected {type(problem).__name__} at {place}.")
 
     def say(self, sentence: str) -> None:
-        """Note a sentence. A log that cannot be written is no reason to fail."""
+        """Log a sentence, redacted. A log that cannot be written is no reason to fail."""
         from mdmemory.privacy.redaction import redact  # only where something went wrong
 
         line = " ".join(redact(sentence)[0].split())
-        if line in self._said:
+        if line in self._recent:
             return
-        self._said.append(line)
+        self._recent.append(line)
         with suppress(OSError):
             _append(self.file, f"{person.now().strftime('%Y-%m-%dT%H:%M:%SZ')} {line}\n")
 
 
 def findings(project: Project) -> list[str]:
-    """What went wrong in the last days, one sentence; [] when nothing did."""
+    """One sentence on the errors of the last seven days; [] without any."""
     file = project.private / NAME
     try:
         with os.fdopen(private_folder.opened(file, os.O_RDONLY), encoding="utf-8",
@@ -64,26 +64,26 @@ def findings(project: Project) -> list[str]:
             lines = log.read().split("\n")
     except OSError:
         return []
-    said = [line for line in lines if line.strip()]
-    if not said:
+    errors = [line for line in lines if line.strip()]
+    if not errors:
         return []
     return [
-        f"The plugin had trouble; the last: {said[-1][:300]} More stands in {PRIVATE}/{NAME}; "
+        f"The plugin had trouble; the last: {errors[-1][:300]} More stands in {PRIVATE}/{NAME}; "
         "delete it once that is mended."
     ]
 
 
 def opened(file: Path) -> int:
-    """A log, open for lines at its end, and cut to its newer half where it has become too long.
+    """The descriptor of a log, opened to append; a log that is too long is cut to its newer half.
 
-    Never through a link at its place. Raises OSError.
+    Raises OSError, also for a symbolic link.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     handle = private_folder.opened(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     size = os.fstat(handle).st_size
     if size > MAX_BYTES:
         kept = os.pread(handle, MAX_BYTES // 2, size - MAX_BYTES // 2).partition(b"\n")[2]
-        os.ftruncate(handle, 0)  # in place: other processes have it open, too
+        os.ftruncate(handle, 0)  # in place: other processes have it open
         os.write(handle, kept)
     return handle
 
