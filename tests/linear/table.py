@@ -406,7 +406,6 @@ SPARED = {
     "hosts.opencode.checks": "our own plugin, and the version of a client",
     "hosts.opencode.configurations": "a path of the project or the store",
     "hosts.opencode.files": "our own plugin",
-    "hosts.opencode.places": "a path in a person's own configuration",
     "search.ranking": "ten characters of a date",
     "session.storage": "an id of ours",
     "actions.editing": "the name of a note, which has 80 bytes",
