@@ -1,7 +1,7 @@
-"""A model's answer, read as candidates: facts proposed for the store, each with its evidence.
+"""What a model is asked about a session, and its answer: candidates, each with its evidence.
 
-Believes nothing: an answer that is not what was asked for is refused whole, a candidate that is
-not is left out with the reason `schema`.
+The question holds no secret and no note on hold. Nothing of the answer is believed: a malformed
+answer is refused whole, a malformed candidate is left out with the reason `schema`.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ MIN_SAID = 40  # characters; nobody states a fact in less
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The user text, and what it showed: digests of all notes in it, files of those with bodies."""
+    """A prompt; the digests of the notes in it by file; the files of those with bodies."""
 
     text: str
     shown: dict[str, str]
@@ -202,7 +202,7 @@ def _cut(text: str) -> str:
 
 
 def is_worth_asking(turns: Sequence[Turn]) -> bool:
-    """Whether a person said anything in these turns that a fact could be found in."""
+    """Whether the user said enough in these turns for a fact."""
     said = sum(len(turn.text) for turn in turns if turn.role == "user")
     return bool(said) and sum(len(turn.text) for turn in turns) >= MIN_SAID
 

@@ -52,7 +52,7 @@ def judge(text: str, *, type: str, source: str) -> GateVerdict:
 
 
 def _without_frame(fact: str, type: str) -> str:
-    """What the user said, or what the assistant should do, without the words that say so."""
+    """The fact without a frame such as "The user said that" or "The assistant should"."""
     said = wordlists.pattern("{gate.said}", fact).sub("", fact)
     if said != fact:
         said = wordlists.pattern(r"^(?:they|he|she)\b", said).sub("The user", said)

@@ -140,8 +140,7 @@ def _leads_to_a_text(text: str) -> bool:
 
 
 def _speaks(text: str, *, strict: bool) -> bool:
-    """Whether the user speaks again in the last paragraph. `strict`: it stands where the text of
-    a task would."""
+    """Whether the last paragraph is the user's. `strict`: a task stands directly above it."""
     if search("{shape.to_many}", text):
         return False
     if match("{shape.aside}", text):

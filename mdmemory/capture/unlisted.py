@@ -48,7 +48,7 @@ def kept(sentence: str) -> Kept | None:
 
 
 def _told(text: str, found: re.Match[str]) -> Kept | None:
-    """What stands behind "you should know that"."""
+    """The fact behind "you should know that", or None."""
     end = len(text.rstrip(" \t?？"))
     if joined := match(_KNOWN, text, found.end()):
         is_fact = _substance(text[joined.end() : end]) > 1
@@ -85,7 +85,7 @@ def _wish(text: str, found: re.Match[str], is_mind: bool) -> Kept | None:
 
 
 def _joined(after: str, is_mind: bool) -> int:
-    """Where the fact begins behind "that" or a colon; 0 where nothing joins it."""
+    """The place where a fact begins behind "that" or a colon, or 0."""
     expressions = (_JOIN, _COLON) if is_mind else (_JOIN_AT_ONCE, _JOIN)
     for expression in expressions:
         if found := match(expression, after):
@@ -94,7 +94,7 @@ def _joined(after: str, is_mind: bool) -> int:
 
 
 def _substance(text: str) -> int:
-    """How many words of a piece say something."""
+    """The number of words that carry meaning."""
     said = re.findall(r"[^\W_][\w'’-]*", text.lower().replace("’", "'"))
     empty = words("keep.empty")
     return sum(word not in empty and len(word) > 1 for word in said)
