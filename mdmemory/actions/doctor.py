@@ -3,97 +3,34 @@
 Checks only look. A fix is done by `doctor --fix`, and only where nothing can be lost by it.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import os
 import re
 import stat
-from collections import (
-    defaultdict,
-)
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-)
-from datetime import (
-    datetime,
-)
-from pathlib import (
-    Path,
-)
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
-from mdmemory.actions import (
-    attributes,
-    note_history,
-)
-from mdmemory.errors import (
-    MdmemoryError,
-    NoState,
-)
-from mdmemory.files import (
-    digest,
-)
-from mdmemory.git import (
-    private_folder,
-    reflocks,
-    replacement,
-    repositories,
-)
-from mdmemory.git.journal import (
-    Journals,
-)
-from mdmemory.git.private_folder import (
-    is_folder,
-)
-from mdmemory.git.replacement import (
-    MARK,
-)
-from mdmemory.git.transaction import (
-    Change,
-    Transactions,
-)
-from mdmemory.note.limits import (
-    TYPES,
-)
-from mdmemory.note.note import (
-    Note,
-    body_span,
-    opened,
-)
-from mdmemory.store import (
-    conflicts,
-)
-from mdmemory.store.merged import (
-    folded,
-    former,
-    own_names,
-)
-from mdmemory.store.project import (
-    Project,
-)
-from mdmemory.store.refresh import (
-    is_foreign,
-)
-from mdmemory.store.state import (
-    State,
-)
-from mdmemory.store.store import (
-    GENERATED,
-    LEDGER,
-    is_note_name,
-)
-from mdmemory.store.writer import (
-    Group,
-    Writer,
-)
+from mdmemory.actions import attributes, note_history
+from mdmemory.errors import MdmemoryError, NoState
+from mdmemory.files import digest
+from mdmemory.git import private_folder, reflocks, replacement, repositories
+from mdmemory.git.journal import Journals
+from mdmemory.git.private_folder import is_folder
+from mdmemory.git.replacement import MARK
+from mdmemory.git.transaction import Change, Transactions
+from mdmemory.note.limits import TYPES
+from mdmemory.note.note import Note, body_span, opened
+from mdmemory.store import conflicts
+from mdmemory.store.merged import folded, former, own_names
+from mdmemory.store.project import Project
+from mdmemory.store.refresh import is_foreign
+from mdmemory.store.state import State
+from mdmemory.store.store import GENERATED, LEDGER, is_note_name
+from mdmemory.store.writer import Group, Writer
 
 # What stands in code is no link: `[[ -f x ]]` asks a shell for a file.
 _LINK = re.compile(

@@ -4,81 +4,28 @@ Run again it changes nothing. Whatever a person had there stays: a MEMORY.md of 
 a note like any other.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import os
-from collections.abc import (
-    Callable,
-    Iterator,
-    Sequence,
-)
-from contextlib import (
-    contextmanager,
-)
-from dataclasses import (
-    dataclass,
-    field,
-)
-from pathlib import (
-    Path,
-)
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from mdmemory.actions import (
-    attributes,
-)
+from mdmemory.actions import attributes
 from mdmemory.config.person import Places
-from mdmemory.config.settings import (
-    load,
-)
-from mdmemory.config.table import (
-    PROJECT_FILE,
-)
-from mdmemory.errors import (
-    BadSetting,
-    NoState,
-    NoStore,
-    RepositoryState,
-    UsageError,
-)
-from mdmemory.files import (
-    digest,
-    read_regular,
-    write_atomic,
-    writing,
-)
-from mdmemory.git import (
-    repositories,
-)
-from mdmemory.git.commits_of_store import (
-    KEEP,
-    History,
-    Message,
-    memory_trailers,
-)
-from mdmemory.git.lock import (
-    Patience,
-    locked,
-)
+from mdmemory.config.settings import load
+from mdmemory.config.table import PROJECT_FILE
+from mdmemory.errors import BadSetting, NoState, NoStore, RepositoryState, UsageError
+from mdmemory.files import digest, read_regular, write_atomic, writing
+from mdmemory.git import repositories
+from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
+from mdmemory.git.lock import Patience, locked
 from mdmemory.git.recovery import recover
-from mdmemory.git.transaction import (
-    Change,
-    Transactions,
-)
-from mdmemory.store.project import (
-    Project,
-    open_project,
-)
-from mdmemory.store.refresh import (
-    Refresher,
-    is_foreign,
-)
-from mdmemory.store.store import (
-    GENERATED,
-    INDEX,
-    Store,
-)
+from mdmemory.git.transaction import Change, Transactions
+from mdmemory.store.project import Project, open_project
+from mdmemory.store.refresh import Refresher, is_foreign
+from mdmemory.store.store import GENERATED, INDEX, Store
 
 
 @dataclass

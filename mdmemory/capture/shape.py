@@ -122,10 +122,7 @@ def _behind_a_task(paragraphs: Sequence[_Paragraph], asks: Callable[[str], bool]
             if not following.text:
                 return  # that is the text, and known by its marks
             directly = number == at + 1
-            if number == last and _speaks(
-                following.text,
-                strict=directly and is_task,
-            ):
+            if number == last and _speaks(following.text, strict=directly and is_task):
                 return
             following.disown()
         return

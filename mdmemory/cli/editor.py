@@ -54,8 +54,7 @@ def _edit(text: str, name: str, settings: Settings) -> tuple[str, Path]:
         ) from problem
     if done.returncode != 0:
         raise MdmemoryError(
-            f"The editor failed ({done.returncode}); nothing changed.",
-            f"Your text is in {path}.",
+            f"The editor failed ({done.returncode}); nothing changed.", f"Your text is in {path}."
         )
     try:
         return path.read_bytes().decode("utf-8"), path

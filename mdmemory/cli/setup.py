@@ -104,13 +104,11 @@ def _refuse_nonsense(asked: Namespace) -> None:
     wired = asked.opencode or asked.user
     if (asked.mcp or asked.no_npm or asked.dry_run) and not wired:
         raise UsageError(
-            "--mcp, --no-npm and --dry-run need --opencode or --user.",
-            "Add one of them.",
+            "--mcp, --no-npm and --dry-run need --opencode or --user.", "Add one of them."
         )
     if asked.remove and (asked.own_repo or asked.opencode or asked.git_hooks or asked.planner):
         raise UsageError(
-            "--remove cannot be combined with other options.",
-            "Run `mdmemory init --remove [DIR]`.",
+            "--remove cannot be combined with other options.", "Run `mdmemory init --remove [DIR]`."
         )
 
 

@@ -192,9 +192,7 @@ def _group(notes: Sequence[StoredNote], why: str) -> Iterator[Group]:
 
 
 def _differences(
-    near: Iterable[tuple[StoredNote, StoredNote]],
-    busy: Collection[str],
-    conflicts: Sequence[Entry],
+    near: Iterable[tuple[StoredNote, StoredNote]], busy: Collection[str], conflicts: Sequence[Entry]
 ) -> dict[frozenset[str], str]:
     entries = defaultdict(list)
     for entry in conflicts:

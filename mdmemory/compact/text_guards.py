@@ -90,11 +90,7 @@ _PAIRS = 300  # of sources, whose sentences are compared
 
 
 def meaning(
-    file: str,
-    sources: Sequence[Note],
-    description: str,
-    body: str,
-    merged: Collection[str] = (),
+    file: str, sources: Sequence[Note], description: str, body: str, merged: Collection[str] = ()
 ) -> Iterator[Refusal]:
     """What is wrong with one note in place of these, `file` as it is shown.
 

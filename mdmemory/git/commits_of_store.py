@@ -211,11 +211,7 @@ class History:
     # building a commit
 
     def build(
-        self,
-        parent: str | None,
-        entries: Entries,
-        message: Message,
-        texts: Iterable[bytes] = (),
+        self, parent: str | None, entries: Entries, message: Message, texts: Iterable[bytes] = ()
     ) -> str:
         """The id of a commit on top of `parent` with these files set; nothing refers to it.
 

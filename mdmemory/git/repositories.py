@@ -65,10 +65,7 @@ _UNFINISHED = {
         "a cherry-pick is under way",
         "`git cherry-pick --continue` or `git cherry-pick --abort`",
     ),
-    "REVERT_HEAD": (
-        "a revert is under way",
-        "`git revert --continue` or `git revert --abort`",
-    ),
+    "REVERT_HEAD": ("a revert is under way", "`git revert --continue` or `git revert --abort`"),
     "sequencer": (
         "a series of commits is picked or reverted",
         "`git cherry-pick --continue` or `git cherry-pick --abort`",
@@ -119,11 +116,7 @@ class Repository:
 
 
 def run(
-    folder: Path,
-    words: Sequence[str],
-    *,
-    data: bytes = b"",
-    extra: Mapping[str, str] | None = None,
+    folder: Path, words: Sequence[str], *, data: bytes = b"", extra: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """One git command in `folder`, with nothing of the caller's GIT_* variables in it."""
     require_utf8(words)

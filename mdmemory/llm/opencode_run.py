@@ -212,8 +212,7 @@ def _answer(events: list[dict[str, Any]]) -> Answer:
     ends = [part for part in parts if part.get("type") == "step-finish"]
     if any(part.get("reason") == "length" for part in ends):
         raise ModelFailed(
-            "OpenCode's model was cut off at its length limit.",
-            "Choose a model with a larger one.",
+            "OpenCode's model was cut off at its length limit.", "Choose a model with a larger one."
         )
     if not text.strip():
         raise ModelFailed(

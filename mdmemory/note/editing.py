@@ -3,25 +3,14 @@
 Law: only the lines of what changes are touched; the result is read back before it is believed.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import re
-from collections.abc import (
-    Mapping,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Mapping
+from typing import Any
 
-from mdmemory.errors import (
-    BadNote,
-)
-from mdmemory.note import (
-    frontmatter,
-    limits,
-)
+from mdmemory.errors import BadNote
+from mdmemory.note import frontmatter, limits
 from mdmemory.note.frontmatter import (
     Field,
     Reading,
@@ -40,13 +29,7 @@ from mdmemory.note.limits import (
     check_line,
     check_name,
 )
-from mdmemory.note.note import (
-    EOL,
-    Note,
-    body_span,
-    opened,
-    parse,
-)
+from mdmemory.note.note import EOL, Note, body_span, opened, parse
 
 _FLOW_PLAIN = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
 
@@ -186,12 +169,7 @@ def compose(
     return "\n".join(lines)
 
 
-def edit(
-    note: Note,
-    *,
-    set: Mapping[str, str | None] = {},
-    body: str | None = None,
-) -> Note:
+def edit(note: Note, *, set: Mapping[str, str | None] = {}, body: str | None = None) -> Note:
     """Change keys (`description`, `metadata.updated`; None removes one) and the body, if given.
 
     Only the lines of what changes are touched. The result is read back, and anything but exactly
@@ -265,11 +243,7 @@ def _check_changes(changes: Mapping[str, str | None], body: str | None) -> None:
 def line_end(text: str) -> str:
     """The line end most lines of the text have; "\\n" when there is none."""
     windows = text.count("\r\n")
-    counts = {
-        "\n": text.count("\n") - windows,
-        "\r\n": windows,
-        "\r": text.count("\r") - windows,
-    }
+    counts = {"\n": text.count("\n") - windows, "\r\n": windows, "\r": text.count("\r") - windows}
     return max(counts, key=lambda eol: counts[eol])
 
 

@@ -4,28 +4,15 @@ Law: strict about danger (size, anchors, tags, depth, duplicate keys), lenient a
 stays the string that was written, and a head that YAML refuses is read line by line.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import json
 import re
-from collections.abc import (
-    Iterator,
-    Mapping,
-)
-from dataclasses import (
-    dataclass,
-)
-from typing import (
-    Any,
-    NamedTuple,
-)
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from mdmemory.note.limits import (
-    LINE_KEYS,
-    TOP_KEYS,
-)
+from mdmemory.note.limits import LINE_KEYS, TOP_KEYS
 
 # What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
 NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"

@@ -59,9 +59,7 @@ def memory(repository: object) -> Memory:
     return memory
 
 
-def test_an_edit_in_an_editor_keeps_what_was_saved_meanwhile_in_other_lines(
-    memory: Memory,
-) -> None:
+def test_an_edit_in_an_editor_keeps_what_was_saved_meanwhile_in_other_lines(memory: Memory) -> None:
     seen = memory.note("plan")
     memory.edit("plan", description="The plan of June")
     done = memory.replace_text(

@@ -197,10 +197,7 @@ def test_a_note_that_must_not_be_is_not_written(
 # --- notes that are no good notes --------------------------------------------------------------
 
 HEAD = "---\nname: odd\ndescription: An odd note\nmetadata:\n  type: user\n---\n\n"
-UNREADABLE = {
-    "binary": b"\xff\xfe\x00\x01binary",
-    "huge": b"a" * (4 * 1024 * 1024 + 1),
-}
+UNREADABLE = {"binary": b"\xff\xfe\x00\x01binary", "huge": b"a" * (4 * 1024 * 1024 + 1)}
 # Each can be read, at least in part.
 ODD = {
     "empty": b"",
@@ -485,8 +482,7 @@ def index_locked(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    "spoil",
-    [detached, merging, rebasing, pytest.param(index_locked, marks=pytest.mark.slow)],
+    "spoil", [detached, merging, rebasing, pytest.param(index_locked, marks=pytest.mark.slow)]
 )
 def test_in_the_middle_of_something_nothing_is_destroyed_and_nothing_is_lost(
     bench: Bench, refused: Callable[..., str], told: Callable[..., Any],
@@ -678,8 +674,7 @@ def test_a_folder_or_an_idle_pipe_is_no_input(
 
 
 @pytest.mark.parametrize(
-    ("editor", "says"),
-    [("no-such-editor", "cannot be started"), ("false", "editor failed")],
+    ("editor", "says"), [("no-such-editor", "cannot be started"), ("false", "editor failed")]
 )
 def test_an_editor_that_fails_changes_nothing_and_keeps_what_was_written(
     bench: Bench, refused: Callable[..., str], tmp_path: Path, editor: str, says: str

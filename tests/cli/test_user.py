@@ -82,10 +82,7 @@ def test_a_closed_or_full_stream_is_no_crash(
 
 @pytest.mark.parametrize(
     ("script", "says", "copies_left"),
-    [
-        (': > "$1"', "empty file", 0),
-        (r'printf "\377\376\300" > "$1"', "no UTF-8 text", 1),
-    ],
+    [(': > "$1"', "empty file", 0), (r'printf "\377\376\300" > "$1"', "no UTF-8 text", 1)],
 )
 def test_what_an_editor_leaves_that_is_no_text_changes_nothing(
     project: Path, say: Callable[..., tuple[int, str]], editor: Callable[[str], Path],

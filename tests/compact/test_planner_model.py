@@ -61,9 +61,7 @@ def shown(model: Scripted, at: int = 0) -> list[str]:
 # --- what is sent ------------------------------------------------------------------------------
 
 
-def test_the_question_is_one_object_with_notes_and_open_conflicts(
-    notes: list[StoredNote],
-) -> None:
+def test_the_question_is_one_object_with_notes_and_open_conflicts(notes: list[StoredNote]) -> None:
     ledger = conflicts.add("", [(notes[3], notes[4], "on against off")], "2026-05-01")
     model = Scripted(plan())
     done = ask(notes, model, ledger)
@@ -327,9 +325,7 @@ def test_by_descriptions_alone_nothing_but_flags_across_batches_counts(
     assert op == Flag(("project-office.md", "user-home.md"), "Rome or Oslo?")
 
 
-def test_a_flag_across_batches_goes_before_other_ops_on_its_notes(
-    large: list[StoredNote],
-) -> None:
+def test_a_flag_across_batches_goes_before_other_ops_on_its_notes(large: list[StoredNote]) -> None:
     rewrite = {"op": "rewrite", "file": "user-home.md", "body": large[0].note.body + " Words."}
     done = ask(large, Scripted(plan(), plan(), plan(rewrite), plan(FLAG)))
     assert [type(op) for op in parse(done.answer).ops] == [Flag]

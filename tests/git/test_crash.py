@@ -15,18 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from moments import (
-    DIED,
-    DONE,
-    FAILED,
-    TOLD,
-    child,
-    die,
-    everything,
-    full,
-    full_once,
-    spread,
-)
+from moments import DIED, DONE, FAILED, TOLD, child, die, everything, full, full_once, spread
 
 from mdmemory.files import digest
 from mdmemory.git.replacement import MARK
@@ -357,8 +346,7 @@ def edited(trial: Trial, act: Callable[[Path], None], at: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "act",
-    [save, *(pytest.param(act, marks=pytest.mark.slow) for act in (save_by_rename, remove))],
+    "act", [save, *(pytest.param(act, marks=pytest.mark.slow) for act in (save_by_rename, remove))]
 )
 def test_what_an_editor_saves_during_a_write_stays(
     act: Callable[[Path], None], trial: Trial

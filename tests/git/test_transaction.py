@@ -643,11 +643,7 @@ def interrupted(store: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> Sequen
         raise Killed
 
     owner, _, name = at.rpartition(".")
-    target = {
-        "": transactions,
-        "staging": transactions.staging,
-        "journals": transactions.journals,
-    }
+    target = {"": transactions, "staging": transactions.staging, "journals": transactions.journals}
     with monkeypatch.context() as patch:
         patch.setattr(target[owner], name, die)
         patch.setattr(transactions.staging, "release", lambda: None)

@@ -193,9 +193,7 @@ def test_a_summary_is_asked_for_candidates_and_told_the_notes(plugin: Plugin) ->
     assert "[M1] deploys-go-out-tuesdays-only" in context
 
 
-def test_a_call_reaches_the_table_of_tools_and_null_is_a_parameter_left_out(
-    plugin: Plugin,
-) -> None:
+def test_a_call_reaches_the_table_of_tools_and_null_is_a_parameter_left_out(plugin: Plugin) -> None:
     plugin.say(DEPLOYS)
     arguments = {"query": "deploys", "max_results": None}
     answer = plugin.ask("call", tool="memory_search", arguments=arguments)

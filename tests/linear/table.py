@@ -49,16 +49,7 @@ from mdmemory.search.postgres import keywords
 from mdmemory.session import cleaning, failures, hot, pruning
 from mdmemory.store import conflicts, index
 from mdmemory.store.store import StoredNote
-from mdmemory.text import (
-    contradiction,
-    dates,
-    literals,
-    places,
-    polarity,
-    statements,
-    units,
-    words,
-)
+from mdmemory.text import contradiction, dates, literals, places, polarity, statements, units, words
 from mdmemory.tools import notes
 from mdmemory.tools import table as tools
 from mdmemory.transcripts import claude, injected, opencode, plain, turns

@@ -28,9 +28,7 @@ TOUCHED = 0.004
 
 
 @cache
-def outcome(
-    corpus: str,
-) -> tuple[Counter[tuple[str, str]], list[tuple[str, str, str]], list[str]]:
+def outcome(corpus: str) -> tuple[Counter[tuple[str, str]], list[tuple[str, str, str]], list[str]]:
     """How many texts there are by class and language, those with a secret left, and what was
     wrongly taken."""
     counted: Counter[tuple[str, str]] = Counter()

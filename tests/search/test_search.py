@@ -275,8 +275,7 @@ def test_get_reads_nothing_but_notes(opened: Opened, file: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "problem"),
-    [((0, 1), UsageError), ((3, 2), UsageError), ((99, 100), NotFound)],
+    ("lines", "problem"), [((0, 1), UsageError), ((3, 2), UsageError), ((99, 100), NotFound)]
 )
 def test_get_refuses_lines_that_cannot_be(
     opened: Opened, lines: tuple[int, int], problem: type[MdmemoryError]

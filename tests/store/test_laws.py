@@ -201,19 +201,14 @@ class StoreMachine(RuleBasedStateMachine):
         return done.returncode
 
 
-COMMON = {
-    "deadline": None,
-    "database": None,
-    "suppress_health_check": list(HealthCheck),
-}
+COMMON = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
 
 
 def run_machine(examples: int, steps: int) -> None:
     from hypothesis.stateful import run_state_machine_as_test
 
     run_state_machine_as_test(
-        StoreMachine,
-        settings=settings(max_examples=examples, stateful_step_count=steps, **COMMON),
+        StoreMachine, settings=settings(max_examples=examples, stateful_step_count=steps, **COMMON)
     )
 
 

@@ -49,10 +49,7 @@ def aged(days: int, step: int = 14, **fields: object) -> float:
         ({"type": "feedback", "source": "assistant"}, 2.25),
         ({"type": "feedback", "importance": "low"}, 1.575),
         ({"type": "feedback", "importance": "high"}, 3.375),
-        (
-            {"type": "project", "kind": "decision", "source": "explicit", "importance": "high"},
-            7.5,
-        ),
+        ({"type": "project", "kind": "decision", "source": "explicit", "importance": "high"}, 7.5),
         ({"type": "reference", "importance": "low"}, 0.7),
     ],
 )
