@@ -69,7 +69,7 @@ def test_without_git_the_later_reading_says_that_nothing_is_committed(tmp_path: 
         env={"HOME": str(place.home), "PATH": str(tmp_path)}, text=True, timeout=HUNG, check=True,
     )  # fmt: skip
     assert "added: " in done.stdout
-    assert "in no commit" in done.stderr
+    assert "not committed" in done.stderr
 
 
 def test_without_its_python_a_turn_succeeds_and_the_log_says_so(tmp_path: Path) -> None:

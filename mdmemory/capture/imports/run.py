@@ -152,17 +152,22 @@ class _Desk:
         clean = redact(text)[0].strip()
         told = description_of(clean) or "nothing that can be shown"
         self.done.dropped.append({"text": told, "reasons": why.split()})
-        if clean and why not in ("empty", "private") and says_something(clean):
+        if why not in ("empty", "private"):
+            self._keep(clean, why, fact)
+
+    def _keep(self, clean: str, why: str, fact: Incoming) -> None:
+        if clean and says_something(clean):
             origin = "" if names_secret(fact.origin) else fact.origin
             self.rests.append(Rest(clean, origin, why))
 
     def _too_long(self, fact: Incoming) -> None:
         """A text that no note may hold is kept whole, a part after the other."""
-        text = fact.text
-        while text:
+        text = strip_private(unseen.without(fact.text or fact.description or fact.name))[0]
+        part = bounds.beginning(text, bounds.FACT)
+        self._drop(part, "unfit", fact)
+        while text := text[len(part) :]:
             part = bounds.beginning(text, bounds.FACT)
-            text = text[len(part) :]
-            self._drop(strip_private(unseen.without(part))[0], "unfit", fact)
+            self._keep(redact(part)[0].strip(), "unfit", fact)
 
 
 def _objection(fact: Incoming, body: str, type: str) -> str:
