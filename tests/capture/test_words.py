@@ -118,6 +118,7 @@ def test_every_sentence_has_the_verdict_that_its_row_states() -> None:
     each(every_row(), check)
 
 
+@pytest.mark.slow
 def test_without_the_row_its_sentence_is_judged_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = wordlists.rows
 

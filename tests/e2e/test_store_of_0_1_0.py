@@ -110,6 +110,7 @@ def commits(project: Path) -> set[bytes]:
     return set(git(project / "notes" / "memory", "rev-list", "--all").split())
 
 
+@pytest.mark.slow
 def test_every_command_goes_on_with_a_store_of_0_1_0_and_loses_nothing(left: Path) -> None:
     before, history = notes(left), commits(left)
     for words in (*READING, *WRITING, *READING):
@@ -151,6 +152,7 @@ def test_a_compaction_that_0_1_0_did_not_finish_leaves_whole_notes(tmp_path: Pat
     assert mdmemory(project, "doctor").returncode == 0
 
 
+@pytest.mark.slow
 def test_text_that_0_1_0_found_staged_alone_stays_reachable(tmp_path: Path) -> None:
     project = unpacked("shared", tmp_path)
     for words in WRITING:
