@@ -258,7 +258,7 @@ def _held(writer: Writer) -> Iterator[Finding]:
     for file in sorted(writer.refresher.catalog().held):
         yield Finding(
             "secrets", "error", file,
-            "It is held back: it holds what looks like a secret. Take it out, or put "
+            "It is on hold: it holds what looks like a secret. Take it out, or put "
             "`secrets: allowed` under metadata.",
         )  # fmt: skip
 

@@ -192,7 +192,7 @@ def _readable(stored: StoredNote) -> StoredNote:
 def _refuse_held(writer: Writer, stored: StoredNote) -> None:
     if stored.note.head.secrets != "allowed" and writer.refresher.is_secret(stored.note.text):
         raise BadNote(
-            f"{stored.file} is held back: it holds what looks like a secret, and a commit of it "
+            f"{stored.file} is on hold: it holds what looks like a secret, and a commit of it "
             "could not be taken back.",
             "Take the secret out, or put `secrets: allowed` under metadata, in an editor.",
             code="held",

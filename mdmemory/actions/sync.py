@@ -175,7 +175,7 @@ def _merge(own: _Git, history: History, result: Synced, rebase: bool) -> None:
     if not result.conflicts:
         raise RepositoryState(
             f"git did not {words[0]} {result.upstream}: {_words(done)}",
-            "Commit or put away what it names (a note that is held back is never committed by "
+            "Commit or put away what it names (a note that is on hold is never committed by "
             "mdmemory), then run `mdmemory sync` again.",
         )
 

@@ -298,7 +298,7 @@ def _untouchable(op: Merge | Delete | Rewrite, world: World) -> Iterator[_Refusa
         if file in world.in_conflict:
             yield "in_conflict", f"{shown(file)} is in an open conflict, which a person clears."
         if file in world.held:
-            yield "held", f"{shown(file)} is held back: it seems to contain a secret."
+            yield "held", f"{shown(file)} is on hold: it seems to contain a secret."
         if file in world.store and not world.store[file].note.text:
             yield "held", f"{shown(file)} cannot be read, so it stays as it is."
 

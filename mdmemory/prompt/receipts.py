@@ -50,9 +50,9 @@ _NOT_STORED = {
         "Not stored: say it in a whole sentence.",
     ),
     "held": (
-        "The note that says so is held back because it seems to hold a secret; `mdmemory doctor` "
+        "The note that says so is on hold because it seems to hold a secret; `mdmemory doctor` "
         "tells the user which.",
-        "Not changed: that note is held back for a secret; see `mdmemory doctor`.",
+        "Not changed: that note is on hold for a secret; see `mdmemory doctor`.",
     ),
     "unfit": (
         "mdmemory stored nothing: no note may hold this text. Ask for it in a sentence.",

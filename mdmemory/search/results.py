@@ -21,13 +21,12 @@ def passage(
     """The lines (from 1, both included; None: all) of a note. The last may lie behind its end.
 
     Raises UsageError for a path and for lines that cannot be; NotFound for what is no readable
-    note, and for one that is held back.
+    note, and for one that is on hold.
     """
     stored = _note(store, file)
     if catalog.is_held(stored.note, is_secret):
         raise NotFound(
-            f"{stored.file} is held back: it seems to hold a secret.",
-            "`mdmemory doctor` says more.",
+            f"{stored.file} is on hold: it seems to hold a secret.", "`mdmemory doctor` says more."
         )
     every = stored.note.text.splitlines()
     first, last = lines or (1, max(1, len(every)))

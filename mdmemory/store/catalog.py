@@ -117,7 +117,7 @@ class Catalog:
 
     @property
     def held(self) -> frozenset[str]:
-        """The files that are held back: they seem to hold a secret."""
+        """The files that are on hold: they seem to hold a secret."""
         known = self._known
         if self._held_of is not known:  # a caller may ask again for every note
             pairs = zip(known[FILES], known[HELD], strict=True)

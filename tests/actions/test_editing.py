@@ -189,7 +189,7 @@ def test_a_hand_written_secret_is_held_back_and_left_alone(
     assert "(mine.md)" not in index
     assert "1 note held back" in index
     for act in (lambda: memory.edit("mine", body="x"), lambda: memory.remove("mine")):
-        with pytest.raises(BadNote, match="held back"):
+        with pytest.raises(BadNote, match="on hold"):
             act()
     memory.compact()
     assert path.read_text(encoding="utf-8") == text
