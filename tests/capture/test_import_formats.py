@@ -6,6 +6,7 @@ The files in tests/data/imports are made after the formats that each project doc
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -154,3 +155,14 @@ def test_every_text_of_any_json_is_handed_on(tmp_path: Path, value: object) -> N
     except reading.BadImport:
         read = ""
     assert words(" ".join(_texts(value))) <= words(read)
+
+
+def test_of_a_folder_installed_packages_links_and_what_is_no_file_are_passed_over(
+    tmp_path: Path,
+) -> None:
+    for name in ("node_modules/pkg/README.md", ".git/a.md", "notes/deep/a.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("We deploy on Tuesdays.", "utf-8")
+    (tmp_path / "link.md").symlink_to(tmp_path / "notes/deep/a.md")
+    os.mkfifo(tmp_path / "pipe.md")
+    assert [fact.origin for fact in reading.read(tmp_path)] == ["notes/deep/a.md"]

@@ -7,10 +7,10 @@ on with a reason, so that nothing of a source is lost.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from mdmemory.capture.imports.incoming import BadImport, Incoming, day
@@ -19,6 +19,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
 from mdmemory.note.limits import MAX_BODY, TYPES
 from mdmemory.note.note import Note, decode, fields, parse
+from mdmemory.search.folders import walk
 from mdmemory.store.store import GENERATED, INDEX, LEDGER
 
 SOURCES = ("explicit", "manual", "extraction", "assistant")
@@ -65,21 +66,16 @@ def notes_of(folder: Path) -> Iterator[Incoming]:
 
 
 def markdown_files(folder: Path) -> list[Path]:
-    """The markdown files in a folder and those inside it, by path. Hidden folders and links are
-    passed over, and so is what mdmemory generated. Raises BadImport for more than FILES."""
-    found: list[Path] = []
-    for top, inside, names in os.walk(folder):
-        inside[:] = sorted(name for name in inside if name[0] != ".")
-        paths = [Path(top, name) for name in sorted(names) if name.endswith(ENDINGS)]
-        found += [path for path in paths if not path.is_symlink() and _is_theirs(path, folder)]
-        if len(found) > FILES:
-            raise BadImport(f"{folder} holds over {FILES} markdown files.", "Import it in parts.")
-    return found
+    """The markdown files in a folder and those inside it, those of a folder before those deeper.
+    Hidden folders, links and installed packages are passed over, and so is what mdmemory
+    generated. Raises BadImport for more than FILES."""
+    paths = [Path(file) for file, _ in islice(walk([folder], ENDINGS), FILES + 1)]
+    if len(paths) > FILES:
+        raise BadImport(f"{folder} holds over {FILES} markdown files.", "Import it in parts.")
+    return [path for path in paths if _is_theirs(path, folder)]
 
 
 def _is_theirs(path: Path, folder: Path) -> bool:
-    if path.name[0] == ".":
-        return False
     if path.name not in (*GENERATED, LEDGER) or path == folder / INDEX:
         return True
     with path.open("rb") as file:
