@@ -9,21 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_shapes import EXPLAIN, EXTRACT, fit
 from scripted import Scripted
 
 from mdmemory import Memory
 from mdmemory.cli import main
 
-EXPLAIN = {
-    "text": str, "private_removed": int, "redacted": [str], "trigger": str, "negated": bool,
-    "facts": [{"type": str, "kind": str, "text": str}],
-    "gate": {"accepted": bool, "reasons": [str]},
-    "key": str, "identity": str, "near": [{"file": str, "score": float}],
-}  # fmt: skip
-EXTRACT = {
-    "added": [str], "updated": [str], "reinforced": [str], "flagged": [str],
-    "dropped": [{"text": str, "reasons": [str]}], "commit": str | None, "watermark": str,
-}  # fmt: skip
 PENDING = {
     "id": str, "type": str, "name": str, "description": str, "body": str, "session": str,
     "since": str, "reasons": [str],
@@ -46,20 +37,6 @@ SAID = (
 )
 
 Ask = Callable[..., Any]
-
-
-def fit(value: Any, shape: Any) -> None:
-    """Exactly these fields, all the way down, and values of exactly these types."""
-    if isinstance(shape, dict):
-        assert set(value) == set(shape)
-        for key, inner in shape.items():
-            fit(value[key], inner)
-    elif isinstance(shape, list):
-        assert type(value) is list
-        for each in value:
-            fit(each, shape[0])
-    else:
-        assert type(value) is shape or (isinstance(value, shape) and shape == (str | None))
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_shapes import EXPLAIN, EXTRACT, WORD, fit
 from pace import HUNG, seldom
 
 from mdmemory import assets, cli
@@ -21,21 +22,10 @@ from mdmemory.git.lock import Patience, locked
 
 Ask = Callable[..., tuple[int, Any]]
 
-WORD = str | None
 WRITTEN = {"file": str, "name": str, "digest": str, "commit": WORD}
 ROW = {
     "file": str, "name": str, "description": str, "type": str, "kind": str, "digest": str,
     "strength": float, "listed": bool, "status": str,
-}  # fmt: skip
-EXPLAIN = {
-    "text": str, "private_removed": int, "redacted": [str], "trigger": str, "negated": bool,
-    "facts": [{"type": str, "kind": str, "text": str}],
-    "gate": {"accepted": bool, "reasons": [str]},
-    "key": str, "identity": str, "near": [{"file": str, "score": float}],
-}  # fmt: skip
-EXTRACT = {
-    "added": [str], "updated": [str], "reinforced": [str], "flagged": [str],
-    "dropped": [{"text": str, "reasons": [str]}], "commit": WORD, "watermark": str,
 }  # fmt: skip
 COMPACT = {
     "outcome": str, "checkpoint": WORD, "commit": WORD, "planned": [dict], "applied": [dict],
@@ -61,21 +51,6 @@ DOCTOR = {
     "findings": [{"check": str, "level": str, "path": str, "message": str, "fixable": bool}],
 }
 ERROR = {"error": {"code": str, "message": str, "hint": str}}
-
-
-def fit(value: Any, shape: Any, where: str = "answer") -> None:
-    """Exactly these keys, all the way down, and values of these types."""
-    if isinstance(shape, dict):
-        assert isinstance(value, dict), where
-        assert set(value) == set(shape), where
-        for key, inner in shape.items():
-            fit(value[key], inner, f"{where}.{key}")
-    elif isinstance(shape, list):
-        assert isinstance(value, list), where
-        for item in value:
-            fit(item, shape[0], f"{where}[]")
-    else:
-        assert isinstance(value, shape), where
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,33 @@
+"""The shapes of JSON that scripts may rely on, as far as several tests ask for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+WORD = str | None
+EXPLAIN = {
+    "text": str, "private_removed": int, "redacted": [str], "trigger": str, "negated": bool,
+    "facts": [{"type": str, "kind": str, "text": str}],
+    "gate": {"accepted": bool, "reasons": [str]},
+    "key": str, "identity": str, "near": [{"file": str, "score": float}],
+}  # fmt: skip
+EXTRACT = {
+    "added": [str], "updated": [str], "reinforced": [str], "flagged": [str],
+    "dropped": [{"text": str, "reasons": [str]}], "commit": WORD, "watermark": str,
+}  # fmt: skip
+
+
+def fit(value: Any, shape: Any, where: str = "answer") -> None:
+    """Exactly these keys, all the way down, and values of exactly these types."""
+    if isinstance(shape, dict):
+        assert isinstance(value, dict), where
+        assert set(value) == set(shape), where
+        for key, inner in shape.items():
+            fit(value[key], inner, f"{where}.{key}")
+    elif isinstance(shape, list):
+        assert type(value) is list, where
+        for item in value:
+            fit(item, shape[0], f"{where}[]")
+    else:
+        assert isinstance(value, shape), where
+        assert type(value) is not bool or shape is bool, where
