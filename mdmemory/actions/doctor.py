@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from mdmemory.git.private_folder import is_folder
 from mdmemory.git.replacement import MARK
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note.limits import TYPES
-from mdmemory.note.note import Note, body_span, opened
+from mdmemory.note.note import Head, Note, body_span, opened
 from mdmemory.store import conflicts
 from mdmemory.store.merged import folded, former, own_names
 from mdmemory.store.project import Project
@@ -71,7 +71,9 @@ def stray(
     now = _former(notes)
     if lost := sorted({target for _, target in links if folded(target) not in now}):
         now |= {folded(target): _as_said(target, note) for target, note in renamed(lost).items()}
-    return [Link(file, target, now.get(folded(target), "")) for file, target in links]
+    aliases = {folded(alias) for note in notes for alias in note.head.aliases}
+    found = [Link(file, target, now.get(folded(target), "")) for file, target in links]
+    return [link for link in found if link.now or folded(link.target) not in aliases]
 
 
 def rewritten(note: Note, links: Iterable[Link]) -> str:
@@ -237,6 +239,18 @@ def _names(writer: Writer) -> Iterator[Finding]:
         if other != head.file:
             message = f"It has the name {head.name}, as {other} does: rename one of them."
             yield Finding("names", "warning", head.file, message)
+    yield from _shared_aliases(writer.refresher.catalog().heads(), seen)
+
+
+def _shared_aliases(heads: Sequence[Head], names: Container[str]) -> Iterator[Finding]:
+    """An alias of two notes leads to neither, unless a note has it as its name."""
+    seen: dict[str, str] = {}
+    for head in heads:
+        for alias in head.aliases:
+            other = seen.setdefault(alias.casefold(), head.file)
+            if other != head.file and alias.casefold() not in names:
+                message = f"It has the alias {alias[:80]}, as {other} does: take it out of one."
+                yield Finding("names", "warning", head.file, message)
 
 
 def _strangers(writer: Writer) -> Iterator[Finding]:

@@ -83,9 +83,11 @@ def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, N
     """
     commits, notes = _commits(history), {}
     for name in names:
+        before = _named_before(history, store, commits, name)
+        if before is None:
+            continue
         try:
-            file = _became(_named(history, store, commits, name), commits)
-            notes[name] = store.read(file).note
+            notes[name] = store.read(_became(before, commits)).note
         except NotFound:
             continue
     return notes
@@ -164,16 +166,26 @@ def _named(history: History, store: Store, commits: Sequence[_Commit], name: str
         return store.find(name).file
     except NotFound:
         known = {note.note.head.name.casefold() for note in store.notes()}
-        gone = [] if name.casefold() in known else _gone(store, commits)
-        for file in gone:
-            if name in (file, file.removesuffix(".md")):
-                return file
-        last = {file: _last_blob(file, commits) for file in gone}
-        texts = _texts(history, last.values())
-        for file, blob in last.items():
-            if _name_in(texts.get(blob or ""), file) == name.casefold():
-                return file
-        raise
+        before = None
+        if name.casefold() not in known:
+            before = _named_before(history, store, commits, name)
+        if before is None:
+            raise
+        return before
+
+
+def _named_before(
+    history: History, store: Store, commits: Sequence[_Commit], name: str
+) -> str | None:
+    """The file, gone by now, of the last note that had this name; None where none had it."""
+    gone = _gone(store, commits)
+    for file in gone:
+        if name in (file, file.removesuffix(".md")):
+            return file
+    last = {file: _last_blob(file, commits) for file in gone}
+    texts = _texts(history, last.values())
+    called = (f for f, b in last.items() if _name_in(texts.get(b or ""), f) == name.casefold())
+    return next(called, None)
 
 
 def _gone(store: Store, commits: Sequence[_Commit]) -> list[str]:

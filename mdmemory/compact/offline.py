@@ -27,9 +27,10 @@ from mdmemory.compact.plan import (
 from mdmemory.compact.planner import ProposedPlan
 from mdmemory.compact.removals import removable
 from mdmemory.compact.result import best, standing
-from mdmemory.compact.same import Sentence, has_own_keys, same_key, sentences, wording
+from mdmemory.compact.same import Sentence, same_key, sentences, wording
 from mdmemory.note.note import Note
 from mdmemory.store.conflicts import Entry, known
+from mdmemory.store.merged import has_own_keys
 from mdmemory.store.store import StoredNote
 from mdmemory.text.contradiction import Profile, contradiction, profile
 

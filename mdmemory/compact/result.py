@@ -86,6 +86,8 @@ def _merged(
     if names := merged.joined(base, op.name, [source.note for source in gone]):
         settings[f"metadata.{merged.KEY}"] = names
     whole = united(base, [source.note for source in sources if source.note is not base])
+    if whole.head.aliases:
+        whole = merged.with_aliases(whole, [op.name])
     return editing.edit(whole, set=settings, body=body).text
 
 

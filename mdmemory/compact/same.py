@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Hashable
 
 from mdmemory.note.note import Note
-from mdmemory.store.merged import own_keys
 from mdmemory.text import literals
 from mdmemory.text.words import key
 
@@ -52,11 +51,6 @@ def sentences(note: Note) -> frozenset[Sentence]:
     """
     parts = [note.head.description, *_ENDS.split(note.body)]
     return frozenset(filter(None, map(_sentence, parts)))
-
-
-def has_own_keys(note: Note) -> bool:
-    """Whether the head holds a title, or keys of a person's."""
-    return bool(own_keys(note))
 
 
 def _sentence(text: str) -> Sentence:

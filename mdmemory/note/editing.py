@@ -145,7 +145,8 @@ def compose(
     kind: str = "",
     metadata: Mapping[str, str] = {},
 ) -> str:
-    """The text of a new note, without empty metadata values. Raises BadNote."""
+    """The text of a new note, without empty metadata values. Its file is called by type and name,
+    so the name alone stands among the aliases, where Obsidian finds it. Raises BadNote."""
     check_name(name)
     check_description(description)
     check_body(body)
@@ -159,6 +160,7 @@ def compose(
         "---",
         f"name: {frontmatter.scalar('name', name)}",
         f"description: {frontmatter.scalar('description', description)}",
+        f"{limits.ALIASES}: [{frontmatter.items([name])}]",
         "metadata:",
         *(f"  {key}: {frontmatter.scalar(key, block[key])}" for key in keys if block.get(key)),
         "---",

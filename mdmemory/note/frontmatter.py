@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from mdmemory.note.limits import LINE_KEYS, TOP_KEYS
+from mdmemory.note.limits import ALIASES, LINE_KEYS, TOP_KEYS
 
 # What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
 NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
@@ -143,6 +143,19 @@ def scalar(key: str, value: str, *, quoted: bool = False) -> str:
     return f'"{_MUST_ESCAPE.sub(_escape, value)}"'
 
 
+_PLAIN_ITEM = r"[0-9A-Za-z_][0-9A-Za-z_./+-]*+"
+
+
+def items(values: Iterable[str]) -> str:
+    """Values as they stand between the brackets of a list on one line."""
+    return ", ".join(map(_item, values))
+
+
+def _item(value: str) -> str:
+    is_plain = re.fullmatch(_PLAIN_ITEM, value) and not _NOT_TEXT.fullmatch(value)
+    return value if is_plain else scalar("", value, quoted=True)
+
+
 def _escape(match: re.Match[str]) -> str:
     char = match[0]
     return f"\\{char}" if char in '"\\' else f"\\u{ord(char):04X}"
@@ -155,7 +168,10 @@ _QUOTED_RUN = rf'[^{NOT_PRINTABLE}"\\]*+'
 _QUOTED = rf'"{_QUOTED_RUN}(?:\\["\\]{_QUOTED_RUN})*"'
 _KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 
-_PAIR = re.compile(rf"^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED}))?\n", re.MULTILINE)
+_LISTED = rf"(?:{_PLAIN_ITEM}|{_QUOTED})"
+_LIST = rf"\[({_LISTED}(?:, {_LISTED})*+)\]"
+_PAIR = re.compile(rf"^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED})| {_LIST})?\n", re.MULTILINE)
+_ITEMS = re.compile(_LISTED)
 _ESCAPED = re.compile(r"\\([\"\\])")
 
 
@@ -196,7 +212,7 @@ def fast(head: str) -> dict[str, object] | None:
         return None
     top: dict[str, object] = {}
     block: dict[str, object] | None = None
-    for indent, key, plain, quoted in pairs:
+    for indent, key, plain, quoted, listed in pairs:
         into = block if indent else top
         if into is None or key in into:
             return None
@@ -204,12 +220,20 @@ def fast(head: str) -> dict[str, object] | None:
             into[key] = plain or _unquoted(quoted)
             if not indent:
                 block = None
-        elif key == "metadata" and not indent:
+        elif indent or key not in ("metadata", ALIASES):
+            return None
+        elif key == ALIASES and listed:
+            top[key], block = [_bare(item) for item in _ITEMS.findall(listed)], None
+        elif key == "metadata" and not listed:
             block = top[key] = {}
         else:
             return None
     # YAML reads an empty block as an empty string.
     return None if top.get("metadata") == {} else top
+
+
+def _bare(item: str) -> str:
+    return _unquoted(item) if item.startswith('"') else item
 
 
 def _unquoted(quoted: str) -> str:
@@ -296,6 +320,8 @@ def _by_line(head: str) -> dict[str, object]:
             fields.setdefault("metadata", meta or _loose(field))
         elif field.key == "metadata" and field.first.startswith("{"):
             fields.setdefault("metadata", _loose_flow(field.value))
+        elif field.key == ALIASES:
+            fields.setdefault(ALIASES, _loose_list(lines, field))
         else:
             fields.setdefault(field.key, _loose(field))
     return fields
@@ -306,6 +332,14 @@ def _loose_flow(flow: str) -> object:
         return strict(flow)
     except _RefusedError:
         return flow
+
+
+def _loose_list(lines: Sequence[str], field: Field) -> object:
+    """A list in a head that YAML refuses elsewhere: its own lines may be fine."""
+    try:
+        return strict("".join(lines[field.start : field.end])).get(field.key, "")
+    except _RefusedError:
+        return _loose(field)
 
 
 def _loose(field: Field) -> str:

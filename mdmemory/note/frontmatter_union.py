@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 
 from mdmemory.errors import BadNote
+from mdmemory.note import frontmatter
 from mdmemory.note.editing import put
-from mdmemory.note.frontmatter import Field, children_of, comment_of, lines_of, scalar, scan
+from mdmemory.note.frontmatter import Field, children_of, comment_of, lines_of, scan
 
-_PLAIN_ITEM = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
 _ITEM = re.compile(r"([ \t]*)-(?=[ \t\r\n]|\Z)")
 
 
@@ -46,12 +46,11 @@ def extend(head: str, place: str, items: Sequence[str], eol: str) -> str:
     field, _, lines = _found(head, place)
     if field is None:
         raise _too_odd(place.removeprefix("metadata."))
-    written = [_item(item) for item in items]
     if field.is_empty:
         first = next(filter(None, map(_ITEM.match, lines[field.start + 1 : field.end])), None)
         if first is None:
             raise _too_odd(field.key)
-        new = [f"{first[1]}- {item}{eol}" for item in written]
+        new = [f"{first[1]}- {frontmatter.items([item])}{eol}" for item in items]
         lines[field.end - 1] = _with_eol(lines[field.end - 1], eol)
         lines[field.end : field.end] = new
         return "".join(lines)
@@ -60,7 +59,7 @@ def extend(head: str, place: str, items: Sequence[str], eol: str) -> str:
     if not flow.startswith("[") or not flow.endswith("]"):
         raise _too_odd(field.key)
     inside = flow[1:-1].rstrip(" \t\r\n,")
-    joined = ", ".join([*([inside] if inside.strip() else []), *written])
+    joined = ", ".join([*([inside] if inside.strip() else []), frontmatter.items(items)])
     lines[field.start : field.end] = [_with_eol(f"{field.lead}[{joined}]{comment}", eol)]
     return "".join(lines)
 
@@ -70,7 +69,7 @@ def as_list(head: str, place: str, items: Sequence[str], eol: str) -> str:
     field, _, lines = _found(head, place)
     if field is None or field.end > field.start + 1:
         raise _too_odd(place.removeprefix("metadata."))
-    text = f"{field.lead}[{', '.join(map(_item, items))}]{comment_of(field)}"
+    text = f"{field.lead}[{frontmatter.items(items)}]{comment_of(field)}"
     lines[field.start : field.end] = [_with_eol(text, eol)]
     return "".join(lines)
 
@@ -105,10 +104,6 @@ def _comment_after_flow(value: str) -> str:
     """The comment behind the last `]` of a list; "" where there is none."""
     found = re.search(r"\]([ \t]+#[^\r\n]*)\s*\Z", value)
     return found[1] if found else ""
-
-
-def _item(item: str) -> str:
-    return item if _PLAIN_ITEM.fullmatch(item) else scalar("", item, quoted=True)
 
 
 def _with_eol(line: str, eol: str) -> str:

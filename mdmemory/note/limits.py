@@ -13,6 +13,7 @@ METADATA_KEYS = (
     *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
     *("last_reinforced", "session", "turn", "status", "secrets"),
 )
+ALIASES = "aliases"  # at the top level, a list: Obsidian's key for other names of a note
 KNOWN_KEYS = frozenset((*TOP_KEYS, "metadata", *METADATA_KEYS))
 # Prose, where ` #1` is a number sign and not the start of a YAML comment.
 LINE_KEYS = frozenset(("description", "title"))

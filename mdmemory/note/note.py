@@ -54,6 +54,7 @@ class Head:
     status: str = ""
     secrets: str = ""
     title: str = ""
+    aliases: tuple[str, ...] = ()  # other names, as written, without blanks around them
     problems: tuple[str, ...] = ()  # sentences for `doctor`; empty when the file is well-formed
 
 
@@ -160,7 +161,18 @@ def _head(file: str, reading: Reading, body: str) -> Head:
         values["type"] = "reference"
     if "reinforced" in values:
         values["reinforced"] = _count(values["reinforced"], problems)
-    return Head(file=file, problems=tuple(problems), **values)
+    aliases = _aliases(reading.fields.get(limits.ALIASES), problems)
+    return Head(file=file, aliases=aliases, problems=tuple(problems), **values)
+
+
+def _aliases(written: object, problems: list[str]) -> tuple[str, ...]:
+    """The other names of a note: a list, or one text with commas between them."""
+    listed = written.split(",") if isinstance(written, str) else written or []
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+        problems.append("`aliases` is not a list of names.")
+        return ()
+    names = (" ".join(name.split()) for name in listed)
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _values(

@@ -41,6 +41,7 @@ class Document:
     date: str = ""
     status: str = ""
     chunks: Sequence[Chunk] = ()
+    aliases: str = ""  # other names, a space between two
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Row:
     description: str
     date: str
     status: str
+    aliases: str
     start: int
     end: int
     text: str

@@ -121,10 +121,12 @@ def document(stored: StoredNote, print: str, held: bool, cutting: Cutting) -> Do
     if held or head.status == UNREADABLE:
         status = HELD if held else UNREADABLE
         return Document(MEMORY, stored.file, print, stored.digest, status=status)
+    # a note that we wrote has its own name among them, which must not count twice
+    aliases = " ".join(alias for alias in head.aliases if alias != head.name)
     return Document(
         MEMORY, stored.file, print, stored.digest, name=head.name, title=head.title,
         description=head.description, date=head.updated or head.created, status=head.status,
-        chunks=tuple(_chunks(stored.note, cutting)),
+        aliases=aliases, chunks=tuple(_chunks(stored.note, cutting)),
     )  # fmt: skip
 
 

@@ -44,13 +44,19 @@ def _note(store: Store, file: str) -> StoredNote:
             f"{file[:_SHOWN]!r} is a path, and only notes of the store are read.",
             "Name the file alone: `mdmemory list` shows them.",
         )
-    for name in (file, f"{file}.md"):
-        if is_note_name(name) and _is_regular(store, name):
-            stored = store.read(name)
-            if stored.note.head.status == UNREADABLE:
-                raise NotFound(stored.note.head.problems[0], "`mdmemory doctor` says more.")
-            return stored
-    raise NotFound(f"There is no note {file[:_SHOWN]!r}.", "`mdmemory list` shows all.")
+    names = (file, f"{file}.md")
+    found = [name for name in names if is_note_name(name) and _is_regular(store, name)]
+    stored = store.read(found[0]) if found else _called(store, file)
+    if stored.note.head.status == UNREADABLE:
+        raise NotFound(stored.note.head.problems[0], "`mdmemory doctor` says more.")
+    return stored
+
+
+def _called(store: Store, name: str) -> StoredNote:
+    """The note with this name or alias."""
+    if len(name) > _SHOWN or not is_note_name(f"{name.removesuffix('.md') or '.'}.md"):
+        raise NotFound(f"There is no note {name[:_SHOWN]!r}.", "`mdmemory list` shows all.")
+    return store.find(name)
 
 
 def _is_regular(store: Store, name: str) -> bool:

@@ -14,7 +14,7 @@ from mdmemory.text import dates
 from mdmemory.text.words import indexed
 from mdmemory.version import VERSION
 
-SCHEMA_VERSION = 4  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 5  # raise it when a table, or what goes into it, takes another shape
 
 # The words go in as stems: the table only has to find the spaces between them.
 _TOKENIZE = "content = '', tokenize = 'unicode61 remove_diacritics 0'"
@@ -25,7 +25,8 @@ TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE files (id INTEGER PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
     " print TEXT NOT NULL, digest BLOB NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,"
-    " description TEXT NOT NULL, date TEXT NOT NULL, status TEXT NOT NULL, UNIQUE (source, file))",
+    " description TEXT NOT NULL, date TEXT NOT NULL, status TEXT NOT NULL, aliases TEXT NOT NULL,"
+    " UNIQUE (source, file))",
     "CREATE TABLE chunks (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files (id)"
     " ON DELETE CASCADE, start INTEGER NOT NULL, end INTEGER NOT NULL, text TEXT NOT NULL)",
     "CREATE INDEX chunks_of_a_file ON chunks (file)",
@@ -62,7 +63,7 @@ def fields(row: Row) -> tuple[str, ...]:
     # a session's title stands for all its turns, and must not outweigh what one of them says
     is_turn = row.source == SESSIONS
     description, more = unlinked(row.title if is_turn else row.description)
-    head = "" if is_turn else f"{row.name} {row.title}"
+    head = "" if is_turn else f"{row.name} {row.title} {row.aliases}".rstrip()
     return (
         indexed(head), indexed(description), indexed(text), indexed(f"{links} {more}"),
         indexed(dates.words(f"{head}\n{row.description}\n{row.text}", (row.date,))),

@@ -168,8 +168,8 @@ class SQLite(Vectors):
                 (number, file, chunk.start, chunk.end, chunk.text),
             )
             row = Row(document.source, document.file, document.name, document.title,
-                      document.description, document.date, document.status, chunk.start,
-                      chunk.end, chunk.text)  # fmt: skip
+                      document.description, document.date, document.status, document.aliases,
+                      chunk.start, chunk.end, chunk.text)  # fmt: skip
             self._database.execute(
                 "INSERT INTO words (rowid, name, description, body, links, dates)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -254,6 +254,7 @@ def _file_row(document: Document) -> tuple[object, ...]:
     return (
         document.source, document.file, document.print, bytes.fromhex(document.digest),
         document.name, document.title, document.description, document.date, document.status,
+        document.aliases,
     )  # fmt: skip
 
 

@@ -27,7 +27,10 @@ _UNMARKED = {"meta", "files", "chunks"}  # tables of version 0.1.0, which had no
 PATIENCE = 5.0  # seconds to wait for another process that writes; it takes milliseconds
 CACHE = 8_000  # KiB of pages
 RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
-ROW = "f.source, f.file, f.name, f.title, f.description, f.date, f.status, c.start, c.end, c.text"
+ROW = (
+    "f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
+    " c.start, c.end, c.text"
+)
 
 
 class SQLiteFile:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mdmemory.errors import BadNote
 from mdmemory.note import editing, frontmatter, frontmatter_union
-from mdmemory.note.limits import KNOWN_KEYS, file_name
+from mdmemory.note.limits import ALIASES, KNOWN_KEYS, file_name
 from mdmemory.note.note import Head, Note, fields, opened
 
 KEY = "merged"
@@ -32,7 +32,7 @@ def merged_names(head: Mapping[str, object]) -> set[str]:
 
 def names(note: Note) -> set[str]:
     """Every name under which a link finds the note."""
-    own = own_names(note)
+    own = own_names(note).union(map(folded, note.head.aliases))
     # cheap: few notes were ever merged, and reading a head again is dear
     return own | merged_names(fields(note)) if f"{KEY}:" in note.text else own
 
@@ -90,7 +90,7 @@ def folded(name: str) -> str:
 # --- a person's own keys -------------------------------------------------------------------------
 
 _OURS = (KNOWN_KEYS | {KEY}) - {"title"}
-_LISTS = ("aliases", "tags")  # one value alone is a list of one
+_LISTS = (ALIASES, "tags")  # one value alone is a list of one
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,59}")
 
 
@@ -105,6 +105,30 @@ def own_keys(note: Note) -> dict[str, object]:
         for place, value in found.items()
         if place.removeprefix("metadata.") not in _OURS and value not in ("", [], {}, None)
     }
+
+
+def has_own_keys(note: Note) -> bool:
+    """Whether a person put anything into the head beside our keys; aliases that only repeat what
+    the note is or was called are ours."""
+    found = own_keys(note)
+    ours = own_names(note) | former(note).keys()
+    if ALIASES in found and ours.issuperset(map(folded, note.head.aliases)):
+        del found[ALIASES]
+    return bool(found)
+
+
+def with_aliases(note: Note, names: Iterable[str]) -> Note:
+    """The note with these names among its aliases, too; itself where they are there already.
+
+    Raises BadNote for a head in which they cannot be written.
+    """
+    known = set(map(folded, note.head.aliases))
+    new = [name for name in dict.fromkeys(names) if folded(name) not in known]
+    if not new:
+        return note
+    union = _Union(note)
+    union.add(ALIASES, new)
+    return union.note()
 
 
 def united(base: Note, others: Sequence[Note]) -> Note:
@@ -162,6 +186,24 @@ class _Union:
             self._aside(place, value, source)
         else:
             raise self._differing(place, source)
+
+    def add(self, place: str, items: list[str]) -> None:
+        """More items for a list, at the end of it; a new list where there is none."""
+        mine = self._values.get(place)
+        if mine in ("", [], {}, None):
+            line = f"{place}: [{frontmatter.items(items)}]{self._eol}"
+            self._head = frontmatter_union.carry(self._head, place, items, line, self._eol)
+            self._values[place] = items
+            return
+        before = _items(place, mine)
+        if before is None and isinstance(mine, str):
+            before = [each.strip() for each in mine.split(",")]
+        if before is None:
+            raise BadNote(
+                f"`{place}` of {self._base.head.file} is not a list of names.",
+                "Write it as `aliases: [one, two]`, by hand.",
+            )
+        self._join(place, before, items)
 
     def _join(self, place: str, mine: list[str], theirs: list[str]) -> None:
         new = list(dict.fromkeys(item for item in theirs if item not in mine))

@@ -28,7 +28,8 @@ FILES, PRINTS, SECTIONS, NAMES, LINES, TRACES, HELD = range(7)
 _FIELDS = Head.__match_args__
 FIELDS = str(_FIELDS)  # what a head has: under other fields nothing can be remembered
 _VALUES = attrgetter(*_FIELDS)
-_REINFORCED, _PROBLEMS = _FIELDS.index("reinforced"), _FIELDS.index("problems")
+_REINFORCED = _FIELDS.index("reinforced")
+_TUPLES = (_FIELDS.index("aliases"), _FIELDS.index("problems"))
 _BETWEEN, _WITHIN = "\x1f", "\x1e"
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\0": "\\0", _BETWEEN: "\\f"}
 _SPECIAL = r"[\\\n\0\x1f]"
@@ -211,7 +212,8 @@ def packed(head: Head) -> str:
     """A head as one line of text."""
     values = list(_VALUES(head))
     values[_REINFORCED] = str(head.reinforced)
-    values[_PROBLEMS] = _WITHIN.join(problem.replace(_WITHIN, " ") for problem in head.problems)
+    for at in _TUPLES:
+        values[at] = _WITHIN.join(part.replace(_WITHIN, " ") for part in values[at])
     text = _BETWEEN.join(values)
     if "\n" in text or "\0" in text or "\\" in text or text.count(_BETWEEN) >= len(values):
         text = _BETWEEN.join(re.sub(_SPECIAL, _escape, value) for value in values)
@@ -224,7 +226,8 @@ def unpacked(text: str) -> Head:
     if "\\" in text:
         values = [re.sub(r"\\(.)", lambda m: _ESCAPED[m[1]], value) for value in values]
     values[_REINFORCED] = int(values[_REINFORCED])
-    values[_PROBLEMS] = tuple(values[_PROBLEMS].split(_WITHIN)) if values[_PROBLEMS] else ()
+    for at in _TUPLES:
+        values[at] = tuple(values[at].split(_WITHIN)) if values[at] else ()
     return Head(*values)
 
 

@@ -94,8 +94,8 @@ class Store:
         return (data or b"").decode("utf-8", "surrogateescape")
 
     def find(self, name: str, *, former: bool = True) -> StoredNote:
-        """The note that NAME on the command line means: its file, its stem, or its name; then
-        (`former`) a name that it took over in a merge.
+        """The note that NAME on the command line means: its file, its stem, or its name; then an
+        alias, or (`former`) a name that it took over in a merge.
 
         Raises NotFound, with the nearest names as the hint.
         """
@@ -105,15 +105,16 @@ class Store:
                 return self.read(file)
         notes = self.notes()
         matches = [note for note in notes if note.note.head.name.casefold() == name.casefold()]
-        matches = matches or _formerly(name, notes)
+        matches = matches or _otherwise(name, notes)
         if len(matches) == 1:
-            if not former and name.casefold() != matches[0].note.head.name.casefold():
+            if not former and _took_over(matches[0], name):
                 hint = f"It was merged into {matches[0].file}: name that."
                 raise NotFound(f"There is no note {name} any more.", hint)
             return matches[0]
         if matches:
-            names = ", ".join(note.file for note in matches)
-            raise NotFound(f"{name} names {len(matches)} notes: {names}.", "Name the file.")
+            files = [note.file for note in matches]
+            shown = " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
+            raise NotFound(f"{name} names {len(files)} notes: {shown}.", "Name the file.")
         raise NotFound(f"There is no note {name}.", _nearest(name, files))
 
 
@@ -125,10 +126,18 @@ def decode(data: bytes, file: str) -> Note:
         return notes_format.unreadable(file, problem.message)
 
 
-def _formerly(name: str, notes: Iterable[StoredNote]) -> list[StoredNote]:
+def _otherwise(name: str, notes: Iterable[StoredNote]) -> list[StoredNote]:
+    """The notes with this alias, or that had the name before a merge."""
     from mdmemory.store import merged  # only where nothing is called so now
 
-    return [note for note in notes if merged.folded(name) in merged.former(note.note)]
+    return [note for note in notes if merged.folded(name) in merged.names(note.note)]
+
+
+def _took_over(note: StoredNote, name: str) -> bool:
+    from mdmemory.store import merged
+
+    is_own = name.casefold() == note.note.head.name.casefold()
+    return not is_own and merged.folded(name) in merged.former(note.note)
 
 
 def _nearest(name: str, files: Iterable[str]) -> str:

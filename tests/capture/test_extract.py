@@ -83,6 +83,7 @@ def test_a_note_says_where_it_came_from() -> None:
             "---\n"
             "name: use-tabs\n"
             "description: use tabs, not spaces\n"
+            "aliases: [use-tabs]\n"
             "metadata:\n"
             "  type: feedback\n"
             "  source: explicit\n"

@@ -47,11 +47,26 @@ odd_line = st.sampled_from(
     ("\n", "# note\n", "  # note\n", "  more\n", "- x\n", "metadata:\n", "\r\n")
 )
 block = st.just("metadata:\n  type: user\n")
-structured = st.lists(line | odd_line | block, max_size=8).map("".join)
+listed = st.lists(value, max_size=3).map(lambda all: f"aliases: [{', '.join(all)}]\n")
+written_list = st.lists(value.filter(str.isprintable), min_size=1, max_size=3).map(
+    lambda all: f"aliases: [{frontmatter.items(all)}]\n"
+)
+structured = st.lists(line | odd_line | block | listed | written_list, max_size=8).map("".join)
 
 
 def by_yaml(head: str) -> Any:
     return yaml.load(head, Loader=yaml.CBaseLoader)
+
+
+@settings(max_examples=scaled(300), deadline=None)
+@given(st.lists(value.filter(str.isprintable), min_size=1, max_size=3))
+@example(["yes", "2024-01-01", "1", "a b", 'say "hi"', "a, b", "]", "喜欢"])
+def test_a_list_that_we_write_needs_no_yaml_parser_and_stays_the_same_texts(
+    names: list[str],
+) -> None:
+    head = f"name: a\naliases: [{frontmatter.items(names)}]\n"
+    assert frontmatter.fast(head) == by_yaml(head) == {"name": "a", "aliases": names}
+    assert yaml.safe_load(head)["aliases"] == names
 
 
 def test_a_machine_written_head_needs_no_yaml_parser() -> None:

@@ -24,6 +24,7 @@ SAMPLE = """\
 ---
 name: prefers-pnpm
 description: Uses pnpm, never npm, in every JavaScript project
+aliases: [prefers-pnpm]
 metadata:
   type: feedback
   source: explicit
@@ -102,6 +103,7 @@ def test_the_sample_is_read() -> None:
         reinforced=2,
         session="ses_abc",
         turn="msg_def",
+        aliases=("prefers-pnpm",),
     )
     assert note.body.startswith("Use pnpm for installs")
     assert note.body.endswith("[[monorepo-layout]].")
@@ -318,8 +320,8 @@ def test_kind_follows_type_and_unknown_keys_come_last() -> None:
         metadata={"secrets": "allowed", "source": "manual", "status": "unconfirmed"},
     )
     assert text == (
-        '---\nname: a\ndescription: "fix: it"\nmetadata:\n  type: project\n  kind: decision\n'
-        "  source: manual\n  status: unconfirmed\n  secrets: allowed\n---\n\nb\n"
+        '---\nname: a\ndescription: "fix: it"\naliases: [a]\nmetadata:\n  type: project\n'
+        "  kind: decision\n  source: manual\n  status: unconfirmed\n  secrets: allowed\n---\n\nb\n"
     )
 
 
@@ -338,6 +340,7 @@ def test_what_is_composed_reads_back_without_problems(
         type=type,
         session=session,
         reinforced=3,
+        aliases=(name,),
     )
     assert note.body == body
 

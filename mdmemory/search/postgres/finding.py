@@ -15,7 +15,10 @@ from mdmemory.search.query import Term
 
 SCANNED = 2_000  # chunks with the rarest words of a query, from which on no commoner ones are read
 LOOKED = 5  # times as many chunks as are wanted are scored to the letter
-ROW = 'f.source, f.file, f.name, f.title, f.description, f.date, f.status, c.start, c."end", c.text'
+ROW = (
+    "f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
+    ' c.start, c."end", c.text'
+)
 
 
 class PostgresWords(Connected):
