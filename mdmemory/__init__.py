@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from mdmemory.actions.resolve import Resolved as Resolved
     from mdmemory.actions.setup import Setup as Setup
     from mdmemory.actions.sync import Synced as Synced
+    from mdmemory.actions.undo import Agree as Agree
+    from mdmemory.actions.undo import Planned as Planned
     from mdmemory.actions.undo import Undone as Undone
     from mdmemory.capture.assistant import Stored as Stored
     from mdmemory.capture.imports.run import Imported as Imported
@@ -91,7 +93,7 @@ _PUBLIC = {
     "actions.resolve": "Conflict Resolved",
     "actions.setup": "Setup",
     "actions.sync": "Synced",
-    "actions.undo": "Undone",
+    "actions.undo": "Agree Planned Undone",
     "capture.assistant": "Stored",
     "capture.imports.run": "Imported",
     "capture.outcome": "Extracted",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.resolve import Conflict, Resolved
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
-    from mdmemory.actions.undo import Undone
+    from mdmemory.actions.undo import Agree, Undone
     from mdmemory.capture import imports, requests, wishes  # noqa: F401 - types of functions
     from mdmemory.capture.assistant import Stored
     from mdmemory.capture.imports.run import Imported
@@ -203,13 +203,14 @@ class Memory:
             self.index()
         return self._search().update(report, anew=True)
 
-    def undo(self, id: str | None = None) -> Undone:
-        """Take back a commit of ours: by Memory-Id or commit, else the newest change."""
-        return actions.undo.undo(self._writer(), id)
+    def undo(self, id: str | None = None, agree: Agree | None = None) -> Undone:
+        """Take back a commit of ours: by Memory-Id or commit, else the newest change. `agree` is
+        asked first, and hears what that is."""
+        return actions.undo.undo(self._writer(), id, agree)
 
-    def undo_session(self, session: str) -> list[Undone]:
-        """Take back all commits that one session caused, the newest first."""
-        return actions.undo.undo_session(self._writer(), session)
+    def undo_session(self, session: str, agree: Agree | None = None) -> list[Undone]:
+        """Take back all that one session caused, in one commit; answers for each that it made."""
+        return actions.undo.undo_session(self._writer(), session, agree)
 
     def log(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
         """Our commits, newest first, each with whether it was undone since."""

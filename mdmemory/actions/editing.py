@@ -17,7 +17,7 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.store.store import Store, StoredNote
-from mdmemory.store.writer import Group, Writer, Written
+from mdmemory.store.writer import Group, Writer, Written, headline, subject
 
 _TRIES = 5  # writes of one edit; only a hand that saves in the very moment costs a second one
 
@@ -69,7 +69,8 @@ def add(
         file = limits.file_name(type, free)
         data = text.encode("utf-8")
         group = Group(f"add {file}: {description}", (Change(file, None, data),))
-        written = writer.write(f"memory: add {free}", [group], kind="add")
+        fact = free if type == "user" else description
+        written = writer.write(subject("add", [fact]), [group], kind="add")
     return Edited(file, free, digest(data), written)
 
 
@@ -123,9 +124,8 @@ def remove(writer: Writer, name: str) -> Edited:
             f"remove {stored.file}: {stored.note.head.description}",
             (Change(stored.file, stored.digest, None),),
         )
-        written = writer.write(
-            f"memory: remove {stored.note.head.name}", [group], kind="remove", destructive=True
-        )
+        said = subject("remove", [headline(stored.note.head, gone=True)])
+        written = writer.write(said, [group], kind="remove", destructive=True)
     return Edited(stored.file, stored.note.head.name, stored.digest, written)
 
 
@@ -177,7 +177,7 @@ def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
         _refuse_secret(writer, text)
     line = f"{verb} {stored.file}: {fresh.description}"
     group = Group(line, (Change(stored.file, stored.digest, data),))
-    written = writer.write(f"memory: {verb} {fresh.name}", [group], kind=verb)
+    written = writer.write(subject(verb, [headline(fresh)]), [group], kind=verb)
     return Edited(stored.file, fresh.name, digest(data), written)
 
 

@@ -1,13 +1,14 @@
-"""Taking back one commit of ours, op by op, without touching what was written since.
+"""Taking back commits of ours, op by op, without touching what was written since.
 
-An op whose files still say what it left there goes back whole; any other stays and is named.
+An op whose files still say what it left there goes back whole; any other stays and is named. To
+take back many commits at once is one commit.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
@@ -15,81 +16,117 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
-from mdmemory.store.writer import Group, Writer, Written
+from mdmemory.store.store import LEDGER, decode, is_note_name
+from mdmemory.store.writer import Group, Writer, Written, headline, subject
 
-BY_DEFAULT = ("compact", "extract", "store", "import", "edit", "remove", "confirm", "resolve")
+# kinds of commits that change no fact, or have a command of their own to take them back
+NO_CHANGES = frozenset({"init", "move", "sync", "mend", "undo"})
+_NAMED = 3  # facts of one commit that are named; of the others their number
 # lines of a head that count how often a note was met again, which is no change of what it says
 _COUNTERS = re.compile(rb"^[ \t]*(?:updated|reinforced|last_reinforced):[^\n]*\n", re.MULTILINE)
+
+Contents = dict[str, bytes | None]  # the bytes of each file, None where there is none
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """`restored` files have their former bytes again; `kept` ones were changed since."""
+    """A commit that was taken back: `restored` files have their former bytes again, `kept` ones
+    were changed since. `facts` says what it was about."""
 
     undone: str
     written: Written
     restored: tuple[str, ...]
     kept: tuple[tuple[str, str], ...]
+    facts: tuple[str, ...] = ()
 
 
-def undo(writer: Writer, id: str | None = None) -> Undone:
-    """Take back the commit `id` names (a Memory-Id or a commit; default: the newest that destroys).
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A commit that an undo would take back, before it does: `kind` is its Memory-Op."""
+
+    commit: str
+    time: str
+    kind: str
+    facts: tuple[str, ...]
+
+
+# Whether a person agrees to take these commits back.
+Agree = Callable[[Sequence[Planned]], bool]
+
+
+def undo(writer: Writer, id: str | None = None, agree: Agree | None = None) -> Undone:
+    """Take back the commit `id` names (a Memory-Id or a commit; default: the newest change that is
+    not undone, whatever it was). With `agree`, only after it said yes to what was found.
 
     Raises NotFound when there is nothing to undo.
     """
-    with writer.locked():
-        refusal = writer.refusal(PATIENCE)
-        if refusal or writer.history is None:
-            raise refusal or NoGit("There is no git repository.")
-        entry = _chosen(writer.history, id)
-        groups, kept = [], []
-        for files in entry.groups():
-            changes = _back(writer.history, entry.commit, files)
-            if isinstance(changes, str):
-                kept += [(file, changes) for file in files]
-            elif changes:
-                groups.append(Group(f"undo {' '.join(files)}", tuple(changes)))
-        if not groups:
-            return Undone(entry.commit, Written(), (), tuple(kept))
-        written = writer.write(
-            f"memory: undo {entry.get(ID_TRAILER)}", groups, kind="undo", destructive=True,
-            trailers=((UNDOES, entry.commit),),
-        )  # fmt: skip
-    late = {file for file, _ in written.kept}
-    restored = [c.file for group in groups for c in group.changes if c.file not in late]
-    return Undone(entry.commit, written, tuple(restored), (*kept, *written.kept))
+
+    def chosen(history: History) -> list[Logged]:
+        return [_chosen(history, id)]
+
+    return _undo(writer, chosen, agree)[0]
 
 
-def undo_session(writer: Writer, session: str) -> list[Undone]:
-    """Take back all that one session wrote, commit by commit, the newest first.
+def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> list[Undone]:
+    """Take back all that one session wrote, in one commit; what became of each of its commits, the
+    newest first.
 
     Raises NotFound when it wrote nothing that is not undone already.
     """
-    if writer.history is None:
-        raise writer.refusal() or NoGit("There is no git repository.")
-    with writer.locked():  # what the session left waiting is committed by that
-        log, gone = writer.history.log(), writer.history.undone()
-    wrote = [
-        entry.commit
-        for entry in log
-        if entry.get("Memory-Session") == session and entry.commit not in gone
-    ]
-    if not wrote:
+
+    def chosen(history: History) -> list[Logged]:
+        gone = history.undone()
+        wrote = [entry for entry in history.log() if entry.get("Memory-Session") == session]
+        if entries := [entry for entry in wrote if entry.commit not in gone]:
+            return entries
         raise NotFound(
             f"The session {session} wrote nothing that could be undone.",
             "`mdmemory log --json` shows which session wrote what.",
         )
-    return [undo(writer, commit) for commit in wrote]
+
+    return _undo(writer, chosen, agree)
+
+
+def _undo(
+    writer: Writer, chosen: Callable[[History], list[Logged]], agree: Agree | None
+) -> list[Undone]:
+    """Take back the commits that `chosen` finds, the newest first. Nobody is asked under the
+    lock: after the answer the same commits are taken, whatever was written meanwhile."""
+    if agree is not None:
+        with writer.locked():  # what waits is committed by that
+            history = _ready(writer)
+            entries = chosen(history)
+            plans = [_planned(history, entry) for entry in entries]
+        if not agree(plans):
+            raise MdmemoryError("Nothing was undone.", "`mdmemory log` lists the changes.")
+        agreed = [plan.commit for plan in plans]
+    with writer.locked():
+        history = _ready(writer)
+        if agree is not None:
+            entries = [_chosen(history, commit) for commit in agreed]
+        else:
+            entries = chosen(history)
+        return _take_back(writer, history, entries)
+
+
+def _ready(writer: Writer) -> History:
+    refusal = writer.refusal(PATIENCE)
+    if refusal or writer.history is None:
+        raise refusal or NoGit("There is no git repository.")
+    return writer.history
+
+
+# --- which commit --------------------------------------------------------------------------------
 
 
 def _chosen(history: History, id: str | None) -> Logged:
     gone = history.undone()
     if id is None:
         for entry in _newest_first(history):
-            if entry.commit not in gone and entry.get("Memory-Op") in BY_DEFAULT:
+            if entry.commit not in gone and _is_change(entry):
                 return entry
         raise NotFound(
-            "There is nothing to undo: no compaction, capture, edit or removal.",
+            "There is nothing to undo: no change of a note.",
             "`mdmemory log` shows what was done; `mdmemory undo ID` takes back any of it.",
         )
     entry = find(history, history.log(), id)
@@ -100,6 +137,13 @@ def _chosen(history: History, id: str | None) -> Logged:
     if entry.commit in gone:
         raise NotFound(f"{id} is undone already.", "`mdmemory log` shows what was done.")
     return entry
+
+
+def _is_change(entry: Logged) -> bool:
+    """Whether a commit changed what the notes say, or which contradictions are open."""
+    files = [file for group in entry.groups() for file in group]
+    about_notes = any(is_note_name(file) or file == LEDGER for file in files)
+    return about_notes and entry.get("Memory-Op") not in NO_CHANGES
 
 
 def _newest_first(history: History) -> Iterator[Logged]:
@@ -127,21 +171,134 @@ def find(history: History, log: Sequence[Logged], id: str) -> Logged:
     )
 
 
-def _back(history: History, commit: str, files: Sequence[str]) -> list[Change] | str:
-    """The changes that give these files the bytes they had before, or why that cannot be."""
+def _planned(history: History, entry: Logged) -> Planned:
+    facts = _facts(history, entry)
+    return Planned(entry.commit, entry.time, entry.get("Memory-Op") or "", facts)
+
+
+def _facts(history: History, entry: Logged) -> tuple[str, ...]:
+    """The facts that a commit was about, one for each op: the first few, and how many more."""
+    groups = entry.groups()
+    files = [file for group in groups[:_NAMED] for file in group]
+    after = history.contents(entry.commit, files)
+    before = history.contents(history.parent(entry.commit), files)
+    facts = [_fact(group, after, before) for group in groups[:_NAMED]]
+    named = [*dict.fromkeys(filter(None, facts))] or [*entry.ops[:_NAMED]]
+    more = [f"and {len(groups) - _NAMED} more"] if len(groups) > _NAMED else []
+    return (*named, *more)
+
+
+def _fact(
+    files: Sequence[str], after: Mapping[str, bytes | None], before: Mapping[str, bytes | None]
+) -> str:
+    """The fact that an op was about: of the note that it left, else the name of one it removed."""
+    notes = [file for file in files if is_note_name(file)]
+    for file in notes:
+        if (data := after.get(file)) is not None:
+            return headline(decode(data, file).head)
+    for file in notes:
+        if (data := before.get(file)) is not None:
+            return headline(decode(data, file).head, gone=True)
+    return ""
+
+
+# --- taking it back ------------------------------------------------------------------------------
+
+
+@dataclass
+class _Back:
+    """What becomes of one commit: the files that go back, and those that stay, with the reason."""
+
+    entry: Logged
+    ops: list[list[str]] = field(default_factory=list)
+    restored: list[str] = field(default_factory=list)
+    kept: list[tuple[str, str]] = field(default_factory=list)
+
+
+def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> list[Undone]:
+    """One commit that takes all of these back; the newest comes first, and goes first."""
+    before: Contents = {}  # what the files hold now
+    now: Contents = {}  # what they hold once the newer ones are taken back
+    backs = [_back_of(history, entry, before, now) for entry in entries]
+    facts = {back.entry.commit: _facts(history, back.entry) for back in backs}
+    groups = [
+        Group(f"undo {' '.join(files)}", changes)
+        for files in _joined(op for back in backs for op in back.ops)
+        if (changes := _changes(files, before, now))
+    ]
+    written = Written()
+    if groups:
+        done = [back for back in backs if back.ops]
+        said = [fact for back in done for fact in _told(back, facts[back.entry.commit], now)]
+        written = writer.write(
+            subject("undo", said), groups, kind="undo", destructive=True,
+            trailers=[(UNDOES, back.entry.commit) for back in done],
+        )  # fmt: skip
+    late = dict(written.kept)
+    return [
+        Undone(
+            back.entry.commit,
+            written if back.ops else Written(),
+            tuple(file for file in back.restored if file not in late),
+            (*back.kept, *((file, late[file]) for file in back.restored if file in late)),
+            facts[back.entry.commit],
+        )
+        for back in backs
+    ]
+
+
+def _told(back: _Back, facts: tuple[str, ...], now: Contents) -> Sequence[str]:
+    """The facts that the commit's subject may repeat: of a note that goes only its name."""
+    gone = [file for file in back.restored if is_note_name(file) and now[file] is None]
+    return [file.removesuffix(".md") for file in gone] or facts
+
+
+def _back_of(history: History, entry: Logged, before: Contents, now: Contents) -> _Back:
+    back = _Back(entry)
+    for files in entry.groups():
+        fresh = _former(history, entry.commit, files, before, now)
+        if isinstance(fresh, str):
+            back.kept += [(file, fresh) for file in files]
+        elif changed := {file: data for file, data in fresh.items() if data != now[file]}:
+            back.ops.append(files)
+            back.restored += changed
+            now |= changed
+    return back
+
+
+def _former(
+    history: History, commit: str, files: Sequence[str], before: Contents, now: Contents
+) -> Contents | str:
+    """The bytes that these files had before the commit, or why they cannot go back to them."""
     left = history.contents(commit, files)
-    before = history.contents(history.parent(commit), files)
-    changes = []
+    former = history.contents(history.parent(commit), files)
     for file in files:
-        try:
-            now = _bytes(history, file)
-        except MdmemoryError as problem:
-            return problem.message
-        if _said(now) != _said(left.get(file)):
+        if file not in now:
+            try:
+                before[file] = now[file] = _bytes(history, file)
+            except MdmemoryError as problem:
+                return problem.message
+        if _said(now[file]) != _said(left.get(file)):
             return "it was changed since"
-        if now != before.get(file):
-            changes.append(Change(file, None if now is None else digest(now), before.get(file)))
-    return changes
+    return {file: former.get(file) for file in files}
+
+
+def _joined(ops: Iterable[Sequence[str]]) -> list[list[str]]:
+    """The files of all ops; those of ops that have one in common stand and fall together."""
+    groups: list[list[str]] = []
+    for op in ops:
+        met = [group for group in groups if not set(group).isdisjoint(op)]
+        groups = [group for group in groups if group not in met]
+        groups.append([*dict.fromkeys([file for group in met for file in group] + [*op])])
+    return groups
+
+
+def _changes(files: Sequence[str], before: Contents, now: Contents) -> tuple[Change, ...]:
+    return tuple(
+        Change(file, None if (old := before[file]) is None else digest(old), now[file])
+        for file in files
+        if before[file] != now[file]
+    )
 
 
 def _bytes(history: History, file: str) -> bytes | None:

@@ -18,14 +18,14 @@ from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
-from mdmemory.note.note import parse
+from mdmemory.note.note import Head, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.search.near import contradicted, near_in, nearest
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote
-from mdmemory.store.writer import Group, Writer, Written
+from mdmemory.store.writer import Group, Writer, Written, headline, subject
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import is_id
@@ -97,7 +97,7 @@ def _stored(writer: Writer, fact: Fact, session: str, confirmed: bool, today: st
     nearby = nearest(f"{fact.description}\n{fact.body}", notes, find)
     against = contradicted(new.note, notes, find)
     group = _group(new, against, writer.refresher.store.ledger(), today)
-    written = _write(writer, f"memory: store {new.note.head.name}", group, "store", session)
+    written = _write(writer, new.note.head, group, "store", session)
     said = {*keys(fact.body)}
     near = tuple(
         (note.file, score) for note in notes if note.file in nearby
@@ -123,7 +123,7 @@ def _again(
         data = editing.edit(same.note, set=wanted).text.encode("utf-8")
         line = f"confirm {same.file}: {head.description}"
         group = Group(line, (Change(same.file, same.digest, data),))
-        written = _write(writer, f"memory: confirm {head.name}", group, "confirm", session)
+        written = _write(writer, head, group, "confirm", session)
         seen, status = digest(data), ""
     return Stored(
         same.file, head.name, seen, written.commit, status, True, (), fact.redacted,
@@ -161,9 +161,10 @@ def _group(
     return Group("\n".join(lines), tuple(changes))
 
 
-def _write(writer: Writer, subject: str, group: Group, kind: str, session: str) -> Written:
+def _write(writer: Writer, head: Head, group: Group, kind: str, session: str) -> Written:
     about = [("Memory-Session", session)] if session else []
-    written = writer.write(subject, [group], kind=kind, trailers=about, by_model=True)
+    said = subject(kind, [headline(head)])
+    written = writer.write(said, [group], kind=kind, trailers=about, by_model=True)
     if written.kept:
         file = written.kept[0][0]
         raise NoteChanged(f"{file} was changed at this very moment.", "Look at it and try again.")

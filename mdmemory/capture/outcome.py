@@ -18,8 +18,8 @@ from mdmemory.note.note import parse
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import conflicts
 from mdmemory.store.evidence import PREVIEW, Evidence
-from mdmemory.store.store import LEDGER, StoredNote
-from mdmemory.store.writer import Group, Writer
+from mdmemory.store.store import LEDGER, StoredNote, is_note_name
+from mdmemory.store.writer import Group, Writer, headline, subject
 
 if TYPE_CHECKING:  # a request alone asks no model
     from mdmemory.capture.judge import Judged
@@ -245,11 +245,23 @@ def write(writer: Writer, found: Findings, model: str, done: Extracted, today: s
     about = [("Memory-Session", done.session)]
     if by_model:
         about.append(("Memory-Model", " ".join(model.split())))
-    subject = f"memory: keep what was {'said' if by_model else 'asked'} in {done.session}"
-    written = writer.write(subject, groups, kind="extract", trailers=about, by_model=by_model)
+    said = _subject(groups)
+    written = writer.write(said, groups, kind="extract", trailers=about, by_model=by_model)
     done.id, done.commit, done.waits = written.id, written.commit, written.waits
     for file, _ in written.kept:
         # somebody saved it at the very moment of the write: a hand's edit wins
         for listed in (done.added, done.updated, done.reinforced, done.flagged):
             listed[:] = [each for each in listed if each != file]
         done.dropped.append({"text": file, "reasons": ["note_changed"]})
+
+
+def _subject(groups: Sequence[Group]) -> str:
+    """What was done first (add, update, reinforce, flag), and the facts of all that was done."""
+    verb, _, line = groups[0].line.partition("\n")[0].partition(" ")
+    facts = [
+        headline(parse(change.new.decode("utf-8"), change.file).head)
+        for group in groups
+        for change in group.changes
+        if change.new is not None and is_note_name(change.file)
+    ]
+    return subject(verb, facts or [line])

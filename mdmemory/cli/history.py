@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.output import emit, opened
+from mdmemory.cli.output import emit, is_terminal, opened, visible
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
 
 if TYPE_CHECKING:
     from mdmemory.actions.note_history import Step
-    from mdmemory.actions.undo import Undone
+    from mdmemory.actions.undo import Planned, Undone
     from mdmemory.memory import Memory
 
 
@@ -51,8 +52,6 @@ def log(asked: Namespace) -> int:
 
 
 def _captures(asked: Namespace) -> int:
-    from mdmemory.cli.output import visible
-
     found = opened(asked).captures(asked.n)
     if asked.json:
         emit([
@@ -122,8 +121,6 @@ def history_options(parser: ArgumentParser) -> None:
 
 def history(asked: Namespace) -> int:
     """Show every version of one note, newest first, across renames and merges."""
-    from mdmemory.cli.output import visible
-
     asked.holder = "history"
     memory = opened(asked)
     steps = memory.history(asked.name)
@@ -162,48 +159,63 @@ def _chosen(memory: Memory, steps: list[Step], id: str) -> list[Step]:
 
 def undo_options(parser: ArgumentParser) -> None:
     """Options of `undo`."""
-    parser.add_argument("id", nargs="?", metavar="ID", help="a Memory-Id or a commit of mdmemory")
+    parser.add_argument(
+        "id", nargs="?", metavar="ID",
+        help="a Memory-Id or a commit of mdmemory (default: the newest change)",
+    )  # fmt: skip
     parser.add_argument("--session", metavar="ID", help="undo everything that this session stored")
+    parser.add_argument("--yes", action="store_true", help="do not ask at a terminal")
 
 
 def undo(asked: Namespace) -> int:
-    """Take a change back, byte for byte. Files edited since are kept and listed."""
+    """Take the newest change back, byte for byte. Files edited since are kept and listed."""
     asked.holder = "undo"
     if asked.session and asked.id:
         raise UsageError("ID and --session cannot be combined.", "Pass one of them.")
-    if asked.session:
-        memory = opened(asked)
-        all_done = memory.undo_session(asked.session)
-        if asked.json:
-            emit([_undone(done) for done in all_done])
-        else:
-            for done in all_done:
-                _tell(memory, done)
-        return 1 if any(done.kept for done in all_done) else 0
+    agree = _agrees if is_terminal() and not (asked.yes or asked.json) else None
     memory = opened(asked)
-    done = memory.undo(asked.id)
-    if asked.json:
-        emit(_undone(done))
+    if asked.session:
+        all_done = memory.undo_session(asked.session, agree)
     else:
-        _tell(memory, done)
-    return 1 if done.kept else 0
+        all_done = [memory.undo(asked.id, agree)]
+    if asked.json:
+        answers = [_undone(done) for done in all_done]
+        emit(answers if asked.session else answers[0])
+    else:
+        _tell(memory, all_done)
+    return 1 if any(done.kept for done in all_done) else 0
+
+
+def _agrees(plans: Sequence[Planned]) -> bool:
+    """Name what would be taken back, and ask the person at the terminal."""
+    for plan in plans:
+        print(f"{plan.kind} of {plan.time[:16]}: {visible('; '.join(plan.facts))}")
+    try:
+        return input("Take this back? [Y/n] ").strip().casefold() in ("", "y", "yes")
+    except EOFError:
+        return False
 
 
 def _undone(done: Undone) -> dict[str, Any]:
     return {
         "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
         "kept": [{"file": file, "reason": why} for file, why in done.kept],
+        "facts": [*done.facts],
     }  # fmt: skip
 
 
-def _tell(memory: Memory, done: Undone) -> None:
-    for file in done.restored:
-        there = (memory.project.store / file).exists()
-        print(f"{'restored' if there else 'removed'}: {file}")
-    for file, why in done.kept:
-        print(f"kept: {file}: {why}")
-    if not done.restored and not done.kept:
+def _tell(memory: Memory, all_done: Sequence[Undone]) -> None:
+    for done in all_done:
+        if done.restored and done.facts:
+            print(f"Undone: {visible('; '.join(done.facts))}")
+        for file in done.restored:
+            there = (memory.project.store / file).exists()
+            print(f"{'restored' if there else 'removed'}: {file}")
+        for file, why in done.kept:
+            print(f"kept: {file}: {why}")
+    if not any(done.restored or done.kept for done in all_done):
         print("Nothing to undo: the files are already as they were before.")
-    if done.written.commit:
-        commit, id = done.written.commit[:10], done.written.id
-        print(f"Commit {commit}. To undo this: `mdmemory undo {id}`.")
+    if written := next((done.written for done in all_done if done.written.commit), None):
+        print(f"Commit {(written.commit or '')[:10]}. To undo this: `mdmemory undo {written.id}`.")
+    elif any(done.kept for done in all_done):
+        print("Nothing was undone. Older changes: `mdmemory log`, then `mdmemory undo ID`.")

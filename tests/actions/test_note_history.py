@@ -138,7 +138,7 @@ def test_a_name_that_serves_a_second_note_does_not_mix_two_lives_after_a_rename(
     git(repository, "commit", "-qm", "coffee")
     assert [step.subject for step in memory.history("tabs.md")] == [
         "tidy up",
-        "memory: add go-tabs",
+        "memory: add Uses tabs.",
     ]
 
 

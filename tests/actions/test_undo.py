@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.actions.undo import BY_DEFAULT, Undone, undo
-from mdmemory.errors import NotFound, RepositoryState
+from mdmemory.actions.undo import NO_CHANGES, Planned, Undone, undo, undo_session
+from mdmemory.errors import MdmemoryError, NotFound, RepositoryState
 from mdmemory.files import digest
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER
 from mdmemory.git.transaction import Change
@@ -30,7 +30,9 @@ def change(store: Path, file: str, new: bytes | None) -> Change:
     return Change(file, digest(path.read_bytes()) if path.exists() else None, new)
 
 
-def do(writer: Writer, *groups: dict[str, bytes | None], kind: str = "compact") -> Written:
+def do(
+    writer: Writer, *groups: dict[str, bytes | None], kind: str = "compact", session: str = ""
+) -> Written:
     """One commit with these ops, each a mapping from files to what they become."""
     store = writer.project.store
     made = [
@@ -38,7 +40,8 @@ def do(writer: Writer, *groups: dict[str, bytes | None], kind: str = "compact") 
         for op in groups
     ]
     with writer.locked():
-        return writer.write("memory: a test", made, kind=kind)
+        about = [("Memory-Session", session)] if session else []
+        return writer.write("memory: a test", made, kind=kind, trailers=about)
 
 
 def notes(store: Path) -> dict[str, bytes]:
@@ -150,6 +153,7 @@ def test_what_is_undone_is_not_undone_twice(store: Path, writer: Writer) -> None
     undo(writer, done.id)
     with pytest.raises(NotFound, match="undone already"):
         undo(writer, done.id)
+    assert undo(writer).restored == ("user-first.md",)
     with pytest.raises(NotFound, match="nothing to undo"):
         undo(writer)
 
@@ -171,19 +175,133 @@ def test_an_undo_of_an_undo_of_an_undo_is_known_as_such(
         undo(writer, first.id)
 
 
-@pytest.mark.parametrize("kind", BY_DEFAULT)
-def test_without_a_name_the_newest_change_goes_and_an_addition_stays(
+KINDS = (
+    "add", "store", "extract", "import", "edit", "remove", "rename", "confirm", "resolve",
+    "compact", "adopt",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_name_the_newest_change_goes_whatever_it_was(
     kind: str, store: Path, writer: Writer
 ) -> None:
     first = do(writer, {"user-name.md": note("One.")}, kind="edit")
-    second = do(writer, {"project-plan.md": note("Two.")}, kind=kind)
-    for other in ("add", "mend"):
+    second = do(writer, {"user-new.md": note("Two.")}, kind=kind)
+    for other in sorted(NO_CHANGES):
         do(writer, {f"user-{other}.md": note("Added.")}, kind=other)
     assert undo(writer).undone == second.commit
+    assert not (store / "user-new.md").exists()
     assert undo(writer).undone == first.commit
-    assert (store / "user-add.md").exists()
+    assert undo(writer).restored == ("user-first.md",)
     with pytest.raises(NotFound, match="nothing to undo"):
         undo(writer)
+
+
+def test_a_change_of_something_else_than_notes_is_no_newest_change(
+    store: Path, writer: Writer
+) -> None:
+    first = do(writer, {"user-name.md": note("One.")}, kind="edit")
+    do(writer, {".gitattributes": b"* text\n"}, kind="edit")
+    assert undo(writer).undone == first.commit
+
+
+def test_a_redone_change_is_the_newest_change_again(store: Path, writer: Writer) -> None:
+    done = do(writer, {"user-new.md": note("New.")}, kind="add")
+    undo(writer, undo(writer).written.id)
+    assert (store / "user-new.md").read_bytes() == note("New.")
+    assert undo(writer).undone == done.commit
+
+
+def test_a_change_that_a_person_reverted_by_hand_is_not_the_newest(
+    store: Path, git: Git, writer: Writer
+) -> None:
+    before = notes(store)
+    first = do(writer, {"user-name.md": note("One.")}, kind="edit")
+    second = do(writer, {"user-new.md": note("Two.")}, kind="add")
+    git(store, "revert", "--no-edit", str(second.commit))
+    assert undo(writer).undone == first.commit
+    assert notes(store) == before
+
+
+# --- what is said of it --------------------------------------------------------------------------
+
+
+FACT = note("New.").replace(b"type: user", b"type: feedback").replace(b": D", b": Tabs in Go")
+
+
+def test_the_fact_is_named_and_taken_back_only_if_the_person_agrees(
+    store: Path, git: Git, writer: Writer
+) -> None:
+    done = do(writer, {"feedback-new.md": FACT}, {"user-first.md": note("Mine.")}, kind="extract")
+    asked: list[Planned] = []
+
+    def answer(yes: bool) -> Callable[[object], bool]:
+        return lambda plans: bool(asked.extend(plans)) or yes  # type: ignore[arg-type]
+
+    with pytest.raises(MdmemoryError, match="Nothing was undone"):
+        undo(writer, None, answer(False))
+    assert (store / "feedback-new.md").read_bytes() == FACT
+    assert [(plan.commit, plan.kind, plan.facts) for plan in asked] == [
+        (done.commit, "extract", ("Tabs in Go", "n"))
+    ], "a note about the person is called by its name"
+    later = do(writer, {"user-later.md": note("Later.")}, kind="add")
+    assert undo(writer, done.id, answer(True)).facts == ("Tabs in Go", "n")
+    assert (store / "user-later.md").exists()
+    assert undo(writer).undone == later.commit
+
+
+def test_of_a_removed_note_and_of_one_that_goes_only_the_name_is_repeated(
+    store: Path, git: Git, writer: Writer
+) -> None:
+    do(writer, {"feedback-new.md": FACT}, kind="add")
+    do(writer, {"feedback-new.md": None}, kind="remove")
+    assert undo(writer).facts == ("n",)
+    undo(writer)
+    assert git(store, "log", "-1", "--format=%s").strip() == "memory: undo feedback-new"
+
+
+def test_of_many_facts_the_first_few_are_named(store: Path, writer: Writer) -> None:
+    ops = [{f"feedback-{number}.md": FACT.replace(b"Tabs", b"%d" % number)} for number in range(9)]
+    do(writer, *ops, kind="import")
+    assert undo(writer).facts == ("0 in Go", "1 in Go", "2 in Go", "and 6 more")
+
+
+# --- a session -----------------------------------------------------------------------------------
+
+
+def test_a_session_is_taken_back_in_one_commit_and_can_be_redone(
+    store: Path, git: Git, writer: Writer
+) -> None:
+    before = notes(store)
+    do(writer, {"user-name.md": note("One.")}, kind="edit", session="s")
+    do(writer, {"feedback-new.md": FACT}, {"user-name.md": note("Two.")}, session="s")
+    do(writer, {"user-later.md": note("Later.")}, kind="add")
+    do(writer, {"user-name.md": note("Three.")}, {"feedback-old.md": None}, session="s")
+    after, head = notes(store), git(store, "rev-parse", "HEAD").strip()
+    all_done = undo_session(writer, "s")
+    assert notes(store) == before | {"user-later.md": note("Later.")}
+    assert git(store, "rev-parse", "HEAD~1").strip() == head
+    assert [done.restored for done in all_done] == [
+        ("user-name.md", "feedback-old.md"), ("feedback-new.md", "user-name.md"),
+        ("user-name.md",),
+    ]  # fmt: skip
+    assert len({done.written.commit for done in all_done}) == 1
+    with pytest.raises(NotFound, match="nothing that could be undone"):
+        undo_session(writer, "s")
+    undo(writer, all_done[0].written.id)
+    assert notes(store) == after
+
+
+def test_of_a_session_what_was_changed_since_stays_and_is_named(
+    store: Path, writer: Writer
+) -> None:
+    do(writer, {"user-name.md": note("One.")}, kind="edit", session="s")
+    do(writer, {"feedback-new.md": FACT}, {"project-plan.md": None}, session="s")
+    (store / "user-name.md").write_bytes(note("By hand."))
+    newer, older = undo_session(writer, "s")
+    assert newer.restored == ("feedback-new.md", "project-plan.md")
+    assert older.kept == (("user-name.md", "it was changed since"),)
+    assert (store / "user-name.md").read_bytes() == note("By hand.")
 
 
 def test_gits_own_revert_works_too_and_is_known(store: Path, git: Git, writer: Writer) -> None:
@@ -240,5 +358,6 @@ def test_a_commit_that_somebody_forged_reaches_nothing_outside(
     git(store, "add", "user-x.md")
     message = f"x\n\n{ID_TRAILER}: m-1\nMemory-Op: compact\n{FILES_TRAILER}: {json.dumps([file])}"
     git(store, "commit", "-q", "-m", message)
-    assert undo(writer, "m-1") == Undone(git(store, "rev-parse", "HEAD").strip(), Written(), (), ())
+    done = undo(writer, "m-1")
+    assert done == Undone(git(store, "rev-parse", "HEAD").strip(), Written(), (), (), done.facts)
     assert outside.read_text() == "precious"

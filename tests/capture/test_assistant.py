@@ -154,7 +154,7 @@ def test_a_fact_that_the_user_said_is_one_commit_with_its_session(memory: Memory
     assert (done.file, done.status, done.existed) == ("feedback-editor-preferences.md", "", False)
     assert git(root, "rev-parse", "HEAD").strip() == done.commit
     message = git(root, "log", "-1", "--format=%an%n%B")
-    assert message.startswith("mdmemory\nmemory: store editor-preferences\n")
+    assert message.startswith("mdmemory\nmemory: store I prefer dark themes in all editors\n")
     assert "\nMemory-Session: ses_1\n" in message
     note = memory.note("editor-preferences").note
     assert (note.head.source, note.head.session) == ("assistant", "ses_1")

@@ -38,7 +38,10 @@ LOGGED = {
     "id": str, "time": str, "kind": str, "commit": str, "checkpoint": WORD, "session": WORD,
     "ops": [str], "undone": bool, "waiting": bool,
 }  # fmt: skip
-UNDO = {"undone": str, "commit": WORD, "restored": [str], "kept": [{"file": str, "reason": str}]}
+UNDO = {
+    "undone": str, "commit": WORD, "restored": [str], "kept": [{"file": str, "reason": str}],
+    "facts": [str],
+}  # fmt: skip
 STATUS = {
     "store": str, "git": str, "notes": int, "listed": int, "held": int, "unconfirmed": int,
     "conflicts": int, "unread": [str], "inbox": {"wishes": int, "pending": int, "imports": int},
@@ -466,7 +469,7 @@ def test_init_again_says_that_nothing_was_changed(project: Path, ask: Ask) -> No
     ("words", "code", "word"),
     [
         (("show", "nothing"), 1, "not_found"),
-        (("undo",), 1, "not_found"),
+        (("undo", "m-00000000"), 1, "not_found"),
         (("list", "--store", "nowhere"), 1, "no_store"),
         (("add", "Bad Name", "--type", "user", "--description", "d", "b"), 1, "bad_note"),
         (("extract", "--transcript", "mdmemory.toml"), 1, "bad_transcript"),

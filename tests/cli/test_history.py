@@ -133,7 +133,7 @@ def test_history_is_a_line_a_step_and_the_text_where_it_is_asked_for(
     newest, first = say("history", "go-tabs").splitlines()
     assert re.fullmatch(
         r"\d{4}-\d\d-\d\dT\d\d:\d\d  [0-9a-f]{10}  edit  feedback-go-tabs.md  "
-        r"memory: edit go-tabs", newest,
+        r"memory: edit Uses tabs\.", newest,
     )  # fmt: skip
     commit = first.split()[1]
     one = say("history", "go-tabs", commit)
@@ -152,6 +152,53 @@ def test_history_in_json_has_every_text_and_null_for_a_removal(project: Path, sa
     assert [row["kind"] for row in rows] == ["remove", "edit", "add"]
     assert [row["text"] is None for row in rows] == [True, False, False]
     assert say("history", "go-tabs").splitlines()[0].endswith("memory: remove go-tabs  (gone)")
+
+
+# --- undo --------------------------------------------------------------------------------------
+
+
+def at_a_terminal(answer: str, *words: str) -> tuple[int, str]:
+    """Exit code and output of a command of a person who types `answer`."""
+    leader, follower = pty.openpty()
+    try:
+        os.write(leader, answer.encode())
+        command = [sys.executable, "-P", "-m", "mdmemory", *words]
+        done = subprocess.run(
+            command, stdin=follower, stdout=follower, stderr=follower, check=False, timeout=HUNG,
+            env={**os.environ, "TERM": "dumb"},
+        )  # fmt: skip
+        return done.returncode, os.read(leader, 65536).decode("utf-8").replace("\r\n", "\n")
+    finally:
+        os.close(leader)
+        os.close(follower)
+
+
+def test_at_a_terminal_undo_names_the_fact_and_asks(project: Path, say: Say) -> None:
+    code, out = at_a_terminal("n\n", "undo")
+    assert code == 1
+    assert re.search(
+        r"^edit of [-0-9T:]+: Uses tabs\.\nTake this back\? \[Y/n\] ", out, re.MULTILINE
+    )
+    assert "spaces" in say("show", "go-tabs")
+    code, out = at_a_terminal("\n", "undo")
+    assert (code, "Undone: Uses tabs." in out) == (0, True)
+    assert "spaces" not in say("show", "go-tabs")
+    code, out = at_a_terminal("", "undo", "--yes")
+    assert (code, "Take this back?" in out) == (0, False)
+    assert not (project / "notes/memory/feedback-go-tabs.md").exists()
+
+
+def test_the_first_note_of_a_repository_can_be_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, say: Say, git: Git
+) -> None:
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path / "new")
+    git(Path(), "init", "-q")
+    Memory.init()
+    say("add", "tea", "--type", "project", "--description", "Tea at four.", "Tea at four o'clock.")
+    assert "Undone: Tea at four.\nremoved: project-tea.md\n" in say("undo")
+    assert git(Path(), "status", "--porcelain") == ""
+    say("undo", code=1)
 
 
 # --- a person's configuration ------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_the_persons_commit_succeeds_while_the_bridge_writes(
     assert git(project, "log", "-1", "--format=%s") == "theirs\n"
     assert main(["index"]) == 0
     subjects = git(project, "log", "-2", "--format=%s").splitlines()
-    assert subjects == ["memory: keep what was asked in ses_1", "theirs"]
+    assert subjects == ["memory: add I prefer green tea.", "theirs"]
     assert git(project, "status", "--porcelain") == ""
 
 
@@ -105,7 +105,7 @@ def test_status_and_log_name_what_waits(project: Path, capsys: pytest.CaptureFix
     assert main(["diff", each["id"]]) == 0
     assert "+I prefer green tea." in capsys.readouterr().out
     assert main(["add", "cat", "--type", "user", "--description", "Has a cat", "Tom."]) == 0
-    assert "Committed now, as it was waiting: memory: keep" in capsys.readouterr().err
+    assert "Committed now, as it was waiting: memory: add" in capsys.readouterr().err
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["waiting"] == []
 

@@ -64,7 +64,7 @@ def test_after_one_command_the_client_has_all_of_it_and_after_another_nothing(
         program = Path(sys.executable).with_name("mdmemory")
         subprocess.run([program, "index"], cwd=repository, check=True, timeout=HUNG)
         subjects = git(repository, "log", "--format=%s").splitlines()
-        assert subjects[0].startswith("memory: keep what was asked in ses_")
+        assert subjects[0] == "memory: add Releases are cut on Tuesdays, never on Fridays."
     # nothing of the wiring is on its way into a commit but what a person may want to commit
     status = git(repository, "status", "--porcelain", "-uall").split()[1::2]
     assert not [name for name in status if "node_modules" in name or "package" in name]
