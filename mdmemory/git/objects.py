@@ -107,7 +107,7 @@ class Objects:
         """Put objects into git, synced; those that it has already stay as they are."""
         different = {(thing.kind, thing.data): thing for thing in things}
         if different:
-            pack = _pack([*different.values()], self.repository.hash_name)
+            pack = packed([*different.values()], self.repository.hash_name)
             self.repository.run("unpack-objects", "-q", data=pack)
 
     def parent(self, commit: str) -> str | None:
@@ -287,7 +287,7 @@ class _Reader:
         self._process.wait()
 
 
-def _pack(things: Sequence[Object], hash_name: str) -> bytes:
+def packed(things: Sequence[Object], hash_name: str) -> bytes:
     """A pack of whole objects, not compressed: git does that when it stores them."""
     import zlib  # only where something is written
 

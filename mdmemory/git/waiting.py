@@ -47,8 +47,13 @@ class Waiting:
         self.history = history
         repository = history.repository
         linked = repository.git_dir != repository.common_dir
-        about = f"{repository.git_dir.name if linked else ''}\0{history.prefix}"
-        self.ref = f"{KEEP}waiting/{digest(about.encode('utf-8', 'surrogateescape'))[:12]}"
+        self.ref = self.ref_of(repository.git_dir.name if linked else "", history.prefix)
+
+    @staticmethod
+    def ref_of(worktree: str = "", prefix: str = "") -> str:
+        """The ref of the folder `prefix` in a linked work tree, or in the main one ("")."""
+        about = f"{worktree}\0{prefix}".encode("utf-8", "surrogateescape")
+        return f"{KEEP}waiting/{digest(about)[:12]}"
 
     def tip(self) -> str | None:
         """What the ref names; None where there was never anything."""

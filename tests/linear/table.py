@@ -38,7 +38,7 @@ from mdmemory.compact import model_question as plan_answer
 from mdmemory.compact import plan, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
-from mdmemory.git import log
+from mdmemory.git import log, own_history
 from mdmemory.hosts import jsonc
 from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
 from mdmemory.observe import compress, observation, timeline
@@ -210,6 +210,12 @@ def _lines(text: str) -> object:
     return [frontmatter.comment_of(found) for found in frontmatter.scan(frontmatter.lines_of(text))]
 
 
+def _renamed_commits(text: str) -> object:
+    names = own_history.CommitNames({"0" * 40: "1" * 40})
+    names.add("0" * 40)
+    return names.anew(text.encode())
+
+
 def _life(text: str) -> object:
     return log.parse("0" * 40, "1", "s", text)
 
@@ -371,6 +377,7 @@ EVERY = (
     row(_links, doctor, "", NOTE),
     row(index.clean, index, "clean"),
     row(_life, log),
+    row(_renamed_commits, own_history),
     row(jsonc.parse, jsonc),
     row(lambda text: jsonc.skip(text, 0), jsonc, "skip"),
     row(lambda text: jsonc.put(f'{{"a": {{}}{text}}}', ["a", "b"], 1), jsonc, "put"),
