@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from mdmemory.actions import attributes, note_history
+from mdmemory.actions import attributes, note_history, packing
 from mdmemory.errors import MdmemoryError, NoState
 from mdmemory.files import digest
 from mdmemory.git import private_folder, reflocks, replacement, repositories
@@ -425,7 +425,15 @@ def _age(path: Path, now: datetime) -> float:
         return 0.0
 
 
+def _packages(writer: Writer) -> Iterator[Finding]:
+    """What is built from the project, and would take its memory along."""
+    tracked = writer.history is not None and bool(writer.history.prefix)
+    for each in packing.around(writer.project, tracked=tracked):
+        message = f"{each.builder} takes {' and '.join(each.paths)} along. {each.advice}"
+        yield Finding("packages", "warning", str(each.file), message)
+
+
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
     _git, _journal, _private, _strangers, _unreadable, _names, _held, _index,
-    _attributes, _unseen, _aside, _links,
+    _attributes, _unseen, _aside, _links, _packages,
 )  # fmt: skip

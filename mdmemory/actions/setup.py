@@ -160,6 +160,12 @@ def _own_repository(
                 f"The repository {outer.top} already holds files of {folder}.",
                 "Choose another folder with --store, or go on without --own-repo.",
             )
+        if named := history.holding(inside):
+            raise RepositoryState(
+                f"{named[0]} of {outer.top} has files of {folder}: a switch to it would put them "
+                "in the place of your notes.",
+                "Choose another folder with --store, or go on without --own-repo.",
+            )
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         _new_repository(folder, [])

@@ -45,6 +45,7 @@ COMMANDS = (
     ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
     ("rebuild", "search", "rebuild MEMORY.md and the search database"),
     ("watch", "search", "keep both up to date while you edit notes"),
+    ("open", "place", "show the store's folder in your file manager"),
     ("sync", "moving", "commit the notes, fetch, merge and push"),
     ("export", "moving", "write all notes as JSON or as one markdown file"),
     ("import", "moving", "import the facts of another memory, in one commit"),
@@ -56,7 +57,7 @@ COMMANDS = (
 _GROUPS = {
     "init": "Start", "add": "Notes", "search": "Search", "extract": "Sessions",
     "compact": "Duplicates and contradictions", "log": "History", "index": "Generated files",
-    "sync": "Other machines and tools", "mcp": "Assistants",
+    "open": "Other places, machines and tools", "mcp": "Assistants",
 }  # fmt: skip
 
 

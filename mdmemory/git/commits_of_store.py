@@ -145,6 +145,16 @@ class History:
         """Whether the person's index has any file below `folder` (relative)."""
         return bool(self.repository.run("ls-files", "-z", "--", f"{self.prefix}{folder}/"))
 
+    def holding(self, folder: str) -> list[str]:
+        """The branches (a remote's too) and tags that have anything below `folder` (relative)."""
+        words = ("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags")
+        names = text(self.repository.run(*words)).splitlines()
+        asked = "".join(f"{name}:{self.prefix}{folder}\n" for name in names)
+        data = asked.encode("utf-8", "surrogateescape")
+        out = self.repository.run("cat-file", "--batch-check=%(objecttype)", data=data)
+        kinds = text(out).splitlines()
+        return [n for n, kind in zip(names, kinds, strict=True) if not kind.endswith("missing")]
+
     def holds_other_work(self) -> bool:
         """Whether HEAD has anything at its top that belongs to no store of notes."""
         if self.head() is None:

@@ -152,6 +152,24 @@ def test_a_store_of_its_own_is_shared_by_worktrees_and_unseen_by_the_outer_repos
     assert any("of its own" in sentence for sentence in setup.said)
 
 
+@pytest.mark.parametrize("ref", ["refs/heads/old", "refs/tags/v1", "refs/remotes/origin/old"])
+def test_a_store_of_its_own_never_lies_where_a_branch_or_tag_has_files(
+    ref: str, repository: Path, git: Git
+) -> None:
+    (repository / "notes/memory").mkdir(parents=True)
+    (repository / "notes/memory/plan.md").write_text("a plan")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "once")
+    git(repository, "update-ref", ref, "HEAD")
+    git(repository, "reset", "-q", "--hard", "HEAD~1")
+    before = sorted(repository.rglob("*"))
+    with pytest.raises(RepositoryState, match="a switch to it") as refused:
+        Memory.init(repository, own_repo=True)
+    assert ref in str(refused.value)
+    assert "--store" in refused.value.hint
+    assert sorted(repository.rglob("*")) == before
+
+
 def test_a_store_of_its_own_needs_an_outer_repository(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         Memory.init(tmp_path / "plain", own_repo=True)
