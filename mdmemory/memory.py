@@ -231,9 +231,19 @@ class Memory:
         """The life of a note, newest step first, across renames and merges; it may be gone."""
         return actions.note_history.life(self._history(), self._store(), name)
 
-    def sync(self, *, rebase: bool = False) -> Synced:
-        """Commit, fetch, merge (or rebase) and push, with the person's own git configuration."""
-        return actions.sync.sync(self._writer(), person.places().environment, rebase=rebase)
+    def sync(
+        self, *, rebase: bool = False, remote: str | None = None, push_all: bool = False
+    ) -> Synced:
+        """Commit, fetch, merge (or rebase) and push, with the person's own git configuration.
+        `remote` is the address that a store of its own gets; `push_all` pushes foreign commits."""
+        return actions.sync.sync(
+            self._writer(), person.places().environment, self._today(), rebase=rebase,
+            remote=remote, push_all=push_all,
+        )  # fmt: skip
+
+    def remote(self) -> str | None:
+        """The address of the store's remote without a password; None: it is on this disk alone."""
+        return actions.remotes.address(history) if (history := self._writer().history) else None
 
     def refusal(self) -> MdmemoryError | None:
         """Why nothing can be committed now, or None where it can."""

@@ -1,40 +1,40 @@
-"""Bringing a store and its upstream together, on a person's command and never else.
+"""Bringing a store and its remote together, on a person's command and never else.
 
-What is written is committed first, what is merged is merged by git, what conflicts is left to the
-person in git's ordinary way. No lock is held while the network is waited for.
+In a repository of the store's own nothing is left to decide: both histories become one. In a
+project's repository git merges, or nothing is merged; only the memory's own commits are pushed.
+No lock is held while the network is waited for.
 """
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mdmemory.actions import joining, remotes
+from mdmemory.actions.remotes import count, require, tracked
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, RepositoryState
-from mdmemory.git.commits_of_store import AUTHOR, History, text
-from mdmemory.store.store import is_note_name
+from mdmemory.files import digest
+from mdmemory.git import log
+from mdmemory.git.commits_of_store import History, Message, text
+from mdmemory.git.persons_git import PersonsGit, reason
+from mdmemory.git.replacement import Change, state
+from mdmemory.store import conflicts
+from mdmemory.store.index import is_generated
+from mdmemory.store.store import GENERATED, INDEX, LEDGER, StoredNote, decode, is_note_name
 from mdmemory.store.writer import Writer
 
-PATIENCE = 300.0  # seconds for one fetch or push
 ROUNDS = 3  # pushes that others may overtake before we give up
-_ROLES = ("AUTHOR", "COMMITTER")
-# What `git rev-parse --local-env-vars` lists: variables that name a repository. Inside a hook they
-# name the one that the hook belongs to.
-_LOCAL = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_PARAMETERS", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE",
-    "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS",
-    "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE",
-    "GIT_WORK_TREE",
-)  # fmt: skip
+_OVERTAKEN = (b"fetch first", b"non-fast", b"failed to update ref", b"cannot lock ref")
+_JOINS = (("Memory-Op", "join"),)
 
 
 @dataclass
 class Synced:
     """What `sync` did. `committed` and `merged` are commits or None; `fetched` and `pushed` count.
 
-    With `conflicts` (paths below `top`, the work tree's root) nothing was pushed: the person
+    `doubled` are pairs of files whose two texts were both kept, `said` sentences on the rest. With
+    `conflicts` (paths below `top`, the work tree's root) nothing was merged or pushed: the person
     decides first.
     """
 
@@ -45,89 +45,55 @@ class Synced:
     merged: str | None = None
     pushed: int = 0
     conflicts: list[str] = field(default_factory=list)
+    doubled: list[tuple[str, str]] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
 
 
-class _Git:
-    """The person's own git: their configuration, credentials, signing and hooks, as if typed."""
-
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
-        self.folder = folder
-        self.environment = {n: v for n, v in environment.items() if n not in _LOCAL}
-        # our line in their hooks would wait for the lock that we hold
-        self.environment |= {"MDMEMORY_DISABLE": "1", "LC_ALL": "C", "LANGUAGE": "C"}
-        if self.run("var", "GIT_COMMITTER_IDENT").returncode != 0:
-            for role in _ROLES:
-                self.environment[f"GIT_{role}_NAME"] = AUTHOR[0]
-                self.environment[f"GIT_{role}_EMAIL"] = AUTHOR[1]
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[bytes]:
-        try:
-            return subprocess.run(
-                ["git", *words], cwd=self.folder, env=self.environment,
-                stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired as problem:
-            raise GitFailed(
-                f"git {words[0]} did not end within {PATIENCE:.0f} s.", "Is the remote there?"
-            ) from problem
-
-
-def sync(writer: Writer, environment: Mapping[str, str], *, rebase: bool = False) -> Synced:
+def sync(
+    writer: Writer, environment: Mapping[str, str], today: str, *, rebase: bool = False,
+    remote: str | None = None, push_all: bool = False,
+) -> Synced:  # fmt: skip
     """Commit what is uncommitted, fetch, merge (or rebase), bring the index up to date, push.
 
-    `environment` is the person's. Raises RepositoryState without an upstream, and where git will
-    not merge because files are changed; GitFailed, with git's words, where the remote cannot be
-    reached. Either leaves the work tree as git left it, and the notes committed.
+    `environment` is the person's; `remote` is the address that a store of its own gets first;
+    `push_all` also pushes commits that are not the memory's. Raises RepositoryState without an
+    upstream, and where git will not merge because files are changed; GitFailed, with git's words,
+    where the remote cannot be reached. Each leaves the notes committed and no merge under way.
     """
     history = writer.history
     if history is None:
         raise writer.refusal() or NoGit("There is no git repository.")
+    own = PersonsGit(history.repository.top, environment)
+    if remote is not None:
+        remotes.connect(writer, history, own, remote)
     with writer.locked():
         if refusal := writer.refusal():
             raise refusal
-        remote, there = _upstream(history)
-        result = Synced(history.repository.top, f"{remote}/{there.removeprefix('refs/heads/')}")
-        own = _Git(result.top, environment)
+        name, there = remotes.upstream(history, is_own=writer.is_own)
+        upstream = f"{name}/{there.removeprefix('refs/heads/')}"
+        result = Synced(history.repository.top, upstream)
         _commit(writer, history, result)
     for _ in range(ROUNDS):
-        _require(own.run("fetch", "--quiet", remote), f"git could not fetch from {remote}")
+        remotes.fetch(history, own, name, is_own=writer.is_own)
         with writer.locked():
             if refusal := writer.refusal():
                 raise refusal
             _commit(writer, history, result)  # whatever was written meanwhile
-            _merge(own, history, result, rebase)
+            if writer.is_own:
+                _join(writer, history, result, today)
+            else:
+                if not push_all:
+                    _refuse_foreign(history, result)
+                _merge(own, history, result, rebase)
             if result.conflicts:
                 return result
             writer.refresher.forget()
             _commit(writer, history, result)  # the index of what is now there
-        if _push(own, history, result, remote, there):
+        if _push(own, history, result, name, there):
             return result
     raise GitFailed(
         f"{result.upstream} was ahead again each of {ROUNDS} times.", "Run `mdmemory sync` again."
     )
-
-
-# before and after
-
-
-def _upstream(history: History) -> tuple[str, str]:
-    """The remote and the branch there that this branch follows."""
-    branch = history.branch().removeprefix("refs/heads/")
-    found = [_config(history, f"branch.{branch}.{key}") for key in ("remote", "merge")]
-    if all(found):
-        return found[0], found[1]
-    remotes = (history.repository.ask("remote") or b"").decode("utf-8", "replace").split()
-    first = "" if remotes else "`git remote add origin URL`, then "
-    name = remotes[0] if len(remotes) == 1 else "origin"
-    raise RepositoryState(
-        f"The branch {branch} follows no branch of a remote, so there is nothing to sync with.",
-        f"Once: {first}`git push -u {name} {branch}`.",
-        code="no_upstream",
-    )
-
-
-def _config(history: History, name: str) -> str:
-    return (history.repository.ask("config", name) or b"").decode("utf-8", "replace").strip()
 
 
 def _commit(writer: Writer, history: History, result: Synced) -> None:
@@ -153,70 +119,188 @@ def _refuse_sudden_loss(writer: Writer, history: History) -> None:
         )
 
 
-# with the upstream
+# a repository of the store's own
 
 
-def _merge(own: _Git, history: History, result: Synced, rebase: bool) -> None:
-    head, theirs = history.head(), _tracked(history)
+def _join(writer: Writer, history: History, result: Synced, today: str) -> None:
+    """Both histories as one commit, or the other's where it has all of this one."""
+    ours, theirs = history.head(), tracked(history)
+    if theirs is None:
+        return
+    fetched = count(history, f"{ours}..{theirs}" if ours else theirs)
+    if not fetched:
+        return
+    result.fetched += fetched
+    base = history.base(ours, theirs) if ours else None
+    if base is None:
+        _require_store(history, result.upstream, theirs)
+    joined = joining.join(history, base, ours, theirs)
+    message = None
+    if base is None or base != ours:
+        _flag(history, joined, ours, today)
+        message = Message(
+            f"memory: join what was written elsewhere ({result.upstream})", trailers=_JOINS
+        )
+    else:
+        index = history.contents(theirs, GENERATED)
+        joined.texts |= {file: index.get(file) for file in {*history.tree(ours, GENERATED), *index}}
+    changes = _changes(history, joined.texts, ours, result.upstream)
+    written = writer.join(changes, ours, theirs, message)
+    result.merged = written.commit
+    result.doubled += joined.doubled
+    result.said += [*joined.said, *(f"{file}: {why}." for file, why in written.kept)]
+
+
+def _require_store(history: History, upstream: str, theirs: str) -> None:
+    """A remote that has nothing in common with the store must hold a store, too."""
+    index = history.read(theirs, INDEX) or b""
+    if history.holds_other_work(theirs) and not is_generated(index.decode("utf-8", "replace")):
+        raise RepositoryState(
+            f"{upstream} holds something other than a memory, so nothing was joined or pushed.",
+            f"Make an empty repository for the notes; `git -C {history.folder} remote remove "
+            f"{upstream.partition('/')[0]}`, then `mdmemory sync --remote URL` with its address.",
+            code="not_a_store",
+        )
+
+
+def _flag(history: History, joined: joining.Joined, ours: str | None, today: str) -> None:
+    """Each pair of texts that both were kept goes into the ledger."""
+    pairs = []
+    for first, second in joined.doubled:
+        notes = [_stored(history, joined, ours, file) for file in (first, second)]
+        if notes[0] and notes[1]:
+            pairs.append((notes[0], notes[1], joining.WHY))
+    if pairs:
+        held = joined.texts.get(LEDGER) or (history.read(ours, LEDGER) if ours else None)
+        ledger = (held or b"").decode("utf-8", "surrogateescape")
+        fresh = conflicts.add(ledger, pairs, today)
+        joined.texts[LEDGER] = fresh.encode("utf-8", "surrogateescape")
+
+
+def _stored(
+    history: History, joined: joining.Joined, ours: str | None, file: str
+) -> StoredNote | None:
+    if "/" in file or not is_note_name(file):
+        return None
+    data = joined.texts.get(file) or (history.read(ours, file) if ours else None) or b""
+    return StoredNote(file, digest(data), decode(data, file))
+
+
+def _changes(
+    history: History, texts: Mapping[str, bytes | None], ours: str | None, upstream: str
+) -> list[Change]:
+    """The changes that put these texts in place of those of `ours`.
+
+    Raises RepositoryState where the work tree has something there that is in no commit.
+    """
+    before = history.contents(ours, texts)
+    changes, foreign = [], []
+    for file, data in sorted(texts.items()):
+        old = digest(before[file]) if file in before else None
+        derived = file in GENERATED
+        if not derived and state(history.folder / file) != old:
+            foreign.append(file)
+        changes.append(Change(file, old, data, derived))
+    if foreign:
+        raise RepositoryState(
+            f"{upstream} was not merged: {_named(foreign)} would be overwritten, and no commit "
+            "holds it.",
+            "Commit it or put it away (a note that is on hold is never committed by mdmemory), "
+            "then run `mdmemory sync` again.",
+        )
+    return changes
+
+
+def _named(files: Sequence[str]) -> str:
+    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+    return ", ".join(files[:3]) + more
+
+
+# a project's repository
+
+
+def _refuse_foreign(history: History, result: Synced) -> None:
+    """Only what the memory wrote is pushed unasked."""
+    theirs = tracked(history)
+    beyond = ("HEAD", f"^{theirs}") if theirs else ("HEAD",)
+    commits = log.read_with_files(history.repository, "--no-merges", *beyond, "--")
+    foreign = [each for each in commits if not _is_ours(history, each)]
+    if foreign:
+        first = foreign[-1]
+        raise RepositoryState(
+            f"Nothing was merged or pushed: of what {result.upstream} lacks, {len(foreign)} "
+            f"commit{'s are' if len(foreign) > 1 else ' is'} not the memory's, the first "
+            f"{first.commit[:10]} ({first.subject}).",
+            "Push by git when they are ready; or `mdmemory sync --all` pushes them, too.",
+            code="foreign_commits",
+        )
+
+
+def _is_ours(history: History, commit: log.Logged) -> bool:
+    """Whether a commit says that it is the memory's, and touches no more than that."""
+    kind = commit.get("Memory-Op")
+    inside = all(each.path.startswith(history.prefix) for each in commit.files)
+    return kind is not None and (inside or kind == "init")
+
+
+def _merge(own: PersonsGit, history: History, result: Synced, rebase: bool) -> None:
+    head, theirs = history.head(), tracked(history)
     if theirs is None or head is None:
         return
-    result.fetched += _count(history, f"{head}..{theirs}")
-    if not _count(history, f"{head}..{theirs}"):
+    fetched = count(history, f"{head}..{theirs}")
+    result.fetched += fetched
+    if not fetched:
+        return
+    result.conflicts = [] if rebase else _foreseen(own, head, theirs)
+    if result.conflicts:
         return
     words = ["rebase"] if rebase else ["merge", "--no-edit"]
     # never a stash of theirs: what cannot be merged over is told
-    done = own.run(*words, "--no-autostash", "@{upstream}")
+    try:
+        done = own.run(*words, "--no-autostash", "@{upstream}")
+    finally:
+        unmerged = text(history.repository.run("ls-files", "-u", "-z")).split("\0")[:-1]
+        _abort(own, history, words[0])
     if done.returncode == 0:
         result.merged = history.head()
         return
-    unmerged = text(history.repository.run("ls-files", "-u", "-z")).split("\0")[:-1]
     # a row for each side of a file: its object, then after a tab the path
     result.conflicts = [*dict.fromkeys(row.partition("\t")[2] for row in unmerged)]
     if not result.conflicts:
         raise RepositoryState(
-            f"git did not {words[0]} {result.upstream}: {_words(done)}",
+            f"git did not {words[0]} {result.upstream}: {reason(done)}",
             "Commit or put away what it names (a note that is on hold is never committed by "
             "mdmemory), then run `mdmemory sync` again.",
         )
 
 
-def _tracked(history: History) -> str | None:
-    """The upstream's commit as last fetched; None when it has none yet."""
-    found = history.repository.ask("rev-parse", "-q", "--verify", "@{upstream}^{commit}")
-    return None if found is None else found.decode().strip()
+def _foreseen(own: PersonsGit, head: str, theirs: str) -> list[str]:
+    """The files that a merge would leave to the person; [] where git (before 2.38) cannot say."""
+    words = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, theirs)
+    done = own.run(*words)
+    return text(done.stdout).split("\0")[1:-1] if done.returncode == 1 else []
 
 
-def _push(own: _Git, history: History, result: Synced, remote: str, there: str) -> bool:
+def _abort(own: PersonsGit, history: History, verb: str) -> None:
+    """Leave the project as it was before a merge that stopped."""
+    folder = history.repository.git_dir
+    marks = {"merge": ("MERGE_HEAD",), "rebase": ("rebase-merge", "rebase-apply")}[verb]
+    if any((folder / mark).exists() for mark in marks):
+        own.run(verb, "--abort")
+
+
+# and back
+
+
+def _push(own: PersonsGit, history: History, result: Synced, remote: str, there: str) -> bool:
     """Whether the upstream has everything now; False when somebody else was quicker."""
-    theirs = _tracked(history)
-    ahead = _count(history, f"{theirs}..HEAD" if theirs else "HEAD")
+    theirs = tracked(history)
+    ahead = count(history, f"{theirs}..HEAD" if theirs else "HEAD")
     if not ahead:
         return True
     done = own.run("push", "--quiet", remote, f"HEAD:{there}")
-    if done.returncode != 0 and (b"fetch first" in done.stderr or b"non-fast" in done.stderr):
+    if done.returncode != 0 and any(words in done.stderr for words in _OVERTAKEN):
         return False
-    _require(done, f"git could not push to {remote}")
+    require(done, f"git could not push to {remote}")
     result.pushed += ahead
     return True
-
-
-def _count(history: History, commits: str) -> int:
-    return int(history.repository.run("rev-list", "--count", commits))
-
-
-def _require(done: subprocess.CompletedProcess[bytes], what: str) -> None:
-    if done.returncode != 0:
-        raise GitFailed(
-            f"{what}: {_words(done)}",
-            "What was changed here is committed; run `mdmemory sync` again when that is solved.",
-        )
-
-
-def _words(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What git and the person's hooks said, on one line, without git's advice."""
-    lines = map(str.strip, done.stderr.decode("utf-8", "replace").splitlines())
-    advice = (
-        "hint:", "To ", "Please ", "and the repository exists", "Aborting", "Merge with strategy",
-    )  # fmt: skip
-    told = " ".join(line for line in lines if line and not line.startswith(advice))
-    return f"{(told or 'no word').rstrip('.')}."

@@ -139,22 +139,38 @@ def _tell(done: Imported, wet: bool) -> None:
 def sync_options(parser: ArgumentParser) -> None:
     """Options of `sync`."""
     parser.add_argument(
-        "--rebase", action="store_true", help="rebase your commits instead of merging"
+        "--remote", metavar="URL", help="first give a store of its own this remote, as `origin`"
     )
+    parser.add_argument(
+        "--rebase", action="store_true",
+        help="in a project's repository: rebase your commits instead of merging",
+    )  # fmt: skip
+    parser.add_argument(
+        "--all", action="store_true",
+        help="in a project's repository: push commits that are not the memory's, too",
+    )  # fmt: skip
 
 
 def sync(asked: Namespace) -> int:
     """Commit the notes, fetch, merge, update the index and push, with your git configuration."""
     asked.holder = "sync"
-    done = opened(asked).sync(rebase=asked.rebase)
+    remote = None if asked.remote is None else _address(asked.remote)
+    done = opened(asked).sync(rebase=asked.rebase, remote=remote, push_all=asked.all)
     if asked.json:
         emit({
             "committed": done.committed, "fetched": done.fetched, "merged": done.merged,
-            "pushed": done.pushed, "conflicts": done.conflicts,
+            "pushed": done.pushed, "conflicts": done.conflicts, "doubled": done.doubled,
+            "said": done.said,
         })  # fmt: skip
     else:
         print("\n".join(_told(done, rebase=asked.rebase)))
     return 1 if done.conflicts else 0
+
+
+def _address(named: str) -> str:
+    """The URL, or the whole path of a folder of this machine."""
+    path = Path(named).expanduser()
+    return str(path.resolve()) if path.is_dir() else named
 
 
 def _told(done: Synced, *, rebase: bool) -> list[str]:
@@ -163,6 +179,12 @@ def _told(done: Synced, *, rebase: bool) -> list[str]:
         said.append(f"Fetched {plural(done.fetched, 'commit')} from {done.upstream}.")
     if done.conflicts:
         return said + _decide(done, "rebase" if rebase else "merge")
+    for file, second in done.doubled:
+        said.append(
+            f"{file} was written on two machines: this one's text stays in it, the other's is in "
+            f"{second}. `mdmemory conflicts` shows both."
+        )
+    said += done.said
     if done.pushed:
         said.append(f"Pushed {plural(done.pushed, 'commit')} to {done.upstream}.")
     return said or [f"Already up to date with {done.upstream}."]
@@ -171,8 +193,8 @@ def _told(done: Synced, *, rebase: bool) -> list[str]:
 def _decide(done: Synced, verb: str) -> list[str]:
     files = [os.path.relpath(done.top / file) for file in done.conflicts]
     return [
-        "Nothing was pushed: both sides changed the same notes, and you have to choose:",
+        "Nothing was merged or pushed: both sides changed the same files, and you have to choose:",
         *(f"  {file}" for file in files),
-        f"Edit, then `git add {shlex.join(files)}` (`git rm` to remove a note), then "
-        f"`git {verb} --continue` and `mdmemory sync`. To cancel: `git {verb} --abort`.",
+        f"Run `git {verb} {done.upstream}`, edit, then `git add {shlex.join(files)}` (`git rm` to "
+        f"remove a note), then `git {verb} --continue` and `mdmemory sync`.",
     ]

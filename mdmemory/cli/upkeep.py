@@ -57,6 +57,8 @@ def status(asked: Namespace) -> int:
         return 0
     print(f"store       {report['store']}")
     print(f"git         {report['git']}")
+    if not report["remote"]:
+        print("remote      none: the notes are only on this disk (`mdmemory sync --remote URL`)")
     print(f"notes       {report['notes']}, {report['listed']} in the index")
     print(f"review      {plural(report['conflicts'], 'conflict')}, {report['held']} on hold, "
           f"{report['unconfirmed']} unconfirmed")  # fmt: skip
@@ -128,6 +130,7 @@ def _report(memory: Memory) -> dict[str, Any]:
     return {
         "store": str(memory.project.store),
         "git": memory.git_state(),
+        "remote": memory.remote(),
         **memory.counts(),
         "unread": memory.unread(),
         "inbox": {

@@ -131,6 +131,20 @@ class History:
         paths = {self.prefix + file: id for file, id in ids.items()}
         return [path[len(self.prefix) :] for path in self.objects.others(commit, paths)]
 
+    def everything(self, commit: str | None) -> dict[str, Blob]:
+        """All that the whole tree of a commit holds, by its path from the top; links and submodules
+        too."""
+        if commit is None:
+            return {}
+        rows = text(self.repository.run("ls-tree", "-r", "-z", "--full-tree", commit)).split("\0")
+        split = (row.partition("\t") for row in rows[:-1])
+        return {path: Blob(about.split(" ")[0], about.split(" ")[2]) for about, _, path in split}
+
+    def base(self, one: str, other: str) -> str | None:
+        """The commit from which two histories went apart; None where they never were one."""
+        found = self.repository.ask("merge-base", one, other)
+        return None if found is None else text(found).strip()
+
     def names(self, commit: str | None) -> list[str]:
         """The names of the files directly in the folder at a commit."""
         return [] if commit is None else self.objects.names(commit, self.prefix.rstrip("/"))
@@ -155,11 +169,13 @@ class History:
         kinds = text(out).splitlines()
         return [n for n, kind in zip(names, kinds, strict=True) if not kind.endswith("missing")]
 
-    def holds_other_work(self) -> bool:
-        """Whether HEAD has anything at its top that belongs to no store of notes."""
-        if self.head() is None:
+    def holds_other_work(self, commit: str | None = None) -> bool:
+        """Whether a commit (or HEAD) has anything at its top that belongs to no store of notes."""
+        commit = commit or self.head()
+        if commit is None:
             return False
-        names = text(self.repository.run("ls-tree", "-z", "--name-only", "HEAD")).split("\0")[:-1]
+        words = ("ls-tree", "-z", "--name-only", "--full-tree", commit)
+        names = text(self.repository.run(*words)).split("\0")[:-1]
         ours = [PROJECT_FILE, *(name for name in names if name.endswith(".md") or name[0] == ".")]
         return bool({*names} - {*ours})
 
@@ -221,16 +237,19 @@ class History:
     # building a commit
 
     def build(
-        self, parent: str | None, entries: Entries, message: Message, texts: Iterable[bytes] = ()
-    ) -> str:
+        self, parent: str | None, entries: Entries, message: Message, texts: Iterable[bytes] = (),
+        joins: str | None = None,
+    ) -> str:  # fmt: skip
         """The id of a commit on top of `parent` with these files set; nothing refers to it.
 
         `texts` are the bytes of those blobs that git may not have yet; they go in with the trees.
+        `joins` is a second parent, whose files count for nothing here.
         """
         paths = {self.prefix + file: blob for file, blob in entries.items()}
         tree, new = self.objects.edited(parent, paths)
         self.objects.write([*(Object("blob", data) for data in texts), *new])
-        words = ["commit-tree", tree, *(["-p", parent] if parent else [])]
+        parents = [each for each in (parent, joins) if each]
+        words = ["commit-tree", tree, *(word for each in parents for word in ("-p", each))]
         data = message.text().encode("utf-8", "surrogateescape")
         ours = {
             f"GIT_{role}_{what}": value

@@ -52,7 +52,8 @@ class Applied:
 class Write:
     """What is to be committed on top of `base`, and what the files are there and in the index.
 
-    `texts` are the bytes of the entries that git may not have yet.
+    `texts` are the bytes of the entries that git may not have yet. `joins` is a commit of another
+    history, which becomes a parent as well.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Write:
     held: Mapping[str, Blob]
     staged: Mapping[str, Staged]
     texts: Sequence[bytes] = ()
+    joins: str | None = None
 
 
 class Transactions:
@@ -123,16 +125,19 @@ class Transactions:
         """
         self._prepare(write)
         commit = write.base
-        if any(write.held.get(file) != blob for file, blob in write.entries.items()):
-            commit = self.history.build(commit, write.entries, message, write.texts)
+        changed = any(write.held.get(file) != blob for file, blob in write.entries.items())
+        if changed or write.joins:
+            commit = self.history.build(commit, write.entries, message, write.texts, write.joins)
         if proof:
             self._prove(commit, proof, write.entries)
         return commit, self._complete(write, commit, steps)
 
-    def publish_ready(self, write: Write, commit: str) -> None:
+    def publish_ready(
+        self, write: Write, commit: str, steps: Sequence[replacement.Move] = ()
+    ) -> replacement.Kept:
         """The same with a commit that is built already and says what `write` does."""
         self._prepare(write)
-        self._complete(write, commit, ())
+        return self._complete(write, commit, steps)
 
     def _prepare(self, write: Write) -> None:
         if self.waiting:
@@ -272,18 +277,23 @@ class Transactions:
 
     # the write
 
-    def apply(self, changes: Sequence[Change], checkpoint: Checkpoint, message: Message) -> Applied:
+    def apply(
+        self, changes: Sequence[Change], checkpoint: Checkpoint, message: Message | None, *,
+        joins: str | None = None,
+    ) -> Applied:  # fmt: skip
         """Commit the changes on top of the checkpoint, then bring the files up to the commit.
 
         Every file that is replaced or removed must be in the checkpoint with the digest that its
         change names (derived files excepted). Raises NoteChanged when a file is not what the
         change says, before anything happened. A file that changes later is kept and reported.
+        `joins`, a commit of another history, becomes a parent as well; without a `message` it is
+        the commit that the branch moves to, and the changes are those that lead there.
         """
         for change in changes:
             replacement.verify(self.folder, change)
             if change.old is not None and change.old != checkpoint.digests.get(change.file):
                 raise MdmemoryError(f"No checkpoint holds {change.file}; nothing was changed.")
-        if not changes:
+        if not changes and not joins:
             return Applied(None)
         with self.locked() as id:
             staged = self.history.staged(change.file for change in changes)
@@ -294,7 +304,7 @@ class Transactions:
             changes = [c for c in changes if not c.derived or not why.get(c.file)]
             steps = replacement.planned(changes, id)
             try:
-                return self._apply(changes, steps, checkpoint, message, staged, id)
+                return self._apply(changes, steps, checkpoint, message, staged, id, joins)
             except BaseException:
                 if not self.is_open():
                     replacement.forget_fresh(self.folder, steps)
@@ -302,7 +312,7 @@ class Transactions:
 
     def _apply(
         self, changes: Sequence[Change], steps: list[replacement.Move], checkpoint: Checkpoint,
-        message: Message, staged: Mapping[str, Staged], id: str,
+        message: Message | None, staged: Mapping[str, Staged], id: str, joins: str | None,
     ) -> Applied:  # fmt: skip
         held = self.history.tree(checkpoint.commit, [change.file for change in changes])
         modes = {change.file: self._mode(change.file, held) for change in changes}
@@ -313,7 +323,9 @@ class Transactions:
             for c in changes
         }
         texts = [change.new for change in changes if change.new is not None]
-        write = Write(id, checkpoint.commit, entries, held, staged, texts)
+        write = Write(id, checkpoint.commit, entries, held, staged, texts, joins)
+        if message is None:
+            return Applied(joins, tuple(self.publish_ready(write, str(joins), steps).items()))
         commit, kept = self.publish(write, message, steps)
         return Applied(None if commit == checkpoint.commit else commit, tuple(kept.items()))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, RepositoryState
+from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, NoteChanged, RepositoryState
 from mdmemory.files import digest, read_regular, require_utf8
 from mdmemory.git import replacement, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
@@ -146,11 +146,16 @@ class Writer:
         does not move then, and what is written waits for a command that they type."""
         if not self.automatic or self.history is None:
             return False
-        if self.history.prefix:
-            return True
-        # a repository at the store itself is the memory's own, unless it holds more than notes
+        return not self.is_own
+
+    @cached_property
+    def is_own(self) -> bool:
+        """Whether the store is a repository of its own; one at a project's root is the memory's
+        own unless it holds more than notes."""
+        if self.history is None or self.history.prefix:
+            return False
         same = os.path.realpath(self.project.root) == os.path.realpath(self.project.store)
-        return same and self.history.holds_other_work()
+        return not (same and self.history.holds_other_work())
 
     def waiting(self) -> Waiting | None:
         """What automatic writes left to be committed; None without git."""
@@ -244,6 +249,26 @@ class Writer:
             return Written(id or None, kept=kept, waits=bool(id))
         before = checkpoint.commit if checkpoint.made else None
         return Written(id or None, done.commit, before, kept)
+
+    def join(
+        self, changes: Sequence[Change], ours: str | None, theirs: str, message: Message | None
+    ) -> Written:
+        """Merge the history that `theirs` ends into the one of HEAD, `ours`: the changes are what
+        it brings. Without a `message` the branch moves to `theirs`, which says the same.
+
+        The caller holds the lock. Raises what `write` raises; then nothing has happened.
+        """
+        if (refusal := self.refusal(repositories.PATIENCE)) or self.history is None:
+            raise refusal or NoGit("There is no git repository.")
+        transactions = Transactions(self.history)
+        files = [change.file for change in changes if change.old is not None]
+        checkpoint = transactions.checkpoint(files, KEEP)
+        if checkpoint.commit != ours:
+            raise NoteChanged("A note was changed in this moment.", "Run the command again.")
+        index = self._index(changes) if message else []
+        done = transactions.apply([*changes, *index], checkpoint, message, joins=theirs)
+        self.refresher.refresh()
+        return Written(None, done.commit, kept=self._kept(done.kept))
 
     def checkpoint_all(self, touched: Sequence[str]) -> Checkpoint:
         """A checkpoint of the whole store as it is: before a compaction that touches `touched`.

@@ -104,7 +104,7 @@ def test_a_change_that_the_merge_would_overwrite_is_named_and_nothing_is_merged(
     one, two = clones
     (one.project.root / "README").write_text("theirs\n", encoding="utf-8")
     git(one.project.root, "commit", "-qam", "readme")
-    one.sync()
+    one.sync(push_all=True)
     (two.project.root / "README").write_text("mine\n", encoding="utf-8")
     add(two, "tea")
     with pytest.raises(RepositoryState, match="README") as caught:
@@ -126,8 +126,81 @@ def test_a_held_note_is_neither_committed_nor_pushed(
     assert git(one.project.root, "status", "--porcelain") == "?? notes/memory/held.md\n"
 
 
-@pytest.mark.slow
-def test_the_same_note_edited_twice_is_left_to_the_person(
+def edited_apart(one: Memory, two: Memory) -> None:
+    """Both have edited the same note of a project's store, and `one` has pushed."""
+    add(one, "tea")
+    one.sync()
+    two.sync()
+    one.edit("tea", body="Green tea.")
+    two.edit("tea", body="Black tea.")
+    one.sync()
+
+
+@pytest.mark.parametrize("rebase", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_conflict_in_a_projects_repository_is_named_and_nothing_is_merged(
+    clones: tuple[Memory, Memory],
+    bare: Path,
+    git: Git,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    rebase: bool,
+) -> None:
+    one, two = clones
+    edited_apart(one, two)
+    tip, head = git(bare, "rev-parse", "main"), git(two.project.root, "rev-parse", "HEAD")
+    options, verb = (["--rebase"], "rebase") if rebase else ([], "merge")
+    monkeypatch.chdir(two.project.store)
+    assert main(["sync", *options]) == 1
+    said = capsys.readouterr().out
+    assert "  user-tea.md\n" in said
+    assert f"`git {verb} origin/main`" in said
+    assert "`git add user-tea.md`" in said
+    assert git(bare, "rev-parse", "main") == tip
+    assert git(two.project.root, "rev-parse", "HEAD") == head
+    assert two.git_state() == "ready"
+    assert git(two.project.root, "status", "--porcelain") == ""
+    assert "Black tea." in (two.project.store / "user-tea.md").read_text(encoding="utf-8")
+    assert main(["sync", *options, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["conflicts"] == ["notes/memory/user-tea.md"]
+    assert answer["merged"] is None
+    assert answer["pushed"] == 0
+
+
+def test_a_conflict_that_the_person_resolved_by_git_goes_on(
+    clones: tuple[Memory, Memory], git: Git
+) -> None:
+    one, two = clones
+    edited_apart(one, two)
+    assert two.sync().conflicts
+    with pytest.raises(AssertionError, match="merge origin/main"):
+        git(two.project.root, "merge", "origin/main")
+    with pytest.raises(RepositoryState, match="a merge is under way"):
+        two.sync()
+    (two.project.store / "user-tea.md").write_text("Any tea.\n", encoding="utf-8")
+    git(two.project.root, "add", "-A")
+    git(two.project.root, "commit", "-q", "--no-edit")
+    assert two.sync().pushed > 0
+    assert is_fresh(two, git)
+
+
+def test_a_merge_that_a_hook_refuses_is_not_left_half_done(
+    clones: tuple[Memory, Memory], git: Git
+) -> None:
+    one, two = clones
+    add(one, "tea")
+    one.sync()
+    add(two, "coffee")
+    hook = two.project.root / ".git/hooks/commit-msg"
+    hook.write_text("#!/bin/sh\necho no such merges >&2\nexit 1\n", encoding="utf-8")
+    hook.chmod(0o755)
+    with pytest.raises(RepositoryState, match="no such merges"):
+        two.sync()
+    assert two.git_state() == "ready"
+    assert git(two.project.root, "status", "--porcelain") == ""
+
+
+def test_commits_that_are_not_the_memorys_are_pushed_on_the_persons_word_alone(
     clones: tuple[Memory, Memory],
     bare: Path,
     git: Git,
@@ -135,51 +208,22 @@ def test_the_same_note_edited_twice_is_left_to_the_person(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one, two = clones
-    add(one, "tea")
-    one.sync()
+    add(two, "coffee")
     two.sync()
-    one.edit("tea", body="Green tea.")
-    two.edit("tea", body="Black tea.")
-    one.sync()
-    tip = git(bare, "rev-parse", "main")
-    monkeypatch.chdir(two.project.store)
+    (one.project.root / "README").write_text("half done\n", encoding="utf-8")
+    git(one.project.root, "commit", "-qam", "WIP do not push")
+    add(one, "tea")
+    tip, head = git(bare, "rev-parse", "main"), git(one.project.root, "rev-parse", "HEAD")
+    monkeypatch.chdir(one.project.root)
     assert main(["sync"]) == 1
-    said = capsys.readouterr().out
-    assert "  user-tea.md\n" in said
-    assert "`git add user-tea.md`" in said
-    assert "`git merge --abort`" in said
+    said = capsys.readouterr().err
+    assert "1 commit is not the memory's" in said
+    assert "(WIP do not push)" in said
+    assert "`mdmemory sync --all`" in said
     assert git(bare, "rev-parse", "main") == tip
-    assert "Black tea." in (two.project.store / "user-tea.md").read_text(encoding="utf-8")
-    assert "Green tea." in (two.project.store / "user-tea.md").read_text(encoding="utf-8")
-    with pytest.raises(RepositoryState, match="a merge is under way"):
-        two.sync()
-    (two.project.store / "user-tea.md").write_text("Any tea.\n", encoding="utf-8")
-    git(two.project.root, "add", "-A")
-    git(two.project.root, "commit", "-q", "--no-edit")
-    assert main(["sync", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["pushed"] > 0
-    assert is_fresh(two, git)
-
-
-@pytest.mark.slow
-def test_a_rebase_that_stops_names_its_own_way_out(
-    clones: tuple[Memory, Memory],
-    git: Git,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    one, two = clones
-    add(one, "tea")
-    one.sync()
-    two.sync()
-    one.edit("tea", body="Green tea.")
-    two.edit("tea", body="Black tea.")
-    one.sync()
-    monkeypatch.chdir(two.project.root)
-    assert main(["sync", "--rebase", "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["conflicts"] == ["notes/memory/user-tea.md"]
-    git(two.project.root, "rebase", "--abort")
-    assert two.git_state() == "ready"
+    assert git(one.project.root, "rev-parse", "HEAD") == head
+    assert main(["sync", "--all"]) == 0
+    assert "WIP do not push" in git(bare, "log", "--format=%s", "main")
 
 
 def test_a_clone_of_an_empty_remote_can_begin(tmp_path: Path, git: Git) -> None:
@@ -285,18 +329,3 @@ def test_a_variable_that_names_another_repository_is_not_obeyed(
     monkeypatch.setenv("GIT_DIR", str(repository / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(repository))
     assert one.sync().pushed == 1
-
-
-@pytest.mark.slow
-def test_a_store_of_its_own_repository_is_synced_alone(
-    repository: Path, git: Git, tmp_path: Path
-) -> None:
-    memory, _ = Memory.init(repository, own_repo=True)
-    store = memory.project.store
-    git(tmp_path, "init", "-q", "--bare", "notes")
-    branch = git(store, "symbolic-ref", "--short", "HEAD").strip()
-    git(store, "remote", "add", "origin", str(tmp_path / "notes"))
-    git(store, "push", "-q", "-u", "origin", branch)
-    add(memory, "tea")
-    assert memory.sync().pushed == 1
-    assert "user-tea.md" in git(tmp_path / "notes", "ls-tree", "--name-only", branch)

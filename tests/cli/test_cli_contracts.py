@@ -43,7 +43,8 @@ UNDO = {
     "facts": [str],
 }  # fmt: skip
 STATUS = {
-    "store": str, "git": str, "notes": int, "listed": int, "held": int, "unconfirmed": int,
+    "store": str, "git": str, "remote": WORD, "notes": int, "listed": int, "held": int,
+    "unconfirmed": int,
     "conflicts": int, "unread": [str], "inbox": {"wishes": int, "pending": int, "imports": int},
     "waiting": [{"id": str, "subject": str, "files": [str]}], "due": WORD,
     "last": dict | None, "planner": str, "sends_to": WORD,

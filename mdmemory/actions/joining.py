@@ -1,0 +1,284 @@
+"""Two histories of one store become one: what a person's machines wrote apart from each other.
+
+Only computes, from three trees of git; the writer makes it happen. No conflict is left to anybody:
+where both sides wrote the same lines, both texts stay, as two notes that are flagged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from mdmemory.actions.editing import three_way
+from mdmemory.config.table import PROJECT_FILE
+from mdmemory.errors import BadNote, RepositoryState
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.objects import Blob
+from mdmemory.git.replacement import MARK, OPEN_MARK
+from mdmemory.note import editing
+from mdmemory.note import note as notes_format
+from mdmemory.note.limits import MAX_NAME_BYTES
+from mdmemory.note.note import Note
+from mdmemory.store import merged
+from mdmemory.store.store import GENERATED, LEDGER, decode, is_note_name
+
+WHY = "Two machines wrote this apart from each other, and both texts were kept"
+_LISTS = (LEDGER, ".gitattributes", ".gitignore")  # of which both sides' lines count
+_EARLIER, _LATER, _LARGER = ("created",), ("updated", "last_reinforced"), ("reinforced",)
+_OURS = ("session", "turn")  # where the same fact was said twice, one place is enough
+_QUIET = (*_EARLIER, *_LATER, *_LARGER, *_OURS)
+_FILES = ("100644", "100755")  # modes; anything else is a link or a submodule
+_FORBIDDEN = (".git", ".mdmemory")  # names that no remote may put into a work tree
+_LONGEST_STEM = 200  # bytes of a file's name; file systems take 255
+
+Tree = Mapping[str, Blob]
+
+
+@dataclass
+class Joined:
+    """What has to change here for both sides to be in: of each path its bytes (None: removed).
+
+    `doubled` are pairs of files: this side's text, and the name that the other's text got. `said`
+    are sentences on what a person may want to look at.
+    """
+
+    texts: dict[str, bytes | None] = field(default_factory=dict)
+    doubled: list[tuple[str, str]] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+
+def join(history: History, base: str | None, ours: str | None, theirs: str) -> Joined:
+    """What the commit `theirs` brings to `ours`, both gone apart at `base` (None: never one).
+
+    Generated files are left out: they are made again. Raises RepositoryState for what has no place
+    among notes, such as a link.
+    """
+    with history.objects.open():
+        return _Joining(history, base, ours, theirs).result()
+
+
+def lines_of_both(base: bytes | None, ours: bytes, theirs: bytes) -> bytes:
+    """A list of lines with what each side added, without what the other removed."""
+    before, mine, other = ((text or b"").split(b"\n") for text in (base, ours, theirs))
+    gone = {line for line in before if line.strip()} - set(other)
+    kept = [line for line in mine if line not in gone]
+    new = [line for line in other if line.strip() and line not in {*before, *mine}]
+    if kept and not kept[-1]:
+        kept.pop()
+    return b"\n".join([*kept, *new, b""])
+
+
+def both_in_one(base: Note | None, ours: Note, theirs: Note) -> str | None:
+    """A note with what both sides changed in it; None where they wrote the same lines.
+
+    Dates and counts of themselves never differ: the later date counts, and the larger number.
+    """
+    try:
+        texts = _without_quiet_differences(base, ours, theirs)
+    except BadNote:
+        texts = [base.text if base else None, ours.text, theirs.text]
+    before, mine, other = texts
+    if mine == other or before == other:
+        return mine
+    if before == mine:
+        return other
+    found = None if before is None else three_way(before, mine or "", other or "")
+    if found is None:
+        return None
+    problems = [
+        {*notes_format.parse(text or "", ours.head.file).head.problems}
+        for text in (found, mine, other)
+    ]
+    return found if problems[0] <= problems[1] | problems[2] else None
+
+
+def _without_quiet_differences(base: Note | None, ours: Note, theirs: Note) -> list[str | None]:
+    wanted: dict[str, str | None] = {}
+    for key in _QUIET:
+        one, other = _value(ours, key), _value(theirs, key)
+        if one != other:
+            wanted[f"metadata.{key}"] = _chosen(key, one, other) or None
+    if not wanted:
+        return [note.text if note else None for note in (base, ours, theirs)]
+    return [editing.edit(note, set=wanted).text if note else None for note in (base, ours, theirs)]
+
+
+def _value(note: Note, key: str) -> str:
+    value = getattr(note.head, key)
+    return str(value or "")
+
+
+def _chosen(key: str, one: str, other: str) -> str:
+    if not one or not other:
+        return one or other
+    if key in _LARGER:
+        return max(one, other, key=int)
+    if key in _OURS:
+        return one
+    return min(one, other) if key in _EARLIER else max(one, other)
+
+
+class _Joining:
+    """Three trees, path by path."""
+
+    def __init__(self, history: History, base: str | None, ours: str | None, theirs: str) -> None:
+        self._history = history
+        self._base, self._ours, self._theirs = map(history.everything, (base, ours, theirs))
+        self._taken = {path.casefold() for path in (*self._ours, *self._theirs)}
+        self._joined = Joined()
+
+    def result(self) -> Joined:
+        late = []
+        for path in sorted(self._ours.keys() | self._theirs.keys()):
+            before, mine, other = (
+                tree.get(path) for tree in (self._base, self._ours, self._theirs)
+            )
+            if other in (mine, before) or path in GENERATED:
+                continue
+            self._require_file(path, mine, other)
+            if mine == before:
+                self._joined.texts[path] = self._text(other)
+            elif before and not (mine and other):
+                late.append((path, before, mine, other))
+            else:
+                self._both(path, before, mine, other)
+        for row in late:
+            self._removed_and_changed(*row)
+        return self._joined
+
+    def _both(self, path: str, before: Blob | None, mine: Blob | None, other: Blob | None) -> None:
+        """Both sides changed what stands at this path, each in its own way."""
+        base, ours, theirs = (self._text(blob) for blob in (before, mine, other))
+        assert ours is not None
+        assert theirs is not None
+        if path in _LISTS:
+            found: bytes | None = lines_of_both(base, ours, theirs)
+        else:
+            found = _united(path, base, ours, theirs)
+        if found is None and path == PROJECT_FILE:
+            assert other is not None
+            self._joined.said.append(
+                f"{path} differs between the machines, and this one's stays. The other's is in "
+                f"git: `git show {other.id[:12]}`."
+            )
+        elif found is None:
+            self._double(path, theirs)
+        elif found != ours:
+            self._joined.texts[path] = found
+
+    def _removed_and_changed(
+        self, path: str, before: Blob, mine: Blob | None, other: Blob | None
+    ) -> None:
+        """One side removed or renamed what the other changed: its change is not lost."""
+        joined, base = self._joined, self._text(before) or b""
+        changed = self._text(mine or other) or b""
+        if _is_same_but_for_dates(path, base, changed):
+            if mine:
+                joined.texts[path] = None
+            return
+        if successor := self._successor(path, self._theirs if mine else self._ours):
+            file, text = successor
+            found = _united(path, base, text, changed)
+            if found is not None:
+                joined.texts[file] = found
+                joined.texts[path] = None
+                return
+            joined.doubled.append((file, path))
+        else:
+            joined.said.append(
+                f"{path} was removed on one machine and changed on the other: it stays, as changed."
+            )
+        if mine is None:
+            joined.texts[path] = changed
+
+    def _successor(self, path: str, tree: Tree) -> tuple[str, bytes] | None:
+        """The new note that took this one's name over, by a rename or a merge; with its text."""
+        if "/" in path or not is_note_name(path):
+            return None
+        for file, blob in tree.items():
+            if file in self._base or "/" in file or not is_note_name(file):
+                continue
+            text = self._joined.texts.get(file) or self._text(blob) or b""
+            if merged.folded(path) in merged.merged_names(notes_format.fields(decode(text, file))):
+                return file, text
+        return None
+
+    def _double(self, path: str, theirs: bytes) -> None:
+        """Keep the other side's text under a name of its own."""
+        number, folder = 2, str(PurePosixPath(path).parent)
+        while (second := _numbered(path, number)).casefold() in self._taken:
+            if self._theirs.get(second) == self._theirs[path]:
+                return  # it has been kept already
+            number += 1
+        self._taken.add(second.casefold())
+        is_note = folder == "." and is_note_name(path)
+        self._joined.texts[second] = _renamed(theirs, path, number) if is_note else theirs
+        self._joined.doubled.append((path, second))
+
+    def _text(self, blob: Blob | None) -> bytes | None:
+        if blob is None:
+            return None
+        (found,) = self._history.objects.read([blob.id])
+        if found is None:
+            raise RepositoryState(f"git lacks the object {blob.id[:12]}.", "Run `git fetch`.")
+        return found.data
+
+    def _require_file(self, path: str, *blobs: Blob | None) -> None:
+        names = {name.casefold() for name in path.split("/")}
+        is_plain = all(blob.mode in _FILES for blob in blobs if blob)
+        if not is_plain or names & {*_FORBIDDEN, "..", ""} or MARK in path or OPEN_MARK in path:
+            raise RepositoryState(
+                f"The other side's {path} is no file that a store can hold; nothing was merged.",
+                "Remove it there (links, submodules and .mdmemory have no place in a store).",
+            )
+
+
+def _is_same_but_for_dates(path: str, base: bytes, changed: bytes) -> bool:
+    if "/" in path or not is_note_name(path):
+        return False
+    before, after = decode(base, path), decode(changed, path)
+    if not before.text or not after.text:
+        return False
+    try:
+        _, mine, other = _without_quiet_differences(None, before, after)
+    except BadNote:
+        return False
+    return mine == other
+
+
+def _united(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
+    """Both sides' changes in one text; None where there is no such text."""
+    try:
+        before = None if base is None else base.decode("utf-8")
+        mine, other = ours.decode("utf-8"), theirs.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    if "/" not in path and is_note_name(path):
+        known = None if base is None else decode(base, path)
+        found = both_in_one(known, decode(ours, path), decode(theirs, path))
+    else:
+        found = None if before is None else three_way(before, mine, other)
+    return None if found is None else found.encode("utf-8")
+
+
+def _numbered(path: str, number: int) -> str:
+    """`tea-2.md` for tea.md."""
+    pure = PurePosixPath(path)
+    end = f"-{number}{pure.suffix}"
+    stem = pure.stem.encode("utf-8", "surrogateescape")[:_LONGEST_STEM]
+    return str(pure.with_name(stem.decode("utf-8", "ignore") + end))
+
+
+def _renamed(data: bytes, file: str, number: int) -> bytes:
+    """The note with its number in its name; as it is where it cannot be edited."""
+    end = f"-{number}"
+    note = decode(data, file)
+    room = note.head.name.encode("utf-8")[: MAX_NAME_BYTES - len(end)]
+    name = room.decode("utf-8", "ignore").rstrip("-") + end
+    if "name" not in notes_format.fields(note):
+        return data  # without a name of its own it has its file's
+    try:
+        return editing.edit(note, set={"name": name}).text.encode("utf-8")
+    except BadNote:
+        return data

@@ -1,0 +1,140 @@
+"""The remote of a store: which it is, what came from there, and giving one to a store of its own.
+
+A remote is looked at before anything is set, so that a wrong address changes nothing.
+"""
+
+from __future__ import annotations
+
+import subprocess
+
+from mdmemory.errors import GitFailed, RepositoryState, UsageError
+from mdmemory.git.commits_of_store import History, text
+from mdmemory.git.persons_git import PersonsGit, reason, shown
+from mdmemory.store.writer import Writer
+
+NAME = "origin"
+
+
+def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> None:
+    """Give a store of its own the remote `url`, and its branch the one there that it follows.
+
+    Again with the same address it changes nothing. Raises RepositoryState where the store has
+    another already or is a project's, GitFailed where nothing can be read at that address.
+    """
+    if not url or url.startswith("-") or not url.isprintable():
+        raise UsageError(f"{url[:200]!r} is no address of a repository.", "Give a URL or a path.")
+    top = history.repository.top
+    if not writer.is_own:
+        raise RepositoryState(
+            f"The store is a part of {top}, whose remote is the project's.",
+            "Once: `git push -u origin BRANCH` there; then `mdmemory sync`.",
+            code="shared_store",
+        )
+    known = config(history, f"remote.{NAME}.url")
+    if known and known != url:
+        raise RepositoryState(
+            f"The store has another remote already: {shown(known)}.",
+            f"To change it: `git -C {top} remote set-url {NAME} {shown(url)}`, then "
+            "`mdmemory sync`.",
+            code="other_remote",
+        )
+    branch = history.branch().removeprefix("refs/heads/")
+    if known and config(history, f"branch.{branch}.merge"):
+        return
+    there = _branch_there(own, url, branch)
+    with writer.locked():
+        if not known:
+            history.repository.run("remote", "add", NAME, url)
+        history.repository.run("config", f"branch.{branch}.remote", NAME)
+        history.repository.run("config", f"branch.{branch}.merge", there)
+
+
+def _branch_there(own: PersonsGit, url: str, branch: str) -> str:
+    """The branch at that address which the store's is to follow; its own name where there is none.
+
+    One of the same name, else the one that HEAD there names, else the only one.
+    """
+    done = own.run("ls-remote", "--symref", "--", url)
+    if done.returncode != 0:
+        raise GitFailed(
+            f"Nothing can be read at {shown(url)}: {reason(done)}",
+            "The store was left without a remote: make an empty repository there, or correct the "
+            "address.",
+        )
+    rows = [row.partition("\t") for row in text(done.stdout).splitlines()]
+    heads = {name for _, _, name in rows if name.startswith("refs/heads/")}
+    # the row on what HEAD stands for begins with `ref: `
+    default = [left.removeprefix("ref: ") for left, _, name in rows if name == "HEAD"]
+    wanted = f"refs/heads/{branch}"
+    only = [*heads] if len(heads) == 1 else []
+    for head in [wanted, *default, *only]:
+        if head in heads:
+            return head
+    if not heads:
+        return wanted
+    raise RepositoryState(
+        f"{shown(url)} has {len(heads)} branches, and none is called {branch}.",
+        f"Rename the store's branch to the right one: `git -C {own.folder} branch -m NAME`.",
+    )
+
+
+def upstream(history: History, *, is_own: bool) -> tuple[str, str]:
+    """The remote and the branch there that this branch follows. Raises RepositoryState."""
+    branch = history.branch().removeprefix("refs/heads/")
+    found = [config(history, f"branch.{branch}.{key}") for key in ("remote", "merge")]
+    if all(found):
+        return found[0], found[1]
+    remotes = (history.repository.ask("remote") or b"").decode("utf-8", "replace").split()
+    first = "" if remotes else "`git remote add origin URL`, then "
+    name = remotes[0] if len(remotes) == 1 else NAME
+    way = f"Once: {first}`git push -u {name} {branch}`."
+    if is_own:
+        url = config(history, f"remote.{NAME}.url")
+        way = f"Once: `mdmemory sync --remote {shown(url) or 'URL'}` (an empty repository will do)."
+    raise RepositoryState(
+        f"The branch {branch} follows no branch of a remote, so there is nothing to sync with.",
+        way,
+        code="no_upstream",
+    )
+
+
+def address(history: History) -> str | None:
+    """The address of the store's remote, without a password; None where it has none."""
+    names = (history.repository.ask("remote") or b"").decode("utf-8", "replace").split()
+    if not names:
+        return None
+    name = NAME if NAME in names else names[0]
+    return shown(config(history, f"remote.{name}.url")) or name
+
+
+def config(history: History, name: str) -> str:
+    """A value of git's configuration, "" where it is not set."""
+    return (history.repository.ask("config", name) or b"").decode("utf-8", "replace").strip()
+
+
+def fetch(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> None:
+    """Bring what the remote has; to a shallow clone of a store also what came before."""
+    is_shallow = is_own and (history.repository.common_dir / "shallow").exists()
+    deeper = ["--unshallow"] if is_shallow else []
+    done = own.run("fetch", "--quiet", *deeper, remote)
+    require(done, f"git could not fetch from {remote}")
+
+
+def tracked(history: History) -> str | None:
+    """The upstream's commit as last fetched; None when it has none yet."""
+    found = history.repository.ask("rev-parse", "-q", "--verify", "@{upstream}^{commit}")
+    return None if found is None else found.decode().strip()
+
+
+def count(history: History, commits: str) -> int:
+    """How many commits a range such as `a..b` has."""
+    return int(history.repository.run("rev-list", "--count", commits))
+
+
+def require(done: subprocess.CompletedProcess[bytes], what: str) -> None:
+    """Raise GitFailed, saying `what` could not be done and git's reason, unless it was."""
+    if done.returncode != 0:
+        raise GitFailed(
+            f"{what}: {reason(done)}",
+            "What was changed here is committed; run `mdmemory sync` again when that is solved.",
+        )

@@ -1,0 +1,96 @@
+"""The person's own git: their configuration, credentials, signing and hooks, as if they typed it.
+
+Only for what a person's command says, such as `sync`: it runs programs that the repository names.
+It never asks for anything: no terminal, no window. What asks fails, and each call has its deadline.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from mdmemory.errors import GitFailed
+from mdmemory.git.commits_of_store import AUTHOR
+
+PATIENCE = 300.0  # seconds for one command, such as a fetch or push
+_GRACE = 5.0  # seconds that a command has to end once it was told to
+
+_ROLES = ("AUTHOR", "COMMITTER")
+# What `git rev-parse --local-env-vars` lists: variables that name a repository. Inside a hook they
+# name the one that the hook belongs to.
+_LOCAL = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+)  # fmt: skip
+# Without a terminal (a session of its own) and without these nothing can ask for a password.
+_SILENT = {
+    "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never",
+    "GCM_INTERACTIVE": "never", "GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no",
+}  # fmt: skip
+_ADVICE = (
+    "hint:", "To ", "Please ", "and the repository exists", "Aborting", "Merge with strategy",
+)  # fmt: skip
+
+
+class PersonsGit:
+    """git in one folder with the person's `environment`."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self.folder = folder
+        self.environment = {n: v for n, v in environment.items() if n not in _LOCAL}
+        # our line in their hooks would wait for the lock that we hold
+        self.environment |= {"MDMEMORY_DISABLE": "1", "LC_ALL": "C", "LANGUAGE": "C", **_SILENT}
+        if self.run("var", "GIT_COMMITTER_IDENT").returncode != 0:
+            for role in _ROLES:
+                self.environment[f"GIT_{role}_NAME"] = AUTHOR[0]
+                self.environment[f"GIT_{role}_EMAIL"] = AUTHOR[1]
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+        """What became of `git words...`. Raises GitFailed where it does not end in time."""
+        process = subprocess.Popen(
+            ["git", *words], cwd=self.folder, env=self.environment, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            out, err = process.communicate(timeout=PATIENCE)
+        except BaseException as problem:
+            _end(process)
+            if isinstance(problem, subprocess.TimeoutExpired):
+                raise GitFailed(
+                    f"git {words[0]} did not end within {PATIENCE:.0f} s.", "Is the remote there?"
+                ) from problem
+            raise
+        return subprocess.CompletedProcess(["git", *words], process.returncode, out, err)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a git and all that it started, such as an ssh that would hold our pipes open."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=_GRACE)
+            return
+
+
+def reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """What git and the person's hooks said, on one line, without git's advice."""
+    lines = map(str.strip, done.stderr.decode("utf-8", "replace").splitlines())
+    told = " ".join(line for line in lines if line and not line.startswith(_ADVICE))
+    return f"{(told or 'no word').rstrip('.')}."
+
+
+def shown(url: str) -> str:
+    """The address of a remote without the name and password that may stand in it."""
+    parts = urlsplit(url) if "://" in url else None
+    if parts is None or "@" not in parts.netloc or parts.scheme == "ssh":
+        return url
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -1,0 +1,356 @@
+"""sync of a store that is a repository of its own: two machines become one, nothing to decide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Memory
+from mdmemory.cli import main
+from mdmemory.errors import GitFailed, RepositoryState, UsageError
+
+Git = Callable[..., str]
+Machine = Callable[[str], Memory]
+
+
+@pytest.fixture
+def bare(git: Git, tmp_path: Path) -> Path:
+    """An empty remote."""
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote")
+    return tmp_path / "remote"
+
+
+@pytest.fixture
+def machine(git: Git, tmp_path: Path) -> Machine:
+    """`machine("home")` is a machine of the person's, with a store that it began by itself."""
+
+    def begin(name: str) -> Memory:
+        project = tmp_path / name
+        git(tmp_path, "init", "-q", "-b", "main", name)
+        identify(git, project, name)
+        (project / "README").write_text("a project\n", encoding="utf-8")
+        git(project, "add", "README")
+        git(project, "commit", "-qm", "first")
+        memory, _ = Memory.init(project, own_repo=True)
+        identify(git, memory.project.store, name)
+        return Memory(memory.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+
+    return begin
+
+
+def identify(git: Git, folder: Path, name: str) -> None:
+    git(folder, "config", "user.name", name)
+    git(folder, "config", "user.email", f"{name}@example.com")
+
+
+def add(memory: Memory, name: str, text: str = "", kind: str = "user") -> Path:
+    done = memory.add(
+        name, type=kind, description=f"Is fond of {name}.", body=text or f"Is fond of {name}."
+    )
+    return memory.project.store / done.file
+
+
+def texts(memory: Memory) -> dict[str, str]:
+    store = memory.project.store
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(store.glob("*.md"))}
+
+
+def check_same(one: Memory, two: Memory, git: Git) -> None:
+    """Both hold the same, git is clean and in the middle of nothing, the index is fresh."""
+    assert texts(one) == texts(two)
+    for memory in (one, two):
+        store = memory.project.store
+        assert git(store, "status", "--porcelain") == ""
+        assert memory.git_state() == "ready"
+        assert memory.index(check=True).changed == ()
+    heads = {git(memory.project.store, "rev-parse", "HEAD") for memory in (one, two)}
+    assert len(heads) == 1
+
+
+@pytest.fixture
+def machines(machine: Machine, bare: Path) -> tuple[Memory, Memory]:
+    """Two machines that share a store with one note, `tea`."""
+    home, work = machine("home"), machine("work")
+    add(home, "tea", "Drinks tea.\n\nIn the morning.\n\nWith milk.")
+    home.sync(remote=str(bare))
+    work.sync(remote=str(bare))
+    return home, work
+
+
+# --- a remote ------------------------------------------------------------------------------------
+
+
+def test_a_store_gets_its_remote_and_is_there_too(
+    machine: Machine, bare: Path, git: Git, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    home = machine("home")
+    add(home, "tea")
+    monkeypatch.chdir(home.project.root)
+    assert main(["status"]) == 0
+    assert "only on this disk" in capsys.readouterr().out
+    assert main(["sync", "--remote", "../remote"]) == 0
+    assert "Pushed 2 commits to origin/" in capsys.readouterr().out
+    held = git(bare, "ls-tree", "--name-only", git(bare, "branch").split()[-1])
+    assert "user-tea.md" in held
+    assert main(["status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["remote"] == str(bare)
+    before = (home.project.store / ".git/config").read_bytes()
+    assert main(["sync", "--remote", "../remote"]) == 0
+    assert "Already up to date" in capsys.readouterr().out
+    assert main(["sync"]) == 0
+    assert (home.project.store / ".git/config").read_bytes() == before
+    assert git(home.project.root, "status", "--porcelain") == ""
+
+
+def test_another_remote_is_refused_with_the_way_to_it(machine: Machine, bare: Path) -> None:
+    home = machine("home")
+    home.sync(remote=str(bare))
+    with pytest.raises(RepositoryState, match="has another remote already") as caught:
+        home.sync(remote="https://example.com/notes.git")
+    assert "remote set-url origin https://example.com/notes.git" in caught.value.hint
+    assert home.sync().pushed == 0
+
+
+def test_an_address_that_leads_nowhere_leaves_the_store_without_a_remote(
+    machine: Machine, tmp_path: Path, git: Git
+) -> None:
+    home = machine("home")
+    with pytest.raises(GitFailed, match="Nothing can be read at"):
+        home.sync(remote=str(tmp_path / "nowhere"))
+    assert home.remote() is None
+    with pytest.raises(UsageError):
+        home.sync(remote="--upload-pack=touch x")
+    with pytest.raises(RepositoryState, match="follows no branch") as caught:
+        home.sync()
+    assert "mdmemory sync --remote URL" in caught.value.hint
+
+
+def test_a_store_in_a_projects_repository_gets_no_remote_of_its_own(
+    repository: Path, bare: Path, git: Git
+) -> None:
+    memory, _ = Memory.init(repository)
+    with pytest.raises(RepositoryState, match="whose remote is the project's"):
+        memory.sync(remote=str(bare))
+    assert git(repository, "remote") == ""
+
+
+def test_a_repository_of_other_things_is_not_joined(
+    machine: Machine, bare: Path, git: Git, tmp_path: Path
+) -> None:
+    home = machine("home")
+    git(home.project.root, "push", "-q", str(bare), "main")
+    add(home, "tea")
+    (home.project.root / "src").mkdir()
+    with pytest.raises(RepositoryState, match="something other than a memory"):
+        home.sync(remote=str(bare))
+    assert git(bare, "log", "--format=%s", "--all").split() == ["first"]
+    assert home.git_state() == "ready"
+    assert [note.file for note in home.notes()] == ["user-tea.md"]
+
+
+# --- a second machine ----------------------------------------------------------------------------
+
+
+def test_a_second_machine_takes_two_commands(machines: tuple[Memory, Memory], git: Git) -> None:
+    home, work = machines
+    assert "Drinks tea." in work.note("tea").note.body
+    add(work, "coffee")
+    assert work.sync().pushed > 0
+    home.sync()
+    check_same(home, work, git)
+
+
+def test_two_machines_that_began_by_themselves_are_joined(
+    machine: Machine, bare: Path, git: Git
+) -> None:
+    home, work = machine("home"), machine("work")
+    git(work.project.store, "branch", "-m", "trunk")  # their git may name branches otherwise
+    add(home, "tea", "Drinks green tea.")
+    add(home, "rain")
+    add(work, "tea", "Drinks black tea.")
+    add(work, "snow")
+    add(home, "moss", "The same on both.")
+    add(work, "moss", "The same on both.")
+    home.sync(remote=str(bare))
+    done = work.sync(remote=str(bare))
+    assert done.doubled == [("user-tea.md", "user-tea-2.md")]
+    home.sync()
+    check_same(home, work, git)
+    found = texts(home)
+    assert "black" in found["user-tea.md"]
+    assert "green" in found["user-tea-2.md"]
+    assert home.note("tea-2").note.head.name == "tea-2"
+    assert {"user-rain.md", "user-snow.md", "user-moss.md"} <= found.keys()
+    assert "user-moss-2.md" not in found
+    (flagged,) = home.conflicts()
+    assert sorted(flagged.entry.files) == ["user-tea-2.md", "user-tea.md"]
+    roots = git(home.project.store, "rev-list", "--max-parents=0", "HEAD").split()
+    assert len(roots) == 2
+    assert work.sync().fetched == 0
+
+
+# --- notes that both changed ---------------------------------------------------------------------
+
+
+def test_changes_to_other_lines_of_a_note_come_together(
+    machines: tuple[Memory, Memory], git: Git
+) -> None:
+    home, work = machines
+    body = home.note("tea").note.body
+    home.edit("tea", body=body.replace("morning", "evening"))
+    work.edit("tea", body=body.replace("milk", "honey"))
+    home.sync()
+    assert work.sync().doubled == []
+    home.sync()
+    check_same(home, work, git)
+    assert home.note("tea").note.body == "Drinks tea.\n\nIn the evening.\n\nWith honey."
+    assert home.conflicts() == []
+
+
+def test_changes_to_the_same_lines_are_two_notes_and_a_flag(
+    machines: tuple[Memory, Memory], git: Git, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    home, work = machines
+    home.edit("tea", body="Drinks green tea.")
+    work.edit("tea", body="Drinks black tea.")
+    home.sync()
+    monkeypatch.chdir(work.project.root)
+    assert main(["sync"]) == 0
+    said = capsys.readouterr().out
+    assert "user-tea.md was written on two machines" in said
+    assert "the other's is in user-tea-2.md" in said
+    home.sync()
+    check_same(home, work, git)
+    assert home.note("tea").note.body == "Drinks black tea."
+    assert home.note("tea-2").note.body == "Drinks green tea."
+    assert len(home.conflicts()) == 1
+    home.resolve(home.conflicts()[0].entry.id, keep="tea-2")
+    home.sync()
+    work.sync()
+    check_same(home, work, git)
+    assert work.conflicts() == []
+
+
+def test_dates_and_counts_come_together_quietly(machines: tuple[Memory, Memory], git: Git) -> None:
+    home, work = machines
+    for memory, day, count in ((home, "03", 4), (work, "02", 7)):
+        path = memory.project.store / "user-tea.md"
+        text = path.read_text(encoding="utf-8")
+        lines = f"  reinforced: {count}\n  last_reinforced: 2026-07-{day}\n---\n\nDrinks"
+        path.write_text(text.replace("---\n\nDrinks", lines), encoding="utf-8")
+        done = memory.sync()
+    assert done.doubled == []
+    home.sync()
+    check_same(home, work, git)
+    head = home.note("tea").note.head
+    assert (head.reinforced, head.last_reinforced) == (7, "2026-07-03")
+
+
+def test_what_one_removed_and_the_other_changed_stays(
+    machines: tuple[Memory, Memory], git: Git
+) -> None:
+    home, work = machines
+    add(home, "rain")
+    home.sync()
+    work.sync()
+    home.remove("tea")
+    work.edit("tea", body="Drinks black tea.")
+    home.edit("rain", body="Likes the rain.")
+    work.remove("rain")
+    home.sync()
+    said = work.sync().said
+    assert [sentence.split()[0] for sentence in said] == ["user-rain.md", "user-tea.md"]
+    home.sync()
+    check_same(home, work, git)
+    assert home.note("tea").note.body == "Drinks black tea."
+    assert home.note("rain").note.body == "Likes the rain."
+
+
+def test_what_one_removed_stays_removed_where_the_other_only_counted(
+    machines: tuple[Memory, Memory], git: Git
+) -> None:
+    home, work = machines
+    home.remove("tea")
+    path = work.project.store / "user-tea.md"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("---\n\nDr", "  reinforced: 2\n---\n\nDr"), encoding="utf-8")
+    home.sync()
+    assert work.sync().said == []
+    home.sync()
+    check_same(home, work, git)
+    assert home.notes() == []
+
+
+def test_a_renamed_note_takes_the_others_change_along(
+    machines: tuple[Memory, Memory], git: Git
+) -> None:
+    home, work = machines
+    old = home.project.store / "user-tea.md"
+    text = old.read_text(encoding="utf-8").replace("name: tea", "name: hot-drinks")
+    text = text.replace("metadata:\n", "metadata:\n  merged: tea\n")
+    (home.project.store / "user-hot-drinks.md").write_text(text, encoding="utf-8")
+    old.unlink()
+    work.edit("tea", body=work.note("tea").note.body.replace("milk", "honey"))
+    home.sync()
+    assert work.sync().said == []
+    home.sync()
+    check_same(home, work, git)
+    assert [note.file for note in home.notes()] == ["user-hot-drinks.md"]
+    assert "With honey." in home.note("tea").note.body
+
+
+def test_files_beside_the_notes_come_together_as_well(
+    machines: tuple[Memory, Memory], git: Git
+) -> None:
+    home, work = machines
+    for memory, word in ((home, b"green"), (work, b"black")):
+        store = memory.project.store
+        (store / ".inbox").mkdir(exist_ok=True)
+        (store / ".inbox/wish.md").write_bytes(word)
+        (store / "tea.png").write_bytes(b"\xff" + word)
+        with (store / ".gitignore").open("ab") as file:
+            file.write(b"*." + word + b"\n")
+        git(store, "add", "-A")
+        git(store, "commit", "-qm", "by hand")
+        memory.sync()
+    home.sync()
+    check_same(home, work, git)
+    store = home.project.store
+    assert (store / ".inbox/wish.md").read_bytes() == b"black"
+    assert (store / ".inbox/wish-2.md").read_bytes() == b"green"
+    assert (store / "tea-2.png").read_bytes() == b"\xffgreen"
+    lines = (store / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert {"*.green", "*.black"} <= set(lines)
+
+
+def test_what_no_commit_holds_is_not_overwritten(machines: tuple[Memory, Memory], git: Git) -> None:
+    home, work = machines
+    add(home, "key", "Where the key is.")
+    home.sync()
+    held = work.project.store / "user-key.md"
+    held.write_text("token ghp_" + "a1B2" * 9 + "\n", encoding="utf-8")  # on hold
+    with pytest.raises(RepositoryState, match=r"user-key\.md would be overwritten"):
+        work.sync()
+    assert "ghp_" in held.read_text(encoding="utf-8")
+    held.unlink()
+    work.sync()
+    home.sync()
+    check_same(home, work, git)
+
+
+def test_a_link_from_the_other_side_is_refused(machines: tuple[Memory, Memory], git: Git) -> None:
+    home, work = machines
+    (home.project.store / "user-link.md").symlink_to("/etc/passwd")
+    git(home.project.store, "add", "-A")
+    git(home.project.store, "commit", "-qm", "a link")
+    home.sync()
+    with pytest.raises(RepositoryState, match=r"user-link\.md is no file that a store can hold"):
+        work.sync()
+    assert not (work.project.store / "user-link.md").is_symlink()
+    assert work.git_state() == "ready"
