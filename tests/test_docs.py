@@ -270,6 +270,7 @@ def scene(
         return json.loads(capsys.readouterr().out)
 
     found = {"init": ask("init"), "an error": ask("show", "nothing")}
+    found["setup"] = ask("setup", "opencode", "--dry-run")
     found |= {"list": ask("list"), "show": ask("show", "prefers-pnpm"), "add": ask(*ADD)}
     assert set(ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")) == set(ADDED)
     assert set(ask("confirm", "tabs-in-go")) == set(ADDED)

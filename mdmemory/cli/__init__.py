@@ -20,6 +20,7 @@ from mdmemory.version import VERSION
 # name, module of this package, what it does
 COMMANDS = (
     ("init", "setup", "create a store in a project; --opencode connects OpenCode"),
+    ("setup", "assistants", "connect your assistants, for all projects"),
     ("status", "upkeep", "show the store, what is due, and where text is sent"),
     ("doctor", "upkeep", "find problems, and say how to fix them"),
     ("demo", "demo", "try it all in a temporary folder"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -132,7 +133,7 @@ def _remove(asked: Namespace, root: Path) -> int:
     if not root.is_dir():
         raise NotFound(f"No such folder: {root}.", "Name the project's folder.")
     project = Memory.open(root, store=asked.store).project
-    said = _unwire(project, personal=asked.user) + git_hooks.remove(project)
+    said = _unwire(project, is_personal=asked.user) + git_hooks.remove(project)
     said += [f"The notes stay in {project.store}."] if said else ["Nothing to remove."]
     if asked.json:
         emit({
@@ -169,28 +170,31 @@ def _store_of(root: Path) -> Path | None:
     return project.store if project and project.root == root else None
 
 
-def _unwire(project: Project, *, personal: bool) -> list[str]:
+def _unwire(project: Project, *, is_personal: bool) -> list[str]:
     """Remove all that we wrote for OpenCode; return messages."""
-    from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode import personal, wiring
     from mdmemory.hosts.opencode.places import Place
 
-    folder = person.opencode_folder() if personal else None
-    place = Place(project.root, project.store, folder)
-    return wiring.remove(place, record=project.prepare_private())
+    if is_personal:
+        return personal.remove(os.environ)
+    return wiring.remove(Place(project.root, project.store), record=project.prepare_private())
 
 
 def _install(asked: Namespace, root: Path, store: Path, record: Path) -> list[str]:
     from mdmemory.hosts import git_hooks
-    from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode import personal, wiring
     from mdmemory.hosts.opencode.files import Wanted
     from mdmemory.hosts.opencode.places import Place
 
-    personal = Place(root, store, person.opencode_folder())
-    place = personal if asked.user else Place(root, store)
+    if asked.user:
+        return personal.install(
+            os.environ, store=store, mcp=asked.mcp, no_npm=asked.no_npm, dry_run=asked.dry_run
+        )
     wanted = Wanted(assets.read("protocol/PROTOCOL.md"), git_hooks.command())
+    place = Place(root, store)
     said = wiring.install(place, wanted, record=record, mcp=asked.mcp, dry_run=asked.dry_run)
     if asked.no_npm and not asked.mcp and not asked.dry_run:
-        said += wiring.spare_npm(personal)
+        said += wiring.spare_npm(personal.place(os.environ))
     return said
 
 

@@ -51,7 +51,7 @@ def test_the_plugin_is_small_and_imports_nothing() -> None:
     text = plugin(ODD)
     assert f"= {json.dumps(ODD)}\n" in text
     lines = text.splitlines()
-    assert len(lines) < 250
+    assert len(lines) < 300
     assert max(map(len, lines)) <= 130
     imports = [line for line in lines if line.startswith("import ")]
     assert all("import type" in line or '"node:' in line for line in imports)
@@ -67,12 +67,16 @@ with open(os.environ["RECORD"], "a") as record:
         asked = json.loads(line)
         print(asked["method"], json.dumps(asked["params"]), file=record, flush=True)
         result = {}
+        if how == "gone":
+            os._exit(0)
         if asked["method"] == "hello":
             tool = {"name": "t", "description": "d", "parameters": {"properties": {}}}
             result = {"hooks": ["message", "system", "compacting", "idle"], "tools": [tool]}
+            result["instructions"] = ["/me/MEMORY.md"]
         if asked["method"] == "message":
             shown = {"message": "Remembered: x", "variant": "success"}
             result = {"parts": ["one", "two"], "toast": shown}
+            result["instructions"] = ["/me/MEMORY.md", "/app/MEMORY.md"]
         if how == "die" and asked["method"] != "hello":
             os._exit(1)
         if how == "hang" and asked["method"] == "system":
@@ -85,7 +89,7 @@ with open(os.environ["RECORD"], "a") as record:
     print("end", file=record, flush=True)
 """
 DRIVER = """
-import plugin from "./mdmemory.mjs"
+import plugin from "./MODULE"
 const directory = process.env.PLACE
 const hooks = await plugin.server({ directory, worktree: directory })
 const parts = [{ id: "prt_b", type: "text", text: "hello" }, { id: "prt_a", type: "file" }]
@@ -111,6 +115,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = plugin(command, ["../notes/MEMORY.md", "/own/MEMORY.md"])
     assert compile_plugin(folder, text, "--noEmit", "false") == ""
     (folder / "mdmemory.js").rename(folder / "mdmemory.mjs")
+    module = (folder / "mdmemory.mjs").read_text(encoding="utf-8")
+    assert "PERSONAL = false" in module
+    personal = module.replace("PERSONAL = false", "PERSONAL = true")
+    (folder / "personal.mjs").write_text(personal, encoding="utf-8")
     return folder
 
 
@@ -129,11 +137,12 @@ Drive = Callable[..., Driven]
 def drive(compiled: Path, tmp_path: Path) -> Drive:
     """Runs `script` against the plugin, whose bridge misbehaves as `how` says."""
 
-    def run(how: str, script: str, **more: str) -> Driven:
+    def run(how: str, script: str, module: str = "mdmemory.mjs", **more: str) -> Driven:
         for name in (".mdmemory", "below"):
-            (tmp_path / name).mkdir()
+            (tmp_path / name).mkdir(exist_ok=True)
         driver = compiled / f"{tmp_path.name}.mjs"
-        driver.write_text(DRIVER.replace("// HERE", script), encoding="utf-8")
+        text = DRIVER.replace("// HERE", script).replace("MODULE", module)
+        driver.write_text(text, encoding="utf-8")
         record, log = tmp_path / "record", tmp_path / ".mdmemory/bridge.log"
         known = {"HOW": how, "RECORD": str(record), "PLACE": str(tmp_path / "below")}
         done = subprocess.run(
@@ -234,3 +243,72 @@ def test_of_two_plugins_for_a_folder_the_newer_one_speaks(drive: Drive) -> None:
     assert len(out["parts"]) == 2
     assert (record.count("start"), record.count("end")) == (2, 2)
     assert log == ""
+
+
+# --- for all projects of a person ----------------------------------------------------------------
+
+CONFIG_HOOK = "out.config = {}; await hooks.config?.(out.config);"
+PERSONAL = "personal.mjs"
+
+
+def test_the_index_of_a_store_that_a_message_made_is_read_from_the_next_request_on(
+    drive: Drive, compiled: Path
+) -> None:
+    script = f"{CONFIG_HOOK} out.first = [...out.config.instructions]; await message();"
+    out, _, _ = drive("well", f"{script} await message(); await hooks.dispose()", PERSONAL)
+    static = [str(compiled.parent / "notes/MEMORY.md"), "/own/MEMORY.md"]
+    assert out["first"] == [*static, "/me/MEMORY.md"]
+    assert out["config"]["instructions"] == [*static, "/me/MEMORY.md", "/app/MEMORY.md"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (".opencode/plugin/mdmemory.ts", ""),
+        ("below/.opencode/plugins/mdmemory.ts", ""),
+        (".opencode/opencode.json", "// mdmemory: 0.1.0 0123456789abcdef\n{}"),
+    ],
+)
+def test_where_a_project_has_its_own_the_persons_returns_no_hooks(
+    drive: Drive, tmp_path: Path, file: str, text: str
+) -> None:
+    (tmp_path / file).parent.mkdir(parents=True)
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    script = "out.here = await plugin.server({ directory, worktree: dirname(directory) })"
+    script = f"const {{ dirname }} = await import('node:path'); {script};"
+    script += "await out.here.dispose?.(); await hooks.dispose?.()"
+    out, record, log = drive("well", script, PERSONAL)
+    assert (out["here"], record.count("start"), log) == ({}, 1 - file.startswith("below"), "")
+    own = drive("well", script)
+    assert "tool" in own.out["here"], "the project's own goes on"
+
+
+def test_a_configuration_of_somebody_else_is_no_wiring_of_ours(
+    drive: Drive, tmp_path: Path
+) -> None:
+    other = tmp_path / "below/.opencode/opencode.json"
+    other.parent.mkdir(parents=True)
+    other.write_text("{}", encoding="utf-8")
+    assert drive("well", "await hooks.dispose()", PERSONAL).out["tools"] == ["t"]
+
+
+@pytest.mark.parametrize("way", ["gone", "no launcher", "switched off"])
+def test_where_the_program_is_gone_the_persons_plugin_is_silent(
+    drive: Drive, compiled: Path, way: str
+) -> None:
+    module = PERSONAL
+    if way == "no launcher":
+        text = (compiled / PERSONAL).read_text(encoding="utf-8")
+        module = "missing.mjs"
+        (compiled / module).write_text(text.replace(sys.executable, "/gone/launch"), "utf-8")
+    more = {"MDMEMORY_DISABLE": "1"} if way == "switched off" else {}
+    out, record, log = drive("gone", "", module, **more)
+    assert (out["hooks"], log) == ([], "")
+    assert record.count("start") <= 1
+
+
+def test_one_protocol_is_told_where_0_1_0_listed_a_projects(drive: Drive) -> None:
+    script = "out.config = { instructions: ['.opencode/memory/PROTOCOL.md'] };"
+    script += "await hooks.config(out.config); await hooks.dispose()"
+    out, _, _ = drive("well", script, PERSONAL)
+    assert out["config"]["instructions"] == [".opencode/memory/PROTOCOL.md", "/me/MEMORY.md"]

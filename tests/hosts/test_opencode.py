@@ -213,7 +213,8 @@ def test_the_persons_own_wiring_does_not_touch_the_project(
     assert said[0].startswith(f"Installed in {folder}: memory/PROTOCOL.md, ")
     assert (folder / "opencode.jsonc").read_text(encoding="utf-8") == "{}"
     if not mcp:
-        assert instructions(where) == [str(each) for each in where.wanted]
+        assert instructions(where) == [str(where.protocol)], "the bridge names the indexes"
+        assert not (folder / "package.json").exists()
     assert snapshot(project) == before
     assert wiring.install(where, WANTED, record=project.parent, mcp=mcp) == []
     store.mkdir(parents=True)

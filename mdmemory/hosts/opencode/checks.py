@@ -65,7 +65,8 @@ def reading(place: Place, personal: Path | None = None) -> list[str]:
 
     A plugin in the `personal` folder makes OpenCode read the index of every store.
     """
-    is_wired_here = (place.folder / PLUGIN).is_file()
+    personal = place.config_folder or personal
+    is_wired_here = place.config_folder is None and (place.folder / PLUGIN).is_file()
     if personal and not is_wired_here and "INSTRUCTIONS" in _constants(personal / PLUGIN):
         return []
     try:

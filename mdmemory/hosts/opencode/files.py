@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,11 +43,15 @@ class Wanted:
     command: Sequence[str]
 
 
-def plugin(command: Sequence[str], instructions: Sequence[str] = ()) -> str:
+def plugin(
+    command: Sequence[str], instructions: Sequence[str] = (), *, personal: bool = False
+) -> str:
     """The plugin's source. It starts mdmemory by `command`, and has OpenCode read `instructions`,
-    which are absolute or relative to the plugin's folder."""
+    which are absolute or relative to the plugin's folder. A `personal` one is there for all
+    projects, and leaves those to their own that have one."""
     source = assets.read("templates/opencode/plugin/mdmemory.ts")
     source = source.replace("__MDMEMORY_COMMAND__", json.dumps([*command]))
+    source = source.replace("__MDMEMORY_PERSONAL__", json.dumps(personal))
     return source.replace("__MDMEMORY_INSTRUCTIONS__", json.dumps([*instructions]))
 
 
@@ -100,7 +104,10 @@ def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
         command = () if others else wanted.command
         texts[CONFIGURATION] = configurations.new([*map(from_home, place.wanted)], command)
     else:
-        texts[PLUGIN] = plugin(wanted.command, [_from_plugin(place, each) for each in place.wanted])
+        # for all projects: the bridge names the index of each
+        read = place.wanted[:1] if place.config_folder else place.wanted
+        named = [_from_plugin(place, each) for each in read]
+        texts[PLUGIN] = plugin(wanted.command, named, personal=place.config_folder is not None)
     return texts | {name: assets.read(f"templates/opencode/{name}") for name in _TEMPLATES}
 
 
@@ -139,8 +146,14 @@ def _left(place: Place, name: str, command: Sequence[str]) -> list[str]:
     return [f"Left {shown} as it is: it is yours. Add this to it: {snippet}"] if snippet else []
 
 
-def remove(place: Place, names: Sequence[str]) -> list[str]:
-    """Take back the files of the table that nobody edited; sentences on it."""
+def remove(
+    place: Place, names: Sequence[str], made: Collection[Path] | None = None, *,
+    dry_run: bool = False,
+) -> list[str]:  # fmt: skip
+    """Take back the files of the table that nobody edited; sentences on it.
+
+    Folders that are empty then go too: only those in `made`, where it is known which we made.
+    """
     gone, left = [], []
     for name in names:
         path = place.folder / name
@@ -148,10 +161,11 @@ def remove(place: Place, names: Sequence[str]) -> list[str]:
             continue
         present = read_regular(path)
         if is_unedited(present):
-            drop(path, place)
             gone.append(name)
         elif name != CONFIGURATION or version_of(present):
             left.append(place.name(path))
+    for name in () if dry_run else gone:
+        drop(place.folder / name, place, made)
     sentences = [f"Removed from {place.shown_folder}: {', '.join(gone)}."] if gone else []
     return sentences + [f"Left {name} where it is: it was edited." for name in left]
 

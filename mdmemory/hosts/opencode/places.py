@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +24,13 @@ IN_CONFIG_FOLDER = ("opencode.jsonc", "opencode.json")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A project with its store; with `config_folder` the person's own configuration is wired."""
+    """A project with its store; with `config_folder` the person's own configuration is wired, and
+    `folders_record` is the file that names the folders made there."""
 
     project: Path
     store: Path
     config_folder: Path | None = None
+    folders_record: Path | None = None
 
     @property
     def root(self) -> Path:
@@ -100,11 +103,12 @@ def write(path: Path, data: bytes) -> None:
     write_atomic(path, data, mode=mode)
 
 
-def drop(path: Path, place: Place) -> None:
-    """Remove a file and its empty folders, but never the root of the place."""
+def drop(path: Path, place: Place, made: Collection[Path] | None = None) -> None:
+    """Remove a file and its empty folders: those in `made`, else all below the place's root."""
     path.unlink()
     for folder in path.parents:
-        if folder == place.root or any(folder.iterdir()):
+        stays = folder == place.root if made is None else folder not in made
+        if stays or any(folder.iterdir()):
             return
         folder.rmdir()
 

@@ -7,6 +7,7 @@ folder. What a person wrote or edited stays; everything is checked before the fi
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from mdmemory.files import read_regular
@@ -16,6 +17,7 @@ from mdmemory.hosts.opencode.places import Place, write
 
 # What 0.1.0 made in a person's configuration, so that it can be taken back without a husk.
 RECORD = "wiring.json"
+DRY_RUN = "A dry run writes nothing. Without it:"
 
 
 def install(
@@ -25,8 +27,9 @@ def install(
 
     `record` is the folder in which 0.1.0 kept what it made. With `mcp` a configuration of ours
     with an MCP server stands in place of the plugin: never both, because a tool that is there
-    twice confuses models. Entries of 0.1.0 are taken out of the person's configuration. Raises
-    MdmemoryError for a configuration that is not valid, and for links.
+    twice confuses models. Entries of 0.1.0 are taken out of the person's configuration. Nothing
+    keeps npm from a folder that is the person's. Raises MdmemoryError for a configuration that is
+    not valid, and for links.
     """
     files.refuse_links(place)
     withdrawal = configurations.withdraw(place, _made(record / RECORD))
@@ -34,10 +37,12 @@ def install(
     sentences = withdrawal.sentences + files.install(
         place, wanted, writes, mcp=mcp, gone=withdrawal.gone
     )
-    sentences += [] if mcp else files.spare_npm(place, writes)
+    if not mcp and place.config_folder is None:
+        sentences += files.spare_npm(place, writes)
     if dry_run:
-        return ["A dry run writes nothing. Without it:", *sentences] if sentences else []
+        return [DRY_RUN, *sentences] if sentences else []
     _apply(withdrawal, record)
+    _remember_folders(place, [path for path, _ in writes])
     for path, data in writes:
         write(path, data)
     if mcp:
@@ -45,7 +50,7 @@ def install(
     return sentences + files.remove(place, [PLUGIN if mcp else CONFIGURATION])
 
 
-def remove(place: Place, *, record: Path) -> list[str]:
+def remove(place: Place, *, record: Path, dry_run: bool = False) -> list[str]:
     """Take back what `install` or 0.1.0 did; sentences on it, [] when nothing of ours is there.
 
     Only what is as we write it goes. Raises MdmemoryError as `install` does, before anything is
@@ -53,9 +58,16 @@ def remove(place: Place, *, record: Path) -> list[str]:
     """
     files.refuse_links(place)
     withdrawal = configurations.withdraw(place, _made(record / RECORD))
-    _apply(withdrawal, record)
-    files.let_npm(place)
-    return withdrawal.sentences + files.remove(place, files.NAMES) + checks.still_listed(place)
+    if not dry_run:
+        _apply(withdrawal, record)
+        files.let_npm(place)
+    made = _made_folders(place)
+    sentences = withdrawal.sentences + files.remove(place, files.NAMES, made, dry_run=dry_run)
+    if dry_run:
+        return [DRY_RUN, *sentences] if sentences else []
+    if place.folders_record:
+        place.folders_record.unlink(missing_ok=True)
+    return sentences + checks.still_listed(place)
 
 
 def is_used(place: Place) -> bool:
@@ -87,3 +99,24 @@ def _made(path: Path) -> dict[str, list[str]]:
     except ValueError:
         return {}
     return record if isinstance(record, dict) else {}
+
+
+def _remember_folders(place: Place, paths: Sequence[Path]) -> None:
+    """Record the folders that are about to be made, so that `remove` leaves an older empty one."""
+    missing = {folder for path in paths for folder in path.parents if not folder.exists()}
+    if place.folders_record is None or not missing:
+        return
+    made = sorted(map(str, missing.union(_made_folders(place) or ())))
+    write(place.folders_record, (json.dumps(made, indent=2) + "\n").encode())
+
+
+def _made_folders(place: Place) -> frozenset[Path] | None:
+    """The recorded folders; None where there is no record."""
+    path = place.folders_record
+    try:
+        record = json.loads(read_regular(path)) if path and path.is_file() else None
+    except ValueError:
+        return None
+    if not isinstance(record, list) or not all(isinstance(each, str) for each in record):
+        return None
+    return frozenset(map(Path, record))

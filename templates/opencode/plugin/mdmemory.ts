@@ -1,7 +1,7 @@
 // Hands OpenCode's hooks to `mdmemory bridge`, its one child process, and the answers back. No rule
 // stands here. Whatever fails, the session goes on; .mdmemory/bridge.log says why.
 import { spawn, type ChildProcess } from "node:child_process"
-import { closeSync, constants, lstatSync, mkdirSync, openSync, writeSync } from "node:fs"
+import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -9,6 +9,7 @@ import type { Hooks, Plugin, PluginModule, ToolDefinition } from "@opencode-ai/p
 
 const COMMAND: string[] = __MDMEMORY_COMMAND__
 const INSTRUCTIONS: string[] = __MDMEMORY_INSTRUCTIONS__ // from this file's folder
+const PERSONAL: boolean = __MDMEMORY_PERSONAL__ // for all of a person's projects: a project's own goes first
 const PROTOCOL = 1
 const RESTARTS = 3
 // Milliseconds. A hook that has none of its own is a moment's work.
@@ -24,7 +25,8 @@ class Bridge {
   private starts = 0
   private next = 1
   private late = 0 // when a request first went without its answer, 0: none has
-  private ended = false
+  private answered = false
+  ended = false // for good
   private readonly waiting = new Map<number, (answer: Answer) => void>()
 
   constructor(private readonly directory: string) {}
@@ -79,8 +81,15 @@ class Bridge {
       stdio: ["pipe", "pipe", "ignore"],
       detached: true,
     })
-    child.on("error", (problem) => this.lost(child, problem.message))
-    child.on("exit", (code, signal) => this.lost(child, `it ended (${signal ?? code})`))
+    // A launcher that is gone, or whose program is: nothing is there to be logged or started again.
+    child.on("error", (problem: NodeJS.ErrnoException) => {
+      this.ended ||= PERSONAL && problem.code === "ENOENT"
+      this.lost(child, problem.message)
+    })
+    child.on("exit", (code, signal) => {
+      this.ended ||= code === 0 && !this.answered
+      this.lost(child, `it ended (${signal ?? code})`)
+    })
     child.stdin.on("error", () => {})
     let rest = ""
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -97,6 +106,7 @@ class Bridge {
     try {
       const answer = JSON.parse(line)
       this.late = 0
+      this.answered = true
       this.waiting.get(answer.id)?.(answer)
       this.waiting.delete(answer.id)
     } catch (problem) {
@@ -140,14 +150,43 @@ const EVENTS: Record<string, string> = {
   "message.updated": "answered",
 }
 
-/** Has OpenCode read our files, and the index of the store that the bridge found. */
-const reading = (found: string[] = []): Hooks["config"] => async (config) => {
-  const files = INSTRUCTIONS.map((name) => resolve(fileURLToPath(import.meta.url), "..", name))
-  config.instructions = [...(config.instructions ?? []), ...files, ...found]
+/** Has OpenCode read our files and the indexes that the bridge names. It looks into the list before each request. */
+class Reading {
+  private named: string[] = []
+  private listed: string[] = []
+
+  readonly config: Hooks["config"] = async (config) => {
+    const before = config.instructions ?? []
+    // 0.1.0 listed a project's protocol there, and one is enough
+    const isTold = PERSONAL && before.some((name) => name.endsWith("memory/PROTOCOL.md"))
+    const files = isTold ? [] : INSTRUCTIONS.map((name) => resolve(fileURLToPath(import.meta.url), "..", name))
+    config.instructions = this.listed = [...before, ...files, ...this.named]
+  }
+
+  add(files: string[] = []): void {
+    this.named.push(...files.filter((file) => !this.named.includes(file)))
+    this.listed.push(...files.filter((file) => !this.listed.includes(file)))
+  }
 }
 
-const server: Plugin = async ({ directory, client }) => {
-  if (process.env.MDMEMORY_DISABLE) return { config: reading() }
+/** Whether a project brings our plugin or server itself. OpenCode looks for both as far up. */
+function isWired(directory: string, worktree: string): boolean {
+  const isOurs = (file: string) => existsSync(file) && readFileSync(file, "utf8").startsWith("// mdmemory: ")
+  for (let folder = directory; ; folder = dirname(folder)) {
+    const [plugin, plugins, server] = ["plugin/mdmemory.ts", "plugins/mdmemory.ts", "opencode.json"].map((name) =>
+      join(folder, ".opencode", name),
+    )
+    if (existsSync(plugin!) || existsSync(plugins!) || isOurs(server!)) return true
+    if (folder === worktree || folder === dirname(folder)) return false
+  }
+}
+
+const server: Plugin = async ({ directory, worktree, client }) => {
+  const isAlone = process.env.OPENCODE_DISABLE_PROJECT_CONFIG // then no project's plugin is loaded
+  const isLeft = process.env.MDMEMORY_DISABLE || (!isAlone && isWired(directory, worktree))
+  if (PERSONAL && isLeft) return {}
+  const reading = new Reading()
+  if (process.env.MDMEMORY_DISABLE) return { config: reading.config }
   const bridge = new Bridge(directory)
   // One for a folder, the newest, though the plugin may be there for the project and the person.
   const here = Symbol.for(`mdmemory ${directory}`)
@@ -156,6 +195,8 @@ const server: Plugin = async ({ directory, client }) => {
   shared[here] = bridge
   const { result: hello, error } = await bridge.ask("hello", { protocol: PROTOCOL, directory }, PATIENCE.hello)
   if (error) await bridge.end()
+  if (PERSONAL && (error || bridge.ended)) return {}
+  reading.add(hello?.instructions)
   const heard: string[] | undefined = hello?.hooks // without it all is handed on
   const ask = async (method: string, params: Values, patience?: number): Promise<Values> =>
     !heard || heard.includes(method) ? ((await bridge.ask(method, params, patience)).result ?? {}) : {}
@@ -190,12 +231,13 @@ const server: Plugin = async ({ directory, client }) => {
   }
 
   const hooks: Hooks = {
-    config: reading(hello?.instructions),
+    config: reading.config,
     tool,
     "chat.message": safe(async ({ sessionID }, { message, parts }) => {
       const said = parts.filter((part) => part.type === "text")
       const answer = await ask("message", { session: sessionID, message: message.id, parts: said }, PATIENCE.message)
       show(answer.toast)
+      reading.add(answer.instructions) // a first fact may have made a store
       for (const text of answer.parts ?? []) {
         // Parts are put in the order of their ids: a longer one comes right behind its beginning.
         const last = parts.reduce((id, part) => (part.id > id ? part.id : id), "prt_")

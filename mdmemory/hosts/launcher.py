@@ -1,0 +1,118 @@
+"""The launcher: a script by which the clients of a person start mdmemory.
+
+What is written into a client's configuration names it, and so stays the same when mdmemory is
+updated or moved. It ends at once, silently and with 0, where the program is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import is_inside, read_regular, write_atomic, writing
+
+NAME = "launch"
+_CACHE = "archive-v0"  # where uv keeps what `uvx` runs
+_LONGEST = 4096  # bytes of a script that pip or uv writes
+_TEXT = """\
+#!/bin/sh
+# mdmemory: clients of your assistants start it by this file. `mdmemory setup` writes it anew.
+program={program}
+[ -x "$program" ] || exit 0
+IFS= read -r line <"$program"
+interpreter=${{line#??}}
+interpreter=${{interpreter%% *}}
+[ -x "$interpreter" ] || exit 0
+exec "$program" "$@"
+"""
+
+
+def place(environment: Mapping[str, str] | None = None) -> Path:
+    """Where the launcher lies: beside the person's settings."""
+    return person.places(environment).personal_settings.with_name(NAME)
+
+
+def text(program: Path) -> bytes:
+    """The launcher of the script `program`."""
+    return _TEXT.format(program=shlex.quote(str(program))).encode()
+
+
+def program(environment: Mapping[str, str]) -> Path:
+    """The script that starts this mdmemory.
+
+    The `mdmemory` on the PATH where it belongs to this installation: that path outlives an update.
+    Else the script beside the running Python. Raises MdmemoryError where there is none.
+    """
+    beside = Path(sys.executable).with_name("mdmemory")
+    known = shutil.which("mdmemory", path=environment.get("PATH", ""))
+    if known and os.path.isabs(known) and _is_same(Path(known), beside):
+        return Path(known)
+    if not os.access(beside, os.X_OK):
+        raise MdmemoryError(
+            f"There is no program {beside} that a client could start.",
+            "Install mdmemory, for instance with `pipx install mdmemory`, and run this again.",
+        )
+    return beside
+
+
+def install(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+    """Write the launcher where it is missing or starts another program; sentences on it.
+
+    Raises MdmemoryError where the file there is somebody else's.
+    """
+    path, script = place(environment), program(environment)
+    present = _present(path)
+    if present == text(script):
+        return []
+    if os.path.lexists(path) and not _is_ours(present):
+        raise MdmemoryError(f"{path} is not a file of mdmemory.", "Move it out of the way.")
+    if not dry_run:
+        with writing(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, text(script), mode=0o755)
+    sentences = [f"Wrote {path}, which starts {script}."]
+    if _CACHE in script.parts:
+        sentences.append(
+            "That program lies in a cache, which may be emptied: install mdmemory, for instance "
+            "with `uv tool install mdmemory`, and run this again."
+        )
+    return sentences
+
+
+def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+    """Remove the launcher; sentences, or [] where there is none of ours."""
+    path = place(environment)
+    if not _is_ours(_present(path)):
+        return []
+    if not dry_run:
+        path.unlink()
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
+    return [f"Removed {path}."]
+
+
+def _present(path: Path) -> bytes:
+    """The bytes of the file at `path`; none where there is no regular file."""
+    return read_regular(path) if path.is_file() and not path.is_symlink() else b""
+
+
+def _is_ours(data: bytes) -> bool:
+    before, _, after = text(Path("?")).partition(b"'?'")
+    return data.startswith(before) and data.endswith(after)
+
+
+def _is_same(known: Path, beside: Path) -> bool:
+    """Whether the script `known` starts the Python that runs now."""
+    if is_inside(known, beside.parent):
+        return True
+    try:
+        first = read_regular(os.path.realpath(known), _LONGEST).partition(b"\n")[0]
+    except MdmemoryError:
+        return False
+    return first == b"#!" + os.fsencode(sys.executable)

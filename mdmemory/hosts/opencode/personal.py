@@ -1,0 +1,79 @@
+"""OpenCode once per person: a plugin in the person's own configuration folder, for all projects.
+
+What is written names no version of mdmemory and no store: the launcher finds the one, the bridge
+the other. A configuration of the person's is never written, and nothing keeps npm from the folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from mdmemory import assets
+from mdmemory.config import person
+from mdmemory.config.table import DEFAULT_STORE
+from mdmemory.hosts import launcher
+from mdmemory.hosts.opencode import files, wiring
+from mdmemory.hosts.opencode.files import Wanted
+from mdmemory.hosts.opencode.places import Place
+from mdmemory.store.project import PRIVATE
+
+_FOLDERS = "opencode-folders.json"
+
+
+def place(environment: Mapping[str, str], store: Path | None = None) -> Place:
+    """The person's configuration folder of OpenCode, with their own store."""
+    root = person.places(environment).personal_root
+    return Place(
+        root,
+        store or root / DEFAULT_STORE,
+        person.opencode_folder(environment),
+        person.state_folder(environment) / _FOLDERS,
+    )
+
+
+def is_installed(environment: Mapping[str, str]) -> bool:
+    """Whether the person has OpenCode: on the PATH, or a folder of its configuration."""
+    found = shutil.which("opencode", path=environment.get("PATH", ""))
+    return found is not None or person.opencode_folder(environment).is_dir()
+
+
+def install(
+    environment: Mapping[str, str], *, store: Path | None = None, mcp: bool = False,
+    no_npm: bool = False, dry_run: bool = False,
+) -> list[str]:  # fmt: skip
+    """Install what is missing or outdated; sentences, [] when all is in place.
+
+    With `mcp` an MCP server that reads the index of `store` stands in place of the plugin. Only
+    with `no_npm` npm is kept from the folder. Raises MdmemoryError where a file of ours would be
+    written through a link or over another's.
+    """
+    where = place(environment, store)
+    files.refuse_links(where)
+    wanted = Wanted(assets.read("protocol/PROTOCOL.md"), [str(launcher.place(environment))])
+    started = launcher.install(environment, dry_run=True)
+    wired = wiring.install(where, wanted, record=where.project / PRIVATE, mcp=mcp, dry_run=dry_run)
+    if not dry_run:
+        launcher.install(environment)
+    elif started and not wired:
+        wired = [wiring.DRY_RUN]
+    sentences = [*wired, *started]
+    if no_npm and not mcp and not dry_run:
+        sentences += wiring.spare_npm(where)
+    elif sentences and not mcp and not files.is_spared(where):
+        sentences.append(
+            f"At its next start OpenCode runs `npm install` in {where.folder}, as for every "
+            "plugin: some 20 s once, with a network."
+        )
+    return sentences
+
+
+def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+    """Take out exactly what `install` put in; sentences, [] when nothing of ours is there."""
+    where = place(environment)
+    wired = wiring.remove(where, record=where.project / PRIVATE, dry_run=True)
+    gone = launcher.remove(environment, dry_run=dry_run)
+    if not dry_run:
+        wired = wiring.remove(where, record=where.project / PRIVATE)
+    return wired + gone

@@ -1,0 +1,219 @@
+"""`mdmemory setup` connects a person's clients once, and takes out exactly what it put in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+
+from mdmemory.cli import main
+from mdmemory.hosts import launcher
+from mdmemory.hosts.opencode.files import constants
+
+Say = Callable[..., tuple[int, str]]
+PLUGIN = ".config/opencode/plugin/mdmemory.ts"
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str], empty_home: Path) -> Say:
+    def run(*words: str) -> tuple[int, str]:
+        code = main(["setup", *words])
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    return run
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """All files with their bytes, and all folders; without the folder of our logs."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+        if ".local" not in path.relative_to(folder).parts
+    }
+
+
+@pytest.fixture
+def lived_in(empty_home: Path) -> Path:
+    """A home with a configuration, another plugin, a command and an empty folder."""
+    folder = empty_home / ".config/opencode"
+    for name, text in {
+        "opencode.json": '{\n  // mine\n  "model": "a/b",\n}\n',
+        "plugin/other.ts": "export default async () => ({})\n",
+        "command/mine.md": "Do it.\n",
+        "AGENTS.md": "Be brief.\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "skills").mkdir()
+    return empty_home
+
+
+def test_what_was_put_in_is_taken_out_byte_for_byte(lived_in: Path, say: Say) -> None:
+    before = tree(lived_in)
+    assert say("opencode")[0] == 0
+    added = tree(lived_in).keys() - before.keys()
+    assert PLUGIN in added
+    assert {path: tree(lived_in)[path] for path in before} == before, "nothing of theirs changed"
+    code, said = say("--remove")
+    assert (code, "Removed from" in said) == (0, True), said
+    assert tree(lived_in) == before
+    assert say("--remove") == (0, "Nothing to remove.\n")
+
+
+def test_a_home_without_a_configuration_is_empty_again(empty_home: Path, say: Say) -> None:
+    before = tree(empty_home)
+    assert say("opencode")[0] == 0
+    assert say("opencode", "--remove")[0] == 0
+    assert tree(empty_home) == before
+
+
+def test_a_second_time_changes_nothing(lived_in: Path, say: Say) -> None:
+    assert say()[0] == 0
+    before = tree(lived_in)
+    assert say() == (0, "All is in place; nothing changed.\n")
+    assert tree(lived_in) == before
+
+
+def test_a_dry_run_writes_nothing(lived_in: Path, say: Say) -> None:
+    before = tree(lived_in)
+    code, said = say("opencode", "--dry-run")
+    assert (code, "plugin/mdmemory.ts" in said) == (0, True), said
+    assert tree(lived_in) == before
+    say("opencode")
+    before = tree(lived_in)
+    assert "Removed from" in say("--remove", "--dry-run")[1]
+    assert tree(lived_in) == before
+
+
+def test_nothing_is_seeded_that_would_keep_npm_from_the_persons_folder(
+    empty_home: Path, say: Say
+) -> None:
+    assert "npm install" in say("opencode")[1]
+    names = {path.name for path in (empty_home / ".config/opencode").iterdir()}
+    assert names == {"plugin", "memory", "command", "skills"}
+
+
+def test_what_is_written_names_no_version_of_the_program(empty_home: Path, say: Say) -> None:
+    say("opencode")
+    words = constants((empty_home / PLUGIN).read_text(encoding="utf-8"))
+    assert words == {
+        "COMMAND": [str(empty_home / ".config/mdmemory/launch")],
+        "INSTRUCTIONS": ["../memory/PROTOCOL.md"],
+    }
+
+
+def test_what_a_person_edited_stays(lived_in: Path, say: Say) -> None:
+    say("opencode")
+    command = lived_in / ".config/opencode/command/remember.md"
+    command.write_text("Mine now.\n", encoding="utf-8")
+    assert "Left command/remember.md" in say("opencode")[1]
+    assert "Left command/remember.md" in say("--remove")[1]
+    assert command.read_text(encoding="utf-8") == "Mine now.\n"
+
+
+def test_without_a_name_the_installed_clients_are_taken(
+    empty_home: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    code, said = say()
+    assert (code, "No client" in said, "`mdmemory setup opencode`" in said) == (1, True, True)
+    assert tree(empty_home) == {}
+    (empty_home / ".config/opencode").mkdir(parents=True)
+    assert say()[0] == 0
+    assert (empty_home / PLUGIN).is_file()
+
+
+def test_an_unknown_client_is_one_sentence(empty_home: Path, say: Say) -> None:
+    code, said = say("opencode", "emacs")
+    assert (code, said) == (
+        2,
+        "mdmemory: There is no client 'emacs' that mdmemory knows. Known: opencode.\n",
+    )
+    assert tree(empty_home) == {}
+
+
+def test_a_script_hears_which_clients_and_what_was_done(empty_home: Path, say: Say) -> None:
+    answer = json.loads(say("opencode", "--json")[1])
+    assert answer["clients"] == ["opencode"]
+    assert any("launch" in sentence for sentence in answer["said"])
+
+
+# --- the launcher --------------------------------------------------------------------------------
+
+
+def start(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [launcher.place(), *words], capture_output=True, text=True, timeout=HUNG, check=False
+    )
+
+
+@pytest.fixture
+def script(empty_home: Path, tmp_path: Path) -> Path:
+    """A launcher of a script that prints its words."""
+    script = tmp_path / "the program's place/mdmemory"
+    script.parent.mkdir()
+    script.write_text(f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:])\n", encoding="utf-8")
+    script.chmod(0o755)
+    launcher.place().parent.mkdir(parents=True)
+    launcher.place().write_bytes(launcher.text(script))
+    launcher.place().chmod(0o755)
+    return script
+
+
+def test_the_launcher_hands_on_its_words(script: Path) -> None:
+    assert start("bridge", "two words").stdout == "['bridge', 'two words']\n"
+
+
+@pytest.mark.parametrize("gone", ["program", "python", "right"])
+def test_where_the_program_is_gone_the_launcher_ends_silently(script: Path, gone: str) -> None:
+    if gone == "program":
+        script.unlink()
+    elif gone == "python":
+        script.write_text("#!/gone/bin/python3 -P\n", encoding="utf-8")
+    else:
+        script.chmod(0o644)
+    done = start("bridge")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_an_update_of_the_program_changes_nothing_for_the_clients(
+    empty_home: Path, tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = Path(sys.executable).with_name("mdmemory")
+    link = tmp_path / "bin/mdmemory"
+    link.parent.mkdir()
+    link.symlink_to(beside)
+    monkeypatch.setenv("PATH", f"{link.parent}{os.pathsep}{os.environ['PATH']}")
+    say("opencode")
+    assert f"program={link}\n" in launcher.place().read_text(encoding="utf-8"), "the stable name"
+    plugin = (empty_home / PLUGIN).read_bytes()
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert str(beside) in say("opencode")[1]
+    assert (empty_home / PLUGIN).read_bytes() == plugin
+
+
+def test_another_program_on_the_path_is_not_started(
+    empty_home: Path, tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "mdmemory"
+    other.write_text("#!/bin/sh\necho stolen\n", encoding="utf-8")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    say("opencode")
+    assert str(other) not in launcher.place().read_text(encoding="utf-8")
+
+
+def test_a_file_of_somebody_else_in_its_place_stays(empty_home: Path, say: Say) -> None:
+    launcher.place().parent.mkdir(parents=True)
+    launcher.place().write_text("#!/bin/sh\necho mine\n", encoding="utf-8")
+    code, said = say("opencode")
+    assert (code, "is not a file of mdmemory" in said) == (1, True), said
+    assert say("--remove") == (0, "Nothing to remove.\n")
+    assert launcher.place().read_text(encoding="utf-8") == "#!/bin/sh\necho mine\n"
