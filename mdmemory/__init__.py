@@ -22,6 +22,7 @@
     observe/                                 from what tools showed to a few lines about it
     prompt/                                  what goes into a prompt, and receipts
     memory                                   the Python interface, which all of the following use
+    layers                                   the person's memory and the project's, read as one
     tools/                                   the tools for assistants: one table for all hosts
     hosts/                                   what all clients share; git's hooks
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from mdmemory.git.lock import Patience as Patience
     from mdmemory.git.log import Logged as Logged
     from mdmemory.git.log import Touched as Touched
+    from mdmemory.layers import Layers as Layers
     from mdmemory.llm.answer import Answer as Answer
     from mdmemory.llm.answer import Model as Model
     from mdmemory.memory import Memory as Memory
@@ -103,6 +105,7 @@ _PUBLIC = {
     "errors": "MdmemoryError",
     "git.lock": "Patience",
     "git.log": "Logged Touched",
+    "layers": "Layers",
     "llm.answer": "Answer Model",
     "memory": "Memory",
     "note.note": "Head Note",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from mdmemory import actions, capture, compact, llm, observe, search, store
     from mdmemory import session as sessions
+    from mdmemory.actions import memory_folder  # noqa: F401 - type of a function
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.listing import Listed
@@ -91,20 +92,21 @@ class Memory:
         automatic: bool = False, patience: Patience | None = None,
     ) -> Memory:  # fmt: skip
         """The store for the folder `path`, or the one that `store` names. Raises NoStore."""
-        places = person.places(environment)
-        project = find(Path(path), store, places)
         return cls(
-            project, holder=holder, clock=clock, tell=tell, automatic=automatic, patience=patience
-        )
+            find(Path(path), store, person.places(environment)), holder=holder, clock=clock,
+            tell=tell, automatic=automatic, patience=patience,
+        )  # fmt: skip
 
     @classmethod
     def init(
         cls, path: str | Path = ".", *, store: str | None = None, own_repo: bool = False,
-        environment: Mapping[str, str] | None = None,
+        home: bool = False, environment: Mapping[str, str] | None = None,
     ) -> tuple[Memory, Setup]:  # fmt: skip
-        """Make the folder `path` a project with a store (again: no change), and open it."""
-        places = person.places(environment)
-        setup = actions.setup.init(Path(path), places, is_secret, store=store, own_repo=own_repo)
+        """Make a store for a project (again: no change): in the memory folder (`home`), or in
+        the project, as part of its repository or with its `own_repo`."""
+        where = Path(path), person.places(environment), is_secret
+        in_project = partial(actions.setup.init, store=store, own_repo=own_repo)
+        setup = (actions.memory_folder.begin if home else in_project)(*where)
         return cls(setup.project), setup
 
     def add(
@@ -189,11 +191,11 @@ class Memory:
         if source == "observations":
             return self.observations().search(query, k=k)
         today, history = self._clock().date(), None if at is None else self._history()
-        asked = self._search(source, meaning)
-        return asked.find(query, k, today, source=source, report=report, at=at, history=history)
+        found = self._search(source, meaning).find
+        return found(query, k, today, source=source, report=report, at=at, history=history)
 
     def freshen(self) -> Updated:
-        """Bring MEMORY.md and the search database up to date with the notes."""
+        """Bring MEMORY.md and the search database up to date."""
         return self._search(meaning=False).update()
 
     def rebuild(self, *, search_only: bool = False, report: Report = lambda *_: None) -> Updated:
@@ -298,8 +300,7 @@ class Memory:
         )
 
     def keep(self, text: str, *, session: str, turn: str) -> Extracted:
-        """Store at once what one message of the user asks to remember; where it asks for nothing,
-        nothing is opened. What cannot be written now goes to an inbox: `kept` names the files."""
+        """Store at once what a message asks to remember; `kept` names what goes to an inbox."""
         return capture.requests.keep_or_put_by(
             self._writer, self.project, text, session, turn, now=self._clock()
         )

@@ -16,6 +16,7 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
 from mdmemory.note.stamps import is_unedited, unstamped
+from mdmemory.store.home import person_root
 from mdmemory.store.project import Project
 from mdmemory.store.trust import Trust
 
@@ -54,7 +55,7 @@ def of_project(project: Project, environment: Mapping[str, str] | None = None) -
 
     For the person's own store it is the file that OpenCode reads for all their projects.
     """
-    if project.root == person.places(environment).personal_root:
+    if project.root == person_root(person.places(environment)):
         return personal(person.opencode_folder(environment) / "memory" / "PROTOCOL.md")
     return text(project.root, trust(environment))
 

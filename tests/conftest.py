@@ -81,6 +81,7 @@ def _clean_environment() -> Iterator[None]:
         for name in list(os.environ):
             if name.startswith(SCRUBBED) or name in ("EDITOR", "VISUAL"):
                 patch.delenv(name)
+        patch.delenv("CI", raising=False)  # there no store is made in the memory folder
         patch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         yield

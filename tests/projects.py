@@ -28,7 +28,7 @@ def begin() -> Begin:
             ("git", "init", "-q", "-b", "main", "--template="),
             ("git", "config", "user.name", "A Person"),
             ("git", "config", "user.email", "person@example.com"),
-            ("mdmemory", "init"),
+            ("mdmemory", "init", "--store", "notes/memory"),
             *commands,
         ):
             if words[0] == "mdmemory":

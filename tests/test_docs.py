@@ -269,7 +269,7 @@ def scene(
         main([*words, "--json"])
         return json.loads(capsys.readouterr().out)
 
-    found = {"init": ask("init"), "an error": ask("show", "nothing")}
+    found = {"init": ask("init", "--store", "notes/memory"), "an error": ask("show", "nothing")}
     found["setup"] = ask("setup", "opencode", "--dry-run")
     found |= {"list": ask("list"), "show": ask("show", "prefers-pnpm"), "add": ask(*ADD)}
     assert set(ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")) == set(ADDED)
@@ -398,7 +398,8 @@ def test_a_hostile_configuration_of_the_repository_runs_nothing(
         git(repository, "config", name, value)
     (repository / ".git/info/attributes").write_text("*.md diff=evil merge=evil\n", "utf-8")
     for words in (
-        ("init",), ADD, ("edit", "tabs-in-go", "--description", "Go uses tabs, always"),
+        ("init", "--store", "notes/memory"), ADD,
+        ("edit", "tabs-in-go", "--description", "Go uses tabs, always"),
         ("extract", "--transcript", "session.json"), ("compact",), ("log",), ("diff",),
         ("history", "tabs-in-go"), ("undo",), ("remove", "tabs-in-go"), ("list",), ("index",),
         ("conflicts",), ("status",), ("session", "list"), ("doctor",), ("init", "--remove"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mdmemory.actions import attributes
@@ -34,18 +34,20 @@ class Setup:
 
     project: Project
     said: list[str] = field(default_factory=list)
+    text: bytes = b""  # of the settings file, where it is new
     commit: str | None = None
     files: list[str] = field(default_factory=list)
 
 
 def init(
     root: Path, places: Places, is_secret: Callable[[str], bool], *,
-    store: str | None = None, own_repo: bool = False,
+    store: str | None = None, own_repo: bool = False, text: bytes = b"", tracked: bool = True,
 ) -> Setup:  # fmt: skip
     """Make `root` a project with a store at `store`, relative to it (default notes/memory).
 
-    Raises before anything is written: BadSetting, NoStore (a link in the way), RepositoryState
-    (detached HEAD, merge under way, ignored store, content filter), Unwritable.
+    A new settings file holds `text`, else the store, and without `tracked` that the index stays
+    out of git. Raises before anything is written: BadSetting, NoStore (a link in the way),
+    RepositoryState (detached HEAD, merge under way, ignored store, content filter), Unwritable.
     """
     root = root.absolute()
     if root.exists() and not root.is_dir():
@@ -59,16 +61,19 @@ def init(
     if own_repo:
         repository = _own_repository(root, inside, repository, said)
     elif repository is None:
-        repository = _new_repository(root, said)
+        repository = new_repository(root, said)
     base = root / inside if own_repo else root
     if repository is not None:
         _require_history(History(repository, base), os.path.relpath(root / inside, base))
     with writing(root / inside):
         (root / inside).mkdir(parents=True, exist_ok=True)
-        if own_repo and not (root / PROJECT_FILE).exists():
-            write_atomic(root / PROJECT_FILE, _project_text(inside))
+    text = text or _project_text(inside, tracked)
+    if own_repo and not (root / PROJECT_FILE).exists():
+        write_atomic(root / PROJECT_FILE, text)
     settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
-    setup = Setup(Project(root, root / inside, settings), said)
+    if not tracked and not (root / PROJECT_FILE).exists():
+        settings = replace(settings, values={**settings.values, "index.tracked": False})
+    setup = Setup(Project(root, root / inside, settings), said, text)
     with _locked(setup.project, repository):
         _fill(setup, base, repository, is_secret)
     open_project(root, places)
@@ -88,7 +93,7 @@ def _advice(folder: Path) -> list[str]:
         return []
     return [
         f"This repository has a remote and other authors: whoever reads it reads {folder}. "
-        "`mdmemory init --own-repo` keeps the notes in a repository of their own."
+        "`mdmemory init --here` keeps the notes in a repository of their own."
     ]
 
 
@@ -112,8 +117,9 @@ def _store_path(root: Path, places: Places, wanted: str | None) -> str:
     return clean
 
 
-def _project_text(inside: str) -> bytes:
-    return f'store = "{inside}"\n'.encode()
+def _project_text(inside: str, tracked: bool) -> bytes:
+    more = "" if tracked else "\n[index]\ntracked = false\n"
+    return f'store = "{inside}"\n{more}'.encode()
 
 
 def _require_no_links(root: Path, inside: str) -> None:
@@ -129,7 +135,8 @@ def _require_no_links(root: Path, inside: str) -> None:
             raise NoStore(f"{part} is a file.", "Move it, or choose another folder with --store.")
 
 
-def _new_repository(folder: Path, said: list[str]) -> repositories.Repository | None:
+def new_repository(folder: Path, said: list[str]) -> repositories.Repository | None:
+    """Make the folder a git repository, or say why it is none."""
     if not repositories.is_installed():
         said.append(
             "git is not installed: notes are written and read, but nothing can be taken back, so "
@@ -149,7 +156,7 @@ def _own_repository(
     """The store as a repository of its own, which the outer one is told, privately, to ignore."""
     if outer is None or inside == ".":
         raise UsageError(
-            f"--own-repo is for a store inside another repository, and {root / inside} is not.",
+            f"--here is for a store inside another repository, and {root / inside} is not.",
             "Run `mdmemory init` without it.",
         )
     folder = root / inside
@@ -158,7 +165,7 @@ def _own_repository(
         if history.holds(inside):
             raise RepositoryState(
                 f"The repository {outer.top} already holds files of {folder}.",
-                "Choose another folder with --store, or go on without --own-repo.",
+                "Choose another folder with --store, or go on without --here.",
             )
         if named := history.holding(inside):
             raise RepositoryState(
@@ -168,8 +175,8 @@ def _own_repository(
             )
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        _new_repository(folder, [])
-    _exclude(outer, [f"/{history.prefix}{name}" for name in (inside, PROJECT_FILE)])
+        new_repository(folder, [])
+    exclude(outer, [f"/{history.prefix}{name}" for name in (inside, PROJECT_FILE)])
     said.append(
         f"The store {folder} is a git repository of its own. {outer.top} ignores it through "
         ".git/info/exclude; all its branches and worktrees share it."
@@ -177,7 +184,8 @@ def _own_repository(
     return repositories.find(folder)
 
 
-def _exclude(repository: repositories.Repository, lines: Sequence[str]) -> None:
+def exclude(repository: repositories.Repository, lines: Sequence[str]) -> None:
+    """Let a repository ignore what these lines say, on this machine alone."""
     path = repository.common_dir / "info" / "exclude"
     with writing(path):
         path.parent.mkdir(exist_ok=True)
@@ -194,7 +202,7 @@ def _require_history(history: History, inside: str) -> None:
         raise RepositoryState(
             f"git ignores {history.folder / inside}, so notes there would be in no commit.",
             f"Take the rule out (`git check-ignore -v {sample}` names it), choose another folder "
-            "with --store, or use --own-repo.",
+            "with --store, or use --here.",
         )
     if name := attributes.filtered(history, [sample]):
         raise RepositoryState(
@@ -254,7 +262,7 @@ def _missing(
     inside = os.path.relpath(project.store, base)
     changes: list[Change] = []
     if base == project.root and not (project.root / PROJECT_FILE).exists():
-        changes.append(Change(PROJECT_FILE, None, _project_text(inside)))
+        changes.append(Change(PROJECT_FILE, None, setup.text))
     here: list[Change] = []
     if history:
         here += _attributes(setup, history)

@@ -72,7 +72,11 @@ def _play(folder: Path) -> None:
         _git("config", name, value)
     shutil.copytree(assets.path("templates/demo/notes"), "notes/memory")
     shutil.copy(assets.path("templates/demo/transcript.json"), "transcript.json")
-    _mdmemory("Create a store: MEMORY.md is written from the notes, in one commit.", "init")
+    _mdmemory(
+        "Create a store in the project: MEMORY.md is written from the notes, in one commit.",
+        "init", "--store",
+        "notes/memory",
+    )  # fmt: skip
     _git("add", "notes")
     _git("commit", "-q", "-m", "notes: as they are")
     _mdmemory(

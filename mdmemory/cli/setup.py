@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory import assets
+from mdmemory.actions import memory_folder, setup
 from mdmemory.cli.output import emit, is_terminal
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE
 from mdmemory.errors import BadSetting, MdmemoryError, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.memory import Memory
-from mdmemory.store.project import PRIVATE, Project
+from mdmemory.privacy import is_secret
+from mdmemory.store.home import person_root
+from mdmemory.store.project import PRIVATE, Project, root_in_tree
 
 if TYPE_CHECKING:  # only a shape here
     from mdmemory.actions.setup import Setup
@@ -38,7 +41,15 @@ def init_options(parser: ArgumentParser) -> None:
         "dir", nargs="?", metavar="DIR", help="the project (default: the current folder)"
     )
     parser.add_argument(
-        "--own-repo", action="store_true", help="give the store its own git repository"
+        "--here", "--own-repo", action="store_true",
+        help="make the store in the project, with a git repository of its own",
+    )  # fmt: skip
+    parser.add_argument(
+        "--shared", action="store_true",
+        help="make it part of the project's repository, for a team; personal facts stay out",
+    )  # fmt: skip
+    parser.add_argument(
+        "--join", metavar="STORE", help="use a store of the memory folder for this project, too"
     )
     wide = "create your personal store, for all projects, and connect OpenCode to it"
     parser.add_argument("--user", action="store_true", help=wide)
@@ -68,60 +79,82 @@ def init_options(parser: ArgumentParser) -> None:
 
 
 def init(asked: Namespace) -> int:
-    """Create a store in DIR/notes/memory, or in --store PATH inside DIR, in one commit."""
+    """Create a store for the project DIR: in your memory folder, or inside the project with
+    --here, --shared or --store PATH."""
     _refuse_nonsense(asked)
-    root = person.places().personal_root if asked.user else Path(asked.dir or ".")
+    root = person_root(person.places()) if asked.user else Path(asked.dir or ".")
     if asked.remove:
         return _remove(asked, root)
     if asked.dry_run:
         return _tell(asked, None, _dry_run(asked, root))
-    memory, setup = Memory.init(root, store=asked.store, own_repo=asked.own_repo)
-    said = [*setup.said]
-    if setup.commit:
-        said.append(f"Committed {', '.join(setup.files)} ({setup.commit[:10]}).")
-    elif setup.files:
-        said.append(f"Wrote {', '.join(setup.files)}.")
+    done = _made(asked, root)
+    project, said = done.project, [*done.said]
+    if done.commit:
+        said.append(f"Committed {', '.join(done.files)} ({done.commit[:10]}).")
+    elif done.files:
+        said.append(f"Wrote {', '.join(done.files)}.")
     if asked.opencode or asked.user:
-        said += _wire(asked, memory.project)
+        said += _wire(asked, project)
     if asked.opencode or asked.user or asked.planner:
-        said += _choose(asked, memory.project)
+        said += _choose(asked, project)
     if asked.git_hooks:
         from mdmemory.hosts import git_hooks
 
-        said += git_hooks.install(memory.project, git_hooks.command())
+        said += git_hooks.install(project, git_hooks.command())
     if not said:
-        said.append(f"{setup.project.store} is already a store; nothing changed.")
-    elif setup.files:
-        said.append(f"The store is {setup.project.store}. Next: `mdmemory add --help`.")
-    return _tell(asked, setup, said)
+        said.append(f"{project.store} is already a store; nothing changed.")
+    elif done.files:
+        said.append(f"The store is {project.store}. Next: `mdmemory add --help`.")
+    return _tell(asked, done, said)
+
+
+def _made(asked: Namespace, root: Path) -> Setup:
+    """The store that was asked for, made where it is missing."""
+    places = person.places()
+    if asked.user:
+        return memory_folder.begin_person(places, is_secret)
+    if asked.join:
+        return setup.init(memory_folder.join(root, asked.join, places), places, is_secret)
+    in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
+    if in_tree is not None and asked.dir is None and not asked.here:
+        root = in_tree
+    # a project whose wiring is in its repository has its store there, too
+    is_inside = asked.here or asked.shared or asked.store or asked.opencode or asked.git_hooks
+    if not is_inside and in_tree is None:
+        return memory_folder.begin(root, places, is_secret)
+    return setup.init(
+        root, places, is_secret, store=asked.store, own_repo=asked.here, tracked=not asked.shared
+    )
 
 
 def _refuse_nonsense(asked: Namespace) -> None:
-    if asked.user and (asked.dir or asked.own_repo or asked.store):
+    if asked.user and (asked.dir or asked.here or asked.shared or asked.join or asked.store):
         raise UsageError(
-            "--user cannot be combined with DIR, --own-repo or --store.",
+            "--user cannot be combined with DIR, --here, --shared, --join or --store.",
             "Run `mdmemory init --user` alone.",
         )
+    if sum(map(bool, (asked.here, asked.shared, asked.join))) > 1:
+        raise UsageError("--here, --shared and --join are three places.", "Choose one of them.")
     wired = asked.opencode or asked.user
     if (asked.mcp or asked.no_npm or asked.dry_run) and not wired:
         raise UsageError(
             "--mcp, --no-npm and --dry-run need --opencode or --user.", "Add one of them."
         )
-    if asked.remove and (asked.own_repo or asked.opencode or asked.git_hooks or asked.planner):
+    if asked.remove and (asked.here or asked.opencode or asked.git_hooks or asked.planner):
         raise UsageError(
             "--remove cannot be combined with other options.", "Run `mdmemory init --remove [DIR]`."
         )
 
 
-def _tell(asked: Namespace, setup: Setup | None, said: list[str]) -> int:
+def _tell(asked: Namespace, done: Setup | None, said: list[str]) -> int:
     if not asked.json:
         print("\n".join(said))
-    elif setup is None:
+    elif done is None:
         emit({"said": said})
     else:
         emit({
-            "root": str(setup.project.root), "store": str(setup.project.store),
-            "commit": setup.commit, "files": setup.files, "said": said,
+            "root": str(done.project.root), "store": str(done.project.store),
+            "commit": done.commit, "files": done.files, "said": said,
         })  # fmt: skip
     return 0
 
@@ -156,7 +189,8 @@ def _wire(asked: Namespace, project: Project) -> list[str]:
 def _dry_run(asked: Namespace, root: Path) -> list[str]:
     """Messages about what would be written; nothing is."""
     root = root.resolve()
-    store = _store_of(root) or root / (asked.store or DEFAULT_STORE)
+    usual = root if asked.user else root / (asked.store or DEFAULT_STORE)
+    store = _store_of(root) or usual
     said = [] if store.is_dir() else [f"Would create a store in {store}."]
     return said + _install(asked, root, store, root / PRIVATE) or ["Nothing to do."]
 

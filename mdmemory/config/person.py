@@ -18,7 +18,7 @@ class Places:
 
     environment: Mapping[str, str]
     personal_settings: Path  # ~/.config/mdmemory/config.toml
-    personal_root: Path  # ~/.local/share/mdmemory, the root of the store for all projects
+    personal_root: Path  # ~/.local/share/mdmemory, where 0.1 made the store for all projects
 
 
 @dataclass(frozen=True, slots=True)

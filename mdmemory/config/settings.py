@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mdmemory.config.table import TABLE, Setting
+from mdmemory.config.table import OWNER, TABLE, Setting
 from mdmemory.errors import BadSetting
 
 _BY_NAME = {setting.name: setting for setting in TABLE}
@@ -93,12 +93,15 @@ def _entries(path: Path | None) -> dict[str, object]:
     except (OSError, UnicodeDecodeError) as problem:
         why = getattr(problem, "strerror", None) or "it is not UTF-8 text"
         raise BadSetting(f"{path} cannot be read: {why}.", "Check the file.") from problem
-    if store := _only_store(text):
-        return {"store": store}  # what `init` writes; saves every command the TOML parser
+    # what `init` writes about the project is no setting, and the rest needs no TOML parser
+    if store := _only_store(text.partition(f"\n[{OWNER}]\n")[0]):
+        return {"store": store}
     import tomllib
 
     try:
-        return _flat(tomllib.loads(text))
+        table = tomllib.loads(text)
+        table.pop(OWNER, None)
+        return _flat(table)
     except tomllib.TOMLDecodeError as problem:
         raise BadSetting(f"{path} is not valid TOML: {problem}.", "Correct that line.") from problem
 

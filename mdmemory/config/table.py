@@ -105,6 +105,14 @@ def folders(value: object) -> str:
     return os.pathsep.join(folders)
 
 
+def folder(value: object) -> str:
+    """One absolute folder; `~` stays, and is the person's home."""
+    text = some_text(value)
+    if not text.startswith(("/", "~/")) or ".." in Path(text).parts or not text.isprintable():
+        raise ValueError
+    return text
+
+
 def dsn(value: object) -> str:
     text = some_text(value)
     if not re.match(r"postgres(?:ql)?://|\w+ {0,9}=", text) or not text.isprintable():
@@ -118,6 +126,7 @@ def or_empty(read: Reader) -> Reader:
 
 
 PROJECT_FILE = "mdmemory.toml"
+OWNER = "project"  # the table in a store's own file that names its project; no setting
 DEFAULT_STORE = "notes/memory"
 
 
@@ -138,6 +147,12 @@ class Setting:
 TABLE = (
     Setting("store", (), "a folder inside the project", folder_inside, DEFAULT_STORE,
             "The folder of the notes, relative to this file."),
+    Setting("memory.home", ("MDMEMORY_HOME",), "an absolute folder", folder, "~/mdmemory",
+            "The memory folder: your own store `me`, and a store for each project.",
+            personal=True),
+    Setting("memory.projects", ("MDMEMORY_PROJECTS",), "all or listed", one_of("all", "listed"),
+            "all", "Which projects get a store in the memory folder: `all`, with the first fact "
+            "that is kept there, or those where `mdmemory init` was run.", personal=True),
     Setting("index.max_chars", ("MEMORY_INDEX_MAX_CHARS",), "a whole number of at least 500",
             whole(500), 8000,
             "Maximum length of MEMORY.md in characters; a wide character counts three."),

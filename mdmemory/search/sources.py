@@ -14,6 +14,7 @@ from mdmemory.errors import MdmemoryError, RepositoryState, UsageError
 from mdmemory.privacy import redacted
 from mdmemory.search.project import Search
 from mdmemory.search.results import ALL, FILES, MEMORY, SESSIONS, SOURCES
+from mdmemory.store.home import person_root
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import Refresher
 
@@ -58,7 +59,7 @@ def session_folders(project: Project) -> list[Path]:
     from mdmemory.git import repositories
 
     root = project.root
-    if root == person.places().personal_root or not (root / PROJECT_FILE).is_file():
+    if root == person_root(person.places()) or not (root / PROJECT_FILE).is_file():
         root = Path.cwd()
     try:
         repository = repositories.find(root)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, NoteChanged, RepositoryState
 from mdmemory.files import digest, read_regular, require_utf8
 from mdmemory.git import replacement, repositories
@@ -238,7 +239,8 @@ class Writer:
         files = [[change.file for change in group.changes] for group in groups]
         about = memory_trailers(kind, more, groups=files, id=id)
         message = Message(subject, [group.line for group in groups], about, by_model)
-        done = transactions.apply([*changes, *self._index(changes)], checkpoint, message)
+        derived = [*self._index(changes), *self._place()]
+        done = transactions.apply([*changes, *derived], checkpoint, message)
         kept = self._kept(done.kept) if done.kept else ()
         if kept:
             self.refresher.refresh()
@@ -335,6 +337,17 @@ class Writer:
         if not self.project.settings.switch("index.tracked"):
             return []
         return self.refresher.after(changes)
+
+    def _place(self) -> list[Change]:
+        """What the store's own file is to say of its project, where that is known better now."""
+        project = self.project
+        if project.around is None or self.waits:
+            return []
+        from mdmemory.store import home
+
+        known = home.met_again(project.store, project.around, project.is_moved)
+        # what a person wrote there is in the new text, too
+        return [Change(PROJECT_FILE, None, known[1], derived=True)] if known else []
 
     def _write_plainly(self, changes: Sequence[Change]) -> tuple[tuple[str, str], ...]:
         """Without a commit; where there is a repository, the next commit takes it along."""

@@ -181,7 +181,7 @@ def test_a_shared_repository_is_named_as_what_others_read(repository: Path, git:
     other = ("-c", "user.email=other@example.com")
     git(repository, *other, "commit", "-q", "--allow-empty", "-m", "x")
     _, setup = Memory.init(repository)
-    assert any("--own-repo" in sentence for sentence in setup.said)
+    assert any("--here" in sentence for sentence in setup.said)
 
 
 @pytest.mark.parametrize("store", ["../out", "/tmp/out", "~/x", 'a"b'])

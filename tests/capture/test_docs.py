@@ -131,7 +131,7 @@ def test_the_commands_of_the_page_store_what_was_asked(tmp_path: Path) -> None:
     export, extract = block.splitlines()
     assert export == "opencode export ses_1a2b3c > session.json"
     shutil.copy(DATA / "work.json", tmp_path / "session.json")
-    for command in ("mdmemory init", extract):
+    for command in ("mdmemory init --shared", extract):
         words = [sys.executable, "-P", "-c", RUN, *command.split()[1:]]
         subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, timeout=HUNG)
     assert len(list((tmp_path / "notes" / "memory").glob("[!M_]*.md"))) == 3

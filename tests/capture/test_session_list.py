@@ -75,7 +75,7 @@ def bench(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Bench:  # fmt: skip
     monkeypatch.chdir(repository)
-    assert main(["init"]) == 0
+    assert main(["init", "--shared"]) == 0
     capsys.readouterr()
     return Bench(repository, empty_home, capsys)
 

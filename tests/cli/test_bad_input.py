@@ -545,7 +545,7 @@ def test_a_note_that_git_is_told_not_to_see_is_not_touched(
 def test_an_ignored_store_is_not_begun(bench: Bench, refused: Callable[..., str]) -> None:
     (bench.root / "fresh").mkdir()
     bench.write("fresh/.gitignore", "/notes\n")
-    assert "--own-repo" in refused("init", "fresh")
+    assert "--here" in refused("init", "fresh", "--shared")
 
 
 # --- a disk that says no -----------------------------------------------------------------------
@@ -579,7 +579,7 @@ def test_a_read_only_folder_is_read_and_not_written(
     read_only(bench)
     assert len(told("list")) == 3
     assert told("show", "odd")["body"] == "Text"
-    for words in (ADD, EDIT, REMOVE, ("index",), ("init", str(bench.root / "fresh"))):
+    for words in (ADD, EDIT, REMOVE, ("index",), ("init", str(bench.root / "fresh"), "--shared")):
         assert "read-only" in refused(*words)
 
 

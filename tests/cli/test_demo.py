@@ -37,7 +37,7 @@ def test_the_demo_shows_the_main_job_from_end_to_end(
     folder, out = played
     steps = re.findall(r"^\$ (.+)$", out, re.MULTILINE)
     assert steps == [
-        "mdmemory init",
+        "mdmemory init --store notes/memory",
         "mdmemory extract --transcript transcript.json",
         "cat notes/memory/MEMORY.md",
         "mdmemory compact",

@@ -51,7 +51,7 @@ def locale(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def store(repository: Path, git: Git) -> Path:
     """A store that was begun under UTF-8, with its index and its notes committed."""
-    say(repository, {}, "init")
+    say(repository, {}, "init", "--store", "notes/memory")
     folder = repository / "notes" / "memory"
     for name in NAMES:
         head = f"---\nname: {name}\ndescription: Über {name}\nmetadata:\n  type: user\n---\n"

@@ -28,7 +28,7 @@ def run(repository: Path) -> Run:
             env={**os.environ, **variables}, capture_output=True, text=True, timeout=HUNG,
         )  # fmt: skip
 
-    assert step("init").stderr == ""
+    assert step("init", "--store", "notes/memory").stderr == ""
     return step
 
 

@@ -38,7 +38,7 @@ from mdmemory.compact import model_question as plan_answer
 from mdmemory.compact import plan, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
-from mdmemory.git import log, own_history
+from mdmemory.git import identity, log, own_history
 from mdmemory.hosts import jsonc
 from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
 from mdmemory.observe import compress, observation, timeline
@@ -386,6 +386,7 @@ EVERY = (
     row(lambda text: protocol._sections(text), protocol),
     row(_setting, table),
     row(settings._only_store, settings),
+    row(identity.place, identity),
     row(tools._visible, cleaning),
     row(_carried, frontmatter_union, "", frontmatter.MAX_HEAD),
     row(_lines, frontmatter, "", frontmatter.MAX_HEAD),
@@ -414,6 +415,7 @@ SPARED = {
     "store.remembered": "our own cache",
     "store.state_file": "our own schema",
     "git.objects": "git's own objects",
+    "store.home": "a store's own settings, and git's own configuration",
     "actions.undo": "lines of a note at their beginnings",
     "store.merged": "keys of a head, which has 16 KiB",
 }

@@ -254,7 +254,7 @@ def test_the_state_of_an_older_version_learns_to_count(tmp_path: Path) -> None:
 def test_status_says_where_text_goes_and_what_it_cost_but_no_key(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["init", str(repository)]) == 0
+    assert main(["init", str(repository), "--shared"]) == 0
     monkeypatch.chdir(repository)
     monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)

@@ -101,7 +101,7 @@ from mdmemory.store import index
 index.TYPE_WEIGHTS["insight"] = 3.0
 index.CAPS["insight"] = 5
 from mdmemory.cli import main
-main(["init"])
+main(["init", "--shared"])
 main(["add", "a-b", "--type", "insight", "--description", "Small steps win", "They do."])
 sys.exit(main(["list", "--json"]))
 """

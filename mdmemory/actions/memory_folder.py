@@ -1,0 +1,167 @@
+"""Stores in the memory folder: one for a project, and the person's own.
+
+Each is begun in a folder with a hidden name, and gets its own when it is whole: whatever kills us,
+no half store is found.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from mdmemory.actions import setup
+from mdmemory.actions.setup import Setup
+from mdmemory.config.person import Places
+from mdmemory.config.table import PROJECT_FILE
+from mdmemory.errors import NoGit, NoStore, NotFound
+from mdmemory.files import digest, write_atomic, writing
+from mdmemory.git import identity, repositories
+from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
+from mdmemory.git.lock import Patience, locked
+from mdmemory.git.transaction import Change, Transactions
+from mdmemory.store import home as homes
+from mdmemory.store.home import Known
+from mdmemory.store.project import open_project
+
+_BEGUN = ".begun-"
+_ELSEWHERE = (
+    "Facts that are said here go to your own store; `mdmemory init --shared` makes one here."
+)
+
+
+def is_unattended(places: Places) -> bool:
+    """Whether a build service runs us: there nothing is made in the memory folder."""
+    return places.environment.get("CI", "").lower() not in ("", "0", "false", "no")
+
+
+def project_around(start: Path) -> repositories.Repository:
+    """The repository around `start`, which can have a store in the memory folder.
+
+    Raises NoStore where it cannot: no repository, no commit, the home folder or one above it.
+    """
+    if not repositories.is_installed():
+        raise NoGit("git is not installed, and a project's store is known by its repository.",
+                    "Install git and run `mdmemory init` again.")  # fmt: skip
+    if not start.is_dir():
+        raise NoStore(f"There is no folder {start}.", "Name the project's folder.")
+    repository = repositories.find(start)
+    if repository is None:
+        raise NoStore(f"{start} is in no git repository, by which its store could be known.",
+                      f"Make it one with `git init` and a first commit. {_ELSEWHERE}")  # fmt: skip
+    persons = os.path.realpath(os.path.expanduser("~"))
+    if Path(persons).is_relative_to(os.path.realpath(repository.top)):
+        raise NoStore(f"{repository.top} is your home folder, or above it, and no one project.",
+                      _ELSEWHERE)  # fmt: skip
+    if not identity.head(repository):
+        raise NoStore(f"{repository.top} has no commit yet, by which its store could be known.",
+                      f"Make a first commit. {_ELSEWHERE}")  # fmt: skip
+    return repository
+
+
+def begin(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setup:
+    """Make a store for the project around `start`; its own, again: no change.
+
+    Raises NoStore, and what `setup.init` raises.
+    """
+    repository = project_around(start)
+    project = identity.of(repository)
+    assert project is not None  # it has a commit
+    home = _prepared(places)
+    with _one_at_a_time(home):
+        found = homes.find(home, repository.top)
+        if found.entry is not None:
+            root = found.entry.store
+            return setup.init(root, places, is_secret, store=".")
+        entry = Known(home).met(project, identity.head(repository))
+        folder = homes.free_folder(home, repository.top.name)
+        return _begun(folder, homes.write(entry), places, is_secret)
+
+
+def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:
+    """Make the person's own store; again: no change."""
+    root = homes.person_root(places)
+    if (root / PROJECT_FILE).is_file():
+        return setup.init(root, places, is_secret)
+    home = _prepared(places)
+    with _one_at_a_time(home):
+        folder = home / homes.PERSON
+        if os.path.lexists(folder / PROJECT_FILE):
+            return setup.init(folder, places, is_secret, store=".")
+        if os.path.lexists(folder):
+            raise NoStore(f"{folder} is there and is no store.", "Move it away, then try again.")
+        return _begun(folder, b'store = "."\n', places, is_secret)
+
+
+def join(start: Path, store: str, places: Places) -> Path:
+    """Write into the store (a folder, or its name in the memory folder) that the project around
+    `start` is its own; the store's folder. Raises NoStore, NotFound."""
+    repository = project_around(start)
+    home = homes.home_of(places)
+    folder = Path(os.path.expanduser(store))
+    folder = folder if folder.is_absolute() else home / store
+    entry = homes.read(folder) if (folder / PROJECT_FILE).is_file() else None
+    if entry is None:
+        names = ", ".join(each.store.name for each in homes.entries(home)) or "none"
+        raise NotFound(f"{folder} is no project's store.", f"Those in {home}: {names}.")
+    _know(entry, repository)
+    return folder
+
+
+def _know(entry: Known, repository: repositories.Repository) -> None:
+    """Write down, in a commit where that can be, that the project is the store's."""
+    project = identity.of(repository)
+    assert project is not None  # it has a commit
+    own, path = repositories.find(entry.store), entry.store / PROJECT_FILE
+    with locked(_lock_of(entry.store, own), "`mdmemory init`", Patience(30.0)):
+        before = path.read_bytes()
+        after = homes.write(entry.met(project, identity.head(repository)), before)
+        if own is None or repositories.refusal(own) is not None:
+            write_atomic(path, after)
+        elif after != before:
+            transactions = Transactions(History(own, entry.store))
+            change = Change(PROJECT_FILE, digest(before), after)
+            message = Message("memory: know the project again", [f"place {PROJECT_FILE}"],
+                              memory_trailers("place", groups=[[PROJECT_FILE]]))  # fmt: skip
+            transactions.apply([change], transactions.checkpoint([PROJECT_FILE], KEEP), message)
+
+
+def _lock_of(store: Path, own: repositories.Repository | None) -> Path:
+    return own.common_dir / "mdmemory.lock" if own else store / ".mdmemory" / "lock"
+
+
+def _prepared(places: Places) -> Path:
+    if is_unattended(places):
+        raise NoStore(
+            "CI is set, and a build service keeps no memory of its own.",
+            "Unset CI, or make the store in the project: `mdmemory init --shared`.",
+        )
+    return homes.prepare(homes.home_of(places))
+
+
+@contextmanager
+def _one_at_a_time(home: Path) -> Iterator[None]:
+    """No two processes make a store at once; what a killed one began is taken away."""
+    with locked(home / ".lock", "`mdmemory init`", Patience(30.0)):
+        for name in os.listdir(home):
+            if name.startswith(_BEGUN):
+                shutil.rmtree(home / name, ignore_errors=True)  # it never held a note
+        yield
+
+
+def _begun(folder: Path, text: bytes, places: Places, is_secret: Callable[[str], bool]) -> Setup:
+    hidden = folder.with_name(f"{_BEGUN}{folder.name}")
+    with writing(hidden):
+        hidden.mkdir(mode=0o700)
+    if repositories.is_installed():
+        setup.new_repository(hidden, [])
+    done = setup.init(hidden, places, is_secret, store=".", text=text)
+    os.rename(hidden, folder)
+    outer = repositories.find(folder.parent) if repositories.is_installed() else None
+    if outer is not None:  # the home folder itself may be a repository
+        inside = os.path.relpath(os.path.realpath(folder.parent), os.path.realpath(outer.top))
+        setup.exclude(outer, [f"/{inside}/"])
+    return replace(done, project=open_project(folder, places), said=done.said)

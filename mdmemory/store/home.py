@@ -1,0 +1,306 @@
+"""The memory folder: the person's own store, and one for each project.
+
+Each is a git repository of its own, and its mdmemory.toml names the project that it belongs to.
+A project's folder holds nothing of ours: its store is found from here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from mdmemory.config.person import Places
+from mdmemory.config.settings import load
+from mdmemory.config.table import OWNER, PROJECT_FILE
+from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState
+from mdmemory.files import read_regular
+from mdmemory.git import identity, repositories
+from mdmemory.git.identity import Identity
+
+PERSON = "me"  # the person's own store; no project's store has this name
+_FOLDERS = 20  # folders and commits that are remembered of one project, the newest last
+_NAME_BYTES = 80
+_LISTS = ("roots", "remotes", "folders", "seen")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A project's store: its folder, and what the project is known by.
+
+    `roots` are first commits, `remotes` places as `host/path`, `folders` the git directories in
+    which the project was seen, `seen` commits that were checked out there.
+    """
+
+    store: Path
+    roots: tuple[str, ...] = ()
+    remotes: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
+
+    def resembles(self, project: Identity) -> bool:
+        """Whether it may be the project. One with other remotes is a fork, or of one template."""
+        if set(self.remotes) & set(project.remotes):
+            return True
+        are_other = bool(self.remotes and project.remotes)
+        return bool(set(self.roots) & set(project.roots)) and not are_other
+
+    def met(self, project: Identity, commit: str) -> Known:
+        """The entry with what is known of the project now, the newest last."""
+        return replace(
+            self,
+            roots=_with(self.roots, project.roots),
+            remotes=_with(self.remotes, project.remotes),
+            folders=_with(self.folders, (str(project.common_dir),)),
+            seen=_with(self.seen, (commit,) if commit else ()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A project's store, or those that a person has to choose from.
+
+    `moved`: the store was known by first commit and remotes, not by its place.
+    """
+
+    entry: Known | None = None
+    moved: bool = False
+    asked: tuple[Known, ...] = ()
+
+
+# --- the folder ----------------------------------------------------------------------------------
+
+
+def home_of(places: Places) -> Path:
+    """The memory folder that the person's settings name; it may be missing."""
+    named = load(places.environment, places.personal_settings).text("memory.home")
+    return Path(os.path.expanduser(named))
+
+
+def person_root(places: Places) -> Path:
+    """The root of the person's own store: `me` in the memory folder, or where 0.1 made it."""
+    own = home_of(places) / PERSON
+    if (own / PROJECT_FILE).is_file() or not (places.personal_root / PROJECT_FILE).is_file():
+        return own
+    return places.personal_root
+
+
+def entries(home: Path, naming: str = "") -> Iterator[Known]:
+    """The projects' stores in the folder `home`, by name: those whose file has the text `naming`.
+
+    A link there is not followed.
+    """
+    try:
+        names = sorted(os.listdir(home))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name in names:
+        folder = home / name
+        if name == PERSON or name.startswith(".") or folder.is_symlink():
+            continue
+        path = folder / PROJECT_FILE
+        if not path.is_file() or naming.encode("utf-8", "replace") not in read_regular(path):
+            continue
+        if (entry := read(folder)) is not None:
+            yield entry
+
+
+def free_folder(home: Path, name: str) -> Path:
+    """A folder in `home` that is not there yet, named like the project (`-2` where taken)."""
+    plain = re.sub(r"[^\w.-]+", "-", name).strip("-.") or "project"
+    plain = plain.encode()[:_NAME_BYTES].decode("utf-8", "ignore")
+    number, free = 1, plain
+    while free.casefold() == PERSON or os.path.lexists(home / free):
+        number += 1
+        free = f"{plain}-{number}"
+    return home / free
+
+
+def prepare(home: Path) -> Path:
+    """Make the memory folder, for the person alone (0700), where it is missing.
+
+    Raises NoStore where it cannot hold a store: a file, a link, a folder that cannot be written.
+    """
+    change = "Choose another with `memory.home` in your config.toml."
+    if home.is_symlink():
+        raise NoStore(f"The memory folder {home} is a link, and links are not followed.", change)
+    if home.exists() and not home.is_dir():
+        raise NoStore(f"The memory folder {home} is a file.", change)
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise NoStore(
+            f"The memory folder {home} cannot be made: {problem.strerror}.", change
+        ) from problem
+    if not os.access(home, os.W_OK | os.X_OK):
+        raise NoStore(f"The memory folder {home} cannot be written.", change)
+    return home
+
+
+# --- what a store says of its project ------------------------------------------------------------
+
+
+def read(store: Path) -> Known | None:
+    """What the store's mdmemory.toml says of its project; None where it names none.
+
+    Raises BadSetting where that is not a table of lists of text.
+    """
+    import tomllib
+
+    path = store / PROJECT_FILE
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get(OWNER)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise BadSetting(f"{path} cannot be read: {problem}.", "Correct that file.") from problem
+    if table is None:
+        return None
+    lists = [table.get(name, []) if isinstance(table, dict) else None for name in _LISTS]
+    for value in lists:
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise BadSetting(
+                f"The table [{OWNER}] in {path} is not what mdmemory writes there.",
+                f"Give {', '.join(_LISTS)} as lists of text.",
+            )
+    return Known(store, *(tuple(value) for value in lists if value is not None))
+
+
+def write(entry: Known, before: bytes = b'store = "."\n') -> bytes:
+    """The text of the store's mdmemory.toml: `before`, with the project's table at its end."""
+    lines = [f"[{OWNER}]"]
+    for name in _LISTS:
+        items = "".join(f"\n  {_quoted(item)}," for item in getattr(entry, name))
+        lines.append(f"{name} = [{items}\n]" if items else f"{name} = []")
+    kept = re.sub(rb"(?ms)^\[%s\]\n.*?(?=^\[|\Z)" % OWNER.encode(), b"", before).rstrip(b"\n")
+    return kept + ("\n\n" + "\n".join(lines) + "\n").encode()
+
+
+def met_again(store: Path, around: Path, is_moved: bool) -> tuple[bytes, bytes] | None:
+    """The old and new text of the store's mdmemory.toml where the project around `around` can be
+    known better than it says: a new place, a new remote, a first commit after the first.
+
+    None where there is nothing to write down.
+    """
+    entry = read(store)
+    if entry is None or not (is_moved or _is_behind(entry, around)):
+        return None
+    repository = repositories.find(around)
+    project = identity.of(repository, entry.roots) if repository else None
+    if repository is None or project is None:
+        return None
+    before = read_regular(store / PROJECT_FILE)
+    after = write(entry.met(project, identity.head(repository)), before)
+    return None if after == before else (before, after)
+
+
+def _is_behind(entry: Known, around: Path) -> bool:
+    if set(entry.seen) <= set(entry.roots):
+        return True
+    common = identity.common_dir(around)
+    try:
+        text = read_regular(common / "config") if common else b""
+    except MdmemoryError:
+        return False
+    urls = re.findall(r"(?m)^\s*url\s*=\s*(\S+)", text.decode("utf-8", "replace"))
+    return any(identity.place(url) not in entry.remotes for url in urls)
+
+
+def _with(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
+    kept = [item for item in old if item not in new]
+    return tuple([*kept, *new][-_FOLDERS:])
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string; JSON's escapes are TOML's too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+# --- finding a project's store -------------------------------------------------------------------
+
+
+def find(home: Path, start: Path) -> Match:
+    """The store in `home` of the project around `start`.
+
+    Its place decides, while the repository there still has the project's first commit; else first
+    commit and remotes together, where something shows that the clone is no stranger's. Whatever
+    else resembles the project is asked about, never taken.
+    """
+    common = identity.common_dir(start)
+    if common is None:
+        return Match()
+    # most stores are other projects': their files are not parsed
+    near = entries(home, _quoted(str(common)))
+    here = [entry for entry in near if str(common) in entry.folders]
+    here = [entry for entry in here if _holds_a_root(start, common, entry.roots)]
+    if len(here) == 1:
+        return Match(here[0])
+    known = here or list(entries(home))
+    if not known:
+        return Match()
+    try:
+        repository = repositories.find(start)
+    except RepositoryState:  # bare, or another's
+        return Match()
+    if repository is None:
+        return Match()
+    project = identity.of(repository, {root for entry in known for root in entry.roots})
+    return Match() if project is None else search(known, project, repository)
+
+
+def search(known: Sequence[Known], project: Identity, repository: repositories.Repository) -> Match:
+    """The store among `known` that is the project's by its first commit and remotes."""
+    alike = [entry for entry in known if entry.resembles(project)]
+    sure = [entry for entry in alike if _is_sure(entry, project, repository)]
+    return Match(sure[0], moved=True) if len(sure) == 1 else Match(asked=tuple(alike))
+
+
+def _is_sure(entry: Known, project: Identity, repository: repositories.Repository) -> bool:
+    if not (set(entry.roots) & set(project.roots) or identity.is_shallow(repository)):
+        return False
+    if not set(project.remotes) <= set(entry.remotes):
+        return False
+    there = [Path(folder) for folder in entry.folders if Path(folder).is_dir()]
+    if not project.remotes and (entry.remotes or there):
+        return False  # a copy of what is still in its place, and nothing says whose
+    return _is_known(entry, repository, there)
+
+
+def _is_known(entry: Known, repository: repositories.Repository, there: Sequence[Path]) -> bool:
+    """Whether a commit shows that the clone comes from the project.
+
+    A stranger can copy a first commit, but has no later one that was seen in the project; and of
+    a clone's own head the project's repository knows, where it is still `there`.
+    """
+    at = identity.head(repository)
+    if at in entry.seen:
+        return True
+    later = [commit for commit in entry.seen if commit not in entry.roots]
+    if any(identity.holds(repository, commit) for commit in later):
+        return True
+    words = ["cat-file", "-e", f"{at}^{{commit}}"]
+    return any(repositories.run(folder, words).returncode == 0 for folder in there)
+
+
+def _holds_a_root(start: Path, common: Path, roots: tuple[str, ...]) -> bool:
+    """Whether the repository has one of the first commits: a place may be used by another now."""
+    if not roots:
+        return True
+    there = os.stat(common)
+    return _asked_for_a_root(str(start), str(common), there.st_dev, there.st_ino, roots)
+
+
+@lru_cache(maxsize=64)
+def _asked_for_a_root(
+    start: str, common: str, device: int, inode: int, roots: tuple[str, ...]
+) -> bool:
+    """Asked of git once in a process for each repository, which place and inode tell apart."""
+    data = "".join(f"{root}\n" for root in roots).encode()
+    try:
+        done = repositories.run(Path(start), ["cat-file", "--batch-check"], data=data)
+    except FileNotFoundError:
+        return True  # without git the place alone decides
+    # what git cannot read, because it is damaged, is still the one that was there
+    return done.returncode != 0 or b" commit " in done.stdout

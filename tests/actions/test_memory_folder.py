@@ -1,0 +1,210 @@
+"""A store in the memory folder: made once, found again, and nothing of it in the project."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+
+from mdmemory import Layers, Memory
+from mdmemory.cli import main
+from mdmemory.errors import MdmemoryError, NoStore
+
+Git = Callable[..., str]
+
+
+def state(git: Git, project: Path) -> tuple[str, str, bytes, list[str]]:
+    """What must not change in a project: its status, HEAD, index and hooks."""
+    status = git(project, "status", "--porcelain", "--ignored")  # it brings the index up to date
+    index = (project / ".git" / "index").read_bytes()
+    hooks = sorted(os.listdir(project / ".git" / "hooks"))
+    return status, git(project, "rev-parse", "HEAD"), index, hooks
+
+
+@pytest.fixture
+def home(empty_home: Path) -> Path:
+    return empty_home / "mdmemory"
+
+
+def add(memory: Memory, name: str = "tabs") -> None:
+    memory.add(name, type="feedback", description=f"About {name}", body="Tabs, always.")
+
+
+def test_a_project_gets_a_store_and_nothing_in_the_project_changes(
+    repository: Path, home: Path, git: Git
+) -> None:
+    before = state(git, repository)
+    memory, setup = Memory.init(repository, home=True)
+    add(Memory.open(repository))
+    assert memory.project.store == home / "project"
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert state(git, repository) == before
+    assert setup.commit is not None
+    assert git(home / "project", "status", "--porcelain") == ""
+    assert git(home / "project", "ls-files").split() == [
+        ".gitattributes", "MEMORY.md", "feedback-tabs.md", "mdmemory.toml",
+    ]  # fmt: skip
+
+
+def test_again_nothing_changes(repository: Path, home: Path, git: Git) -> None:
+    Memory.init(repository, home=True)
+    before = git(home / "project", "rev-parse", "HEAD")
+    (repository / "below").mkdir()
+    memory, setup = Memory.init(repository / "below", home=True)
+    assert (setup.commit, setup.files, setup.said) == (None, [], [])
+    assert memory.project.store == home / "project"
+    assert git(home / "project", "rev-parse", "HEAD") == before
+    assert [name for name in os.listdir(home) if not name.startswith(".lock")] == ["project"]
+
+
+def test_two_projects_of_one_name_have_two_stores(
+    repository: Path, home: Path, tmp_path: Path, git: Git
+) -> None:
+    other = tmp_path / "elsewhere" / "project"
+    other.mkdir(parents=True)
+    git(other, "init", "-q", "-b", "main")
+    who = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
+    git(other, *who, "commit", "-q", "--allow-empty", "-m", "another")
+    assert Memory.init(repository, home=True)[0].project.store == home / "project"
+    assert Memory.init(other, home=True)[0].project.store == home / "project-2"
+    assert Memory.open(repository).project.store == home / "project"
+
+
+def test_a_new_clone_after_rm_rf_has_the_notes_and_its_place_is_written_down(
+    repository: Path, home: Path, tmp_path: Path, git: Git
+) -> None:
+    bare = tmp_path / "origin.git"
+    git(tmp_path, "clone", "-q", "--bare", str(repository), str(bare))
+    git(repository, "remote", "add", "origin", str(bare))
+    add(Memory.init(repository, home=True)[0])
+    shutil.rmtree(repository)
+    git(tmp_path, "clone", "-q", str(bare), "new")
+    told: list[str] = []
+    layers = Layers.open(tmp_path / "new", tell=told.append)
+    assert [note.file for note in layers.main.notes()] == ["feedback-tabs.md"]
+    assert "known again" in told[0]
+    add(layers.main, "spaces")
+    assert not Memory.open(tmp_path / "new").project.is_moved
+    assert git(home / "project", "status", "--porcelain") == ""
+
+
+def test_a_project_that_is_not_certain_is_asked_about_and_can_join(
+    repository: Path, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    Memory.init(repository, home=True)
+    copy = shutil.copytree(repository, tmp_path / "copy")
+    monkeypatch.chdir(copy)
+    assert main(["list"]) == 1
+    assert "mdmemory init --join" in capsys.readouterr().err
+    assert main(["init", "--join", "project"]) == 0
+    assert Memory.open(copy).project.store == home / "project"
+    assert main(["init", "--join", "nothing"]) == 1
+    assert "Those in" in capsys.readouterr().err
+
+
+def test_a_copy_that_is_another_project_gets_a_store_of_its_own(
+    repository: Path, home: Path, tmp_path: Path
+) -> None:
+    Memory.init(repository, home=True)
+    copy = shutil.copytree(repository, tmp_path / "copy")
+    assert Memory.init(copy, home=True)[0].project.store == home / "copy"
+    assert Memory.open(copy).project.store == home / "copy"
+    assert Memory.open(repository).project.store == home / "project"
+
+
+def _bare(tmp_path: Path, git: Git) -> Path:
+    git(tmp_path, "init", "-q", "--bare", "bare")
+    return tmp_path / "bare"
+
+
+def _no_commit(tmp_path: Path, git: Git) -> Path:
+    git(tmp_path, "init", "-q", "empty")
+    return tmp_path / "empty"
+
+
+def _no_repository(tmp_path: Path, git: Git) -> Path:
+    (tmp_path / "plain").mkdir()
+    return tmp_path / "plain"
+
+
+@pytest.mark.parametrize("kind", [_bare, _no_commit, _no_repository])
+def test_what_is_no_project_of_its_own_gets_no_store(
+    tmp_path: Path, home: Path, git: Git, kind: Callable[[Path, Git], Path]
+) -> None:
+    with pytest.raises(MdmemoryError) as refusal:
+        Memory.init(kind(tmp_path, git), home=True)
+    assert refusal.value.hint
+    assert not home.exists()
+
+
+def test_a_home_folder_that_is_a_repository_is_no_project_and_does_not_see_the_stores(
+    empty_home: Path, home: Path, repository: Path, git: Git
+) -> None:
+    git(empty_home, "init", "-q", "-b", "main")
+    who = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
+    git(empty_home, *who, "commit", "-q", "--allow-empty", "-m", "dotfiles")
+    with pytest.raises(NoStore, match="home folder"):
+        Memory.init(empty_home, home=True)
+    add(Memory.init(repository, home=True)[0])
+    assert git(empty_home, "status", "--porcelain") == ""
+
+
+def test_under_ci_nothing_is_made(
+    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(NoStore, match="CI is set"):
+        Memory.init(repository, home=True)
+    with pytest.raises(NoStore, match="CI is set"):
+        Layers.open(repository).for_type("user")
+    assert not home.exists()
+
+
+def test_layers_make_what_the_first_note_needs(
+    repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layers = Layers.open(repository)
+    add(layers.for_type("feedback"))
+    assert layers.main.project.store == home / "project"
+    assert layers.for_type("user").project.store == home / "me"
+    assert layers.for_type("project", everywhere=True).project.store == home / "me"
+    lonely = tmp_path / "lonely"
+    lonely.mkdir()
+    assert Layers.open(lonely).for_type("project").project.store == home / "me"
+    monkeypatch.setenv("MDMEMORY_PROJECTS", "listed")
+    shutil.rmtree(home / "project")
+    assert Layers.open(repository).for_type("feedback").project.store == home / "me"
+
+
+def test_a_name_means_the_projects_note_first_and_me_the_persons(
+    repository: Path, home: Path
+) -> None:
+    layers = Layers.open(repository)
+    for type in ("feedback", "user"):
+        layers.for_type(type).add("tabs", type=type, description=type, body="Tabs.")
+    held = Layers.open(repository)
+    assert [name for name, _ in held.each()] == ["project", "user"]
+    assert held.holding("tabs")[0].project.store == home / "project"
+    memory, name = held.holding("me/tabs")
+    assert memory.note(name).file == "user-tabs.md"
+    assert held.holding("user-tabs")[0].project.store == home / "me"
+
+
+def test_processes_that_begin_at_once_make_one_store(repository: Path, home: Path) -> None:
+    words = [sys.executable, "-P", "-m", "mdmemory", "init"]
+    racing = [subprocess.Popen(words, cwd=repository) for _ in range(3)]
+    assert [process.wait(HUNG) for process in racing] == [0, 0, 0]
+    assert [name for name in os.listdir(home) if not name.startswith(".")] == ["project"]
+
+
+def test_what_a_killed_process_began_is_no_store_and_goes(repository: Path, home: Path) -> None:
+    (home / ".begun-project").mkdir(parents=True)
+    Memory.init(repository, home=True)
+    assert [name for name in os.listdir(home) if not name.startswith(".lock")] == ["project"]
