@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
+    from mdmemory.actions.renaming import Renamed
     from mdmemory.actions.resolve import Conflict, Resolved
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
@@ -131,6 +132,11 @@ class Memory:
         """Put a note's whole text, which a person wrote after seeing the digest `replaces`. With
         `seen`, the text of then, changes that others made meanwhile in other lines stay."""
         return actions.editing.replace_text(self._writer(), name, text, replaces, seen)
+
+    def rename(self, name: str, new: str) -> Renamed:
+        """Give a note another name: its file and all links to it follow; the old one stays as an
+        alias. Raises BadNote for a name that is taken or none."""
+        return actions.renaming.rename(self._writer(), name, new)
 
     def remove(self, name: str) -> Edited:
         """Remove a note; its text stays in history."""

@@ -283,6 +283,8 @@ def scene(
     ask("compact")
     found |= {"conflicts": ask("conflicts"), "status": ask("status"), "doctor": ask("doctor")}
     found |= {"log": ask("log"), "diff": ask("diff"), "history": ask("history", "tabs-in-go")}
+    found["rename"] = ask("rename", "tabs-in-go", "go-uses-tabs")
+    ask("undo")
     ask("remove", "tabs-in-go")
     found["undo"] = ask("undo")
     assert set(ask("remove", "tabs-in-go")) == set(ADDED)

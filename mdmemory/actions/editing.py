@@ -48,11 +48,11 @@ def add(
     Raises BadNote for a name, description or body that is none, or that holds a secret.
     """
     # before anything repeats it; in a name the blanks are hyphens
-    _refuse_secret(writer, f"{name}\n{re.sub('[-_]', ' ', name)}")
+    refuse_secret(writer, f"{name}\n{re.sub('[-_]', ' ', name)}")
     limits.check_name(name)
     if type not in limits.TYPES:
         raise BadNote(f"{type!r} is not a type of note.", f"Use one of: {', '.join(limits.TYPES)}.")
-    _refuse_secret(writer, f"{description}\n{body}")
+    refuse_secret(writer, f"{description}\n{body}")
     with writer.locked():
         store = writer.refresher.store
         catalog = writer.refresher.catalog()
@@ -83,7 +83,7 @@ def edit(
     `replaces` is the digest the caller saw, when it showed the note to a person first.
     """
     with writer.locked():
-        stored = _readable(writer.refresher.store.find(name))
+        stored = readable(writer.refresher.store.find(name))
         if replaces is not None and stored.digest != replaces:
             raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
         wanted: dict[str, str | None] = {}
@@ -118,8 +118,8 @@ def remove(writer: Writer, name: str) -> Edited:
     """Remove a note; its text stays in history. Refused where that could not be taken back."""
     with writer.locked():
         # a name that the note merely took over is not enough to take all of it away
-        stored = _readable(writer.refresher.store.find(name, former=False))
-        _refuse_held(writer, stored)
+        stored = readable(writer.refresher.store.find(name, former=False))
+        refuse_held(writer, stored)
         group = Group(
             f"remove {stored.file}: {stored.note.head.description}",
             (Change(stored.file, stored.digest, None),),
@@ -132,7 +132,7 @@ def remove(writer: Writer, name: str) -> Edited:
 def confirm(writer: Writer, name: str, *, today: str) -> Edited:
     """Take a note's `status: unconfirmed` away: a person stands by it."""
     with writer.locked():
-        stored = _readable(writer.refresher.store.find(name))
+        stored = readable(writer.refresher.store.find(name))
         if stored.note.head.status != "unconfirmed":
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
         key = "metadata.status"
@@ -170,18 +170,19 @@ def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
 
 
 def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
-    _refuse_held(writer, stored)
+    refuse_held(writer, stored)
     data = text.encode("utf-8")
     fresh = notes_format.parse(text, stored.file).head
     if fresh.secrets != "allowed":
-        _refuse_secret(writer, text)
+        refuse_secret(writer, text)
     line = f"{verb} {stored.file}: {fresh.description}"
     group = Group(line, (Change(stored.file, stored.digest, data),))
     written = writer.write(subject(verb, [headline(fresh)]), [group], kind=verb)
     return Edited(stored.file, fresh.name, digest(data), written)
 
 
-def _readable(stored: StoredNote) -> StoredNote:
+def readable(stored: StoredNote) -> StoredNote:
+    """The note itself. Raises BadNote for one that is empty or cannot be read."""
     head = stored.note.head
     if head.status == notes_format.UNREADABLE or not stored.note.text:
         problem = head.problems[0] if head.status == notes_format.UNREADABLE else "It is empty."
@@ -189,7 +190,8 @@ def _readable(stored: StoredNote) -> StoredNote:
     return stored
 
 
-def _refuse_held(writer: Writer, stored: StoredNote) -> None:
+def refuse_held(writer: Writer, stored: StoredNote) -> None:
+    """Raise BadNote for a note that is on hold."""
     if stored.note.head.secrets != "allowed" and writer.refresher.is_secret(stored.note.text):
         raise BadNote(
             f"{stored.file} is on hold: it holds what looks like a secret, and a commit of it "
@@ -199,7 +201,8 @@ def _refuse_held(writer: Writer, stored: StoredNote) -> None:
         )
 
 
-def _refuse_secret(writer: Writer, text: str) -> None:
+def refuse_secret(writer: Writer, text: str) -> None:
+    """Raise BadNote for a text that seems to hold a secret."""
     if writer.refresher.is_secret(text):
         raise BadNote(
             "The text holds what looks like a secret, and notes go into git.",

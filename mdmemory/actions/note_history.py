@@ -289,8 +289,8 @@ def _is_note(history: History, path: str) -> bool:
 
 
 def _merges(logged: Logged, blobs: Mapping[str, str | None]) -> dict[str, tuple[str, ...]]:
-    """Of a compaction: the file each op wrote, and the files that were merged into it."""
-    if logged.get("Memory-Op") != "compact":
+    """Of a compaction or a renaming: the file each op wrote, and the files that became it."""
+    if logged.get("Memory-Op") not in ("compact", "rename"):
         return {}
     found = {}
     for group in logged.groups():

@@ -28,6 +28,7 @@ COMMANDS = (
     ("list", "notes", "list all notes"),
     ("show", "notes", "show one note"),
     ("edit", "notes", "change a note"),
+    ("rename", "notes", "rename a note; the links to it follow"),
     ("remove", "notes", "remove a note; git keeps its text"),
     ("confirm", "notes", "confirm an unconfirmed note"),
     ("search", "search", "find the notes that answer a question"),

@@ -1,4 +1,4 @@
-"""Commands on one note: add, list, show, edit, remove, confirm."""
+"""Commands on one note: add, list, show, edit, rename, remove, confirm."""
 
 from __future__ import annotations
 
@@ -117,6 +117,34 @@ def edit(asked: Namespace) -> int:
     body = _body(asked.body) if asked.body is not None else None
     done = memory.edit(asked.name, description=asked.description, body=body)
     return _report(memory, asked, done, "Changed", same)
+
+
+def rename_options(parser: ArgumentParser) -> None:
+    """Options of `rename`."""
+    parser.add_argument("name", metavar="NAME", help="name or file of the note")
+    parser.add_argument("new", metavar="NEW", help="its new name, in kebab-case: uses-pnpm")
+
+
+def rename(asked: Namespace) -> int:
+    """Give a note another name, in one commit. Links to it follow; the old name stays an alias."""
+    asked.holder = "rename"
+    memory = opened(asked)
+    done = memory.rename(asked.name, asked.new)
+    edited, written = done.edited, done.edited.written
+    for file, why in written.kept:
+        warn(f"{file} was not changed: {why}.")
+    for file in done.left:
+        warn(f"{file} still links to the old name, which stays an alias.")
+    if asked.json:
+        about = {"file": edited.file, "name": edited.name, "digest": edited.digest}
+        emit({**about, "commit": written.commit, "was": done.before, "linked": [*done.linked]})
+    elif edited.same:
+        print(f"{edited.file} has this name already.")
+    else:
+        print(f"Renamed {done.before} to {edited.file} (commit {str(written.commit)[:10]}).")
+        if done.linked:
+            print(f"Links follow in {plural(len(done.linked), 'note')}: {', '.join(done.linked)}.")
+    return 1 if written.kept else 0
 
 
 def remove_options(parser: ArgumentParser) -> None:

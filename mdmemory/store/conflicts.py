@@ -142,6 +142,30 @@ def clear(text: str, entry: str) -> str:
     return "\n".join(lines)
 
 
+def moved(text: str, changes: Iterable[tuple[StoredNote, StoredNote]]) -> str:
+    """The ledger after notes got another file or other links: (before, now) of each.
+
+    What was flagged or cleared of these notes, with the contents they had, holds for those of now.
+    """
+    now = {old.file: (_short(old.digest), new.file, _short(new.digest)) for old, new in changes}
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        entry = _entry(line)
+        if entry and not now.keys().isdisjoint(entry.files):
+            lines[at] = _line(_moved(entry, now))
+    return "\n".join(lines)
+
+
+def _moved(entry: Entry, now: Mapping[str, tuple[str, str, str]]) -> Entry:
+    sides = []
+    for file, shown in zip(entry.files, entry.digests, strict=True):
+        was, after, digest = now.get(file, ("", file, shown))
+        sides.append((after, digest if shown == was else shown))
+    one, other = sorted(sides)
+    files, digests = (one[0], other[0]), (one[1], other[1])
+    return replace(entry, id=entry_id(*files), files=files, digests=digests)
+
+
 def known(entries: Iterable[Entry], one: StoredNote, other: StoredNote) -> bool:
     """Whether this pair, with these very contents, is in the ledger, open or cleared."""
     digests = {note.file: note.digest for note in (one, other)}

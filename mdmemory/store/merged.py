@@ -32,7 +32,7 @@ def merged_names(head: Mapping[str, object]) -> set[str]:
 
 def names(note: Note) -> set[str]:
     """Every name under which a link finds the note."""
-    own = own_names(note).union(map(folded, note.head.aliases))
+    own = own_names(note) | alias_names(note.head)
     # cheap: few notes were ever merged, and reading a head again is dear
     return own | merged_names(fields(note)) if f"{KEY}:" in note.text else own
 
@@ -40,6 +40,12 @@ def names(note: Note) -> set[str]:
 def own_names(note: Note) -> set[str]:
     """The names that the note has now: its name, and the stem of its file."""
     return {folded(note.head.name), folded(note.head.file)}
+
+
+def alias_names(head: Head) -> set[str]:
+    """The aliases as links are compared. Each stands for the name of a file, too."""
+    files = (file_name(head.type, alias) for alias in head.aliases)
+    return {folded(alias) for alias in (*head.aliases, *files)}
 
 
 def former(note: Note) -> dict[str, str]:
@@ -59,12 +65,12 @@ def joined(base: Note, name: str, gone: Iterable[Note]) -> str | None:
     before = _listed_in(base)
     found = dict.fromkeys(before)
     for note in gone:
-        found |= dict.fromkeys((*_listed_in(note), *_own(note.head)))
+        found |= dict.fromkeys((*_listed_in(note), *last_names(note.head)))
     kept = [each for each in found if folded(each) != folded(name)]
     return ", ".join(kept) if kept and kept != before else None
 
 
-def _own(head: Head) -> list[str]:
+def last_names(head: Head) -> list[str]:
     """The name of a note that goes, and its stem where that does not follow from type and name."""
     follows = head.file == file_name(head.type, head.name)
     found = [head.name] if follows else [head.name, head.file.removesuffix(".md")]

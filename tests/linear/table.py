@@ -15,7 +15,6 @@ from datetime import date
 from types import ModuleType
 
 from mdmemory import bounds, privacy, protocol, unseen
-from mdmemory.actions import doctor
 from mdmemory.capture import (
     candidates,
     duplicates,
@@ -47,7 +46,7 @@ from mdmemory.prompt import blocks
 from mdmemory.search import chunks, folders, query, schema
 from mdmemory.search.postgres import keywords
 from mdmemory.session import cleaning, failures, hot, pruning
-from mdmemory.store import conflicts, index
+from mdmemory.store import conflicts, index, links
 from mdmemory.store.store import StoredNote
 from mdmemory.text import contradiction, dates, literals, places, polarity, statements, units, words
 from mdmemory.tools import notes
@@ -101,7 +100,7 @@ def _head(text: str) -> note.Note:
 
 
 def _links(text: str) -> object:
-    return doctor.rewritten(_note(text), [doctor.Link("a.md", "b", "c")])
+    return links.rewritten(_note(text), [links.Link("a.md", "b", "c")])
 
 
 def _stored(text: str) -> StoredNote:
@@ -374,7 +373,7 @@ EVERY = (
     row(limits.check_body, limits, "check_body"),
     row(lambda text: limits.check_line("It", text), limits, "check_line"),
     row(conflicts.parse, conflicts, "", NOTE),
-    row(_links, doctor, "", NOTE),
+    row(_links, links, "", NOTE),
     row(index.clean, index, "clean"),
     row(_life, log),
     row(_renamed_commits, own_history),
@@ -407,6 +406,7 @@ SPARED = {
     "hosts.opencode.files": "our own plugin",
     "search.ranking": "ten characters of a date",
     "session.storage": "an id of ours",
+    "actions.doctor": "names of files",
     "actions.editing": "the name of a note, which has 80 bytes",
     "git.repositories": "ids and names of refs, which git checked",
     "git.journal": "our own journal",

@@ -1,0 +1,145 @@
+"""Another name for a note: its file, the links to it and what waits about it follow, in one commit.
+
+The old name stays as an alias, so that a link from outside the store still finds the note.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secret
+from mdmemory.errors import BadNote
+from mdmemory.files import digest
+from mdmemory.git.transaction import Change, Transactions
+from mdmemory.note import editing, limits
+from mdmemory.note.note import UNREADABLE, Note, fields, parse
+from mdmemory.store import conflicts
+from mdmemory.store.links import following
+from mdmemory.store.merged import folded, last_names, with_aliases
+from mdmemory.store.store import LEDGER, Store, StoredNote
+from mdmemory.store.writer import Group, Writer, Written
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """`edited` is the note under its new name; `before` the file it had. `linked` are the notes
+    whose links followed, `left` those whose links could not be rewritten: they find the note by
+    its alias."""
+
+    edited: Edited
+    before: str
+    linked: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def rename(writer: Writer, name: str, new: str) -> Renamed:
+    """Give the note `name` the name `new`; the type in front of its file's name stays.
+
+    Raises BadNote for a name that is none, is taken, or holds a secret, and for a note that is on
+    hold or cannot be read.
+    """
+    with writer.locked():
+        store = writer.refresher.store
+        old = readable(store.find(name, former=False))
+        refuse_held(writer, old)
+        new, file = _called(old, new)
+        limits.check_name(new)
+        refuse_secret(writer, f"{new}\n{new.replace('-', ' ')}")
+        if (new, file) == (old.note.head.name, old.file):
+            return Renamed(Edited(file, new, old.digest, Written(), same=True), file)
+        others = [note for note in store.notes() if note.file != old.file]
+        _refuse_taken(store, old, others, new, file)
+        fresh = _stored(_renamed(old.note, new, file))
+        linked, left = _linking(writer, old, fresh, others)
+        groups = [_moving(old, fresh), *(_following(*pair, fresh) for pair in linked)]
+        groups += _ledger(store, [(old, fresh), *linked])
+        subject = f"memory: rename {old.note.head.name} to {new}"
+        written = writer.write(subject, groups, kind="rename", destructive=True)
+    edited = Edited(file, new, fresh.digest, written)
+    return Renamed(edited, old.file, tuple(note.file for note, _ in linked), left)
+
+
+def _called(old: StoredNote, new: str) -> tuple[str, str]:
+    """The new name without type and `.md`, which a file is named with, and the new file."""
+    kind, _, rest = old.file.partition("-")
+    prefix = f"{kind}-" if rest and kind in limits.TYPES else ""
+    name = new.removesuffix(".md").removeprefix(prefix)
+    return name, f"{prefix}{name}.md"
+
+
+def _refuse_taken(
+    store: Store, old: StoredNote, others: Iterable[StoredNote], name: str, file: str
+) -> None:
+    known = {note.note.head.name.casefold(): note.file for note in others}
+    known |= {each.casefold(): each for each in os.listdir(store.folder) if each != old.file}
+    for word in (name.casefold(), file.casefold()):
+        if word in known:
+            message = f"The name {name} is taken: {known[word]} has it."
+            raise BadNote(message, "Choose another name.", code="taken")
+
+
+def _renamed(note: Note, name: str, file: str) -> Note:
+    """The note with its new name, and the old ones as aliases. Its own links to itself follow."""
+    before = note.head
+    if "name" in fields(note) or parse(note.text, file).head.name != name:
+        note = editing.edit(note, set={"name": name})
+    ours = {folded(alias) for alias in before.aliases}
+    own = [name] if folded(before.name) in ours else []  # as in the notes that we write
+    names = [each for each in last_names(before) if folded(each) != folded(name)]
+    moved = parse(with_aliases(note, [*names, *own]).text, file)
+    return parse(following(moved, before, moved.head), file)
+
+
+def _stored(note: Note) -> StoredNote:
+    return StoredNote(note.head.file, digest(note.text.encode("utf-8")), note)
+
+
+def _linking(
+    writer: Writer, old: StoredNote, fresh: StoredNote, others: Sequence[StoredNote]
+) -> tuple[list[tuple[StoredNote, StoredNote]], tuple[str, ...]]:
+    """The notes that link to the old name, before and after, and the files of those left alone:
+    on hold, in an open conflict, or not seen by git."""
+    before, now = old.note.head, fresh.note.head
+    is_only = all(folded(note.note.head.name) != folded(before.name) for note in others)
+    pairs = []
+    for note in others:
+        if note.note.head.status == UNREADABLE:
+            continue
+        text = following(note.note, before, now, by_name=is_only)
+        if text != note.note.text:
+            pairs.append((note, _stored(parse(text, note.file))))
+    ledger = writer.refresher.store.ledger()
+    closed = {*writer.refresher.catalog().held}
+    closed |= {file for e in conflicts.open_entries(ledger) for file in e.files}
+    if pairs and writer.history:
+        closed |= {*Transactions(writer.history).unseen([note.file for note, _ in pairs])}
+    left = tuple(note.file for note, _ in pairs if note.file in closed)
+    return [pair for pair in pairs if pair[0].file not in closed], left
+
+
+def _moving(old: StoredNote, fresh: StoredNote) -> Group:
+    line = f"rename {old.file} to {fresh.file}: {fresh.note.head.description}"
+    data = fresh.note.text.encode("utf-8")
+    if old.file == fresh.file:
+        return Group(line, (Change(old.file, old.digest, data),))
+    return Group(line, (Change(old.file, old.digest, None), Change(fresh.file, None, data)))
+
+
+def _following(before: StoredNote, after: StoredNote, fresh: StoredNote) -> Group:
+    """The edit of one note whose links follow; the date of its last change stays."""
+    line = f"edit {before.file}: its links lead to {fresh.file}"
+    data = after.note.text.encode("utf-8")
+    return Group(line, (Change(before.file, before.digest, data),))
+
+
+def _ledger(store: Store, changes: Sequence[tuple[StoredNote, StoredNote]]) -> list[Group]:
+    """What is flagged or cleared of these notes holds under the new file name."""
+    ledger = store.ledger()
+    now = conflicts.moved(ledger, changes)
+    if now == ledger:
+        return []
+    old, new = (text.encode("utf-8", "surrogateescape") for text in (ledger, now))
+    line = f"edit {LEDGER}: its lines follow"
+    return [Group(line, (Change(LEDGER, digest(old), new),))]

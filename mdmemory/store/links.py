@@ -1,0 +1,136 @@
+"""The links of notes, [[name]] and [text](file.md): where they lead, and what they should say.
+
+Pure. Whatever is rewritten changes only the characters of the name itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from mdmemory.note.limits import TYPES
+from mdmemory.note.note import Head, Note, body_span, opened
+from mdmemory.store.merged import alias_names, folded, former, own_names
+
+# What stands in code is no link: `[[ -f x ]]` asks a shell for a file.
+_LINK = re.compile(
+    r"^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)|\Z)"
+    r"|(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
+    r"|\[\[[ \t]*(?P<target>[^\[\]|#\n]*[^\[\]|#\s])[ \t]*(?:[|#][^\[\]\n]*)?\]\]"
+    r"|\]\([ \t]*(?:\./)?(?P<file>[^\s()<>#?]*\.md)(?=[)#? \t])"
+    r"|\]\([ \t]*<(?:\./)?(?P<angled>[^<>\n#?]*\.md)(?=[>#?])",
+    re.MULTILINE | re.DOTALL,
+)
+
+Found = Mapping[str, Note]  # by a link that leads nowhere, the note that it once led to
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a note that does not lead to a name of now; `now` is what it should say, or ""."""
+
+    file: str
+    target: str
+    now: str
+
+
+def stray(
+    notes: Sequence[Note], renamed: Callable[[Sequence[str]], Found] = lambda _: {}
+) -> list[Link]:
+    """The links of these notes that say no name of now, in their order, each once a note.
+
+    `renamed` is asked once, and only for links that lead nowhere.
+    """
+    known = {name for note in notes for name in own_names(note)}
+    links = [
+        (note.head.file, target)
+        for note in notes
+        for target in dict.fromkeys(_targets(note))
+        if folded(target) not in known
+    ]
+    if not links:
+        return []
+    now = _former(notes)
+    if lost := sorted({target for _, target in links if folded(target) not in now}):
+        now |= {folded(target): _as_said(target, note) for target, note in renamed(lost).items()}
+    aliases = {name for note in notes for name in alias_names(note.head)}
+    found = [Link(file, target, now.get(folded(target), "")) for file, target in links]
+    return [link for link in found if link.now or folded(link.target) not in aliases]
+
+
+def rewritten(note: Note, links: Iterable[Link]) -> str:
+    """The note's whole text with these links saying what they should; all other bytes as before."""
+    now = {link.target: link.now for link in links if link.now}
+    start, end = body_span(note.text, opened(note.text)[0])
+    return note.text[:start] + _replaced(note.text[start:end], now.get) + note.text[end:]
+
+
+def following(note: Note, old: Head, new: Head, *, by_name: bool = True) -> str:
+    """The note's whole text with each link to the note `old` leading to what it is called now.
+
+    That holds for links in the head, too. Without `by_name` only links to the file follow, since
+    another note has the name.
+    """
+    stem = new.file.removesuffix(".md")
+    names = {folded(old.name): new.name} if by_name else {}
+    names[folded(old.file)] = stem
+
+    def now(target: str) -> str | None:
+        return names.get(folded(target))
+
+    def file_now(target: str) -> str | None:
+        return new.file if unquote(target) == old.file else None
+
+    start, _ = body_span(note.text, opened(note.text)[0])
+    parts = (note.text[:start], note.text[start:])
+    return "".join(_replaced(part, now, file_now) for part in parts)
+
+
+def _replaced(
+    text: str,
+    name_now: Callable[[str], str | None],
+    file_now: Callable[[str], str | None] = lambda _: None,
+) -> str:
+    """The text with other targets in its links: of [[name]], without `.md`, and of (file.md)."""
+
+    def said(found: re.Match[str]) -> str:
+        group = found.lastgroup or ""
+        if group == "target":
+            ending = ".md" if found[group].endswith(".md") else ""
+            now = name_now(found[group])
+            now = now and f"{now}{ending}"
+        else:
+            now = file_now(found[group]) if group in ("file", "angled") else None
+        if not now:
+            return found[0]
+        at, end = (place - found.start() for place in found.span(group))
+        return f"{found[0][:at]}{now}{found[0][end:]}"
+
+    return _LINK.sub(said, text) if "[[" in text or "](" in text else text
+
+
+def _targets(note: Note) -> Iterator[str]:
+    if "[[" in note.body:
+        yield from (found["target"] for found in _LINK.finditer(note.body) if found["target"])
+
+
+def _former(notes: Iterable[Note]) -> dict[str, str]:
+    """Folded names that exactly one note had before, by what a link to it says now."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for note in notes:
+        stem = folded(note.head.file)
+        kind, _, rest = stem.partition("-")
+        if rest and kind in TYPES:
+            found[rest][stem] = note.head.name  # its file still says what it was called
+        for name, now in former(note).items():
+            found[name][stem] = now
+    return {name: now for name, by in found.items() if len(by) == 1 for now in by.values()}
+
+
+def _as_said(target: str, note: Note) -> str:
+    """The name for a name, the stem of the file for a stem."""
+    is_stem = folded(target).partition("-")[0] in TYPES
+    return note.head.file.removesuffix(".md") if is_stem else note.head.name
