@@ -326,8 +326,7 @@ class Memory:
 
     def pending(self) -> list[PendingFact]:
         """Candidates without enough proof, which wait for a person."""
-        with self.state() as state:
-            return capture.pending.waiting(state, self._today())
+        return capture.pending.waiting(self.project, self.state, self._today())
 
     def accept(self, id: str) -> Edited:
         """Store a candidate that waits: a person stands by it."""

@@ -41,10 +41,11 @@ def taken_names(store: Store, names: Iterable[str]) -> set[str]:
 
 def add(
     writer: Writer, *, name: str, type: str, description: str, body: str,
-    kind: str = "", source: str = "manual", today: str,
+    kind: str = "", source: str = "manual", today: str, also: Sequence[Change] = (),
 ) -> Edited:  # fmt: skip
     """Store a new note; a name that is taken gets a number. The same text again names the old one.
 
+    `also` are changes of other files that belong to it: they go into the same op of the commit.
     Raises BadNote for a name, description or body that is none, or that holds a secret.
     """
     # before anything repeats it; in a name the blanks are hyphens
@@ -68,7 +69,7 @@ def add(
         )
         file = limits.file_name(type, free)
         data = text.encode("utf-8")
-        group = Group(f"add {file}: {description}", (Change(file, None, data),))
+        group = Group(f"add {file}: {description}", (Change(file, None, data), *also))
         fact = free if type == "user" else description
         written = writer.write(subject("add", [fact]), [group], kind="add")
     return Edited(file, free, digest(data), written)

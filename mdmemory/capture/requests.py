@@ -60,7 +60,7 @@ def keep(writer: Writer, session: str, turn: Turn, *, now: datetime) -> Extracte
         evidence.record(state, list(found.evidence()), now)
         _answered(state, session, turn)
         if orders := foreign.orders(turn.text, session, today):
-            pending.put(state, orders, today)
+            pending.put(writer.project, state, orders, today)
             done.pending += [each.id for each in orders]
     return done
 

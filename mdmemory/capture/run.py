@@ -30,6 +30,7 @@ from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.search.near import near_in
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import Evidence
+from mdmemory.store.project import Project
 from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
@@ -100,7 +101,7 @@ def extract(
             done.watermark = _watermark(part, answer)
             if not dry_run:
                 write(writer, found, answer.model, done, today)
-                _remember(state, part, answer, found, done, now)
+                _remember(writer.project, state, part, answer, found, done, now)
             return done
 
     return judged_first(writer, lambda: _findings(writer, part, answer, today), store)
@@ -234,15 +235,16 @@ def _names(writer: Writer) -> list[str]:
 
 
 def _remember(
-    state: State, part: _Part, answer: _Answer, found: Findings, done: Extracted, now: datetime
-) -> None:
+    project: Project, state: State, part: _Part, answer: _Answer, found: Findings, done: Extracted,
+    now: datetime,
+) -> None:  # fmt: skip
     """After the commit: what waits, why each was kept or dropped, and how far was read."""
     today = now.date().isoformat()
     rows = list(found.evidence())
     if answer.failure is not None:
         rows.append(Evidence(done.session, "run", "failed", (answer.failure.code,)))
     if waiting := found.waiting(today):
-        pending.put(state, waiting, today)
+        pending.put(project, state, waiting, today)
     evidence.record(state, rows, now)
     if part.last and part.last != done.watermark:
         state.set_watermark(done.session, part.last, _REQUESTS)

@@ -174,7 +174,7 @@ def take(
         write(writer, found, MODEL, done, today)
         with writer.state() as state:
             if waiting := found.waiting(today):
-                pending.put(state, waiting, today)
+                pending.put(writer.project, state, waiting, today)
             evidence.record(state, list(found.evidence()), now)
         return done
 

@@ -1,8 +1,8 @@
 """What a user asked to be remembered and could not be written yet: one markdown file for each.
 
-The files lie in `.inbox/` beside the notes, for their owner only and ignored by git; where the
-store cannot be had, in a folder of the person's own. Their text is redacted. A file counts as the
-user's wish only by its seal, so that none can come along with somebody's repository.
+The files lie in `.inbox/` beside the notes; where the store cannot be had, in a folder of the
+person's own. Their text is redacted. A file counts as the user's wish only by its seal: so
+none comes along with somebody's repository.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import json
 import os
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +19,12 @@ from mdmemory.capture.extract import Asked
 from mdmemory.capture.triggers import Trigger
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
-from mdmemory.errors import MdmemoryError, RepositoryState
-from mdmemory.files import digest, read_regular, read_start, write_atomic, writing
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import digest, read_regular, read_start, write_atomic
+from mdmemory.store import inbox
 from mdmemory.store.project import INBOX, OURS, Project
 
-MOST = 200  # wishes in one folder
-_BEGIN, _END = "wish-", ".md"
+_BEGIN = "wish-"
 _KEYS = ("type", "kind", "session", "turn", "since", "why", "project")
 
 
@@ -47,7 +46,7 @@ class Wish:
     def file(self) -> str:
         """The same for the same fact, so that one that is asked for again is kept once."""
         key = f"{self.project}\n{self.type}\n{self.text}"
-        return f"{_BEGIN}{digest(key.encode('utf-8', 'replace'))[:12]}{_END}"
+        return f"{_BEGIN}{digest(key.encode('utf-8', 'replace'))[:12]}{inbox.END}"
 
     def asked(self) -> Asked:
         """The wish as it was found in its turn."""
@@ -65,7 +64,7 @@ class Inbox:
 
     def put(self, asked: Sequence[Asked], session: str, since: str, why: str) -> list[Path]:
         """Keep what was asked for. Raises Unwritable, RepositoryState for a link in its place."""
-        prepare(self.folder)
+        inbox.prepare(self.folder)
         key = _made_key(self.key_file)
         paths = []
         for each in asked:
@@ -90,16 +89,7 @@ class Inbox:
 
     def files(self) -> list[Path]:
         """The files that look like wishes, without reading them."""
-        try:
-            if not stat.S_ISDIR(os.lstat(self.folder).st_mode):
-                return []
-            names = sorted(os.listdir(self.folder))[: 2 * MOST]
-        except OSError:
-            return []
-        return [
-            self.folder / name for name in names
-            if name.startswith(_BEGIN) and name.endswith(_END)
-        ]  # fmt: skip
+        return inbox.files(self.folder, _BEGIN)
 
     def _wishes(self) -> Iterator[tuple[Path, Wish]]:
         files = self.files()
@@ -111,21 +101,6 @@ class Inbox:
                 continue
             if wish is not None and wish.project == self.project:
                 yield path, wish
-
-
-def prepare(folder: Path) -> None:
-    """Make an inbox that git ignores and only its owner reads (0700). Raises RepositoryState where
-    something else has its name, and Unwritable."""
-    if os.path.lexists(folder) and not stat.S_ISDIR(os.lstat(folder).st_mode):
-        raise RepositoryState(
-            f"{folder} is no folder, and nothing is kept through links.",
-            f"Move it away: `mv {folder} {folder}.away`.",
-        )
-    with writing(folder):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        ignore = folder / ".gitignore"
-        if not os.path.lexists(ignore):
-            write_atomic(ignore, b"*\n", mode=0o600)
 
 
 def _made_key(file: Path) -> bytes:

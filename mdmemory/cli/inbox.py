@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from mdmemory.cli.output import emit, opened, warn
+from mdmemory.cli.output import emit, opened, visible, warn
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
 
@@ -61,12 +61,36 @@ def _list_pending(memory: Memory, as_json: bool) -> int:
         ])  # fmt: skip
         return 0
     for each in found:
-        print(f"{each.id}  {each.type}: {each.description}  ({', '.join(each.reasons)})")
+        why = ", ".join(each.reasons)
+        print(visible(f"{each.id}  {each.type}: {each.description}  ({why})".replace("\n", " ")))
     if found:
         print("Next: `mdmemory pending accept ID` or `mdmemory pending drop ID`.")
     else:
         print("No pending facts.")
+    for line in waiting_files(memory):
+        print(line)
     return 0
+
+
+def waiting_files(memory: Memory) -> list[str]:
+    """Lines about the files in the inbox that are no pending facts."""
+    if not memory.project.has_inbox():
+        return []
+    from mdmemory.capture.imports import rest
+
+    lines = []
+    if files := memory.kept_wishes():
+        count = f"{len(files)} wish{'' if len(files) == 1 else 'es'}"
+        lines.append(
+            f"{count} not stored yet, kept in {files[0].parent}; the next command that writes "
+            "stores them"
+        )
+    for file in rest.files(memory.project.store):
+        lines.append(
+            f"text that an import made no note of, in {file}: add what matters with "
+            "`mdmemory add`, then delete the file"
+        )
+    return lines
 
 
 def conflicts_options(parser: ArgumentParser) -> None:

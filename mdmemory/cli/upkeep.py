@@ -87,21 +87,10 @@ def status(asked: Namespace) -> int:
 
 def _inbox(memory: Memory, pending: int) -> list[str]:
     """Lines about requests not stored yet, facts to review, and what imports left over."""
-    from mdmemory.capture.imports import rest  # `index` stands in this module too
+    from mdmemory.cli.inbox import waiting_files  # `index` stands in this module too
 
-    said = []
-    if files := memory.kept_wishes():
-        count = f"{len(files)} wish{'' if len(files) == 1 else 'es'}"
-        said.append(
-            f"{count} not stored yet, kept in {files[0].parent}; the next command that writes "
-            "stores them"
-        )
-    if pending:
-        said.append(f"{plural(pending, 'fact')} to review: `mdmemory pending`")
-    for file in rest.files(memory.project.store):
-        said.append(f"text that an import made no note of, in {file}: add what matters with "
-                    "`mdmemory add`, then delete the file")  # fmt: skip
-    return said
+    said = [f"{plural(pending, 'fact')} to review: `mdmemory pending`"] if pending else []
+    return said + waiting_files(memory)
 
 
 def _to(report: dict[str, Any]) -> str:

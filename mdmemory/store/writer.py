@@ -25,7 +25,7 @@ from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.git.waiting import KEEP as KEPT_REFS
 from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import Head
-from mdmemory.store.project import Project
+from mdmemory.store.project import INBOX, Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER, is_note_name
@@ -122,6 +122,7 @@ class Writer:
             elif not self.automatic:
                 self._commit_what_waits(self.history)
             yield
+            self.commit_inbox()
             # what wrote nothing shows a hand edit all the same; a person's merge is left alone
             if self.repository is None or repositories.refusal(self.repository) is None:
                 self.refresher.settle()
@@ -157,6 +158,21 @@ class Writer:
             return False
         same = os.path.realpath(self.project.root) == os.path.realpath(self.project.store)
         return not (same and self.history.holds_other_work())
+
+    def commit_inbox(self) -> None:
+        """Where the repository is our own, commit what came into the inbox and what went. The
+        caller holds the lock; what cannot be committed now is by a later command."""
+        if self.history is None or not (self.project.store / INBOX).is_dir():
+            return
+        if self.is_own and self.refusal() is None:
+            from mdmemory.store import inbox
+
+            try:
+                inbox.commit(self.history, self.refresher.is_secret)
+            except (RepositoryState, GitFailed) as problem:
+                if Transactions(self.history).is_open():
+                    raise
+                self.tell(f"The inbox is not committed yet: {problem.message}")
 
     def waiting(self) -> Waiting | None:
         """What automatic writes left to be committed; None without git."""

@@ -15,7 +15,6 @@ from mdmemory import Memory
 from mdmemory.capture.pending import KEPT, KEPT_DAYS, PendingFact, put, waiting
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
-from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 TALK = b"""User: Which Docker do we need for the new runners?
@@ -78,7 +77,7 @@ def test_a_dry_run_leaves_nothing_waiting(memory: Memory) -> None:
     assert memory.pending() == []
 
 
-def test_fifty_wait_for_thirty_days(tmp_path: Path) -> None:
+def test_fifty_wait_for_thirty_days(memory: Memory) -> None:
     today = NOW.date()
 
     def one(number: int) -> PendingFact:
@@ -86,17 +85,20 @@ def test_fifty_wait_for_thirty_days(tmp_path: Path) -> None:
         fact = f"Fact {number}"
         return PendingFact("project", "", f"n{number}", fact, fact, "s", day, ())
 
-    with State(tmp_path / "state.db") as state:
-        put(state, [one(number) for number in range(60)], today.isoformat())
-        kept = [each.name for each in waiting(state, today.isoformat())]
+    def wait_on(day: str) -> list[PendingFact]:
+        return waiting(memory.project, memory.state, day)
+
+    with memory.state() as state:
+        put(memory.project, state, [one(number) for number in range(60)], today.isoformat())
+        kept = [each.name for each in wait_on(today.isoformat())]
         assert len(kept) == KEPT
         assert "n59" in kept
         assert "n0" not in kept
-        put(state, [one(59)], today.isoformat())
-        assert len(waiting(state, today.isoformat())) == KEPT
+        put(memory.project, state, [one(59)], today.isoformat())
+        assert len(wait_on(today.isoformat())) == KEPT
         late = today + timedelta(days=KEPT_DAYS + 5)
-        assert {each.since for each in waiting(state, late.isoformat())} == {"2026-06-25"}
-        assert waiting(state, "2026-09-01") == []
+        assert {each.since for each in wait_on(late.isoformat())} == {"2026-06-25"}
+        assert wait_on("2026-09-01") == []
 
 
 def test_the_command_lists_accepts_and_drops(

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.capture import wishes
 from mdmemory.files import digest, write_atomic
+from mdmemory.store import inbox
 from mdmemory.store.project import INBOX
 
-_BEGIN, _END = "import-", ".md"
+_BEGIN = "import-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
     in the inbox's place.
     """
     folder = store / INBOX
-    wishes.prepare(folder)
+    inbox.prepare(folder)
     blocks = [f"<!-- {_comment(rest)} -->\n{rest.text}\n" for rest in rests]
     body = "\n".join(blocks)
     head = f'---\nfrom: {json.dumps(label, ensure_ascii=False)}\nsince: "{since}"\n---\n\n'
     name = digest(f"{label}\n{body}".encode("utf-8", "replace"))[:12]
-    path = folder / f"{_BEGIN}{name}{_END}"
+    path = folder / f"{_BEGIN}{name}{inbox.END}"
     if not os.path.lexists(path):
         write_atomic(path, (head + body).encode("utf-8", "replace"), mode=0o600)
     return path
@@ -47,12 +47,7 @@ def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
 
 def files(store: Path) -> list[Path]:
     """The files that imports left in the store's inbox, without reading them."""
-    try:
-        names = sorted(os.listdir(store / INBOX))
-    except OSError:
-        return []
-    return [store / INBOX / name for name in names
-            if name.startswith(_BEGIN) and name.endswith(_END)]  # fmt: skip
+    return inbox.files(store / INBOX, _BEGIN)
 
 
 def _comment(rest: Rest) -> str:

@@ -334,9 +334,13 @@ def _refresh(memory: Memory) -> None:
 
 
 def _waiting(memory: Memory, _session: str, _message: str) -> str:
-    """A line on the inbox, or ""; counting does not make the database."""
-    pending = len(memory.pending()) if os.path.lexists(memory.project.state_file) else 0
-    return waiting(len(memory.kept_wishes()), pending)
+    """A line on the inbox, or ""; mostly there is none, and nothing is loaded."""
+    if not (memory.project.has_inbox() or os.path.lexists(memory.project.state_file)):
+        return ""
+    from mdmemory.capture.imports import rest
+
+    left = len(rest.files(memory.project.store))
+    return waiting(len(memory.kept_wishes()), len(memory.pending()) + left)
 
 
 def _requests(turn: Turn) -> tuple[list[str], list[str]]:

@@ -1,0 +1,93 @@
+"""`.inbox/` in the folder of a store: what was said, or stood in a source, and is no note yet.
+
+One markdown file each, for its owner only (0600). In a store with a repository of its own they are
+committed, so that they reach every clone; in somebody's repository git ignores them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError, RepositoryState
+from mdmemory.files import read_regular, write_atomic, writing
+from mdmemory.git.commits_of_store import History, Message
+from mdmemory.git.transaction import Transactions
+from mdmemory.store.project import INBOX
+
+MOST = 400  # files of one kind that are looked at
+END = ".md"
+_IGNORED = b"*\n"
+_MESSAGE = Message("memory: keep what waits in the inbox", trailers=(("Memory-Op", "inbox"),))
+
+
+def prepare(folder: Path) -> None:
+    """Make an inbox that git ignores and only its owner reads (0700). Raises RepositoryState where
+    something else has its name, and Unwritable."""
+    if os.path.lexists(folder) and not _is_folder(folder):
+        raise RepositoryState(
+            f"{folder} is no folder, and nothing is kept through links.",
+            f"Move it away: `mv {folder} {folder}.away`.",
+        )
+    with writing(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if not os.path.lexists(ignore):
+            write_atomic(ignore, _IGNORED, mode=0o600)
+
+
+def files(folder: Path, begin: str) -> list[Path]:
+    """The files of an inbox whose names begin so, sorted, without reading them."""
+    try:
+        if not _is_folder(folder):
+            return []
+        names = sorted(name for name in os.listdir(folder) if name.startswith(begin))
+    except OSError:
+        return []
+    return [folder / name for name in names if name.endswith(END)][:MOST]
+
+
+def commit(history: History, is_secret: Callable[[str], bool]) -> None:
+    """Commit what came into the inbox of a store with a repository of its own, and what went.
+
+    The caller holds the store's lock. Raises whatever a commit raises.
+    """
+    folder, head = history.folder / INBOX, history.head()
+    known = history.objects.files(head, INBOX) if head else {}
+    gone = [name for name in known if not os.path.lexists(folder / name)]
+    fresh = []
+    for path in files(folder, ""):
+        with suppress(MdmemoryError):
+            data, there = read_regular(path), known.get(path.name)
+            if there is None or there.id != history.blob_id(data):
+                fresh += [] if is_secret(data.decode("utf-8", "replace")) else [path.name]
+    if not fresh and not gone:
+        return
+    _stop_ignoring(folder)
+    transactions = Transactions(history)
+    fresh, gone = ([f"{INBOX}/{name}" for name in names] for names in (fresh, gone))
+    hidden = transactions.unseen([*fresh, *gone])
+    seen, removed = ([f for f in names if f not in hidden] for names in (fresh, gone))
+    transactions.checkpoint([], _MESSAGE, gone=removed, others=seen)
+
+
+def is_committed(history: History, file: str) -> bool:
+    """Whether HEAD has this file of the inbox."""
+    return bool(history.tree(history.head(), [f"{INBOX}/{file}"]))
+
+
+def _stop_ignoring(folder: Path) -> None:
+    """Take our own `.gitignore` away; a person's stays."""
+    ignore = folder / ".gitignore"
+    try:
+        if read_regular(ignore, len(_IGNORED) + 1) == _IGNORED:
+            ignore.unlink()
+    except (MdmemoryError, OSError):
+        pass
+
+
+def _is_folder(path: Path) -> bool:
+    return stat.S_ISDIR(os.lstat(path).st_mode)

@@ -1,0 +1,254 @@
+"""What was said or imported, and is no note yet, lies in files that a person reads and keeps."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pace import seldom
+
+from mdmemory import Memory
+from mdmemory.capture.pending import PendingFact, put
+from mdmemory.cli import main
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.store.state import State
+
+Git = Callable[..., str]
+TODAY = datetime.now(UTC).date().isoformat()  # commands have the real clock
+FACT = PendingFact(
+    "project", "", "docker-27", "The pipeline needs Docker 27", "Every runner needs Docker 27.",
+    "ses_1", TODAY, ("assistant_said",),
+)  # fmt: skip
+OWN, SHARED = "own", "shared"
+
+
+@pytest.fixture(params=[OWN, SHARED])
+def memory(
+    request: pytest.FixtureRequest, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> Memory:
+    monkeypatch.chdir(repository)
+    return Memory.init(repository, own_repo=request.param == OWN)[0]
+
+
+def let_wait(memory: Memory, *facts: PendingFact) -> None:
+    """Let facts wait as an extraction does, which holds the store's lock."""
+    with (writer := memory._writer()).locked(), writer.state() as state:
+        put(memory.project, state, facts or [FACT], TODAY)
+
+
+def in_inbox(memory: Memory) -> list[Path]:
+    return sorted((memory.project.store / ".inbox").glob("*.md"))
+
+
+def is_own(memory: Memory) -> bool:
+    return (memory.project.store / ".git").exists()
+
+
+def forget_our_work(memory: Memory) -> None:
+    shutil.rmtree(memory.project.private, ignore_errors=True)
+
+
+COMMANDS = [
+    ["pending"], ["status"], ["list"], ["index"], ["search", "docker"], ["doctor"], ["rebuild"],
+    ["log"], ["compact"], ["undo"],
+    ["add", "tea", "--type", "project", "--description", "Tea at four", "Tea at four."],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", seldom(COMMANDS, 4))
+def test_nothing_that_waits_is_lost_with_our_own_folder(memory: Memory, words: list[str]) -> None:
+    let_wait(memory)
+    forget_our_work(memory)
+    main(words)
+    assert [replaced(each) for each in memory.pending()] == [FACT]
+    forget_our_work(memory)
+    assert memory.accept(memory.pending()[0].id).file == "project-docker-27.md"
+
+
+def replaced(fact: PendingFact) -> PendingFact:
+    """A fact as it was before it was kept."""
+    assert fact.kept_as == FACT.id
+    return PendingFact(**{name: getattr(fact, name) for name in FACT.__slots__[:-1]})
+
+
+def test_a_fact_that_waits_is_a_file_that_a_person_can_read(memory: Memory, git: Git) -> None:
+    let_wait(memory)
+    (path,) = in_inbox(memory)
+    assert path.name == f"pending-{FACT.id.removeprefix('p-')}.md"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    text = path.read_text("utf-8")
+    assert 'description: "The pipeline needs Docker 27"\n' in text
+    assert text.endswith("---\n\nEvery runner needs Docker 27.\n")
+    assert git(memory.project.store, "status", "--porcelain") == ""
+    tracked = git(memory.project.store, "ls-files", ".inbox").split()
+    assert tracked == ([f".inbox/{path.name}"] if is_own(memory) else [])
+
+
+@pytest.mark.parametrize("memory", [OWN], indirect=True)
+def test_accepting_is_one_commit_and_its_undo_lets_the_fact_wait_again(
+    memory: Memory, git: Git
+) -> None:
+    let_wait(memory)
+    store, before = memory.project.store, git(memory.project.store, "rev-parse", "HEAD").strip()
+    done = memory.accept(FACT.id)
+    assert git(store, "rev-parse", "HEAD~1").strip() == before
+    assert (in_inbox(memory), memory.pending()) == ([], [])
+    assert memory.undo().undone == done.written.commit
+    assert [replaced(each) for each in memory.pending()] == [FACT]
+    assert git(store, "status", "--porcelain") == ""
+
+
+def test_of_a_dropped_fact_no_file_stays_and_it_is_not_proposed_again(
+    memory: Memory, git: Git
+) -> None:
+    let_wait(memory)
+    memory.drop(FACT.id)
+    let_wait(memory)
+    assert (in_inbox(memory), memory.pending()) == ([], [])
+    assert git(memory.project.store, "status", "--porcelain") == ""
+
+
+def test_a_person_may_edit_the_text_and_accept_it_by_the_same_id(memory: Memory) -> None:
+    let_wait(memory)
+    (path,) = in_inbox(memory)
+    text = path.read_text("utf-8").replace("Docker 27", "Docker 28").replace('"ses_1"', "by hand")
+    path.write_text(text, "utf-8")
+    done = memory.accept(FACT.id)
+    assert memory.note(done.file).note.body == "Every runner needs Docker 28."
+    path.write_text("no head at all\n", "utf-8")
+    (fact,) = memory.pending()
+    assert (fact.id, fact.type, fact.body) == (FACT.id, "project", "no head at all")
+
+
+@pytest.mark.parametrize("memory", [SHARED], indirect=True)
+def test_secrets_are_taken_out_and_a_secret_that_is_the_fact_is_not_kept(memory: Memory) -> None:
+    secret = "hunter2-Xk29!"
+    body = f"The board's password is {secret}"
+    alone = PendingFact("user", "", "board", body, body, "s", TODAY, ())
+    body = f"Deploys of the board go out on Tuesdays only. The password is {secret} there."
+    beside = PendingFact("user", "", "deploys", "Deploys on Tuesdays", body, "s", TODAY, ())
+    let_wait(memory, alone, beside)
+    assert [each.id for each in memory.pending()] == [beside.id]
+    kept = [*in_inbox(memory), *memory.project.private.glob("state.db*")]
+    assert not any(secret.encode() in path.read_bytes() for path in kept)
+
+
+# --- what 0.1 kept in its database ---------------------------------------------------------------
+
+
+def as_in_0_1(memory: Memory) -> None:
+    row = (FACT.id, *(getattr(FACT, name) for name in FACT.__slots__[:7]), json.dumps(FACT.reasons))
+    with memory.state() as state:
+        state.change(("INSERT INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", row))
+
+
+def test_facts_of_0_1_are_carried_over_once(memory: Memory) -> None:
+    as_in_0_1(memory)
+    assert main(["status"]) == 0
+    forget_our_work(memory)
+    assert [replaced(each) for each in memory.pending()] == [FACT]
+    memory.drop(FACT.id)
+    assert memory.pending() == []
+
+
+@pytest.mark.parametrize("memory", [SHARED], indirect=True)
+def test_a_process_that_dies_while_it_carries_them_over_loses_none(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_in_0_1(memory)
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "change", killed)
+        with pytest.raises(KeyboardInterrupt):
+            memory.pending()
+    assert len(in_inbox(memory)) == 1
+    assert [replaced(each) for each in memory.pending()] == [FACT]
+
+
+def killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def blocked(memory: Memory, *, person_too: bool) -> Iterator[None]:
+    inbox = memory.project.store / ".inbox"
+    inbox.symlink_to(memory.project.root)
+    if person_too:
+        person.state_folder().parent.mkdir(parents=True, exist_ok=True)
+        person.state_folder().write_text("in the way", "utf-8")
+    yield
+    inbox.unlink()
+
+
+@pytest.mark.parametrize("memory", [SHARED], indirect=True)
+@pytest.mark.parametrize("person_too", [False, True])
+def test_where_the_inbox_is_not_to_be_had_facts_wait_elsewhere(
+    memory: Memory, person_too: bool
+) -> None:
+    with blocked(memory, person_too=person_too):
+        let_wait(memory)
+        assert [replaced(each) for each in memory.pending()] == [FACT]
+        assert not list(memory.project.root.glob("pending-*")), "nothing goes through a link"
+    assert memory.accept(FACT.id).file == "project-docker-27.md"
+    assert memory.pending() == []
+
+
+# --- an own store's inbox in git -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", [OWN], indirect=True)
+def test_what_lies_in_an_own_stores_inbox_is_in_its_next_commit_but_for_secrets(
+    memory: Memory, git: Git
+) -> None:
+    store = memory.project.store
+    source = memory.project.root / "notes.txt"
+    source.write_text("# Facts\n\n- my password is hunter2-Xk29!\n- " + "long " * 5000, "utf-8")
+    imported = memory.import_from(source)
+    assert imported.rest is not None
+    assert git(store, "ls-files", ".inbox").split() == [f".inbox/{imported.rest.name}"]
+    (store / ".inbox/mine.md").write_text("The password is hunter2-Xk29!\n", "utf-8")
+    memory.index()
+    assert "mine.md" not in git(store, "ls-files", ".inbox")
+    imported.rest.unlink()
+    memory.index()
+    assert git(store, "ls-files", ".inbox") == ""
+
+
+@pytest.mark.parametrize("memory", [OWN], indirect=True)
+def test_an_inbox_that_a_person_ignores_is_not_committed_and_stops_nothing(
+    memory: Memory, git: Git
+) -> None:
+    (memory.project.store / ".gitignore").write_text(".inbox/\n", "utf-8")
+    let_wait(memory)
+    assert git(memory.project.store, "ls-files", ".inbox") == ""
+    assert memory.accept(FACT.id).written.commit
+    assert memory.pending() == []
+
+
+def test_what_waits_is_listed_counted_and_named_at_the_start_of_a_session(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mdmemory.hosts.opencode.hooks import _waiting
+
+    assert _waiting(memory, "ses_1", "") == ""
+    let_wait(memory)
+    assert _waiting(memory, "ses_1", "").startswith("mdmemory's inbox: 1 for the user to look at")
+    assert main(["status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["inbox"]["pending"] == 1
+    (memory.project.store / ".inbox/import-1.md").write_text("left over\n", "utf-8")
+    assert _waiting(memory, "ses_1", "").startswith("mdmemory's inbox: 2 for the user to look at")
+    assert main(["pending"]) == 0
+    out = capsys.readouterr().out
+    assert f"{FACT.id}  project: The pipeline" in out
+    assert "import-1.md: add what matters" in out
+
+
+def test_an_id_that_does_not_wait_is_named(memory: Memory) -> None:
+    with pytest.raises(MdmemoryError, match="Nothing waits under the id p-12345678"):
+        memory.drop("p-12345678")
