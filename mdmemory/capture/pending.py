@@ -78,9 +78,9 @@ def put(project: Project, state: State, facts: Sequence[PendingFact], today: str
 
 
 def waiting(project: Project, open_state: Callable[[], State], today: str) -> list[PendingFact]:
-    """Those that wait, the newest first. The database is opened only where there is one."""
+    """Those that wait, the newest first. The database is asked where there may be one."""
     found: list[PendingFact] = []
-    if os.path.lexists(project.state_file):
+    if os.path.lexists(project.private):
         with open_state() as state:
             found = _carry_over(project, state)
     by_id = {fact.id: fact for fact in (*found, *(fact for _, fact in _files(project)))}
