@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 from mdmemory.actions import attributes, note_history, packing
@@ -70,6 +72,8 @@ def _copies(folder: Path, before: float) -> Iterator[Path]:
             yield folder / name
 
 
+_MOST_FOLDERS = 1_000  # of a store that are looked into
+_SHOWN = 3  # notes in them that are named
 _LONG = 60.0  # seconds; git holds a lock on a branch for milliseconds
 
 
@@ -180,6 +184,26 @@ def _strangers(writer: Writer) -> Iterator[Finding]:
                 yield Finding("files", "warning", shown, "It is not a regular file, so no note.")
             elif shown != entry.name:
                 yield Finding("files", "warning", shown, "Its name is not UTF-8: rename it.")
+
+
+def _folders(writer: Writer) -> Iterator[Finding]:
+    """Notes in folders of the store, where nobody reads them."""
+    store = writer.project.store
+    found = []
+    for folder, folders, files in islice(os.walk(store), _MOST_FOLDERS):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        place = os.path.relpath(folder, store)
+        if place != os.curdir:
+            found += [f"{place}/{file}" for file in sorted(files) if is_note_name(file)]
+    if found:
+        count = "1 note lies" if len(found) == 1 else f"{len(found)} notes lie"
+        shown = ", ".join(found[:_SHOWN]) + (", ..." if found[_SHOWN:] else "")
+        first = shlex.quote(str(store / found[0].partition("/")[0]))
+        message = (
+            f"{count} in folders of the store, and only notes at its top are read: {shown}. "
+            f"`mdmemory import {first}` copies them."
+        )
+        yield Finding("folders", "warning", "", message.encode("utf-8", "replace").decode())
 
 
 def _held(writer: Writer) -> Iterator[Finding]:
@@ -348,6 +372,6 @@ def _packages(writer: Writer) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
-    _git, _journal, _private, _strangers, _unreadable, _names, _held, _index,
+    _git, _journal, _private, _strangers, _folders, _unreadable, _names, _held, _index,
     _attributes, _unseen, _aside, _links, _packages,
 )  # fmt: skip

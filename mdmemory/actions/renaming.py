@@ -19,7 +19,7 @@ from mdmemory.store import conflicts
 from mdmemory.store.links import following
 from mdmemory.store.merged import folded, last_names, with_aliases
 from mdmemory.store.store import LEDGER, Store, StoredNote
-from mdmemory.store.writer import Group, Writer, Written
+from mdmemory.store.writer import Group, Writer, Written, subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ def rename(writer: Writer, name: str, new: str) -> Renamed:
         linked, left = _linking(writer, old, fresh, others)
         groups = [_moving(old, fresh), *(_following(*pair, fresh) for pair in linked)]
         groups += _ledger(store, [(old, fresh), *linked])
-        subject = f"memory: rename {old.note.head.name} to {new}"
-        written = writer.write(subject, groups, kind="rename", destructive=True)
+        about = subject("rename", [f"{old.note.head.name} to {new}"])
+        written = writer.write(about, groups, kind="rename", destructive=True)
     edited = Edited(file, new, fresh.digest, written)
     return Renamed(edited, old.file, tuple(note.file for note, _ in linked), left)
 

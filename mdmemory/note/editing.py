@@ -6,7 +6,7 @@ Law: only the lines of what changes are touched; the result is read back before 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mdmemory.errors import BadNote
@@ -143,6 +143,7 @@ def compose(
     description: str,
     body: str,
     kind: str = "",
+    aliases: Sequence[str] = (),
     metadata: Mapping[str, str] = {},
 ) -> str:
     """The text of a new note, without empty metadata values. Its file is called by type and name,
@@ -155,12 +156,14 @@ def compose(
     block = {**metadata, "type": type, "kind": kind}
     for key, value in block.items():
         _check_value(f"metadata.{key}", value)
+    for alias in aliases:
+        check_line("An alias", alias)
     keys = [*_ORDER, *(key for key in block if key not in _ORDER)]
     lines = [
         "---",
         f"name: {frontmatter.scalar('name', name)}",
         f"description: {frontmatter.scalar('description', description)}",
-        f"{limits.ALIASES}: [{frontmatter.items([name])}]",
+        f"{limits.ALIASES}: [{frontmatter.items(dict.fromkeys((name, *aliases)))}]",
         "metadata:",
         *(f"  {key}: {frontmatter.scalar(key, block[key])}" for key in keys if block.get(key)),
         "---",

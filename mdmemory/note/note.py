@@ -78,6 +78,8 @@ class _Fences(NamedTuple):
 
 def parse(text: str, file: str) -> Note:
     """The note in a file's text. Never raises: `head.problems` lists what is wrong."""
+    if not text.strip("\ufeff \t\r\n"):
+        return Note(text, Head(file, *_from_stem(file), problems=("It is empty.",)), "")
     fences, reading = opened(text)
     start, end = body_span(text, fences)
     body = text[start:end]

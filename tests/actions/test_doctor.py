@@ -284,3 +284,34 @@ def test_text_that_a_recovery_had_to_keep_aside_is_told_by_the_command_that_reco
 def test_a_repository_without_a_work_tree_is_named_by_status(memory: Memory, git: Git) -> None:
     git(memory.project.root, "config", "core.bare", "true")
     assert "bare" in memory.git_state()
+
+
+def test_notes_in_folders_are_told_once_and_an_import_takes_them(memory: Memory) -> None:
+    store = memory.project.store
+    (store / "work" / "deep").mkdir(parents=True)
+    (store / ".obsidian").mkdir()
+    (store / "attachments").mkdir()
+    (store / ".obsidian" / "note.md").write_text("Of Obsidian's.\n", encoding="utf-8")
+    (store / "attachments" / "a.png").write_bytes(b"png")
+    assert found(memory, "folders") == []
+    head = "---\nname: Deploy Day\naliases:\n- Tuesday\n---\n\n"
+    texts = {
+        "work/deploy.md": f"{head}Deploys happen on Tuesdays.\n",
+        "work/deep/standup.md": "The standup is at 9:30 in the Berlin office.\n",
+    }
+    for name, text in texts.items():
+        (store / name).write_text(text, encoding="utf-8")
+    (finding,) = found(memory, "folders")
+    assert (finding.level, finding.fixable) == ("warning", False)
+    assert "2 notes lie" in finding.message
+    assert "work/deploy.md" in finding.message
+    assert found(memory, "folders", fix=True) == [finding]
+    assert len(memory.import_from(store / "work").added) == 2
+    assert memory.note("Tuesday").file == memory.note("Deploy Day").file
+    assert memory.note("deploy-day").note.head.aliases == ("deploy-day", "Deploy Day", "Tuesday")
+    assert {name: (store / name).read_text() for name in texts} == texts
+
+
+def test_an_empty_file_is_one_warning(memory: Memory) -> None:
+    (memory.project.store / "Untitled.md").write_bytes(b"")
+    assert [f.message for f in found(memory, "note")] == ["It is empty."]

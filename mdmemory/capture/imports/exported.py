@@ -7,6 +7,7 @@ from typing import Any
 
 from mdmemory.capture.imports.incoming import Incoming, day, text, word
 from mdmemory.capture.imports.markdown import SOURCES
+from mdmemory.note.limits import ALIASES
 
 _PLAIN = ("source", "importance", "session", "turn", "status")
 _DAYS = ("created", "updated", "last_reinforced")
@@ -24,7 +25,8 @@ def facts_of(value: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
     """The notes, with what their heads tell."""
     for each in value:
         head = each.get("head")
-        metadata = head.get("metadata") if isinstance(head, Mapping) else None
+        top = head if isinstance(head, Mapping) else {}
+        metadata, aliases = top.get("metadata"), top.get(ALIASES)
         about = metadata if isinstance(metadata, Mapping) else {}
         plain = {key: word(about.get(key)) for key in _PLAIN}
         if plain["source"] not in SOURCES:
@@ -34,6 +36,7 @@ def facts_of(value: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
             text(each["body"]), word(each["file"]),
             name=word(each.get("name")), description=word(each["description"]),
             type=word(each["type"]), kind=word(each.get("kind")),
+            aliases=tuple(filter(None, map(word, aliases if isinstance(aliases, list) else ()))),
             reinforced=int(count) if count.isdecimal() and len(count) < 4 else 0,
             **plain, **{key: day(about.get(key)) for key in _DAYS},
         )  # fmt: skip

@@ -38,6 +38,7 @@ class Incoming:
     turn: str = ""
     status: str = ""
     reason: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 def day(value: object) -> str:

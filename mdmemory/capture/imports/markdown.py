@@ -17,7 +17,7 @@ from mdmemory.capture.imports.incoming import BadImport, Incoming, day
 from mdmemory.capture.imports.markdown_blocks import LINES, NO_FACT, blocks
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
-from mdmemory.note.limits import MAX_BODY, TYPES
+from mdmemory.note.limits import MAX_BODY, TYPES, slug
 from mdmemory.note.note import Note, decode, fields, parse
 from mdmemory.search.folders import walk
 from mdmemory.store.store import GENERATED, INDEX, LEDGER
@@ -105,6 +105,7 @@ def of_file(text: str, origin: str) -> Iterator[Incoming]:
 def of_note(note: Note, origin: str) -> Incoming:
     """A note with its head, whichever of its keys there are."""
     head = note.head
+    called = () if slug(head.name) == head.name else (head.name,)
     return Incoming(
         note.body or head.description, origin,
         name=head.name, description=head.description,
@@ -114,6 +115,7 @@ def of_note(note: Note, origin: str) -> Incoming:
         created=day(head.created), updated=day(head.updated), reinforced=head.reinforced,
         last_reinforced=day(head.last_reinforced), session=head.session, turn=head.turn,
         status=head.status if head.status == "unconfirmed" else "",
+        aliases=(*called, *head.aliases),
     )  # fmt: skip
 
 

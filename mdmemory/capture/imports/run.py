@@ -31,6 +31,8 @@ from mdmemory.privacy.redaction import names_secret, redact
 from mdmemory.privacy.remains import says_something
 from mdmemory.store.writer import Group, Writer
 
+_MOST_ALIASES = 20  # of one note
+
 
 @dataclass
 class Imported:
@@ -124,6 +126,7 @@ class _Desk:
                 description=about,
                 body=body,
                 kind=kind,
+                aliases=_aliases(fact),
                 metadata=self._metadata(fact),
             )
         except BadNote:
@@ -168,6 +171,13 @@ class _Desk:
         while text := text[len(part) :]:
             part = bounds.beginning(text, bounds.FACT)
             self._keep(redact(part)[0].strip(), "unfit", fact)
+
+
+def _aliases(fact: Incoming) -> list[str]:
+    """The other names that the fact had, secrets and what nobody sees aside."""
+    short = [alias for alias in fact.aliases if len(alias) <= limits.MAX_DESCRIPTION]
+    found = map(unseen.without, short[:_MOST_ALIASES])
+    return [each for each in found if each.isprintable() and not names_secret(each)]
 
 
 def _objection(fact: Incoming, body: str, type: str) -> str:
