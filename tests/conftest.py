@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 from pace import HUNG
 
-pytest_plugins = ("projects", "stores")
+pytest_plugins = ("machines", "projects", "stores")
 
 SCRUBBED = ("GIT_", "MDMEMORY_", "MEMORY_", "OPENAI_", "XDG_", "OPENCODE")
 MEMORY_DISK = Path("/dev/shm")

@@ -161,6 +161,9 @@ TABLE = (
     Setting("index.tracked", ("MEMORY_INDEX_TRACKED",), "true or false", switch, True,
             "Commit MEMORY.md and _MORE.md. Set it to false if a hosted merge button merges the "
             "store: it ignores `merge=union`."),
+    Setting("git.sign", (), "true or false", switch, True,
+            "Sign commits in a project's repository where your git signs (commit.gpgsign). In a "
+            "store of its own no commit is signed."),
     Setting("compact.enabled", ("MEMORY_COMPACT_ENABLED",), "true or false", switch, True,
             "Allow `compact --if-due` to run."),
     Setting("compact.churn", ("MEMORY_COMPACT_CHURN",), "a whole number of at least 1",

@@ -19,9 +19,15 @@ from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged
 from mdmemory.git.objects import Blob as Blob
 from mdmemory.git.objects import Entries, Object, Objects
 from mdmemory.git.repositories import Repository
+from mdmemory.git.signing import Signer
 
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
 
+_BY_US = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in zip(("NAME", "EMAIL"), AUTHOR, strict=True)
+}
 MANY = 200  # files; from here on a whole folder is listed, not each name on a command line
 
 _HIDDEN = "is marked assume-unchanged or skip-worktree in git"
@@ -88,6 +94,7 @@ class History:
         inside = os.path.relpath(os.path.realpath(folder), os.path.realpath(repository.top))
         self.prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
         self.objects = Objects(repository)
+        self.signer: Signer | None = None
 
     # what there is
 
@@ -249,20 +256,27 @@ class History:
         tree, new = self.objects.edited(parent, paths)
         self.objects.write([*(Object("blob", data) for data in texts), *new])
         parents = [each for each in (parent, joins) if each]
-        words = ["commit-tree", tree, *(word for each in parents for word in ("-p", each))]
+        words = [tree, *(word for each in parents for word in ("-p", each))]
         data = message.text().encode("utf-8", "surrogateescape")
-        ours = {
-            f"GIT_{role}_{what}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for what, value in zip(("NAME", "EMAIL"), AUTHOR, strict=True)
-        }
+        return self.commit_tree(words, data, _BY_US if message.by_model else {})
+
+    def commit_tree(self, words: Sequence[str], data: bytes, extra: Mapping[str, str]) -> str:
+        """The id of the commit that `git commit-tree words...` makes with the message `data`;
+        signed where that is wanted and can be. `extra` are variables on who wrote it, and when."""
+        if self.signer and self.signer.signs:
+            # who signs is the committer, whoever the author is
+            theirs = {name: value for name, value in extra.items() if _BY_US.get(name) != value}
+            author = {name: value for name, value in extra.items() if "_AUTHOR_" in name}
+            out = self.signer.commit_tree(words, data, theirs | author)
+            if out is not None:
+                return text(out).strip()
         try:
-            out = self.repository.run(*words, data=data, extra=ours if message.by_model else None)
+            out = self.repository.run("commit-tree", *words, data=data, extra=extra)
         except GitFailed:
-            if message.by_model:
+            if extra:
                 raise
             # no identity configured: the note matters more than whose name stands there
-            out = self.repository.run(*words, data=data, extra=ours)
+            out = self.repository.run("commit-tree", *words, data=data, extra=_BY_US)
         return text(out).strip()
 
     # reading back

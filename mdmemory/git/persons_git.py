@@ -6,19 +6,15 @@ It never asks for anything: no terminal, no window. What asks fails, and each ca
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from mdmemory.errors import GitFailed
+from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import AUTHOR
 
 PATIENCE = 300.0  # seconds for one command, such as a fetch or push
-_GRACE = 5.0  # seconds that a command has to end once it was told to
 
 _ROLES = ("AUTHOR", "COMMITTER")
 # What `git rev-parse --local-env-vars` lists: variables that name a repository. Inside a hook they
@@ -55,30 +51,7 @@ class PersonsGit:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[bytes]:
         """What became of `git words...`. Raises GitFailed where it does not end in time."""
-        process = subprocess.Popen(
-            ["git", *words], cwd=self.folder, env=self.environment, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        try:
-            out, err = process.communicate(timeout=PATIENCE)
-        except BaseException as problem:
-            _end(process)
-            if isinstance(problem, subprocess.TimeoutExpired):
-                raise GitFailed(
-                    f"git {words[0]} did not end within {PATIENCE:.0f} s.", "Is the remote there?"
-                ) from problem
-            raise
-        return subprocess.CompletedProcess(["git", *words], process.returncode, out, err)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a git and all that it started, such as an ssh that would hold our pipes open."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=_GRACE)
-            return
+        return repositories.run_in_time(words, self.folder, self.environment, PATIENCE)
 
 
 def reason(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ SAFE = (
 TIMEOUT = 120.0  # seconds for one git command; they take milliseconds
 PATIENCE = 5.0  # seconds to wait for somebody else's index.lock, which is never ours to delete
 PAUSE = 0.02  # seconds between two looks at it
+_GRACE = 5.0  # seconds that a command has to end once it was told to
 _MUCH = 1 << 16  # bytes of input that are not worth many small steps
 
 _ENVIRONMENT = {
@@ -124,7 +126,7 @@ def run(
     with _given(data) as given:
         try:
             done = subprocess.run(
-                ["git", *SAFE, *words], cwd=folder, env=_environment(extra),
+                ["git", *SAFE, *words], cwd=folder, env=environment(extra),
                 **given, capture_output=True, timeout=TIMEOUT, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as problem:
@@ -149,6 +151,40 @@ def _given(data: bytes) -> Iterator[dict[str, Any]]:
         yield {"stdin": file}
 
 
+def run_in_time(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], seconds: float,
+    data: bytes = b"",
+) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
+    """A git command that may wait for others: a remote, an agent, a hook. It has no terminal.
+
+    Raises GitFailed after `seconds`; then it is ended with all that it started.
+    """
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        ["git", *words], cwd=folder, env=environment, start_new_session=True,
+        stdin=pipe, stdout=pipe, stderr=pipe,
+    )  # fmt: skip
+    try:
+        out, err = process.communicate(data, timeout=seconds)
+    except BaseException as problem:
+        _end(process)
+        if isinstance(problem, subprocess.TimeoutExpired):
+            name = next((word for word in words if word[0] != "-" and "=" not in word), "")
+            raise GitFailed(f"git {name} did not end within {seconds:.0f} s.") from problem
+        raise
+    return subprocess.CompletedProcess(["git", *words], process.returncode, out, err)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a git and all that it started, such as an ssh that would hold our pipes open."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=_GRACE)
+            return
+
+
 def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
     """A git command that goes on, with pipes for what it is asked, answers and complains of."""
     if debugging.logger:
@@ -156,11 +192,11 @@ def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     return subprocess.Popen(
         ["git", *SAFE, *words],
-        cwd=folder, env=_environment(), stdin=pipe, stdout=pipe, stderr=pipe,
+        cwd=folder, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe,
     )  # fmt: skip
 
 
-def _environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     # git starts in the repository, where a relative entry would find the repository's own "git"
     entries = env.get("PATH", os.defpath).split(os.pathsep)

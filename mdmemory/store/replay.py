@@ -179,13 +179,24 @@ class _Plan:
         paths = {self.history.prefix + file: blob for file, blob in entries.items()}
         tree, new = objects.edited(parent, paths)
         head, _, message = step.data.partition(b"\n\n")
-        lines = [f"tree {tree}".encode(), *([f"parent {parent}".encode()] if parent else [])]
-        lines += [x for x in head.split(b"\n") if not x.startswith((b"tree ", b"parent "))]
         for before, after in anew.items():  # a trailer may name a commit of the chain
             message = message.replace(before.encode(), after.encode())
-        commit = Object("commit", b"\n".join(lines) + b"\n\n" + message)
-        objects.write([*new, commit])
-        return objects.id(commit)
+        objects.write(new)
+        words = [tree, *(["-p", parent] if parent else [])]
+        return self.history.commit_tree(words, message, _who_and_when(head))
+
+
+def _who_and_when(head: bytes) -> dict[str, str]:
+    """Author, committer and their times in the head of a commit, as git's variables."""
+    found: dict[str, str] = {}
+    for line in head.decode("utf-8", "surrogateescape").split("\n"):
+        role, _, rest = line.partition(" ")
+        name, _, others = rest.rpartition(" <")
+        email, _, when = others.partition("> ")
+        if role in ("author", "committer"):
+            variables = zip(("NAME", "EMAIL", "DATE"), (name, email, f"@{when}"), strict=True)
+            found |= {f"GIT_{role.upper()}_{what}": value for what, value in variables}
+    return found
 
 
 def _now(history: History, file: str) -> str | None:

@@ -21,6 +21,7 @@ from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailer
 from mdmemory.git.journal import Journals
 from mdmemory.git.lock import USUAL, Patience, locked
 from mdmemory.git.private_folder import STATE
+from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.git.waiting import KEEP as KEPT_REFS
 from mdmemory.git.waiting import Waiting
@@ -115,6 +116,9 @@ class Writer:
         path = common or self.project.prepare_private() / "lock"
         with locked(path, self.holder, self.patience), reading:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
+            if self.history and not self.automatic and not self.is_own:
+                wanted = self.project.settings.switch("git.sign")
+                self.history.signer = Signer(self.history.repository, self.tell) if wanted else None
             for sentence in self._recovered(private):
                 self.tell(sentence)
             if self.history is None:  # with git, `recover` knows whether there is anything

@@ -4,88 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from machines import Machine, add, check_same, texts
 
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import GitFailed, RepositoryState, UsageError
 
 Git = Callable[..., str]
-Machine = Callable[[str], Memory]
-
-
-@pytest.fixture
-def bare(git: Git, tmp_path: Path) -> Path:
-    """An empty remote."""
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote")
-    return tmp_path / "remote"
-
-
-@pytest.fixture
-def machine(git: Git, tmp_path: Path) -> Machine:
-    """`machine("home")` is a machine of the person's, with a store that it began by itself."""
-
-    def begin(name: str) -> Memory:
-        project = tmp_path / name
-        git(tmp_path, "init", "-q", "-b", "main", name)
-        identify(git, project, name)
-        (project / "README").write_text("a project\n", encoding="utf-8")
-        git(project, "add", "README")
-        git(project, "commit", "-qm", "first")
-        memory, _ = Memory.init(project, own_repo=True)
-        identify(git, memory.project.store, name)
-        return Memory(memory.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
-
-    return begin
-
-
-def identify(git: Git, folder: Path, name: str) -> None:
-    git(folder, "config", "user.name", name)
-    git(folder, "config", "user.email", f"{name}@example.com")
-
-
-def add(memory: Memory, name: str, text: str = "", kind: str = "user") -> Path:
-    done = memory.add(
-        name, type=kind, description=f"Is fond of {name}.", body=text or f"Is fond of {name}."
-    )
-    return memory.project.store / done.file
-
-
-def texts(memory: Memory) -> dict[str, str]:
-    store = memory.project.store
-    return {path.name: path.read_text(encoding="utf-8") for path in sorted(store.glob("*.md"))}
-
-
-def check_same(one: Memory, two: Memory, git: Git) -> None:
-    """Both hold the same, git is clean and in the middle of nothing, the index is fresh."""
-    assert texts(one) == texts(two)
-    for memory in (one, two):
-        store = memory.project.store
-        assert git(store, "status", "--porcelain") == ""
-        assert memory.git_state() == "ready"
-        assert memory.index(check=True).changed == ()
-    heads = {git(memory.project.store, "rev-parse", "HEAD") for memory in (one, two)}
-    assert len(heads) == 1
-
-
-@pytest.fixture
-def machines(machine: Machine, bare: Path) -> tuple[Memory, Memory]:
-    """Two machines that share a store with one note, `tea`."""
-    home, work = machine("home"), machine("work")
-    add(home, "tea", "Drinks tea.\n\nIn the morning.\n\nWith milk.")
-    home.sync(remote=str(bare))
-    work.sync(remote=str(bare))
-    return home, work
 
 
 # --- a remote ------------------------------------------------------------------------------------
 
 
 def test_a_store_gets_its_remote_and_is_there_too(
-    machine: Machine, bare: Path, git: Git, monkeypatch: pytest.MonkeyPatch,
+    machine: Machine, empty_remote: Path, git: Git, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     home = machine("home")
@@ -95,10 +30,10 @@ def test_a_store_gets_its_remote_and_is_there_too(
     assert "only on this disk" in capsys.readouterr().out
     assert main(["sync", "--remote", "../remote"]) == 0
     assert "Pushed 2 commits to origin/" in capsys.readouterr().out
-    held = git(bare, "ls-tree", "--name-only", git(bare, "branch").split()[-1])
+    held = git(empty_remote, "ls-tree", "--name-only", git(empty_remote, "branch").split()[-1])
     assert "user-tea.md" in held
     assert main(["status", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["remote"] == str(bare)
+    assert json.loads(capsys.readouterr().out)["remote"] == str(empty_remote)
     before = (home.project.store / ".git/config").read_bytes()
     assert main(["sync", "--remote", "../remote"]) == 0
     assert "Already up to date" in capsys.readouterr().out
@@ -107,9 +42,9 @@ def test_a_store_gets_its_remote_and_is_there_too(
     assert git(home.project.root, "status", "--porcelain") == ""
 
 
-def test_another_remote_is_refused_with_the_way_to_it(machine: Machine, bare: Path) -> None:
+def test_another_remote_is_refused_with_the_way_to_it(machine: Machine, empty_remote: Path) -> None:
     home = machine("home")
-    home.sync(remote=str(bare))
+    home.sync(remote=str(empty_remote))
     with pytest.raises(RepositoryState, match="has another remote already") as caught:
         home.sync(remote="https://example.com/notes.git")
     assert "remote set-url origin https://example.com/notes.git" in caught.value.hint
@@ -131,24 +66,24 @@ def test_an_address_that_leads_nowhere_leaves_the_store_without_a_remote(
 
 
 def test_a_store_in_a_projects_repository_gets_no_remote_of_its_own(
-    repository: Path, bare: Path, git: Git
+    repository: Path, empty_remote: Path, git: Git
 ) -> None:
     memory, _ = Memory.init(repository)
     with pytest.raises(RepositoryState, match="whose remote is the project's"):
-        memory.sync(remote=str(bare))
+        memory.sync(remote=str(empty_remote))
     assert git(repository, "remote") == ""
 
 
 def test_a_repository_of_other_things_is_not_joined(
-    machine: Machine, bare: Path, git: Git, tmp_path: Path
+    machine: Machine, empty_remote: Path, git: Git, tmp_path: Path
 ) -> None:
     home = machine("home")
-    git(home.project.root, "push", "-q", str(bare), "main")
+    git(home.project.root, "push", "-q", str(empty_remote), "main")
     add(home, "tea")
     (home.project.root / "src").mkdir()
     with pytest.raises(RepositoryState, match="something other than a memory"):
-        home.sync(remote=str(bare))
-    assert git(bare, "log", "--format=%s", "--all").split() == ["first"]
+        home.sync(remote=str(empty_remote))
+    assert git(empty_remote, "log", "--format=%s", "--all").split() == ["first"]
     assert home.git_state() == "ready"
     assert [note.file for note in home.notes()] == ["user-tea.md"]
 
@@ -166,7 +101,7 @@ def test_a_second_machine_takes_two_commands(machines: tuple[Memory, Memory], gi
 
 
 def test_two_machines_that_began_by_themselves_are_joined(
-    machine: Machine, bare: Path, git: Git
+    machine: Machine, empty_remote: Path, git: Git
 ) -> None:
     home, work = machine("home"), machine("work")
     git(work.project.store, "branch", "-m", "trunk")  # their git may name branches otherwise
@@ -176,8 +111,8 @@ def test_two_machines_that_began_by_themselves_are_joined(
     add(work, "snow")
     add(home, "moss", "The same on both.")
     add(work, "moss", "The same on both.")
-    home.sync(remote=str(bare))
-    done = work.sync(remote=str(bare))
+    home.sync(remote=str(empty_remote))
+    done = work.sync(remote=str(empty_remote))
     assert done.doubled == [("user-tea.md", "user-tea-2.md")]
     home.sync()
     check_same(home, work, git)

@@ -1,0 +1,297 @@
+"""sync in bad weather: random edits on two machines, kills, and remotes that misbehave."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from machines import Machine, add, check_same, texts
+from moments import DIED, DONE, child, die, spread
+from pace import FULL, HUNG
+
+from mdmemory import Memory
+from mdmemory.errors import GitFailed
+from mdmemory.git import persons_git
+
+Git = Callable[..., str]
+NAMES = ("tea", "rain", "moss")
+HEAD = "---\nname: {0}\ndescription: About {0}\nmetadata:\n  type: user\n---\n\n"
+
+
+# --- random edits --------------------------------------------------------------------------------
+
+edits = st.lists(
+    st.tuples(
+        st.sampled_from(("home", "work", "home", "work", "sync home", "sync work")),
+        st.sampled_from(("write", "change", "append", "remove", "rename", "count")),
+        st.sampled_from(NAMES),
+        st.integers(0, 3),
+    ),
+    min_size=2,
+    max_size=9,
+)
+
+
+def edit(memory: Memory, how: str, name: str, line: int, word: str) -> None:
+    """One edit by hand of a note, which may be there or not; `word` is new with it."""
+    path = memory.project.store / f"user-{name}.md"
+    if how == "write" or not path.exists():
+        lines = [f"Line {number}.\n\n" for number in range(4)]
+        path.write_text(HEAD.format(name) + "".join(lines) + word + "\n", encoding="utf-8")
+        return
+    text = path.read_text(encoding="utf-8")
+    if how == "change":
+        path.write_text(re.sub(rf"Line {line}\..*", f"Line {line}. {word}", text), encoding="utf-8")
+    elif how == "append":
+        path.write_text(f"{text}{word}\n", encoding="utf-8")
+    elif how == "remove":
+        path.unlink()
+    elif how == "rename":
+        fresh = text.replace(f"name: {name}", f"name: {word}", 1)
+        fresh = fresh.replace("metadata:\n", f"metadata:\n  merged: {name}\n", 1)
+        path.with_name(f"user-{word}.md").write_text(fresh, encoding="utf-8")
+        path.unlink()
+    else:
+        count = re.sub(r"  reinforced: .*\n", "", text)
+        count = count.replace("type: user\n", f"type: user\n  reinforced: {line + 1}\n", 1)
+        path.write_text(count, encoding="utf-8")
+
+
+def words(memory: Memory) -> set[str]:
+    return set(re.findall(r"w\d+", " ".join(texts(memory).values())))
+
+
+class Pair:
+    """Two machines, and what each has written since it last had everything of the other."""
+
+    def __init__(self, home: Memory, work: Memory, git: Git) -> None:
+        self.machines = {"home": home, "work": work}
+        self.git = git
+        self.common: set[str] = set()
+        self.written: set[str] = set()
+
+    def sync(self, name: str) -> None:
+        memory = self.machines[name]
+        self.written |= words(memory) - self.common
+        before = words(memory)
+        done = memory.sync()
+        assert done.conflicts == []
+        assert before - self.common <= words(memory), "a text of this side is gone"
+        assert memory.git_state() == "ready"
+        flagged = {file for each in memory.conflicts() for file in each.entry.files}
+        assert {file for pair in done.doubled for file in pair} <= flagged
+
+
+def copied(template: Path, folder: Path) -> tuple[Memory, Memory]:
+    """The machines of the folder `template`, with their remote, in another folder."""
+    shutil.copytree(template, folder, symlinks=True)
+    stores = []
+    for name in ("home", "work"):
+        config = folder / name / "notes/memory/.git/config"
+        config.write_text(config.read_text().replace(str(template), str(folder)))
+        stores.append(Memory.open(folder / name))
+    return stores[0], stores[1]
+
+
+@pytest.fixture
+def template(machines: tuple[Memory, Memory], tmp_path: Path) -> Path:
+    """The folder of two machines that share a store, and their remote."""
+    home, work = machines
+    for name in NAMES:
+        edit(home, "write", name, 0, "w0")
+    home.sync()
+    work.sync()
+    return tmp_path
+
+
+def test_whatever_two_machines_write_both_have_all_of_it(
+    template: Path, git: Git, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    base = tmp_path_factory.mktemp("pairs")
+
+    @settings(
+        max_examples=150 if FULL else 6, deadline=None, database=None,
+        suppress_health_check=list(HealthCheck), derandomize=not FULL,
+    )  # fmt: skip
+    @given(edits)
+    def run(steps: list[tuple[str, str, str, int]]) -> None:
+        home, work = copied(template, base / str(time.monotonic_ns()))
+        pair = Pair(home, work, git)
+        pair.common = {"w0"}
+        for number, (who, how, name, line) in enumerate(steps, 1):
+            if who.startswith("sync"):
+                pair.sync(who.removeprefix("sync "))
+            else:
+                edit(pair.machines[who], how, name, line, f"w{number}")
+        for name in ("home", "work", "home", "work"):
+            pair.sync(name)
+        check_same(home, work, git)
+
+    run()
+
+
+# --- kills ---------------------------------------------------------------------------------------
+
+
+def apart(template: Path, folder: Path) -> tuple[Memory, Memory]:
+    """Both have changed a note in the same lines, and others; home has pushed."""
+    home, work = copied(template, folder)
+    for number, memory in enumerate((home, work), 1):
+        edit(memory, "change", "tea", 1, f"w{number}")
+        edit(memory, "append", "rain", 1, f"w{number + 2}")
+        edit(memory, "write", f"new-{number}", 1, f"w{number + 4}")
+    home.sync()
+    return home, work
+
+
+def test_a_sync_that_is_killed_is_done_by_the_next_one(
+    template: Path, git: Git, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    base = tmp_path_factory.mktemp("kills")
+    _, work = apart(template, base / "whole")
+    code, count = child(work.sync, lambda event, step: None)
+    assert code == DONE
+    moments = range(1, count + 1) if FULL else spread(1, count, 12)
+    for at in moments:
+        home, work = apart(template, base / str(at))
+        code, _ = child(work.sync, lambda event, step, at=at: die(event, step, at))  # type: ignore[misc]
+        assert code == DIED
+        assert not (work.project.store / ".git/MERGE_HEAD").exists()
+        work.sync()
+        home.sync()
+        check_same(home, work, git)
+        assert words(home) == {f"w{number}" for number in range(7)}
+        assert home.counts()["conflicts"] == 2
+        leftovers = [p for p in work.project.store.iterdir() if p.name.startswith(".mdmemory-")]
+        assert leftovers == []
+
+
+# --- remotes that misbehave ----------------------------------------------------------------------
+
+
+def failed(memory: Memory) -> GitFailed:
+    """How a sync failed that has something to push; the note is committed, nothing is half done."""
+    add(memory, "snow")
+    with pytest.raises(GitFailed) as caught:
+        memory.sync()
+    assert memory.git_state() == "ready"
+    assert "user-snow.md" in texts(memory)
+    assert "\n" not in caught.value.message
+    return caught.value
+
+
+def test_a_remote_that_is_gone_is_named(
+    machines: tuple[Memory, Memory], empty_remote: Path, git: Git
+) -> None:
+    home, work = machines
+    empty_remote.rename(empty_remote.with_name("elsewhere"))
+    assert "could not fetch from origin" in failed(home).message
+    empty_remote.with_name("elsewhere").rename(empty_remote)
+    home.sync()
+    work.sync()
+    check_same(home, work, git)
+
+
+def test_a_remote_that_hangs_is_left_with_all_that_was_started(
+    machines: tuple[Memory, Memory], git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, _ = machines
+    script = tmp_path / "ssh"
+    script.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep {HUNG:.0f}\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(script))
+    monkeypatch.setattr(persons_git, "PATIENCE", 2.0)
+    git(home.project.store, "remote", "set-url", "origin", "ssh://example.invalid/notes")
+    assert "git fetch did not end within 2 s" in failed(home).message
+    number = (tmp_path / "pid").read_text().strip()
+    left = subprocess.run(["ps", "-o", "stat=", "-p", number], capture_output=True, check=False)
+    assert left.stdout.strip()[:1] in (b"", b"Z")  # nobody may have collected it yet
+
+
+def test_a_remote_that_rejects_says_why(
+    machines: tuple[Memory, Memory], empty_remote: Path, git: Git
+) -> None:
+    home, work = machines
+    hook = empty_remote / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho this place is full >&2\nexit 1\n", encoding="utf-8")
+    hook.chmod(0o755)
+    said = failed(home)
+    assert "could not push to origin: remote: this place is full" in said.message
+    hook.unlink()
+    assert home.sync().pushed > 0
+    work.sync()
+    check_same(home, work, git)
+
+
+@pytest.fixture
+def locked_server() -> Iterator[str]:
+    """The address of a server that lets nobody in without a password."""
+
+    class Locked(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="notes"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Locked)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/notes.git"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_remote_that_wants_a_password_asks_nobody(
+    machine: Machine, locked_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = machine("home")
+    asking = tmp_path / "ask"
+    asking.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\necho secret\n", encoding="utf-8")
+    asking.chmod(0o755)
+    monkeypatch.setenv("GIT_ASKPASS", str(asking))
+    monkeypatch.setenv("SSH_ASKPASS", str(asking))
+    with pytest.raises(GitFailed, match="could not read Username"):
+        home.sync(remote=locked_server)
+    assert home.remote() is None
+    assert not (tmp_path / "asked").exists()
+
+
+def test_a_remote_that_is_ahead_each_time_is_named_at_last(
+    machines: tuple[Memory, Memory], git: Git, tmp_path: Path
+) -> None:
+    home, work = machines
+    other = tmp_path / "other"
+    branch = git(home.project.store, "symbolic-ref", "--short", "HEAD").strip()
+    git(tmp_path, "clone", "-q", "-b", branch, home.remote() or "", "other")
+    # just before each push of home's, somebody else pushes
+    hook = home.project.store / ".git/hooks/pre-push"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(
+        f"#!/bin/sh\nunset GIT_DIR GIT_PREFIX\ncd {other} && git pull -q &&\n"
+        "echo $$ >> user-other.md && git add . &&\n"
+        "git -c user.name=o -c user.email=o@o commit -qm other && git push -q\n",
+        encoding="utf-8",
+    )
+    hook.chmod(0o755)
+    said = failed(home)
+    assert "was ahead again each of 3 times" in said.message
+    assert said.hint == "Run `mdmemory sync` again."
+    hook.unlink()
+    home.sync()
+    work.sync()
+    check_same(home, work, git)

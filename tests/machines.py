@@ -1,0 +1,78 @@
+"""Machines of one person, each with a store of its own, and the remote that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Memory
+
+Git = Callable[..., str]
+Machine = Callable[[str], Memory]
+
+
+@pytest.fixture
+def empty_remote(git: Git, tmp_path: Path) -> Path:
+    """An empty remote."""
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote")
+    return tmp_path / "remote"
+
+
+@pytest.fixture
+def machine(git: Git, tmp_path: Path) -> Machine:
+    """`machine("home")` is a machine of the person's, with a store that it began by itself."""
+
+    def begin(name: str) -> Memory:
+        project = tmp_path / name
+        git(tmp_path, "init", "-q", "-b", "main", name)
+        identify(git, project, name)
+        (project / "README").write_text("a project\n", encoding="utf-8")
+        git(project, "add", "README")
+        git(project, "commit", "-qm", "first")
+        memory, _ = Memory.init(project, own_repo=True)
+        identify(git, memory.project.store, name)
+        return Memory(memory.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+
+    return begin
+
+
+def identify(git: Git, folder: Path, name: str) -> None:
+    git(folder, "config", "user.name", name)
+    git(folder, "config", "user.email", f"{name}@example.com")
+
+
+def add(memory: Memory, name: str, text: str = "", kind: str = "user") -> Path:
+    done = memory.add(
+        name, type=kind, description=f"Is fond of {name}.", body=text or f"Is fond of {name}."
+    )
+    return memory.project.store / done.file
+
+
+def texts(memory: Memory) -> dict[str, str]:
+    store = memory.project.store
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(store.glob("*.md"))}
+
+
+def check_same(one: Memory, two: Memory, git: Git) -> None:
+    """Both hold the same, git is clean and in the middle of nothing, the index is fresh."""
+    assert texts(one) == texts(two)
+    for memory in (one, two):
+        store = memory.project.store
+        assert git(store, "status", "--porcelain") == ""
+        assert memory.git_state() == "ready"
+        assert memory.index(check=True).changed == ()
+    heads = {git(memory.project.store, "rev-parse", "HEAD") for memory in (one, two)}
+    assert len(heads) == 1
+
+
+@pytest.fixture
+def machines(machine: Machine, empty_remote: Path) -> tuple[Memory, Memory]:
+    """Two machines that share a store with one note, `tea`."""
+    home, work = machine("home"), machine("work")
+    add(home, "tea", "Drinks tea.\n\nIn the morning.\n\nWith milk.")
+    home.sync(remote=str(empty_remote))
+    work.sync(remote=str(empty_remote))
+    return home, work
