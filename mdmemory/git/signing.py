@@ -64,7 +64,8 @@ class Signer:
         words = ("config", "-z", "--show-scope", "--get-regexp", r"^(commit\.gpgsign|gpg\..*)$")
         parts = os.fsdecode(self._repository.ask(*words) or b"").split("\0")[:-1]
         pairs = zip(parts[::2], parts[1::2], strict=False)
-        return [(scope, *_split(entry)) for scope, entry in pairs]
+        # what stands on a command line is ours, in `SAFE`
+        return [(scope, *_split(entry)) for scope, entry in pairs if scope != "command"]
 
     @cached_property
     def _wanted(self) -> bool:

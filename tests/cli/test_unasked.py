@@ -51,18 +51,28 @@ def remember(project: Path) -> dict[str, object]:
     return result
 
 
-@pytest.fixture
-def commit(project: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A `git commit` of the person's, with its editor open until it is told to close."""
+@pytest.fixture(params=["editor", "hook"])
+def commit(
+    project: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A `git commit` of the person's, with its editor open, or a slow hook of theirs running, until
+    it is told to go on."""
     ready, close = tmp_path / "ready", tmp_path / "close"
     for pipe in (ready, close):
         os.mkfifo(pipe)
     editor = tmp_path / "editor"
     editor.write_text(f'#!/bin/sh\necho > "{ready}"\nread word < "{close}"\necho theirs > "$1"\n')
     editor.chmod(0o755)
+    words = ["git", "commit", "-a"]
+    if request.param == "hook":
+        hook = project / ".git/hooks/pre-commit"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f'#!/bin/sh\necho > "{ready}"\nread word < "{close}"\n')
+        hook.chmod(0o755)
+        words += ["-m", "theirs"]
     (project / "code.py").write_text("two\n")
     popen = subprocess.Popen(
-        ["git", "commit", "-a"], cwd=project, env={**os.environ, "GIT_EDITOR": str(editor)},
+        words, cwd=project, env={**os.environ, "GIT_EDITOR": str(editor)},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     with popen:

@@ -1,0 +1,159 @@
+"""Commits in a person's repository are signed as their git signs; what cannot be signed is kept."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+
+from mdmemory import Memory
+from mdmemory.git import signing
+
+Git = Callable[..., str]
+pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="no ssh-keygen")
+
+
+def make_key(folder: Path, passphrase: str = "") -> Path:
+    words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-C", "test", "-f"]
+    subprocess.run([*words, str(folder / "key")], check=True, timeout=HUNG)
+    return folder / "key"
+
+
+def sign_with(git: Git, root: Path, key: Path) -> None:
+    """The person's git signs with this key, and knows it when it sees it."""
+    signers = key.with_name("signers")
+    public = key.with_name("key.pub").read_text(encoding="utf-8")
+    signers.write_text(f"person@example.com {public}", encoding="utf-8")
+    for name, value in {
+        "commit.gpgsign": "true", "gpg.format": "ssh", "user.signingkey": str(key),
+        "gpg.ssh.allowedSignersFile": str(signers),
+    }.items():  # fmt: skip
+        git(root, "config", name, value)
+
+
+@pytest.fixture
+def signed(repository: Path, git: Git, tmp_path: Path) -> Path:
+    """A project whose person signs their commits, with a store in its repository."""
+    Memory.init(repository)
+    sign_with(git, repository, make_key(tmp_path))
+    return repository
+
+
+def add(memory: Memory, name: str) -> None:
+    memory.add(name, type="project", description=f"About {name}.", body=f"About {name}.")
+
+
+def states(git: Git, root: Path, commits: str = "-1") -> list[str]:
+    """Of each commit G (signed by a known key) or N (not at all)."""
+    return git(root, "log", "--format=%G?", commits).split()
+
+
+def test_a_commit_in_a_persons_repository_is_signed_as_theirs_are(signed: Path, git: Git) -> None:
+    said: list[str] = []
+    memory = Memory.open(signed, tell=said.append)
+    add(memory, "tea")
+    (memory.project.store / "project-tea.md").write_text("By hand.\n", encoding="utf-8")
+    memory.remove("project-tea.md")  # the hand's text is committed first
+    assert states(git, signed, "-3") == ["G", "G", "G"]
+    assert said == []
+
+
+def test_what_waited_is_signed_when_a_person_takes_it_over(signed: Path, git: Git) -> None:
+    automatic = Memory.open(signed, automatic=True)
+    add(automatic, "tea")
+    add(automatic, "rain")
+    refs = git(signed, "for-each-ref", "--format=%(refname)", "refs/mdmemory").split()
+    assert {state for ref in refs for state in states(git, signed, f"HEAD..{ref}")} == {"N"}
+    author = git(signed, "log", "--format=%an %ae %at", refs[0]).splitlines()[0]
+    Memory.open(signed).index()
+    assert states(git, signed, "-2") == ["G", "G"]
+    assert git(signed, "log", "-1", "--format=%an %ae %at").strip() == author
+
+
+def test_git_sign_false_leaves_commits_unsigned(signed: Path, git: Git) -> None:
+    with (signed / "mdmemory.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[git]\nsign = false\n")
+    add(Memory.open(signed), "tea")
+    assert states(git, signed) == ["N"]
+
+
+def test_a_store_of_its_own_is_not_signed(repository: Path, git: Git, tmp_path: Path) -> None:
+    memory, _ = Memory.init(repository, own_repo=True)
+    sign_with(git, memory.project.store, make_key(tmp_path))
+    add(memory, "tea")
+    assert states(git, memory.project.store) == ["N"]
+
+
+def test_a_key_that_wants_a_passphrase_asks_nobody_and_the_note_is_committed(
+    repository: Path, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Memory.init(repository)
+    sign_with(git, repository, make_key(tmp_path, "a passphrase"))
+    asking = tmp_path / "ask"
+    asking.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\necho wrong\n", encoding="utf-8")
+    asking.chmod(0o755)
+    monkeypatch.setenv("SSH_ASKPASS", str(asking))
+    monkeypatch.setenv("DISPLAY", ":0")
+    said: list[str] = []
+    memory = Memory.open(repository, tell=said.append)
+    add(memory, "tea")
+    assert "project-tea.md" in git(repository, "ls-tree", "--name-only", "HEAD", "notes/memory/")
+    assert states(git, repository) == ["N"]
+    assert len(said) == 1
+    assert said[0].startswith("What was written is committed without a signature:")
+    assert "`git.sign = false`" in said[0]
+    assert not (tmp_path / "asked").exists()
+
+
+def program(path: Path, text: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_program_that_hangs_ends_with_its_time(
+    repository: Path, git: Git, tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Memory.init(repository)
+    hanging = program(tmp_path / "gpg", f"echo $$ > {tmp_path}/pid\nexec sleep {HUNG:.0f}")
+    text = f"[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = {hanging}\n"
+    (empty_home / ".gitconfig").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(signing, "PATIENCE", 1.0)
+    said: list[str] = []
+    begun = time.monotonic()
+    memory = Memory.open(repository, tell=said.append)
+    (memory.project.store / "project-tea.md").write_text("By hand.\n", encoding="utf-8")
+    memory.remove("project-tea.md")  # two commits: it is tried once
+    assert time.monotonic() - begun < HUNG / 2
+    assert "did not end within 1 s" in said[0]
+    assert len(said) == 1
+    number = (tmp_path / "pid").read_text().strip()
+    left = subprocess.run(["ps", "-o", "stat=", "-p", number], capture_output=True, check=False)
+    assert left.stdout.strip()[:1] in (b"", b"Z")  # nobody may have collected it yet
+
+
+@pytest.mark.parametrize("name", ["gpg.ssh.program", "gpg.program", "gpg.ssh.defaultKeyCommand"])
+def test_no_program_that_the_repository_names_signs(
+    signed: Path, git: Git, tmp_path: Path, name: str
+) -> None:
+    git(signed, "config", name, str(program(tmp_path / "evil", f"touch {tmp_path}/ran")))
+    if name == "gpg.program":
+        git(signed, "config", "gpg.format", "openpgp")
+    if name == "gpg.ssh.defaultKeyCommand":
+        git(signed, "config", "--unset", "user.signingkey")
+    add(Memory.open(signed), "tea")
+    assert not (tmp_path / "ran").exists()
+    assert "project-tea.md" in git(signed, "ls-tree", "--name-only", "HEAD", "notes/memory/")
+
+
+def test_without_a_wish_to_sign_nothing_is_tried(repository: Path, git: Git) -> None:
+    said: list[str] = []
+    Memory.init(repository)
+    add(Memory.open(repository, tell=said.append), "tea")
+    assert states(git, repository) == ["N"]
+    assert said == []
