@@ -21,7 +21,7 @@
     session/                                 what one session needs at hand: state, never notes
     observe/                                 from what tools showed to a few lines about it
     prompt/                                  what goes into a prompt, and receipts
-    memory                                   the Python interface, which all of the following use
+    opened, learning, memory                 the Python interface, which all of the following use
     layers                                   the person's memory and the project's, read as one
     tools/                                   the tools for assistants: one table for all hosts
     hosts/                                   what all clients share; git's hooks

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
-from mdmemory.errors import GOING_ON, MdmemoryError
+from mdmemory.errors import MdmemoryError
+from mdmemory.learning import Learning
+from mdmemory.opened import actions, search
 from mdmemory.privacy import is_secret
-from mdmemory.store.project import Project, find
-from mdmemory.store.refresh import Refreshed, Refresher
-from mdmemory.store.store import Store, StoredNote
+from mdmemory.store.project import find
+from mdmemory.store.refresh import Refreshed
+from mdmemory.store.store import StoredNote
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from mdmemory import actions, capture, compact, llm, observe, search, store
-    from mdmemory import session as sessions
-    from mdmemory.actions import memory_folder  # noqa: F401 - type of a function
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.listing import Listed
@@ -32,58 +28,15 @@ if TYPE_CHECKING:
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
     from mdmemory.actions.undo import Agree, Undone
-    from mdmemory.capture import imports, requests, wishes  # noqa: F401 - types of functions
-    from mdmemory.capture.assistant import Stored
-    from mdmemory.capture.imports.run import Imported
-    from mdmemory.capture.outcome import Extracted
-    from mdmemory.capture.pending import PendingFact
-    from mdmemory.compact.runner import Outcome
-    from mdmemory.git.commits_of_store import History
     from mdmemory.git.lock import Patience
     from mdmemory.git.log import Logged
-    from mdmemory.llm.answer import Model
-    from mdmemory.observe.observations import Observations
-    from mdmemory.search import sources  # noqa: F401
     from mdmemory.search.notes import Report
-    from mdmemory.search.project import Search, Updated
+    from mdmemory.search.project import Updated
     from mdmemory.search.results import Found, Passage
-    from mdmemory.session.promotion import Accounting
-    from mdmemory.session.session import SessionMemory
-    from mdmemory.session.storage import Swept
-    from mdmemory.store.evidence import Evidence
-    from mdmemory.store.state import State
-    from mdmemory.store.writer import Writer
-    from mdmemory.transcripts.turns import Turn
 
 
-class _Room(ModuleType):
-    """A package of ours, whose modules are loaded when they are first used: reading stays quick."""
-
-    def __getattr__(self, module: str) -> ModuleType:
-        return import_module(f"mdmemory.{self.__name__}.{module}")
-
-
-if not TYPE_CHECKING:
-    actions, capture, compact = _Room("actions"), _Room("capture"), _Room("compact")
-    llm, observe, search = _Room("llm"), _Room("observe"), _Room("search")
-    imports, sessions, store = _Room("capture.imports"), _Room("session"), _Room("store")
-
-
-class Memory:
-    """One store, opened. `clock` gives the present moment in UTC, `holder` is the name that other
-    processes see while this one writes, and `tell` gets a sentence for each write that an earlier
-    process could not finish. `automatic`: no person typed the command; in a repository of theirs
-    its writes are kept beside the branches, and wait for a command that they type."""
-
-    def __init__(
-        self, project: Project, *, holder: str = "a Python program",
-        clock: Callable[[], datetime] = person.now, tell: Callable[[str], None] = lambda _: None,
-        automatic: bool = False, patience: Patience | None = None,
-    ) -> None:  # fmt: skip
-        self.project = project
-        self._automatic, self._patience = automatic, patience
-        self._holder, self._clock, self._tell = holder, clock, tell
-        self._sentences: set[str] = set()
+class Memory(Learning):
+    """One store, with all that can be done with it."""
 
     @classmethod
     def open(
@@ -264,152 +217,3 @@ class Memory:
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """The problems of the store; `fix` first repairs those that can be repaired safely."""
         return actions.doctor.examine(self._writer(), self._clock(), fix=fix)
-
-    def store(
-        self, content: str, *, title: str = "", type: str = "", session: str = "",
-        said: Sequence[str] = (),
-    ) -> Stored:  # fmt: skip
-        """Store a fact that an assistant found, unconfirmed where no turn in `said` bears it out.
-        `type` is one of the four, a category (preferences), or "" to guess. Raises NotStored."""
-        return capture.assistant.store(
-            self._writer(), content, title=title, type=type, session=session, said=said,
-            now=self._clock(),
-        )  # fmt: skip
-
-    def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
-        """Store the facts of another memory, a file or folder, in one commit. Raises BadImport."""
-        return imports.run.import_from(self._writer(), Path(path), self._today(), dry_run)
-
-    def extract(
-        self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
-        report: Report = lambda *_: None,
-    ) -> Extracted:  # fmt: skip
-        """Store what the user asked to remember in a transcript, and what `model` finds (default:
-        the one that the settings choose, or none); a dry run asks it, too."""
-        ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
-        return capture.run.extract(
-            self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run, report=report
-        )
-
-    def summary_request(self) -> tuple[str, dict[str, str]]:
-        """The text for a host's compaction prompt, and the notes it numbers: file to digest."""
-        return capture.summary.request_of(self._refresher())
-
-    def summary(
-        self, session: str, text: str, said: Sequence[Turn], *,
-        shown: Mapping[str, str] | None = None,
-    ) -> Extracted:  # fmt: skip
-        """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
-        the others wait in `pending`. Asks no model."""
-        return capture.summary.take(
-            self._writer(), session, text, said, now=self._clock(), shown=shown or {}
-        )
-
-    def keep(self, text: str, *, session: str, turn: str) -> Extracted:
-        """Store at once what a message asks to remember; `kept` names what goes to an inbox."""
-        return capture.requests.keep_or_put_by(
-            self._writer, self.project, text, session, turn, now=self._clock()
-        )
-
-    def kept_wishes(self) -> list[Path]:
-        """The files of wishes that wait to be written."""
-        return [path for inbox in capture.wishes.inboxes(self.project) for path in inbox.kept()]
-
-    def write_wishes(self) -> list[Extracted]:
-        """Write the wishes that could not be written earlier, as far as possible."""
-        return capture.requests.write_wishes(self._writer, self.project, now=self._clock())
-
-    def captures(self, limit: int | None = None) -> list[Evidence]:
-        """Why each candidate was kept or dropped, the newest first (90 days)."""
-        with self.state() as state:
-            return store.evidence.recorded(state, limit)
-
-    def pending(self) -> list[PendingFact]:
-        """Candidates without enough proof, which wait for a person."""
-        return capture.pending.waiting(self.project, self.state, self._today())
-
-    def accept(self, id: str) -> Edited:
-        """Store a candidate that waits: a person stands by it."""
-        return capture.pending.accept(self._writer(), id, today=self._today())
-
-    def drop(self, id: str) -> PendingFact:
-        """Take a candidate off the list; for 30 days it is not proposed again."""
-        return capture.pending.drop(self._writer(), id, today=self._today())
-
-    def compact(
-        self, *, plan: str | bytes | None = None, model: Model | None = None,
-        offline: bool = False, if_due: bool = False, dry_run: bool = False,
-        report: Report = lambda *_: None,
-    ) -> Outcome:  # fmt: skip
-        """One compaction pass, planned by `model` (default: the one that the settings choose), by
-        no model where none is chosen or `offline` says so, or given as `plan` (JSON). A dry run
-        asks the model, too; `report(done, total, what)` hears of each question to it."""
-        return compact.runner.compact(
-            self._writer(), self._clock(), plan=plan, model=model, offline=offline, if_due=if_due,
-            dry_run=dry_run, report=report,
-        )  # fmt: skip
-
-    def due(self) -> str | None:
-        """Why a compaction is due, in words, or None."""
-        return compact.runner.why_due(self._writer(), self._clock())
-
-    def observations(self) -> Observations:
-        """The short form of what the assistant's tools showed in earlier work."""
-        kept = observe.observations.Observations
-        return kept(self.project, self.state, self._writer, self._clock)
-
-    @contextmanager
-    def session(self, session: str) -> Iterator[SessionMemory]:
-        """What one session keeps at hand: core blocks, working memory, hot state. Never notes."""
-        with self.state() as state:
-            yield sessions.session.SessionMemory(state, session, self.project.settings)
-
-    desk = session  # its name in 0.1; goes in 0.3
-
-    def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
-        """Take a session's decisions and candidates through capture, at its compaction. Those that
-        the user's turns in `said` do not bear out wait in `pending`. Asks no model."""
-        with self.state() as state, self.session(session) as own:
-            hot, now = own.hot(), self._clock()
-            return sessions.promotion.promote(self._writer(), state, session, hot, said, now=now)
-
-    def sweep(self) -> Swept:
-        """Remove what sessions keep that is too old or too much. Notes are never touched."""
-        with self.state() as state:
-            return sessions.storage.sweep(state, self._clock())
-
-    def now(self) -> datetime:
-        """The present moment in UTC, by the clock that this was opened with."""
-        return self._clock()
-
-    def state(self) -> State:
-        """The database of our own work, as a context. Its trouble goes to `tell`."""
-        return store.state.State(self.project.state_file, self._tell_once)
-
-    def _tell_once(self, sentence: str) -> None:
-        kind = GOING_ON if GOING_ON in sentence else sentence
-        if kind not in self._sentences:
-            self._sentences.add(kind)
-            self._tell(sentence)
-
-    def _today(self) -> str:
-        return self._clock().date().isoformat()
-
-    def _refresher(self) -> Refresher:
-        return Refresher(self.project, is_secret)
-
-    def _store(self) -> Store:
-        refresher = self._refresher()
-        refresher.keep_fresh()
-        return refresher.store
-
-    def _writer(self) -> Writer:
-        return store.writer.Writer(
-            self.project, is_secret, self._holder, self._tell_once, self._automatic, self._patience
-        )
-
-    def _history(self) -> History:
-        return actions.note_history.history_of(self._writer())
-
-    def _search(self, source: str = "memory", meaning: bool = True) -> Search:
-        return search.sources.search(self._refresher(), source, self._today(), meaning=meaning)

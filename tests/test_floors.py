@@ -31,6 +31,8 @@ FLOORS = (
     ("capture.", "compact."),
     ("session.",),
     ("observe.", "prompt."),
+    ("opened",),
+    ("learning",),
     ("memory",),
     ("layers",),
     ("tools.",),
@@ -54,7 +56,7 @@ def module_name(path: Path) -> str:
 SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 TREES = {name: ast.parse(path.read_bytes()) for name, path in SOURCES.items()}
 # the rooms and files that may print, exit, read the environment or ask the clock
-INTERFACES = ("memory", "layers", "tools", "hosts", "mcp", "cli", "__main__")
+INTERFACES = ("opened", "learning", "memory", "layers", "tools", "hosts", "mcp", "cli", "__main__")
 BELOW = [name for name in SOURCES if name and name.partition(".")[0] not in INTERFACES]
 
 
@@ -192,16 +194,25 @@ def own_names(node: ast.stmt) -> list[str]:
     return []
 
 
-def used_elsewhere(tree: ast.Module) -> set[str]:
-    """What a module uses of others, as `store.catalog.load`: imported, or by way of a module."""
-    used: set[str] = set()
-    modules: dict[str, str] = {}  # by the name that it has here
+def imported(tree: ast.Module) -> list[tuple[str, str]]:
+    """What a module imports, with the name that it has there: `load`, `store.catalog.load`. What a
+    module passes on, as `opened` does with the rooms, goes by its own name."""
+    found: list[tuple[str, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}".removeprefix("mdmemory.")
-                used.add(whole)
-                modules |= {alias.asname or alias.name: whole} if whole in SOURCES else {}
+                if node.module == "mdmemory.opened":
+                    whole = dict(imported(TREES["opened"])).get(alias.name, whole)
+                found.append((alias.asname or alias.name, whole))
+    return found
+
+
+def used_elsewhere(tree: ast.Module) -> set[str]:
+    """What a module uses of others, as `store.catalog.load`: imported, or by way of a module."""
+    names = imported(tree)
+    used = {whole for _, whole in names}
+    modules = {name: whole for name, whole in names if whole in SOURCES}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             first, _, rest = ast.unparse(node).partition(".")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 import mdmemory
 from mdmemory import Memory, assets
-from mdmemory import memory as memory_module
 from mdmemory.errors import MdmemoryError, NoStore, NotFound
 from mdmemory.store.remembered import Columns
 
@@ -45,16 +46,17 @@ def names_in(annotations: Iterable[ast.expr | None]) -> set[str]:
 
 
 def test_the_package_gives_every_type_that_a_method_takes_or_returns() -> None:
-    tree = ast.parse(Path(memory_module.__file__).read_bytes())
+    files = [sys.modules[each.__module__].__file__ for each in Memory.__mro__[:-1]]
+    trees = [ast.parse(Path(str(file)).read_bytes()) for file in files]
     ours = {
         alias.name
-        for node in ast.walk(tree)
+        for node in chain.from_iterable(map(ast.walk, trees))
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("mdmemory")
         for alias in node.names
     }
-    (facade,) = (each for each in tree.body if getattr(each, "name", "") == "Memory")
+    facade = [each for tree in trees for each in tree.body if isinstance(each, ast.ClassDef)]
     used = set()
-    for method in ast.walk(facade):
+    for method in chain.from_iterable(map(ast.walk, facade)):
         if isinstance(method, ast.FunctionDef) and not re.match("_[^_]", method.name):
             arguments = [*method.args.args, *method.args.kwonlyargs]
             used |= names_in([method.returns, *(each.annotation for each in arguments)]) & ours

@@ -1,0 +1,144 @@
+"""What sessions teach a store: capture, imports, compaction, observations, a session's state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmemory.opened import Opened, capture, compact, imports, llm, observe, sessions, store
+
+if TYPE_CHECKING:
+    from mdmemory.actions.editing import Edited
+    from mdmemory.capture.assistant import Stored
+    from mdmemory.capture.imports.run import Imported
+    from mdmemory.capture.outcome import Extracted
+    from mdmemory.capture.pending import PendingFact
+    from mdmemory.compact.runner import Outcome
+    from mdmemory.llm.answer import Model
+    from mdmemory.observe.observations import Observations
+    from mdmemory.search.notes import Report
+    from mdmemory.session.promotion import Accounting
+    from mdmemory.session.session import SessionMemory
+    from mdmemory.session.storage import Swept
+    from mdmemory.store.evidence import Evidence
+    from mdmemory.transcripts.turns import Turn
+
+
+class Learning(Opened):
+    """The methods by which sessions, other memories and models change a store."""
+
+    def store(
+        self, content: str, *, title: str = "", type: str = "", session: str = "",
+        said: Sequence[str] = (),
+    ) -> Stored:  # fmt: skip
+        """Store a fact that an assistant found, unconfirmed where no turn in `said` bears it out.
+        `type` is one of the four, a category (preferences), or "" to guess. Raises NotStored."""
+        return capture.assistant.store(
+            self._writer(), content, title=title, type=type, session=session, said=said,
+            now=self._clock(),
+        )  # fmt: skip
+
+    def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
+        """Store the facts of another memory, a file or folder, in one commit. Raises BadImport."""
+        return imports.run.import_from(self._writer(), Path(path), self._today(), dry_run)
+
+    def extract(
+        self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
+        report: Report = lambda *_: None,
+    ) -> Extracted:  # fmt: skip
+        """Store what the user asked to remember in a transcript, and what `model` finds (default:
+        the one that the settings choose, or none); a dry run asks it, too."""
+        ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
+        return capture.run.extract(
+            self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run, report=report
+        )
+
+    def summary_request(self) -> tuple[str, dict[str, str]]:
+        """The text for a host's compaction prompt, and the notes it numbers: file to digest."""
+        return capture.summary.request_of(self._refresher())
+
+    def summary(
+        self, session: str, text: str, said: Sequence[Turn], *,
+        shown: Mapping[str, str] | None = None,
+    ) -> Extracted:  # fmt: skip
+        """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
+        the others wait in `pending`. Asks no model."""
+        return capture.summary.take(
+            self._writer(), session, text, said, now=self._clock(), shown=shown or {}
+        )
+
+    def keep(self, text: str, *, session: str, turn: str) -> Extracted:
+        """Store at once what a message asks to remember; `kept` names what goes to an inbox."""
+        return capture.requests.keep_or_put_by(
+            self._writer, self.project, text, session, turn, now=self._clock()
+        )
+
+    def kept_wishes(self) -> list[Path]:
+        """The files of wishes that wait to be written."""
+        return [path for inbox in capture.wishes.inboxes(self.project) for path in inbox.kept()]
+
+    def write_wishes(self) -> list[Extracted]:
+        """Write the wishes that could not be written earlier, as far as possible."""
+        return capture.requests.write_wishes(self._writer, self.project, now=self._clock())
+
+    def captures(self, limit: int | None = None) -> list[Evidence]:
+        """Why each candidate was kept or dropped, the newest first (90 days)."""
+        with self.state() as state:
+            return store.evidence.recorded(state, limit)
+
+    def pending(self) -> list[PendingFact]:
+        """Candidates without enough proof, which wait for a person."""
+        return capture.pending.waiting(self.project, self.state, self._today())
+
+    def accept(self, id: str) -> Edited:
+        """Store a candidate that waits: a person stands by it."""
+        return capture.pending.accept(self._writer(), id, today=self._today())
+
+    def drop(self, id: str) -> PendingFact:
+        """Take a candidate off the list; for 30 days it is not proposed again."""
+        return capture.pending.drop(self._writer(), id, today=self._today())
+
+    def compact(
+        self, *, plan: str | bytes | None = None, model: Model | None = None,
+        offline: bool = False, if_due: bool = False, dry_run: bool = False,
+        report: Report = lambda *_: None,
+    ) -> Outcome:  # fmt: skip
+        """One compaction pass, planned by `model` (default: the one that the settings choose), by
+        no model where none is chosen or `offline` says so, or given as `plan` (JSON). A dry run
+        asks the model, too; `report(done, total, what)` hears of each question to it."""
+        return compact.runner.compact(
+            self._writer(), self._clock(), plan=plan, model=model, offline=offline, if_due=if_due,
+            dry_run=dry_run, report=report,
+        )  # fmt: skip
+
+    def due(self) -> str | None:
+        """Why a compaction is due, in words, or None."""
+        return compact.runner.why_due(self._writer(), self._clock())
+
+    def observations(self) -> Observations:
+        """The short form of what the assistant's tools showed in earlier work."""
+        kept = observe.observations.Observations
+        return kept(self.project, self.state, self._writer, self._clock)
+
+    @contextmanager
+    def session(self, session: str) -> Iterator[SessionMemory]:
+        """What one session keeps at hand: core blocks, working memory, hot state. Never notes."""
+        with self.state() as state:
+            yield sessions.session.SessionMemory(state, session, self.project.settings)
+
+    desk = session  # its name in 0.1; goes in 0.3
+
+    def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
+        """Take a session's decisions and candidates through capture, at its compaction. Those that
+        the user's turns in `said` do not bear out wait in `pending`. Asks no model."""
+        with self.state() as state, self.session(session) as own:
+            hot, now = own.hot(), self._clock()
+            return sessions.promotion.promote(self._writer(), state, session, hot, said, now=now)
+
+    def sweep(self) -> Swept:
+        """Remove what sessions keep that is too old or too much. Notes are never touched."""
+        with self.state() as state:
+            return sessions.storage.sweep(state, self._clock())

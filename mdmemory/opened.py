@@ -1,0 +1,99 @@
+"""One store, opened: what every method of the Python interface stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from mdmemory.config import person
+from mdmemory.errors import GOING_ON
+from mdmemory.privacy import is_secret
+from mdmemory.store.project import Project
+from mdmemory.store.refresh import Refresher
+from mdmemory.store.store import Store
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from mdmemory.git.commits_of_store import History
+    from mdmemory.git.lock import Patience
+    from mdmemory.search.project import Search
+    from mdmemory.store.state import State
+    from mdmemory.store.writer import Writer
+
+
+class _Room(ModuleType):
+    """A package of ours, whose modules are loaded when they are first used: reading stays quick."""
+
+    def __getattr__(self, module: str) -> ModuleType:
+        return import_module(f"mdmemory.{self.__name__}.{module}")
+
+
+__all__ = ["Opened", "actions", "capture", "compact", "imports", "llm", "observe", "search",
+           "sessions", "store"]  # fmt: skip
+
+if TYPE_CHECKING:
+    from mdmemory import actions, capture, compact, llm, observe, search, store
+    from mdmemory import session as sessions
+    from mdmemory.actions import memory_folder  # noqa: F401 - what functions return
+    from mdmemory.capture import imports, requests, wishes  # noqa: F401
+    from mdmemory.search import sources  # noqa: F401
+else:
+    actions, capture, compact = _Room("actions"), _Room("capture"), _Room("compact")
+    llm, observe, search = _Room("llm"), _Room("observe"), _Room("search")
+    imports, sessions, store = _Room("capture.imports"), _Room("session"), _Room("store")
+
+
+class Opened:
+    """One store, opened. `clock` gives the present moment in UTC, `holder` is the name that other
+    processes see while this one writes, and `tell` gets a sentence for each write that an earlier
+    process could not finish. `automatic`: no person typed the command; in a repository of theirs
+    its writes are kept beside the branches, and wait for a command that they type."""
+
+    def __init__(
+        self, project: Project, *, holder: str = "a Python program",
+        clock: Callable[[], datetime] = person.now, tell: Callable[[str], None] = lambda _: None,
+        automatic: bool = False, patience: Patience | None = None,
+    ) -> None:  # fmt: skip
+        self.project = project
+        self._automatic, self._patience = automatic, patience
+        self._holder, self._clock, self._tell = holder, clock, tell
+        self._sentences: set[str] = set()
+
+    def now(self) -> datetime:
+        """The present moment in UTC, by the clock that this was opened with."""
+        return self._clock()
+
+    def state(self) -> State:
+        """The database of our own work, as a context. Its trouble goes to `tell`."""
+        return store.state.State(self.project.state_file, self._tell_once)
+
+    def _tell_once(self, sentence: str) -> None:
+        kind = GOING_ON if GOING_ON in sentence else sentence
+        if kind not in self._sentences:
+            self._sentences.add(kind)
+            self._tell(sentence)
+
+    def _today(self) -> str:
+        return self._clock().date().isoformat()
+
+    def _refresher(self) -> Refresher:
+        return Refresher(self.project, is_secret)
+
+    def _store(self) -> Store:
+        refresher = self._refresher()
+        refresher.keep_fresh()
+        return refresher.store
+
+    def _writer(self) -> Writer:
+        return store.writer.Writer(
+            self.project, is_secret, self._holder, self._tell_once, self._automatic, self._patience
+        )
+
+    def _history(self) -> History:
+        return actions.note_history.history_of(self._writer())
+
+    def _search(self, source: str = "memory", meaning: bool = True) -> Search:
+        return search.sources.search(self._refresher(), source, self._today(), meaning=meaning)
