@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from mdmemory.actions.editing import three_way
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.errors import BadNote, RepositoryState
+from mdmemory.errors import BadNote, BadSetting, RepositoryState
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import MARK, OPEN_MARK
@@ -20,7 +20,7 @@ from mdmemory.note import editing
 from mdmemory.note import note as notes_format
 from mdmemory.note.limits import MAX_NAME_BYTES
 from mdmemory.note.note import Note
-from mdmemory.store import merged
+from mdmemory.store import home, merged
 from mdmemory.store.store import GENERATED, LEDGER, decode, is_note_name
 
 WHY = "Two machines wrote this apart from each other, and both texts were kept"
@@ -67,6 +67,21 @@ def lines_of_both(base: bytes | None, ours: bytes, theirs: bytes) -> bytes:
     if kept and not kept[-1]:
         kept.pop()
     return b"\n".join([*kept, *new, b""])
+
+
+def settings_of_both(base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
+    """The store's mdmemory.toml with what both machines know of its project; None where other
+    settings were changed on both sides, or it cannot be read."""
+    try:
+        known = [home.parsed(text, Path()) for text in (ours, theirs)]
+    except BadSetting:
+        return None
+    before, mine, other = (home.without_project(text or b"") for text in (base, ours, theirs))
+    rest = mine if other in (mine, before) else other if mine == before else None
+    entries = [entry for entry in known if entry]
+    if rest is None or not entries:
+        return rest and rest + b"\n"
+    return home.write(entries[0].with_all_of(entries[-1]), rest)
 
 
 def both_in_one(base: Note | None, ours: Note, theirs: Note) -> str | None:
@@ -154,15 +169,17 @@ class _Joining:
         assert theirs is not None
         if path in _LISTS:
             found: bytes | None = lines_of_both(base, ours, theirs)
+        elif path == PROJECT_FILE:
+            found = settings_of_both(base, ours, theirs)
+            if found is None:
+                self._joined.said.append(
+                    f"{path} differs between the machines, and this one's settings stay: "
+                    "`git log -p` of the store shows the other's."
+                )
+                return
         else:
             found = _united(path, base, ours, theirs)
-        if found is None and path == PROJECT_FILE:
-            assert other is not None
-            self._joined.said.append(
-                f"{path} differs between the machines, and this one's stays. The other's is in "
-                f"git: `git show {other.id[:12]}`."
-            )
-        elif found is None:
+        if found is None:
             self._double(path, theirs)
         elif found != ours:
             self._joined.texts[path] = found

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import subprocess
 
+from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, RepositoryState, UsageError
+from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import History, text
 from mdmemory.git.persons_git import PersonsGit, reason, shown
+from mdmemory.store import home
+from mdmemory.store.project import Project
 from mdmemory.store.writer import Writer
 
 NAME = "origin"
@@ -30,6 +34,12 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> None
             "Once: `git push -u origin BRANCH` there; then `mdmemory sync`.",
             code="shared_store",
         )
+    if identity.place(url) in _places_of_project(writer.project):
+        raise RepositoryState(
+            f"{shown(url)} is the project's own repository, and notes do not belong there.",
+            "Make an empty repository for them, and give its address.",
+            code="not_a_store",
+        )
     known = config(history, f"remote.{NAME}.url")
     if known and known != url:
         raise RepositoryState(
@@ -47,6 +57,16 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> None
             history.repository.run("remote", "add", NAME, url)
         history.repository.run("config", f"branch.{branch}.remote", NAME)
         history.repository.run("config", f"branch.{branch}.merge", there)
+
+
+def _places_of_project(project: Project) -> tuple[str, ...]:
+    """The remotes of the project that the store belongs to, as `host/path`."""
+    entry = home.read(project.store) if (project.store / PROJECT_FILE).is_file() else None
+    if entry is not None:
+        return entry.remotes
+    outer = repositories.find(project.root) if project.root != project.store else None
+    found = identity.of(outer, ()) if outer else None
+    return found.remotes if found else ()
 
 
 def _branch_there(own: PersonsGit, url: str, branch: str) -> str:

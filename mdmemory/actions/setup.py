@@ -22,6 +22,7 @@ from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
 from mdmemory.git.lock import Patience, locked
 from mdmemory.git.recovery import recover
+from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.store.project import Project, open_project
 from mdmemory.store.refresh import Refresher, is_foreign
@@ -235,6 +236,9 @@ def _fill(
     history = History(repository, base) if repository else None
     if history:
         setup.said += recover(Transactions(history))
+        is_shared = base == setup.project.root != setup.project.store
+        if is_shared and setup.project.settings.switch("git.sign"):
+            history.signer = Signer(history.repository, setup.said.append)
     changes = _missing(setup, base, history, refresher)
     if history and changes:
         transactions = Transactions(history)

@@ -13,13 +13,14 @@ from pathlib import Path
 
 from mdmemory.actions import joining, remotes
 from mdmemory.actions.remotes import count, require, tracked
+from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, RepositoryState
 from mdmemory.files import digest
 from mdmemory.git import log
 from mdmemory.git.commits_of_store import History, Message, text
 from mdmemory.git.persons_git import PersonsGit, reason
 from mdmemory.git.replacement import Change, state
-from mdmemory.store import conflicts
+from mdmemory.store import conflicts, home
 from mdmemory.store.index import is_generated
 from mdmemory.store.store import GENERATED, INDEX, LEDGER, StoredNote, decode, is_note_name
 from mdmemory.store.writer import Writer
@@ -133,7 +134,7 @@ def _join(writer: Writer, history: History, result: Synced, today: str) -> None:
     result.fetched += fetched
     base = history.base(ours, theirs) if ours else None
     if base is None:
-        _require_store(history, result.upstream, theirs)
+        _require_store(writer.project.store, history, result.upstream, theirs)
     joined = joining.join(history, base, ours, theirs)
     message = None
     if base is None or base != ours:
@@ -151,15 +152,28 @@ def _join(writer: Writer, history: History, result: Synced, today: str) -> None:
     result.said += [*joined.said, *(f"{file}: {why}." for file, why in written.kept)]
 
 
-def _require_store(history: History, upstream: str, theirs: str) -> None:
-    """A remote that has nothing in common with the store must hold a store, too."""
+def _require_store(store: Path, history: History, upstream: str, theirs: str) -> None:
+    """A remote that has nothing in common with the store must hold a store, of the same project."""
     index = history.read(theirs, INDEX) or b""
+    name = upstream.partition("/")[0]
+    hint = (
+        f"`git -C {history.folder} remote remove {name}`, then `mdmemory sync --remote URL` with "
+        "the address of an empty repository, or of this memory's."
+    )
     if history.holds_other_work(theirs) and not is_generated(index.decode("utf-8", "replace")):
         raise RepositoryState(
             f"{upstream} holds something other than a memory, so nothing was joined or pushed.",
-            f"Make an empty repository for the notes; `git -C {history.folder} remote remove "
-            f"{upstream.partition('/')[0]}`, then `mdmemory sync --remote URL` with its address.",
+            hint,
             code="not_a_store",
+        )
+    settings = history.read(theirs, PROJECT_FILE)
+    if settings is None or not (store / PROJECT_FILE).is_file():
+        return
+    ours, other = home.read(store), home.parsed(settings, store)
+    if (ours is None) != (other is None) or (ours and other and not ours.shares(other)):
+        whose = "the memory of another project" if other else "a memory that is no project's"
+        raise RepositoryState(
+            f"{upstream} holds {whose}, so nothing was joined or pushed.", hint, code="not_a_store"
         )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import emit, opened, plural, warn
-from mdmemory.errors import Unwritable
+from mdmemory.errors import NoStore, Unwritable
 from mdmemory.note.note import UNREADABLE, fields
 
 if TYPE_CHECKING:
@@ -155,6 +155,8 @@ def sync(asked: Namespace) -> int:
     """Commit the notes, fetch, merge, update the index and push, with your git configuration."""
     asked.holder = "sync"
     remote = None if asked.remote is None else _address(asked.remote)
+    if remote is not None and asked.store is None:
+        _require_own_project()
     done = opened(asked).sync(rebase=asked.rebase, remote=remote, push_all=asked.all)
     if asked.json:
         emit({
@@ -165,6 +167,22 @@ def sync(asked: Namespace) -> int:
     else:
         print("\n".join(_told(done, rebase=asked.rebase)))
     return 1 if done.conflicts else 0
+
+
+def _require_own_project() -> None:
+    """A remote for the person's own store is not set in a project that has no store yet."""
+    from mdmemory.config import person
+    from mdmemory.git import identity
+    from mdmemory.store.project import of_person, of_project
+
+    places = person.places()
+    own = of_person(places)
+    if own is None or of_project(Path.cwd(), None, places) or not identity.common_dir(Path.cwd()):
+        return
+    raise NoStore(
+        "This project has no store yet, and a remote of your own store is not set from here.",
+        f"`mdmemory init` first; for your own: `mdmemory --store {own.store} sync --remote URL`.",
+    )
 
 
 def _address(named: str) -> str:

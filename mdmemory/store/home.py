@@ -49,6 +49,17 @@ class Known:
         are_other = bool(self.remotes and project.remotes)
         return bool(set(self.roots) & set(project.roots)) and not are_other
 
+    def shares(self, other: Known) -> bool:
+        """Whether both may be stores of one project, as far as both say."""
+        if not all(entry.roots or entry.remotes for entry in (self, other)):
+            return True
+        return bool(set(self.roots) & set(other.roots) or set(self.remotes) & set(other.remotes))
+
+    def with_all_of(self, other: Known) -> Known:
+        """The entry with what another machine knows of the same project, the newest last."""
+        lists = (_with(getattr(other, name), getattr(self, name)) for name in _LISTS)
+        return Known(self.store, *lists)
+
     def met(self, project: Identity, commit: str) -> Known:
         """The entry with what is known of the project now, the newest last."""
         return replace(
@@ -149,12 +160,22 @@ def read(store: Path) -> Known | None:
 
     Raises BadSetting where that is not a table of lists of text.
     """
+    path = store / PROJECT_FILE
+    try:
+        data = path.read_bytes()
+    except OSError as problem:
+        raise BadSetting(f"{path} cannot be read: {problem}.", "Correct that file.") from problem
+    return parsed(data, store)
+
+
+def parsed(data: bytes, store: Path) -> Known | None:
+    """The same from the bytes of that file."""
     import tomllib
 
     path = store / PROJECT_FILE
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get(OWNER)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        table = tomllib.loads(data.decode("utf-8")).get(OWNER)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise BadSetting(f"{path} cannot be read: {problem}.", "Correct that file.") from problem
     if table is None:
         return None
@@ -174,8 +195,12 @@ def write(entry: Known, before: bytes = b'store = "."\n') -> bytes:
     for name in _LISTS:
         items = "".join(f"\n  {_quoted(item)}," for item in getattr(entry, name))
         lines.append(f"{name} = [{items}\n]" if items else f"{name} = []")
-    kept = re.sub(rb"(?ms)^\[%s\]\n.*?(?=^\[|\Z)" % OWNER.encode(), b"", before).rstrip(b"\n")
-    return kept + ("\n\n" + "\n".join(lines) + "\n").encode()
+    return without_project(before) + ("\n\n" + "\n".join(lines) + "\n").encode()
+
+
+def without_project(text: bytes) -> bytes:
+    """A store's mdmemory.toml without the project's table, and without the line ends before it."""
+    return re.sub(rb"(?ms)^\[%s\]\n.*?(?=^\[|\Z)" % OWNER.encode(), b"", text).rstrip(b"\n")
 
 
 def met_again(store: Path, around: Path, is_moved: bool) -> tuple[bytes, bytes] | None:
@@ -209,8 +234,9 @@ def _is_behind(entry: Known, around: Path) -> bool:
 
 
 def _with(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
-    kept = [item for item in old if item not in new]
-    return tuple([*kept, *new][-_FOLDERS:])
+    # what is known keeps its place, or two machines would write their own last for ever
+    fresh = [item for item in new if item not in old]
+    return tuple([*old, *fresh][-_FOLDERS:])
 
 
 def _quoted(text: str) -> str:

@@ -12,6 +12,7 @@ from machines import Machine, add, check_same, texts
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import GitFailed, RepositoryState, UsageError
+from mdmemory.layers import Layers
 
 Git = Callable[..., str]
 
@@ -289,3 +290,98 @@ def test_a_link_from_the_other_side_is_refused(machines: tuple[Memory, Memory], 
         work.sync()
     assert not (work.project.store / "user-link.md").is_symlink()
     assert work.git_state() == "ready"
+
+
+# --- stores in the memory folder -----------------------------------------------------------------
+
+
+@pytest.fixture
+def project(repository: Path, git: Git, tmp_path: Path) -> Path:
+    """The project's own remote, from which each machine clones."""
+    git(tmp_path, "clone", "-q", "--bare", str(repository), "project.git")
+    return tmp_path / "project.git"
+
+
+@pytest.fixture
+def use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """`use("home")` sits down at that machine, in its clone of the project."""
+
+    def sit(name: str) -> Path:
+        folder = tmp_path / name / "app"
+        monkeypatch.setenv("MDMEMORY_HOME", str(tmp_path / name / "mdmemory"))
+        folder.mkdir(parents=True, exist_ok=True)
+        monkeypatch.chdir(folder)
+        return folder
+
+    return sit
+
+
+def ran(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a command says that ends well."""
+    assert main([*words]) == 0, capsys.readouterr()
+    return capsys.readouterr().out
+
+
+def test_a_second_machine_in_two_commands_also_where_it_had_begun(
+    project: Path, empty_remote: Path, git: Git, use: Callable[[str], Path], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    for name in ("home", "work", "sofa"):
+        folder = use(name)
+        git(folder, "clone", "-q", str(project), ".")
+        if name != "work":
+            git(folder, "config", "user.name", name)
+        Memory.init(folder, home=True)
+        if name != "sofa":
+            words = ("--type", "project", "--description", f"As {name} has it", "Has a port.")
+            ran(capsys, "add", "port", *words)
+        said = ran(capsys, "sync", "--remote", str(empty_remote))
+    assert "Fetched" in said
+    for name in ("home", "work", "sofa"):
+        use(name)
+        ran(capsys, "sync")
+        assert {"project-port.md", "project-port-2.md"} <= {
+            row["file"] for row in json.loads(ran(capsys, "list", "--json"))
+        }
+        assert json.loads(ran(capsys, "status", "--json"))["conflicts"] == 1
+        assert git(use(name), "status", "--porcelain") == ""
+        assert "note" not in git(use(name), "log", "--format=%s")
+    stores = [tmp_path / name / "mdmemory/app" for name in ("home", "work", "sofa")]
+    heads = {git(store, "rev-parse", "HEAD") for store in stores}
+    assert len(heads) == 1, "something is written anew each time"
+    known = (stores[0] / "mdmemory.toml").read_text(encoding="utf-8")
+    for name in ("home", "work", "sofa"):
+        assert f"{tmp_path}/{name}/app/.git" in known
+    assert known.count("[project]") == 1
+
+
+def test_another_projects_memory_and_the_projects_own_remote_are_refused(
+    project: Path, empty_remote: Path, git: Git, use: Callable[[str], Path], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    folder = use("home")
+    git(folder, "clone", "-q", str(project), ".")
+    memory, _ = Memory.init(folder, home=True)
+    with pytest.raises(RepositoryState, match="is the project's own repository"):
+        memory.sync(remote=str(project))
+    memory.sync(remote=str(empty_remote))
+    other = use("other")
+    git(other, "init", "-q")
+    git(other, "-c", "user.name=o", "-c", "user.email=o@o", "commit", "-q", "--allow-empty", "-mx")
+    stranger, _ = Memory.init(other, home=True)
+    with pytest.raises(RepositoryState, match="holds the memory of another project"):
+        stranger.sync(remote=str(empty_remote))
+    assert stranger.git_state() == "ready"
+
+
+def test_in_a_project_without_a_store_the_persons_own_gets_no_remote(
+    project: Path, empty_remote: Path, git: Git, use: Callable[[str], Path], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    folder = use("home")
+    add(Layers.open(folder).for_type("user"), "tea")
+    git(folder, "clone", "-q", str(project), ".")
+    assert main(["sync", "--remote", str(empty_remote)]) == 1
+    assert "`mdmemory init` first" in capsys.readouterr().err
+    me = str(tmp_path / "home/mdmemory/me")
+    assert "Pushed" in ran(capsys, "--store", me, "sync", "--remote", str(empty_remote))

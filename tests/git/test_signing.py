@@ -63,6 +63,14 @@ def test_a_commit_in_a_persons_repository_is_signed_as_theirs_are(signed: Path, 
     assert said == []
 
 
+def test_the_first_commit_of_a_shared_store_is_signed(
+    repository: Path, git: Git, tmp_path: Path
+) -> None:
+    sign_with(git, repository, make_key(tmp_path))
+    Memory.init(repository)
+    assert states(git, repository, "-2") == ["G", "N"]
+
+
 def test_what_waited_is_signed_when_a_person_takes_it_over(signed: Path, git: Git) -> None:
     automatic = Memory.open(signed, automatic=True)
     add(automatic, "tea")
