@@ -6,19 +6,23 @@ kept there, the person's until its first fact.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.config import person
-from mdmemory.config.settings import load
-from mdmemory.errors import MdmemoryError, NoStore, NotFound
+from mdmemory.config.settings import Settings, load
+from mdmemory.errors import BadNote, MdmemoryError, NoStore, NotFound
 from mdmemory.git.lock import Patience
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.store.home import PERSON
-from mdmemory.store.project import of_person, of_project
+from mdmemory.store.project import INDEX, of_person, of_project
+
+if TYPE_CHECKING:
+    from mdmemory.capture.outcome import Extracted
 
 USER, PROJECT = "user", "project"
 
@@ -79,6 +83,22 @@ class Layers:
         found = [(PROJECT, self.project), (USER, self.person)]
         return [(name, memory) for name, memory in found if memory] or [(USER, self.main)]
 
+    def there(self) -> list[Memory]:
+        """The memories that are there, the project's first."""
+        return [memory for memory in (self.project, self.person) if memory]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force: the project's, else the person's own."""
+        memory = self.project or self.person
+        if memory is not None:
+            return memory.project.settings
+        return load(self._places.environment, self._places.personal_settings)
+
+    def indexes(self) -> list[str]:
+        """The real paths of both indexes, the person's first, as a prompt is to hold them."""
+        return [os.path.realpath(memory.project.store / INDEX) for memory in reversed(self.there())]
+
     def holding(self, name: str) -> tuple[Memory, str]:
         """The memory that holds the note NAME, and its name there: the project's first, and
         `me/NAME` is the person's. Raises NotFound, NoStore."""
@@ -113,6 +133,55 @@ class Layers:
         if self.project is None and (made := self._made()) is not None:
             self.project = made
         return self.project or self._persons()
+
+    def for_fact(self, type: str) -> Memory:
+        """The memory for a fact that nobody waits to be asked about: as `for_type`, and the
+        person's where no store of a project may be made. Raises NoStore."""
+        try:
+            return self.for_type(type)
+        except NoStore:
+            if self.person is None or self.question is not None:
+                raise
+            return self.person
+
+    def for_tool(self, name: str, given: Mapping[str, Any]) -> Memory:
+        """The memory that a tool of an assistant works in; one is made only for a fact that
+        `memory_store` is to keep. Raises NoStore, and what is wrong with that fact."""
+        if name != "memory_store":
+            return self.main
+        from mdmemory.capture.fact import NotStored, fact_of
+
+        type = given.get("type") or given.get("category") or ""
+        try:
+            return self.for_fact(fact_of(given.get("content", ""), "", type).type)
+        except (NotStored, BadNote):
+            if not self.there():
+                raise
+            return self.main  # which puts down why
+
+    def keep(self, text: str, *, session: str, turn: str) -> Extracted:
+        """Store at once what a message asks to remember, each fact in its layer; files of the
+        person's layer are `me/FILE`. Makes a store only for a fact. Raises NoStore."""
+        from mdmemory.capture import outcome, requests
+
+        if not requests.asks(text):
+            return outcome.Extracted(session)
+        kinds = {each.trigger.type for each in requests.wishes_in(text, turn)}
+        if not (kinds or self.project or self.person):
+            return requests.without_fact(text, session, turn)
+        stores = {kind: self.for_fact(kind) for kind in sorted(kinds)}
+        main = self.main  # hears of all: a turn that was answered is not read again
+        done = main.keep(
+            text, session=session, turn=turn,
+            share=[kind for kind in requests.ALL if stores.get(kind, main) is main],
+        )  # fmt: skip
+        others = [kind for kind, memory in stores.items() if memory is not main]
+        if others:
+            prefix = f"{PERSON}/"
+            done.join(
+                stores[others[0]].keep(text, session=session, turn=turn, share=others), prefix
+            )
+        return done
 
     def _persons(self) -> Memory:
         if self.person is None:

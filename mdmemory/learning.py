@@ -12,6 +12,7 @@ from mdmemory.opened import Opened, capture, compact, imports, llm, observe, ses
 
 if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
+    from mdmemory.capture import requests
     from mdmemory.capture.assistant import Stored
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.outcome import Extracted
@@ -70,10 +71,14 @@ class Learning(Opened):
             self._writer(), session, text, said, now=self._clock(), shown=shown or {}
         )
 
-    def keep(self, text: str, *, session: str, turn: str) -> Extracted:
-        """Store at once what a message asks to remember; `kept` names what goes to an inbox."""
+    def keep(
+        self, text: str, *, session: str, turn: str, share: requests.Share | None = None
+    ) -> Extracted:
+        """Store at once what a message asks to remember, as far as it is of the types in `share`
+        (default: all); `kept` names what goes to an inbox."""
+        every = capture.requests.ALL if share is None else share
         return capture.requests.keep_or_put_by(
-            self._writer, self.project, text, session, turn, now=self._clock()
+            self._writer, self.project, text, session, turn, now=self._clock(), share=every
         )
 
     def kept_wishes(self) -> list[Path]:

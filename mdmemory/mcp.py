@@ -166,7 +166,7 @@ def _bar(protocol: Protocol) -> str:
 def _tools(open: Open) -> list[types.Tool]:
     """The offered tools; without a store all, for there may be one by the first call."""
     try:
-        tools = offered(open())
+        tools = offered(open().project.settings)
     except MdmemoryError:
         tools = [*TOOLS]
     return [_tool(each) for each in tools]

@@ -55,6 +55,17 @@ class Extracted:
     kept: list[str] = field(default_factory=list)
     failure: MdmemoryError | None = None
 
+    def join(self, other: Extracted, prefix: str = "") -> None:
+        """Take over what a run in another store did; `prefix` stands before that store's files."""
+        for name in ("added", "updated", "reinforced", "flagged"):
+            getattr(self, name).extend(f"{prefix}{file}" for file in getattr(other, name))
+        self.pending += other.pending
+        self.dropped += other.dropped
+        self.kept += other.kept
+        self.waits = self.waits or other.waits
+        self.commit = self.commit or other.commit
+        self.failure = self.failure or other.failure
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:

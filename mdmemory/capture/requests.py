@@ -6,19 +6,19 @@ not even a note that a person removed in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
 from mdmemory.capture import foreign, pending
-from mdmemory.capture.extract import Asked, Proposal, asked_in, propose
+from mdmemory.capture.extract import Asked, Proposal, asked_in, description_of, propose
 from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, write
 from mdmemory.capture.triggers import find
 from mdmemory.capture.wishes import Inbox, Wish, inboxes
 from mdmemory.errors import MdmemoryError
-from mdmemory.note.limits import MAX_BODY
+from mdmemory.note.limits import MAX_BODY, TYPES
 from mdmemory.search.near import near_in
 from mdmemory.store import evidence
 from mdmemory.store.project import Project
@@ -29,6 +29,9 @@ from mdmemory.transcripts.turns import Turn
 _REMEMBERED = 200  # answered turns of a session; by then a reading has long gone past them
 
 
+# What of a message a store gets: types of notes, and "" for words that become none.
+Share = Collection[str]
+ALL: Share = ("", *TYPES)
 # A wish that no later command could write as it is: it waits for a person.
 FOR_A_PERSON = ("unfit",)
 
@@ -39,18 +42,27 @@ def asks(text: str) -> bool:
     return bool(find(text)) or foreign.gives_orders(text)
 
 
-def wishes_in(text: str, turn: str) -> list[Asked]:
+def wishes_in(text: str, turn: str, share: Share = ALL) -> list[Asked]:
     """The facts of a message that a note could hold."""
-    return [each for each in asked_in([Turn(turn, "user", text)]) if not each.reason]
+    asked = asked_in([Turn(turn, "user", text)])
+    return [each for each in asked if not each.reason and kind_of(each) in share]
 
 
-def keep(writer: Writer, session: str, turn: Turn, *, now: datetime) -> Extracted:
-    """Store what `turn` asks for, in at most one commit; `now` is UTC.
+def kind_of(asked: Asked) -> str:
+    """The type of the note that a fact becomes, "" for words that become none."""
+    return "" if asked.reason else asked.trigger.type
+
+
+def keep(
+    writer: Writer, session: str, turn: Turn, *, now: datetime, share: Share = ALL
+) -> Extracted:
+    """Store what `turn` asks for, as far as it is of the kinds in `share`, in at most one commit;
+    `now` is UTC.
 
     A turn that was answered before does nothing. Raises Busy and whatever a write raises.
     """
     today = now.date().isoformat()
-    asked = asked_in([turn])
+    asked = [each for each in asked_in([turn]) if kind_of(each) in share]
     with writer.locked(), writer.state() as state:
         if turn.id in (state.watermark(session, ANSWERED) or "").split():
             return Extracted(session)
@@ -59,9 +71,17 @@ def keep(writer: Writer, session: str, turn: Turn, *, now: datetime) -> Extracte
         write(writer, found, "", done, today)
         evidence.record(state, list(found.evidence()), now)
         _answered(state, session, turn)
-        if orders := foreign.orders(turn.text, session, today):
+        if "" in share and (orders := foreign.orders(turn.text, session, today)):
             pending.put(writer.project, state, orders, today)
             done.pending += [each.id for each in orders]
+    return done
+
+
+def without_fact(text: str, session: str, turn: str) -> Extracted:
+    """What becomes of a message that asks for nothing that a note could hold."""
+    done = Extracted(session)
+    for each in asked_in([Turn(turn, "user", text)]):
+        done.dropped.append({"text": description_of(each.text), "reasons": [each.reason]})
     return done
 
 
@@ -98,7 +118,7 @@ def _keep_wishes(
 
 def keep_or_put_by(
     open_writer: Callable[[], Writer], project: Project, text: str, session: str, turn: str, *,
-    now: datetime,
+    now: datetime, share: Share = ALL,
 ) -> Extracted:  # fmt: skip
     """Store what a message asks for, or put it into an inbox of the project where that is not
     possible now; a message that asks for nothing opens nothing. `now` is UTC."""
@@ -106,30 +126,33 @@ def keep_or_put_by(
         return Extracted(session)
     today = now.date().isoformat()
     try:
-        done = keep(open_writer(), session, Turn(turn, "user", text), now=now)
+        done = keep(open_writer(), session, Turn(turn, "user", text), now=now, share=share)
     except MdmemoryError as problem:
-        return put_by(inboxes(project), text, session, turn, today, problem)
+        return put_by(inboxes(project), text, session, turn, today, problem, share=share)
     except OSError as problem:
         failure = MdmemoryError(f"The file system refused ({problem.strerror or problem}).")
-        return put_by(inboxes(project), text, session, turn, today, failure)
+        return put_by(inboxes(project), text, session, turn, today, failure, share=share)
     if any(drop["reasons"] == ["unfit"] for drop in done.dropped):
         failure = MdmemoryError(
             f"It does not fit into one note, which has at most {MAX_BODY:,} characters.",
             "Say it in parts, or move it from there into notes.", code="unfit",
         )  # fmt: skip
-        late = put_by(inboxes(project), text, session, turn, today, failure, only_long=True)
+        places = inboxes(project)
+        late = put_by(places, text, session, turn, today, failure, only_long=True, share=share)
         done.kept, done.failure = late.kept, late.failure
     return done
 
 
 def put_by(
     places: Sequence[Inbox], text: str, session: str, turn: str, today: str,
-    failure: MdmemoryError, *, only_long: bool = False,
+    failure: MdmemoryError, *, only_long: bool = False, share: Share = ALL,
 ) -> Extracted:  # fmt: skip
     """Put the wishes of a message into the first of the inboxes that takes them: `kept` names the
     files. `only_long`: only those that do not fit into a note."""
     done = Extracted(session, failure=failure)
-    wishes = [each for each in wishes_in(text, turn) if not only_long or len(each.text) > MAX_BODY]
+    wishes = wishes_in(text, turn, share)
+    if only_long:
+        wishes = [each for each in wishes if len(each.text) > MAX_BODY]
     for inbox in places if wishes else ():
         try:
             done.kept = [str(path) for path in inbox.put(wishes, session, today, failure.code)]

@@ -29,22 +29,22 @@ def bridge(asked: Namespace) -> int:
     from mdmemory.hosts.opencode.bridge_log import Log
     from mdmemory.hosts.opencode.hooks import Hooks
     from mdmemory.hosts.recall import BLOCKS
-    from mdmemory.memory import Memory
+    from mdmemory.layers import Layers
 
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
 
     log = Log()
 
-    def open_store() -> Memory:
-        return Memory.open(
+    def open_layers() -> Layers:
+        return Layers.open(
             ".", store=asked.store, holder="`mdmemory bridge`", tell=log.say, automatic=True
         )
 
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     start = Starter(lambda: _command(asked.store), Path.cwd())
-    hooks = Hooks(open_store, start, log, blocks=BLOCKS)
+    hooks = Hooks(open_layers, start, log, blocks=BLOCKS)
     Bridge(source, sink, hooks.methods(), failed=log.failure, tick=hooks.look).serve()
     return 0
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt import blocks
+from mdmemory.store.home import PERSON
 
 if TYPE_CHECKING:
     from mdmemory.search.results import Hit
@@ -34,22 +37,26 @@ def at_hand(memory: Memory, session: str) -> str:
         return own.blocks()
 
 
-def notes(memory: Memory, session: str, message: str) -> str:
-    """The notes that fit the user's message best."""
+def notes(layers: Layers, session: str, message: str) -> str:
+    """The notes of both layers that fit the user's message best; the person's are `me/FILE`."""
+    memory = layers.main
     settings = memory.project.settings
     mode = settings.text("recall.notes")
     if mode == "off":
         return ""
     title = "" if message.strip() else last_title(memory, session)
     query = blocks.query(message, memory.project.root.name, title)
-    hits = _in_time(memory, query, meaning=True) if mode == "hybrid" else None
-    if hits is None:
-        hits = _in_time(memory, query, meaning=False)
-    return blocks.notes(hits or (), settings.whole("recall.tokens"))
+    found: list[Hit] = []
+    for each in layers.there():
+        prefix = f"{PERSON}/" if each is not memory else ""
+        found += [replace(hit, file=f"{prefix}{hit.file}") for hit in _hits(each, query, mode)]
+    found.sort(key=lambda hit: -hit.score)  # stable: of two as good the project's comes first
+    return blocks.notes(found, settings.whole("recall.tokens"))
 
 
-def observations(memory: Memory, session: str, _: str = "") -> str:
+def observations(layers: Layers, session: str, _: str = "") -> str:
     """The observations of earlier sessions, the newest in full."""
+    memory = layers.main
     observations = memory.observations()
     budget = memory.project.settings.whole("recall.observation_tokens")
     return observations.block(budget=budget) if observations.is_on and budget else ""
@@ -78,6 +85,11 @@ def last_title(memory: Memory, session: str) -> str:
     except (MdmemoryError, OSError):
         return ""
     return next((title for id, title in titles if id != session), "")
+
+
+def _hits(memory: Memory, query: str, mode: str) -> Sequence[Hit]:
+    hits = _in_time(memory, query, meaning=True) if mode == "hybrid" else None
+    return (_in_time(memory, query, meaning=False) if hits is None else hits) or ()
 
 
 def _in_time(memory: Memory, query: str, *, meaning: bool) -> Sequence[Hit] | None:

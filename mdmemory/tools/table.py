@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mdmemory.config.settings import Settings
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
 from mdmemory.session.cleaning import UNSEEN
@@ -18,9 +19,9 @@ __all__ = ["TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, *SESSION)
 
 
-def offered(memory: Memory) -> list[Tool]:
+def offered(settings: Settings) -> list[Tool]:
     """The tools, without those of parts of a session that are switched off."""
-    is_on = memory.project.settings.switch
+    is_on = settings.switch
     off = tuple(f"{part}_memory_" for part in ("core", "working") if not is_on(f"session.{part}"))
     return [each for each in TOOLS if not each.name.startswith(off)]
 

@@ -16,6 +16,7 @@ from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.hosts import background
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.store import writer as writing
 
@@ -37,7 +38,7 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture
 def say(project: Path) -> Callable[..., dict[str, Any]]:
     start = background.Starter(lambda: ["mdmemory"], Path())
-    hooks = Hooks(lambda: Memory.open(project), start, Log())
+    hooks = Hooks(lambda: Layers.open(project), start, Log())
 
     def said(text: str, message: str = "msg_1") -> dict[str, Any]:
         parts = [{"type": "text", "text": text}]

@@ -19,7 +19,7 @@ from mdmemory.errors import GOING_ON
 from mdmemory.hosts.background import Starter
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks
-from mdmemory.memory import Memory
+from mdmemory.layers import Layers
 
 USER = ("--type", "user", "--description")
 TALK = {
@@ -151,7 +151,7 @@ def test_the_bridge_goes_on_without_state(
     put(project, outside)
     before, log = seen(outside), Log()
     start = Starter(lambda: ["false"], project)
-    methods = Hooks(lambda: Memory.open(project, tell=log.say), start, log).methods()
+    methods = Hooks(lambda: Layers.open(project, tell=log.say), start, log).methods()
     part = {"type": "text", "text": "Remember that deploys go out on Tuesdays only."}
     asked = {"session": "ses_1", "message": "msg_1", "parts": [part]}
     assert methods["message"](asked)["saved"] == ["feedback-deploys-go-out-tuesdays-only.md"]

@@ -22,6 +22,7 @@ from mdmemory.hosts import background
 from mdmemory.hosts.opencode import bridge_log, following
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.store.state import State
 
@@ -54,7 +55,7 @@ class Plugin:
     def __init__(self, project: Path, **more: Any) -> None:
         self.started = Started()
         self.log = Log()
-        opened = partial(Memory.open, project, automatic=True)
+        opened = partial(Layers.open, project, automatic=True)
         self.hooks = Hooks(opened, self.started, self.log, **more)
         self._methods = self.hooks.methods()
 
@@ -212,12 +213,14 @@ def test_hello_gives_the_tools_and_refuses_another_protocol(plugin: Plugin) -> N
         plugin.ask("hello", protocol=PROTOCOL + 1)
 
 
-def test_without_a_store_there_are_no_tools_and_a_line_says_why(tmp_path: Path) -> None:
-    plugin = Plugin(tmp_path)
+def test_with_a_store_that_is_gone_there_are_no_tools_and_a_line_says_why(
+    plugin: Plugin, project: Path
+) -> None:
+    (project / "notes/memory").rename(project / "notes/elsewhere")
     assert plugin.ask("hello", protocol=PROTOCOL)["tools"] == []
     with pytest.raises(NoStore):
         plugin.say("How do I list files?")
-    assert "There is no memory store" in plugin.log.file.read_text(encoding="utf-8")
+    assert "is not there" in plugin.log.file.read_text(encoding="utf-8")
     assert plugin.log.file.is_relative_to(Path.home())
 
 

@@ -23,6 +23,7 @@ from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.following import MOST, BySession
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.hosts.recall import BLOCKS
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.observe.observations import Observations
 from mdmemory.transcripts.turns import Transcript, Turn
@@ -49,7 +50,7 @@ class Host:
     def __init__(self, project: Path, blocks: Sequence[bridge_methods.Block] = BLOCKS) -> None:
         self.started, self.log = Started(), Log()
         hooks = Hooks(
-            lambda: Memory.open(project, tell=self.log.say), self.started, self.log, blocks=blocks
+            lambda: Layers.open(project, tell=self.log.say), self.started, self.log, blocks=blocks
         )
         self._methods = hooks.methods()
         self._number = 0
@@ -122,7 +123,7 @@ def transcript(monkeypatch: pytest.MonkeyPatch) -> Wrote:
     def write(*said: str) -> None:
         turns = tuple(Turn(f"msg_{n}", "user", text) for n, text in enumerate(said, 1))
         found = Transcript("ses_1", "A title", "", turns)
-        monkeypatch.setattr(bridge_methods, "_transcript", lambda session: found)
+        monkeypatch.setattr(bridge_methods, "transcript_of", lambda session: found)
 
     write()
     return write

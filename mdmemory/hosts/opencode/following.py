@@ -37,9 +37,9 @@ Failed = Callable[[Exception], None]
 _T = TypeVar("_T")
 
 
-def wanted(memory: Memory) -> list[str]:
+def wanted(settings: Settings) -> list[str]:
     """The names of the hooks that the settings need, [] where all is switched off."""
-    is_on = memory.project.settings.switch
+    is_on = settings.switch
     if any(is_on(f"session.{part}") for part in ("hot", "working", "pruning", "pressure")):
         return list(HOOKS)
     return ["tool"] if is_on("observe.enabled") else []
@@ -200,7 +200,7 @@ class Following:
         if model := model_of(params):
             self._windows.put(model, window_of(params))
 
-    def at_hand(self, memory: Memory, session: str, _: str = "") -> str:
+    def at_hand(self, memory: Memory, session: str) -> str:
         """The session's own text for the prompt, which then stays until the next compaction."""
         own = self._own(memory, session)
         if own is None:
@@ -267,7 +267,11 @@ class Following:
         self._sessions.drop(session)
 
     def _own(self, memory: Memory, session: str) -> SessionMemory | None:
-        return self._sessions.of(memory, session) if "answered" in wanted(memory) else None
+        return (
+            self._sessions.of(memory, session)
+            if "answered" in wanted(memory.project.settings)
+            else None
+        )
 
     def _take_notices(self, session: str) -> list[str]:
         notices = self._notices.drop(session) or []

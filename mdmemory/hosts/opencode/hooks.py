@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,8 +18,17 @@ from mdmemory.hosts import recall
 from mdmemory.hosts.background import Starter
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.following import BySession, Following, wanted
-from mdmemory.hosts.opencode.messages import Params, named, turn_of, unread, used
-from mdmemory.hosts.opencode.places import INDEX_FILE
+from mdmemory.hosts.opencode.messages import (
+    Params,
+    caller_of,
+    named,
+    requests_of,
+    transcript_of,
+    turn_of,
+    unread,
+    used,
+)
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.prompt.blocks import joined
@@ -30,8 +38,8 @@ from mdmemory.version import VERSION
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.capture.run import Extracted
-    from mdmemory.tools.tool import Caller, Tool
-    from mdmemory.transcripts.turns import Transcript, Turn
+    from mdmemory.tools.tool import Tool
+    from mdmemory.transcripts.turns import Turn
 
 PROTOCOL = 1
 # The hooks that a plugin has to forward; a hook that is not named costs nothing.
@@ -41,21 +49,21 @@ FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begin
 Result = dict[str, Any]
 _T = TypeVar("_T")
 # Text for the prompt of a session, from its id and its user's last message; "" for none.
-Block = Callable[[Memory, str, str], str]
+Block = Callable[[Layers, str, str], str]
 
 
 class Hooks:
     """The methods of the bridge.
 
-    `open_store` finds the store or raises NoStore. `blocks` make the parts of a session's prompt
-    besides MEMORY.md and the session's own text.
+    `open_layers` finds the project's store and the person's; either may be missing. `blocks` make
+    the parts of a session's prompt besides MEMORY.md and the session's own text.
     """
 
     def __init__(
-        self, open_store: Callable[[], Memory], start: Starter, log: Log, *,
+        self, open_layers: Callable[[], Layers], start: Starter, log: Log, *,
         blocks: Sequence[Block] = (),
     ) -> None:  # fmt: skip
-        self._open_store, self._start, self._log = open_store, start, log
+        self._open_layers, self._start, self._log = open_layers, start, log
         self._blocks = blocks
         self._children: BySession[bool] = BySession()
         self._numbered: BySession[dict[str, str]] = BySession()  # the notes of a summary request
@@ -64,6 +72,7 @@ class Hooks:
         self._frozen: BySession[str] = BySession()
         self._following = Following()
         self._looked = False
+        self._indexes: list[str] | None = None  # that the host was told to read
 
     def methods(self) -> dict[str, Callable[[Params], Result]]:
         """The methods that a request may name, by their names."""
@@ -80,12 +89,15 @@ class Hooks:
             self._looked = True
             return FIRST_LOOK
         try:
-            memory = self._open()
-            self._start.alone(memory.project, ["compact", "--if-due"], self._log.file)
+            layers = self._open()
+            for memory in layers.there():
+                words = ["--store", str(memory.project.root)] if memory is not layers.main else []
+                words += ["compact", "--if-due"]
+                self._start.alone(memory.project, words, self._log.file)
         except MdmemoryError as problem:
             self._log.failure("compact", problem)
             return 600.0
-        return memory.project.settings.whole("compact.poll_ms") / 1000
+        return layers.settings.whole("compact.poll_ms") / 1000
 
     def hello(self, params: Params) -> Result:
         """Our version, the hooks to forward, the file that the prompt has to hold, and the tools
@@ -98,17 +110,19 @@ class Hooks:
                 "Bring it up to date: `mdmemory init --opencode`.",
             )
         tools: list[Tool] = []
-        hooks, instructions = list(HOOKS), []
+        hooks = list(HOOKS)
+        self._indexes = []
         try:
-            memory = self._open()
-            hooks += wanted(memory)
-            tools = table.offered(memory)
-            instructions = [os.path.realpath(memory.project.store / INDEX_FILE)]
+            layers = self._open()
+            # what is said here may make a store: tools and hooks are there before it
+            hooks += wanted(layers.settings)
+            tools = table.offered(layers.settings)
+            self._indexes = layers.indexes()
         except MdmemoryError as problem:  # without a store every tool would fail
             self._log.failure("hello", problem)
         return {
             "protocol": PROTOCOL, "version": VERSION, "hooks": hooks,
-            "instructions": instructions,
+            "instructions": self._indexes,
             "tools": [
                 {"name": each.name, "description": each.description, "parameters": each.parameters}
                 for each in tools
@@ -122,26 +136,41 @@ class Hooks:
         """
         session = named(params, "session")
         turn, is_private = turn_of(session, params)
+        done: Extracted | None = None
         try:
-            memory = self._open()
+            layers = self._open()
+            known = [each.project.store for each in layers.there()]
+            if turn is not None and not self._is_child(session, turn):
+                done = layers.keep(turn.text, session=session, turn=turn.id)
         except MdmemoryError as problem:
             return self._without_store(session, turn, problem)
-        done: Extracted | None = None
-        if turn is not None and not self._is_child(session, turn):
-            done = memory.keep(turn.text, session=session, turn=turn.id)
-            self._uncommitted(memory, done)
-        if done is None or done.failure is None:
-            self._tried("message", partial(self._write_wishes, memory))
-        self._tried("message", partial(_refresh, memory))
-        answer = self._receipt(turn, done, is_private)
+        for memory in layers.there():
+            if done is not None:
+                self._uncommitted(memory, done)
+            if done is None or done.failure is None:
+                self._tried("message", partial(self._write_wishes, memory))
+            self._tried("message", partial(_refresh, memory))
+        answer = self._receipt(turn, done, is_private) | self._places(layers, known)
         if turn is not None:
             answer["parts"] += unread(params)
             self._messages.put(session, turn.text)
-            # another agent's words decide nothing
-            role = "assistant" if self._children.get(session) else "user"
-            heard = partial(self._following.heard, memory, session, role, turn.text)
-            answer["parts"] += self._tried("message", heard) or []
+            if main := layers.project or layers.person:
+                # another agent's words decide nothing
+                role = "assistant" if self._children.get(session) else "user"
+                heard = partial(self._following.heard, main, session, role, turn.text)
+                answer["parts"] += self._tried("message", heard) or []
         return answer
+
+    def _places(self, layers: Layers, known: Sequence[Path]) -> Result:
+        """The indexes that a prompt has to hold, where a store was made since the start."""
+        for memory in layers.there():
+            if (store := memory.project.store) not in known:
+                self._log.belongs_to(memory.project)
+                self._log.say(f"message: a store was made: {store}.")
+        if self._indexes in (None, layers.indexes()):
+            return {}
+        self._indexes = layers.indexes()
+        return {"instructions": self._indexes}
 
     def _receipt(self, turn: Turn | None, done: Extracted | None, is_private: bool) -> Result:
         """The answer to a message whose requests were stored, or refused, as `done` says."""
@@ -149,7 +178,7 @@ class Hooks:
             return {"parts": [], "saved": []}
         if done.failure is not None:
             self._log.failure("message", done.failure)
-        facts, quoted = self._tried("message", partial(_requests, turn)) or ([], [])
+        facts, quoted = self._tried("message", partial(requests_of, turn)) or ([], [])
         line = toast(done, facts, is_private)
         answer: Result = {"parts": told(done, is_private, quoted), "saved": saved(done)}
         return answer if line is None else answer | {"toast": line}
@@ -178,16 +207,22 @@ class Hooks:
     def system(self, params: Params) -> Result:
         """The blocks of a session. They change only at its start and at a compaction."""
         session = named(params, "session")
-        memory = self._open()
-        _refresh(memory)
+        layers = self._open()
+        for memory in layers.there():
+            _refresh(memory)
         self._following.window(params)
-        return {"text": self._frozen.get_or_make(session, lambda: self._prompt(memory, session))}
+        if not layers.there():
+            return {"text": ""}
+        return {"text": self._frozen.get_or_make(session, lambda: self._prompt(layers, session))}
 
-    def _prompt(self, memory: Memory, session: str) -> str:
+    def _prompt(self, layers: Layers, session: str) -> str:
         message = self._messages.get(session) or ""
-        blocks: list[Block] = [_waiting, self._following.at_hand, *self._blocks]
-        texts = [self._tried("system", partial(each, memory, session, message)) for each in blocks]
+        blocks: list[Block] = [_waiting, self._at_hand, *self._blocks]
+        texts = [self._tried("system", partial(each, layers, session, message)) for each in blocks]
         return joined(filter(None, texts))
+
+    def _at_hand(self, layers: Layers, session: str, _message: str) -> str:
+        return self._following.at_hand(layers.main, session)
 
     def _tried(self, method: str, work: Callable[[], _T]) -> _T | None:
         """The result of `work`, or None where it fails: the rest of the answer is still good."""
@@ -202,7 +237,8 @@ class Hooks:
         session = named(params, "session")
         if self._children.get(session):
             return {"context": []}
-        memory = self._open()
+        if (memory := self._main()) is None:
+            return {"context": []}
         request, notes = memory.summary_request()
         self._numbered.put(session, notes)
         self._tried("compacting", partial(self._observe_rest, memory, session))
@@ -223,11 +259,12 @@ class Hooks:
         session = named(params, "session")
         self._frozen.drop(session)
         notes = self._numbered.drop(session)
-        memory = self._open()
-        self._tried("compacted", partial(self._following.compacted, memory, session))
-        if self._children.get(session):
+        memory = self._main()
+        if memory is not None:
+            self._tried("compacted", partial(self._following.compacted, memory, session))
+        if memory is None or self._children.get(session):
             return {"saved": []}
-        whole = _transcript(session)
+        whole = transcript_of(session)
         files: list[str] = []
         text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
         if isinstance(text, str) and text:
@@ -248,7 +285,8 @@ class Hooks:
     def tool(self, params: Params) -> Result:
         """Follow a tool of the host; `output` is shown in place of its own, where there is one."""
         session, use = named(params, "session"), used(params)
-        output = self._following.tool(self._open(), session, use)
+        memory = self._main()
+        output = self._following.tool(memory, session, use) if memory else None
         return {} if output is None else {"output": output}
 
     def said(self, params: Params) -> Result:
@@ -261,7 +299,8 @@ class Hooks:
     def answered(self, params: Params) -> Result:
         """Follow a whole answer, whose tokens the provider has counted."""
         session, message = named(params, "session"), named(params, "message")
-        self._following.answered(self._open(), session, message, params)
+        if memory := self._main():
+            self._following.answered(memory, session, message, params)
         return {}
 
     def call(self, params: Params) -> Result:
@@ -274,7 +313,8 @@ class Hooks:
             raise UsageError("A call needs the name of a `tool` and an object of `arguments`.")
         # some models send null for a parameter that they leave out
         given = {key: value for key, value in arguments.items() if value is not None}
-        answer = table.call(self._open(), name, given, _caller(session, name))
+        memory = self._open().for_tool(name, given)
+        answer = table.call(memory, name, given, caller_of(session, name))
         return {"text": answer.text}
 
     def created(self, params: Params) -> Result:
@@ -287,7 +327,8 @@ class Hooks:
     def idle(self, params: Params) -> Result:
         """Start a process that reads the session once it has been idle for a while."""
         session = named(params, "session")
-        memory = self._open()
+        if (memory := self._main()) is None:
+            return {}
         self._tried("idle", partial(self._write_wishes, memory))
         if not self._children.get(session):
             # without a delay it would be a command that a person typed, which waits for nobody
@@ -304,13 +345,20 @@ class Hooks:
         self._frozen.drop(session)
         for each in (self._children, self._numbered, self._messages):
             each.drop(session)
-        self._following.deleted(self._open(), session)
+        if memory := self._main():
+            self._following.deleted(memory, session)
         return {}
 
-    def _open(self) -> Memory:
-        memory = self._open_store()
-        self._log.belongs_to(memory.project)
-        return memory
+    def _open(self) -> Layers:
+        layers = self._open_layers()
+        if memory := layers.project or layers.person:
+            self._log.belongs_to(memory.project)
+        return layers
+
+    def _main(self) -> Memory | None:
+        """The memory that sessions are followed in, or None where nothing was kept yet."""
+        layers = self._open()
+        return layers.project or layers.person
 
     def _is_child(self, session: str, turn: Turn) -> bool:
         """Whether the session is a sub-agent's. One that is older than the bridge is looked up,
@@ -333,38 +381,15 @@ def _refresh(memory: Memory) -> None:
     Refresher(memory.project, is_secret).keep_fresh()
 
 
-def _waiting(memory: Memory, _session: str, _message: str) -> str:
-    """A line on the inbox, or ""; mostly there is none, and nothing is loaded."""
-    if not (memory.project.has_inbox() or os.path.lexists(memory.project.state_file)):
-        return ""
-    from mdmemory.capture.imports import rest
+def _waiting(layers: Layers, _session: str, _message: str) -> str:
+    """A line on the inboxes, or ""; mostly there is none, and nothing is loaded."""
+    wishes = pending = 0
+    for memory in layers.there():
+        project = memory.project
+        if not (project.has_inbox() or os.path.lexists(project.state_file)):
+            continue
+        from mdmemory.capture.imports import rest
 
-    left = len(rest.files(memory.project.store))
-    return waiting(len(memory.kept_wishes()), len(memory.pending()) + left)
-
-
-def _requests(turn: Turn) -> tuple[list[str], list[str]]:
-    """The facts that a turn asks to remember, and the requests in text that it only quotes."""
-    from mdmemory.capture import foreign
-    from mdmemory.capture.requests import wishes_in
-
-    return [each.text for each in wishes_in(turn.text, turn.id)], foreign.requests(turn.text)
-
-
-def _transcript(session: str) -> Transcript:
-    from mdmemory.transcripts.sources import copy, read
-
-    return read(copy(person.hosts(), session))
-
-
-def _caller(session: str, name: str) -> Caller:
-    """The caller of a tool, with the user's words if the tool stores: to read them takes time."""
-    from mdmemory.tools.table import TOOLS
-    from mdmemory.tools.tool import Caller
-
-    words: tuple[str, ...] = ()
-    if any(each.name == name and not each.read_only for each in TOOLS):
-        with suppress(MdmemoryError):  # a host without such a database
-            turns = _transcript(session).turns
-            words = tuple(turn.text for turn in turns if turn.role == "user")
-    return Caller(session, words)
+        wishes += len(memory.kept_wishes())
+        pending += len(memory.pending()) + len(rest.files(project.store))
+    return waiting(wishes, pending)

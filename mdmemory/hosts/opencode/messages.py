@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mdmemory import bounds
-from mdmemory.errors import UsageError
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError, UsageError
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
-    from mdmemory.transcripts.turns import Turn
+    from mdmemory.tools.tool import Caller
+    from mdmemory.transcripts.turns import Transcript, Turn
 
 Params = Mapping[str, Any]
 
@@ -37,6 +40,14 @@ def turn_of(session: str, params: Params) -> tuple[Turn | None, bool]:
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     is_private = any(strip_private(text)[1] for text in texts if isinstance(text, str))
     return (turns[0] if turns else None), is_private
+
+
+def requests_of(turn: Turn) -> tuple[list[str], list[str]]:
+    """The facts that a turn asks to remember, and the requests in text that it only quotes."""
+    from mdmemory.capture import foreign
+    from mdmemory.capture.requests import wishes_in
+
+    return [each.text for each in wishes_in(turn.text, turn.id)], foreign.requests(turn.text)
 
 
 def unread(params: Params) -> list[str]:
@@ -73,6 +84,26 @@ def used(params: Params) -> Used:
         tool, args if isinstance(args, dict) else {}, output if isinstance(output, str) else "",
         isinstance(output, str), code if type(code) is int else None,
     )  # fmt: skip
+
+
+def transcript_of(session: str) -> Transcript:
+    """A session as the host keeps it. Raises MdmemoryError where it cannot be read."""
+    from mdmemory.transcripts.sources import copy, read
+
+    return read(copy(person.hosts(), session))
+
+
+def caller_of(session: str, name: str) -> Caller:
+    """The caller of a tool, with the user's words if the tool stores: to read them takes time."""
+    from mdmemory.tools.table import TOOLS
+    from mdmemory.tools.tool import Caller
+
+    words: tuple[str, ...] = ()
+    if any(each.name == name and not each.read_only for each in TOOLS):
+        with suppress(MdmemoryError):  # a host without such a database
+            turns = transcript_of(session).turns
+            words = tuple(turn.text for turn in turns if turn.role == "user")
+    return Caller(session, words)
 
 
 def model_of(params: Params) -> str:

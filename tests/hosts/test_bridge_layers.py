@@ -1,0 +1,218 @@
+"""What is said in a project that never heard of us is kept in the layer where it belongs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmemory.hosts import background
+from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
+from mdmemory.hosts.recall import BLOCKS
+from mdmemory.layers import Layers
+from mdmemory.memory import Memory
+
+Git = Callable[..., str]
+DEPLOYS = "Remember that deploys go out on Tuesdays only."
+NAME = "Remember that my name is Ada Okafor."
+PERSON = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
+
+
+class Started(background.Starter):
+    """Remembers what would have been started."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: ["mdmemory"], Path())
+        self.words: list[list[str]] = []
+
+    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
+        self.words.append(list(words))
+
+
+class Plugin:
+    """The other end of the bridge, started in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.started, self.log = Started(), Log()
+        opened = partial(Layers.open, folder, automatic=True, tell=self.log.say)
+        self.hooks = Hooks(opened, self.started, self.log, blocks=BLOCKS)
+        self._methods = self.hooks.methods()
+        self.hello = self.ask("hello", protocol=PROTOCOL)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        return self._methods[method]({"session": "ses_1", **params})
+
+    def say(self, text: str, message: str = "msg_1") -> dict[str, Any]:
+        return self.ask("message", message=message, parts=[{"type": "text", "text": text}])
+
+
+@pytest.fixture
+def work(empty_home: Path, git: Git) -> Path:
+    """A project with a commit that never heard of us."""
+    folder = empty_home / "work/app"
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "code.py").write_text("print()\n", encoding="utf-8")
+    git(folder, "add", ".")
+    git(folder, *PERSON, "commit", "-q", "-m", "first")
+    return folder
+
+
+def stores(home: Path) -> dict[str, list[str]]:
+    """The notes in each store of the memory folder, by the store's name."""
+    folder = home / "mdmemory"
+    return {
+        each.name: sorted(note.name for note in each.glob("[!A-Z_]*.md"))
+        for each in sorted(folder.iterdir() if folder.is_dir() else ())
+        if not each.name.startswith(".")
+    }
+
+
+def test_a_fact_makes_a_store_and_the_next_session_has_it(
+    work: Path, empty_home: Path, git: Git
+) -> None:
+    before = git(work, "rev-parse", "HEAD"), git(work, "status", "--porcelain", "--ignored")
+    plugin = Plugin(work)
+    assert plugin.hello["instructions"] == []
+    assert "memory_store" in [each["name"] for each in plugin.hello["tools"]]
+    answer = plugin.say(DEPLOYS)
+    assert answer["toast"]["variant"] == "success"
+    assert answer["saved"] == ["feedback-deploys-go-out-tuesdays-only.md"]
+    index = str(empty_home / "mdmemory/app/MEMORY.md")
+    assert answer["instructions"] == [index], "it is read from the next request on"
+    assert stores(empty_home) == {"app": answer["saved"]}
+    assert "instructions" not in plugin.say("How do I list files?", "msg_2")
+    assert Plugin(work).hello["instructions"] == [index]
+    assert "deploys" in Path(index).read_text(encoding="utf-8")
+    assert git(empty_home / "mdmemory/app", "status", "--porcelain") == ""
+    after = git(work, "rev-parse", "HEAD"), git(work, "status", "--porcelain", "--ignored")
+    assert after == before, "nothing of ours lies in the project"
+
+
+def test_a_message_that_asks_for_nothing_makes_no_store(work: Path, empty_home: Path) -> None:
+    plugin = Plugin(work)
+    assert plugin.say("How do I list files?") == {"parts": [], "saved": []}
+    assert plugin.ask("system") == {"text": ""}
+    for method in ("compacting", "compacted", "idle", "deleted", "created"):
+        plugin.ask(method)
+    plugin.ask("tool", tool="bash", args={}, output="ok")
+    plugin.ask("answered", message="msg_2")
+    plugin.hooks.look()
+    assert plugin.hooks.look() == 600
+    assert plugin.started.words == []
+    assert stores(empty_home) == {}
+    assert not plugin.log.file.exists(), "and no memory is no error"
+
+
+def test_words_that_say_no_fact_are_answered_without_a_store(work: Path, empty_home: Path) -> None:
+    answer = Plugin(work).say("Remember this!")
+    assert "memory_store" in answer["parts"][0]
+    assert stores(empty_home) == {}
+
+
+def test_what_is_about_the_user_goes_to_the_persons_store(work: Path, empty_home: Path) -> None:
+    plugin = Plugin(work)
+    plugin.say(DEPLOYS)
+    answer = plugin.say(NAME, "msg_2")
+    (note,) = stores(empty_home)["me"]
+    assert answer["saved"] == [f"me/{note}"]
+    assert f"me/{note}" in answer["parts"][0]
+    assert stores(empty_home)["app"] == ["feedback-deploys-go-out-tuesdays-only.md"]
+    mine, project = (str(empty_home / "mdmemory" / name / "MEMORY.md") for name in ("me", "app"))
+    assert answer["instructions"] == [mine, project]
+    assert Plugin(empty_home / "work").hello["instructions"] == [mine]
+
+
+def test_facts_of_two_layers_in_one_message_are_kept_each_in_its_own(
+    work: Path, empty_home: Path
+) -> None:
+    answer = Plugin(work).say(f"{DEPLOYS}\n\n{NAME}")
+    assert len(answer["saved"]) == 2
+    assert [len(notes) for notes in stores(empty_home).values()] == [1, 1]
+
+
+def test_what_was_kept_in_the_persons_layer_is_not_read_again_into_the_projects(
+    work: Path, empty_home: Path
+) -> None:
+    plugin = Plugin(work)
+    plugin.say(DEPLOYS)
+    plugin.say(NAME, "msg_2")
+    before = stores(empty_home)
+    messages = [
+        {"info": {"id": id, "role": "user"}, "parts": [{"type": "text", "text": text}]}
+        for id, text in (("msg_1", DEPLOYS), ("msg_2", NAME))
+    ]
+    session = json.dumps({"info": {"id": "ses_1"}, "messages": messages}).encode()
+    Memory.open(work).extract(session)
+    assert stores(empty_home) == before
+
+
+@pytest.mark.parametrize("place", ["a folder without git", "a repository without a commit", "HOME"])
+def test_where_no_project_is_a_fact_goes_to_the_persons_store(
+    empty_home: Path, git: Git, place: str
+) -> None:
+    folder = empty_home if place == "HOME" else empty_home / "bare"
+    folder.mkdir(exist_ok=True)
+    if place != "a folder without git":
+        git(folder, "init", "-q", "-b", "main")
+    if place == "HOME":
+        git(folder, *PERSON, "commit", "-q", "--allow-empty", "-m", "dotfiles")
+    assert len(Plugin(folder).say(DEPLOYS)["saved"]) == 1
+    assert [*stores(empty_home)] == ["me"]
+
+
+def test_under_ci_nothing_is_made_and_the_persons_store_is_used_where_it_is(
+    work: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    answer = Plugin(work).say(DEPLOYS)
+    assert "It is kept in" in answer["parts"][0], "for later, and said"
+    assert stores(empty_home) == {}
+    monkeypatch.delenv("CI")
+    Plugin(empty_home).say(NAME)
+    monkeypatch.setenv("CI", "true")
+    assert Plugin(work).say("Remember that tests run on every push.", "msg_2")["saved"]
+    assert len(stores(empty_home)["me"]) == 2
+
+
+def test_what_an_assistant_stores_makes_the_store_too(work: Path, empty_home: Path) -> None:
+    plugin = Plugin(work)
+    content = "The staging host is called beta."
+    told = plugin.ask("call", tool="memory_store", arguments={"content": content})
+    assert told["text"].startswith("Stored ")
+    assert len(stores(empty_home)["app"]) == 1
+
+
+def test_the_notes_of_both_layers_that_fit_a_message_are_in_the_prompt(
+    work: Path, empty_home: Path
+) -> None:
+    settings = empty_home / ".config/mdmemory/config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('[recall]\nnotes = "keyword"\n', encoding="utf-8")
+    plugin = Plugin(work)
+    plugin.say(DEPLOYS)
+    plugin.say(NAME, "msg_2")
+    for question, file in {
+        "When do deploys go out?": "(feedback-deploys-go-out-tuesdays-only.md",
+        "What is my name?": f"(me/{stores(empty_home)['me'][0]}",
+    }.items():
+        fresh = Plugin(work)
+        fresh.say(question, "msg_3")
+        assert file in fresh.ask("system")["text"]
+
+
+def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home: Path) -> None:
+    plugin = Plugin(work)
+    plugin.say(f"{DEPLOYS}\n\n{NAME}")
+    plugin.hooks.look()
+    plugin.hooks.look()
+    mine = str(empty_home / "mdmemory/me")
+    assert plugin.started.words == [
+        ["compact", "--if-due"],
+        ["--store", mine, "compact", "--if-due"],
+    ]
