@@ -288,7 +288,7 @@ def test_a_whole_output_that_is_lost_after_the_answer_is_told_and_logged(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(following, "REST", 0.01)
+    monkeypatch.setattr(following, "REST", 0.5)  # after the answer, on a busy machine too
     monkeypatch.setattr("mdmemory.session.storage.put_output", full)
     shown = host.run("./run", LINES)
     log = host.log.file
