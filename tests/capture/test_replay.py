@@ -123,7 +123,9 @@ def test_no_secret_of_a_session_reaches_the_model_the_store_or_the_state(
     model = Scripted(answered(session))
     memory.extract(exported("ses_secret", session["said"]), model=model)
     folders = (repository / ".mdmemory", memory.project.store)
-    kept = b"".join(file.read_bytes() for each in folders for file in each.iterdir())
+    kept = b"".join(
+        file.read_bytes() for each in folders for file in each.rglob("*") if file.is_file()
+    )
     for secret in SECRETS.values():
         assert secret not in model.asked[0].user
         assert secret.encode() not in kept
