@@ -15,17 +15,14 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from mdmemory.actions import attributes, note_history, packing
+from mdmemory.actions import attributes, mending, packing
 from mdmemory.errors import MdmemoryError, NoState
-from mdmemory.files import digest
 from mdmemory.git import private_folder, reflocks, replacement, repositories
 from mdmemory.git.journal import Journals
 from mdmemory.git.private_folder import is_folder
 from mdmemory.git.replacement import MARK
 from mdmemory.git.transaction import Change, Transactions
-from mdmemory.note.note import Head, Note
-from mdmemory.store import conflicts
-from mdmemory.store.links import Link, rewritten, stray
+from mdmemory.note.note import Head
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import is_foreign
 from mdmemory.store.state import State
@@ -108,9 +105,10 @@ def _fix(writer: Writer, now: datetime) -> None:
         if changes := _missing_attributes(writer):
             group = Group(f"mend {changes[0].file}", tuple(changes))
             writer.write("memory: mend what git is told of the store", [group], kind="mend")
-        mendable = _mendable(writer, _stray(writer))
-        if groups := [_said_anew(writer, *each) for each in mendable.items()]:
-            writer.write("memory: links say the names of now", groups, kind="edit")
+        for links in (mending.stray_links, mending.links_by_name):
+            if groups := mending.rewritten_notes(writer, links(writer)):
+                writer.write("memory: links say the names of now", groups, kind="edit")
+                writer.refresher.forget()
 
 
 def _missing_attributes(writer: Writer) -> list[Change]:
@@ -216,8 +214,8 @@ def _held(writer: Writer) -> Iterator[Finding]:
 
 
 def _links(writer: Writer) -> Iterator[Finding]:
-    links = _stray(writer)
-    mendable = _mendable(writer, links) if writer.refusal() is None else {}
+    links, is_ready = mending.stray_links(writer), writer.refusal() is None
+    mendable = mending.mendable(writer, links) if is_ready else {}
     for link in links:
         if link in mendable.get(link.file, ()):
             message = f"It links to [[{link.target}]], which is [[{link.now}]] now."
@@ -227,38 +225,18 @@ def _links(writer: Writer) -> Iterator[Finding]:
             yield Finding("links", "warning", link.file, message)
 
 
-def _stray(writer: Writer) -> list[Link]:
-    store, history = writer.refresher.store, writer.history
-
-    def renamed(names: Sequence[str]) -> dict[str, Note]:
-        return note_history.renamed(history, store, names) if history else {}
-
-    return stray([note.note for note in store.notes()], renamed)
-
-
-def _mendable(writer: Writer, links: Sequence[Link]) -> dict[str, list[Link]]:
-    """The links that can say another name, file by file, of the notes that we may write to.
-
-    Notes of an open conflict stay byte for byte.
-    """
-    store = writer.refresher.store
-    closed = {*writer.refresher.catalog().held}
-    closed |= {file for e in conflicts.open_entries(store.ledger()) for file in e.files}
-    found: dict[str, list[Link]] = {}
-    for link in links:
-        if link.now and link.file not in closed:
-            found.setdefault(link.file, []).append(link)
-    unseen = Transactions(writer.history).unseen(list(found)) if writer.history else {}
-    return {file: links for file, links in found.items() if file not in unseen}
-
-
-def _said_anew(writer: Writer, file: str, links: Sequence[Link]) -> Group:
-    """The edit of one note: its other bytes stay, the date of its last change among them."""
-    note = writer.refresher.store.read(file).note
-    fresh = rewritten(note, links).encode("utf-8")
-    said = ", ".join(f"[[{link.target}]] -> [[{link.now}]]" for link in links)
-    change = Change(file, digest(note.text.encode("utf-8")), fresh)
-    return Group(f"edit {file}: {said}", (change,))
+def _obsidian(writer: Writer) -> Iterator[Finding]:
+    """Links that Obsidian, where it opens the folder, takes for notes yet to be written."""
+    links = mending.links_by_name(writer)
+    if not links or writer.refusal() is not None:
+        return
+    for file, some in mending.mendable(writer, links).items():
+        shown = ", ".join(f"[[{link.target}]]" for link in some[:_SHOWN])
+        message = (
+            f"Obsidian knows notes by their files alone and does not follow {shown}; the form is "
+            f"[[{some[0].now}|{some[0].target}]]."
+        )
+        yield Finding("obsidian", "warning", file, message, fixable=True)
 
 
 def _index(writer: Writer) -> Iterator[Finding]:
@@ -373,5 +351,5 @@ def _packages(writer: Writer) -> Iterator[Finding]:
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
     _git, _journal, _private, _strangers, _folders, _unreadable, _names, _held, _index,
-    _attributes, _unseen, _aside, _links, _packages,
+    _attributes, _unseen, _aside, _links, _obsidian, _packages,
 )  # fmt: skip

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secret
+from mdmemory.actions.mending import closed_to_links
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
-from mdmemory.git.transaction import Change, Transactions
+from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import UNREADABLE, Note, fields, parse
 from mdmemory.store import conflicts
@@ -110,11 +111,7 @@ def _linking(
         text = following(note.note, before, now, by_name=is_only)
         if text != note.note.text:
             pairs.append((note, _stored(parse(text, note.file))))
-    ledger = writer.refresher.store.ledger()
-    closed = {*writer.refresher.catalog().held}
-    closed |= {file for e in conflicts.open_entries(ledger) for file in e.files}
-    if pairs and writer.history:
-        closed |= {*Transactions(writer.history).unseen([note.file for note, _ in pairs])}
+    closed = closed_to_links(writer, [note.file for note, _ in pairs])
     left = tuple(note.file for note, _ in pairs if note.file in closed)
     return [pair for pair in pairs if pair[0].file not in closed], left
 

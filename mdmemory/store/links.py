@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -25,16 +25,22 @@ _LINK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
+_SHOWS = re.compile("[|#]")  # a link that shows a text of its own, or leads to a heading
+
 Found = Mapping[str, Note]  # by a link that leads nowhere, the note that it once led to
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of a note that does not lead to a name of now; `now` is what it should say, or ""."""
+    """A link of a note that does not lead to a name of now; `now` is what it should say, or "".
+
+    `shows`: what it said before is shown in its place.
+    """
 
     file: str
     target: str
     now: str
+    shows: bool = False
 
 
 def stray(
@@ -61,18 +67,40 @@ def stray(
     return [link for link in found if link.now or folded(link.target) not in aliases]
 
 
+def by_name(notes: Sequence[Note]) -> list[Link]:
+    """The links that name one note by its name or alias, with the name of its file, each once a
+    note. Of two notes with the name none is meant."""
+    stems = {folded(note.head.file) for note in notes}
+    owners: dict[str, set[str]] = defaultdict(set)
+    aliased: dict[str, set[str]] = defaultdict(set)
+    for note in notes:
+        stem = note.head.file.removesuffix(".md")
+        owners[folded(note.head.name)].add(stem)
+        for name in alias_names(note.head):
+            aliased[name].add(stem)
+    found = []
+    for note in notes:
+        for target in dict.fromkeys(_targets(note)):
+            meant = owners.get(folded(target)) or aliased.get(folded(target), set())
+            if folded(target) not in stems and len(meant) == 1:
+                found.append(Link(note.head.file, target, min(meant), shows=True))
+    return found
+
+
 def rewritten(note: Note, links: Iterable[Link]) -> str:
     """The note's whole text with these links saying what they should; all other bytes as before."""
     now = {link.target: link.now for link in links if link.now}
+    shown = {link.target for link in links if link.shows}
     start, end = body_span(note.text, opened(note.text)[0])
-    return note.text[:start] + _replaced(note.text[start:end], now.get) + note.text[end:]
+    body = _replaced(note.text[start:end], now.get, shown=shown)
+    return note.text[:start] + body + note.text[end:]
 
 
 def following(note: Note, old: Head, new: Head, *, by_name: bool = True) -> str:
     """The note's whole text with each link to the note `old` leading to what it is called now.
 
-    That holds for links in the head, too. Without `by_name` only links to the file follow, since
-    another note has the name.
+    That holds for links in the head, too, and for the old name where a link shows it. Without
+    `by_name` only links to the file follow, since another note has the name.
     """
     stem = new.file.removesuffix(".md")
     names = {folded(old.name): new.name} if by_name else {}
@@ -86,15 +114,21 @@ def following(note: Note, old: Head, new: Head, *, by_name: bool = True) -> str:
 
     start, _ = body_span(note.text, opened(note.text)[0])
     parts = (note.text[:start], note.text[start:])
-    return "".join(_replaced(part, now, file_now) for part in parts)
+    text = "".join(_replaced(part, now, file_now) for part in parts)
+    # a link that shows the name, as `doctor` writes it for Obsidian
+    return text.replace(f"[[{stem}|{old.name}]]", f"[[{stem}|{new.name}]]") if by_name else text
 
 
 def _replaced(
     text: str,
     name_now: Callable[[str], str | None],
     file_now: Callable[[str], str | None] = lambda _: None,
+    shown: Collection[str] = (),
 ) -> str:
-    """The text with other targets in its links: of [[name]], without `.md`, and of (file.md)."""
+    """The text with other targets in its links: of [[name]], without `.md`, and of (file.md).
+
+    A target in `shown` is shown as before: [[name]] becomes [[target|name]].
+    """
 
     def said(found: re.Match[str]) -> str:
         group = found.lastgroup or ""
@@ -102,6 +136,8 @@ def _replaced(
             ending = ".md" if found[group].endswith(".md") else ""
             now = name_now(found[group])
             now = now and f"{now}{ending}"
+            if now and found[group] in shown and not _SHOWS.search(found[0]):
+                now = f"{now}|{found[group]}"
         else:
             now = file_now(found[group]) if group in ("file", "angled") else None
         if not now:

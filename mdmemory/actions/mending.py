@@ -1,0 +1,78 @@
+"""Links of a store's notes that `doctor` names, and the edits by which they lead to their notes.
+
+Only the characters of a link change, and no note that is on hold or in an open conflict.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from mdmemory.actions import note_history
+from mdmemory.files import digest
+from mdmemory.git.transaction import Change, Transactions
+from mdmemory.note.note import Note
+from mdmemory.store import conflicts
+from mdmemory.store.links import Link, by_name, rewritten, stray
+from mdmemory.store.writer import Group, Writer
+
+_VAULT = ".obsidian"  # the folder in which Obsidian keeps the settings of a vault
+
+
+def stray_links(writer: Writer) -> list[Link]:
+    """The links that name no note of now, with the name that the note has now, if there is one."""
+    store, history = writer.refresher.store, writer.history
+
+    def renamed(names: Sequence[str]) -> dict[str, Note]:
+        return note_history.renamed(history, store, names) if history else {}
+
+    return stray([note.note for note in store.notes()], renamed)
+
+
+def links_by_name(writer: Writer) -> list[Link]:
+    """The links that name a note by its name or alias, where Obsidian opens the store: it follows
+    only names of files."""
+    folder = Path(os.path.abspath(writer.project.store))
+    if not any((place / _VAULT).is_dir() for place in (folder, *folder.parents)):
+        return []
+    return by_name([note.note for note in writer.refresher.store.notes()])
+
+
+def mendable(writer: Writer, links: Sequence[Link]) -> dict[str, list[Link]]:
+    """The links that can say another name, file by file, of the notes that we may write to.
+
+    Notes of an open conflict stay byte for byte.
+    """
+    files = list(dict.fromkeys(link.file for link in links if link.now))
+    closed = closed_to_links(writer, files)
+    return {
+        file: [link for link in links if link.file == file and link.now]
+        for file in files
+        if file not in closed
+    }
+
+
+def closed_to_links(writer: Writer, files: Sequence[str]) -> set[str]:
+    """Those of the files in which no link is changed: on hold, in an open conflict, or not seen
+    by git."""
+    store = writer.refresher.store
+    closed = {*writer.refresher.catalog().held}
+    closed |= {file for e in conflicts.open_entries(store.ledger()) for file in e.files}
+    if files and writer.history:
+        closed |= {*Transactions(writer.history).unseen(list(files))}
+    return closed & {*files}
+
+
+def rewritten_notes(writer: Writer, links: Sequence[Link]) -> list[Group]:
+    """An edit for each note with such links: its other bytes stay, the date of its last change
+    among them."""
+    return [_edit(writer, *each) for each in mendable(writer, links).items()]
+
+
+def _edit(writer: Writer, file: str, links: Sequence[Link]) -> Group:
+    note = writer.refresher.store.read(file).note
+    fresh = rewritten(note, links).encode("utf-8")
+    changed = ", ".join(f"[[{link.target}]] -> [[{link.now}]]" for link in links)
+    change = Change(file, digest(note.text.encode("utf-8")), fresh)
+    return Group(f"edit {file}: {changed}", (change,))
