@@ -18,7 +18,8 @@ from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import MARK, OPEN_MARK
 from mdmemory.note import editing
 from mdmemory.note import note as notes_format
-from mdmemory.note.limits import MAX_NAME_BYTES
+from mdmemory.note.frontmatter import items
+from mdmemory.note.limits import ALIASES, MAX_NAME_BYTES
 from mdmemory.note.note import Note
 from mdmemory.store import home, merged
 from mdmemory.store.store import GENERATED, LEDGER, decode, is_note_name
@@ -217,7 +218,7 @@ class _Joining:
             if file in self._base or "/" in file or not is_note_name(file):
                 continue
             text = self._joined.texts.get(file) or self._text(blob) or b""
-            if merged.folded(path) in merged.merged_names(notes_format.fields(decode(text, file))):
+            if merged.folded(path) in merged.names(decode(text, file)):
                 return file, text
         return None
 
@@ -296,6 +297,11 @@ def _renamed(data: bytes, file: str, number: int) -> bytes:
     if "name" not in notes_format.fields(note):
         return data  # without a name of its own it has its file's
     try:
-        return editing.edit(note, set={"name": name}).text.encode("utf-8")
+        text = editing.edit(note, set={"name": name}).text
     except BadNote:
         return data
+    # as in the notes that we write: the name alone among the aliases
+    before, after = (f"\n{ALIASES}: [{items([each])}]" for each in (note.head.name, name))
+    if note.head.aliases == (note.head.name,):
+        text = text.replace(before, after, 1)
+    return text.encode("utf-8")

@@ -119,10 +119,16 @@ def forget_fresh(folder: Path, moves: Sequence[Move]) -> None:
 
 
 def sweep_fresh(folder: Path) -> None:
-    """Remove new bytes of a process that died before its journal: copies, never the only ones."""
+    """Remove new bytes of a process that died before its journal: copies, never the only ones.
+
+    Also those in its hidden folders, such as an inbox.
+    """
     for name in os.listdir(folder):
         if name.startswith(MARK) and name.endswith(".new"):
             (folder / name).unlink(missing_ok=True)
+        elif name[0] == "." and name != ".git" and (folder / name).is_dir():
+            for inner in (folder / name).glob(f"{MARK}*.new"):
+                inner.unlink(missing_ok=True)
 
 
 @contextmanager

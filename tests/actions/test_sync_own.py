@@ -120,7 +120,8 @@ def test_two_machines_that_began_by_themselves_are_joined(
     found = texts(home)
     assert "black" in found["user-tea.md"]
     assert "green" in found["user-tea-2.md"]
-    assert home.note("tea-2").note.head.name == "tea-2"
+    second = home.note("tea-2").note.head
+    assert (second.name, second.aliases) == ("tea-2", ("tea-2",))
     assert {"user-rain.md", "user-snow.md", "user-moss.md"} <= found.keys()
     assert "user-moss-2.md" not in found
     (flagged,) = home.conflicts()
@@ -227,11 +228,7 @@ def test_a_renamed_note_takes_the_others_change_along(
     machines: tuple[Memory, Memory], git: Git
 ) -> None:
     home, work = machines
-    old = home.project.store / "user-tea.md"
-    text = old.read_text(encoding="utf-8").replace("name: tea", "name: hot-drinks")
-    text = text.replace("metadata:\n", "metadata:\n  merged: tea\n")
-    (home.project.store / "user-hot-drinks.md").write_text(text, encoding="utf-8")
-    old.unlink()
+    home.rename("tea", "hot-drinks")
     work.edit("tea", body=work.note("tea").note.body.replace("milk", "honey"))
     home.sync()
     assert work.sync().said == []
