@@ -1,0 +1,357 @@
+"""`move`: a store leaves its place, with its history, and the project's commits stay as they are.
+
+A whole copy is made under a hidden name: the history first, then every file. It gets its own name
+in one step, and from then on the old place is none. Only what the copy says byte for byte is
+removed there; whatever kills us, one of the two places works, and moving again finishes it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mdmemory.actions import memory_folder, move_files, setup
+from mdmemory.config.person import Places
+from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
+from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
+from mdmemory.files import is_inside, read_if_there, sync_folder
+from mdmemory.git import identity, repositories
+from mdmemory.git.commits_of_store import History, text
+from mdmemory.git.own_history import Carried, carry
+from mdmemory.git.repositories import Repository
+from mdmemory.store import home as homes
+from mdmemory.store import moved
+from mdmemory.store.home import Known
+from mdmemory.store.project import PRIVATE, Project, left_behind, open_project
+from mdmemory.store.writer import Writer
+
+HOME, HERE = "home", "here"
+_HIDDEN = ".moving-"
+_STORE_LINE = re.compile(rb"(?m)^store[ \t]*=.*\n?")
+
+IsSecret = Callable[[str], bool]
+
+
+@dataclass
+class Moved:
+    """What `move` did: `source` and `target` are folders of notes, `commits` those that went
+    along, `kept` files that stayed in the old place, `removal` the command that takes what the
+    project's git still has out of it ("" where there is nothing)."""
+
+    source: Path
+    target: Path
+    commits: int = 0
+    kept: list[str] = field(default_factory=list)
+    removal: str = ""
+    said: list[str] = field(default_factory=list)
+
+
+def move(
+    writer: Writer, places: Places, is_secret: IsSecret, *,
+    to: str = HOME, store: str | None = None, dry_run: bool = False,
+) -> Moved:  # fmt: skip
+    """Move the writer's store to the memory folder, or to a repository of its own in the project.
+
+    `store` is a folder in the project, for `HERE`. Raises before anything is changed: NoStore,
+    RepositoryState, UsageError, Unwritable; in the old place everything is as it was then.
+    """
+    project = writer.project
+    if to == HOME and is_inside(project.store, homes.home_of(places)):
+        return Moved(project.store, project.store, said=[f"{project.store} lies there already."])
+    move = _Move(writer, places, is_secret)
+    with move.targets(to, store) as target:
+        done = Moved(project.store, target)
+        if dry_run:
+            done.commits = move.count()
+            return done
+        with writer.recovered():
+            move.require_ready()
+            move.build(done)
+            move.settle(done)
+    move.leave(done)
+    return done
+
+
+def finish(start: Path, places: Places) -> Moved | None:
+    """Take away what a move that was killed left in the old place; None where nothing is."""
+    found = left_behind(start)
+    if found is None:
+        return None
+    root, target = found
+    source = _store_of(root)
+    done = Moved(source, target, said=["A move that was interrupted is finished."])
+    if (source / ".git").exists():
+        done.said = [f"{source} still has its repository: look at it, and remove it yourself."]
+        return done
+    _clear(root, done)
+    return done
+
+
+class _Move:
+    """One store on its way. `own`: it has a repository of its own; `around`: the project's."""
+
+    def __init__(self, writer: Writer, places: Places, is_secret: IsSecret) -> None:
+        self.writer, self.places, self.is_secret = writer, places, is_secret
+        self.project = writer.project
+        self.history = writer.history
+        if writer.trouble:
+            raise writer.trouble
+        self.own = self.history is not None and not self.history.prefix
+        self.is_person = self.project.root == places.personal_root
+        if self.own and self.project.root == self.project.store and not self._is_within():
+            raise NoStore(
+                f"{self.project.store} is a repository of its own, in no project.",
+                "Move the folder itself: its history is in it.",
+            )
+        self.around = self._around()
+        self.hidden = Path()
+
+    def _is_within(self) -> bool:
+        return any((folder / ".git").exists() for folder in self.project.store.parents)
+
+    def _around(self) -> Repository | None:
+        """The project's repository, by which its store is known. Raises NoStore."""
+        if self.is_person:
+            return None
+        start = self.project.store.parent if self.own else self.project.root
+        return memory_folder.project_around(start)
+
+    @contextmanager
+    def targets(self, to: str, store: str | None) -> Iterator[Path]:
+        """The folder that the store goes to; meanwhile nobody else begins one there."""
+        if to == HERE:
+            target = self._here(store)
+            self.hidden = target.with_name(f"{_HIDDEN}{target.name}")
+            yield target
+            return
+        with memory_folder.one_at_a_time(self.places) as home:
+            name = homes.PERSON if self.around is None else self.around.top.name
+            target = homes.free_folder(home, name) if self.around else home / name
+            if os.path.lexists(target):
+                raise NoStore(f"{target} is there already.", "Move it away, then try again.")
+            self.hidden = target.with_name(f"{_HIDDEN}{target.name}")
+            yield target
+
+    def _here(self, store: str | None) -> Path:
+        """A folder of the project that no commit of it has, and so none can overwrite."""
+        if self.around is None:
+            raise UsageError("Your own store lies in no project.", "Move it: `mdmemory move`.")
+        if self.own:
+            raise UsageError(f"{self.project.store} is a repository of its own already.",
+                             "To move it out of the project: `mdmemory move`.")  # fmt: skip
+        history, root = History(self.around, self.project.root), self.project.root
+        wanted = os.path.normpath(store or DEFAULT_STORE)
+        if os.path.isabs(wanted) or wanted.startswith(("..", "~")) or wanted == ".":
+            raise UsageError(f"The store {store} must be a folder inside {root}.",
+                             "Name it relative to the project, such as notes/own.")  # fmt: skip
+        for number in range(1, 100):
+            inside = wanted if number == 1 else f"{wanted}-{number}"
+            if not (os.path.lexists(root / inside) or history.holding(inside)):
+                return root / inside
+            if store is not None:
+                break
+        raise RepositoryState(f"{root / wanted} is there, or a branch or tag has files there.",
+                              "Name another folder with --store.")  # fmt: skip
+
+    def require_ready(self) -> None:
+        """Raises RepositoryState in the middle of a merge, or where another git is at work."""
+        if self.history and (problem := repositories.refusal(self.history.repository)):
+            raise problem
+
+    def count(self) -> int:
+        """How many commits of the store HEAD has."""
+        if self.history is None or self.history.head() is None:
+            return 0
+        words = ("rev-list", "--count", "HEAD", "--", self.history.prefix or ".")
+        return int(self.history.repository.run(*words))
+
+    # the copy
+
+    def build(self, done: Moved) -> None:
+        """Make the whole copy under its hidden name."""
+        if self.hidden.exists():
+            shutil.rmtree(self.hidden)  # of a killed process: the store is where it was
+        self.hidden.mkdir(mode=0o700, parents=True)
+        try:
+            if self.own:
+                self._copy_repository(done)
+            else:
+                self._carry(done)
+            left = move_files.copy(self.project.store, self.hidden)
+            done.said += [f"{name} is neither file nor folder, and stays." for name in left]
+            move_files.copy_state(self.project, self.hidden)
+            self._begin(done)
+        except BaseException:
+            shutil.rmtree(self.hidden, ignore_errors=True)
+            raise
+
+    def _copy_repository(self, done: Moved) -> None:
+        assert self.history is not None
+        git = self.project.store / ".git"
+        if not git.is_dir():
+            raise RepositoryState(
+                f"{git} is a file: the store is a submodule or a linked work tree of another "
+                "repository.", "Clone that repository into the memory folder yourself.",
+            )  # fmt: skip
+        move_files.copy(git, self.hidden / ".git", without=("mdmemory.lock",))
+        self._fresh().run("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+        done.commits = self.count()
+
+    def _carry(self, done: Moved) -> None:
+        kind = self.history.repository.hash_name if self.history else "sha1"
+        begun = repositories.run(self.hidden, ["init", "-q", f"--object-format={kind}", "."])
+        if begun.returncode != 0:
+            raise RepositoryState(f"git init failed in {self.hidden}: {begun.stderr.decode()}")
+        if self.history is None:
+            return
+        fresh = self._fresh()
+        for name in ("user.name", "user.email"):  # whose the commits are, where only the project
+            value = self.history.repository.ask("config", "--local", "--get", name)  # says it
+            if value:
+                fresh.run("config", name, text(value).strip())
+        carried = carry(self.history, fresh)
+        if carried.head:
+            fresh.run("read-tree", "HEAD")
+            done.commits = int(fresh.run("rev-list", "--count", "HEAD"))
+        done.said += _of_history(carried)
+
+    def _fresh(self) -> Repository:
+        found = repositories.find(self.hidden)
+        if found is None or os.path.realpath(found.top) != os.path.realpath(self.hidden):
+            raise RepositoryState(f"git made no repository in {self.hidden}.", "Run it again.")
+        return found
+
+    def _begin(self, done: Moved) -> None:
+        """Make the copy a store: its settings, its index, and what waited is committed."""
+        made = setup.init(
+            self.hidden, self.places, self.is_secret, store=".", text=self._settings(),
+            subject="memory: move the store",
+        )  # fmt: skip
+        writer = Writer(made.project, self.is_secret, self.writer.holder, done.said.append)
+        with writer.locked():
+            pass
+
+    def _settings(self) -> bytes:
+        """The settings of the project's file, which says of itself now whose store it is."""
+        old = read_if_there(self.project.root / PROJECT_FILE) or b""
+        said = _STORE_LINE.sub(b"", old, count=1).lstrip(b"\n")
+        fresh = b'store = "."\n' + said
+        if self.around is None:
+            return fresh
+        project = identity.of(self.around)
+        assert project is not None  # `project_around` looked
+        known = Known(self.hidden).met(project, identity.head(self.around))
+        return homes.write(known, fresh)
+
+    # the step
+
+    def settle(self, done: Moved) -> None:
+        """Let the copy be the store, in one step, and the old place none."""
+        for name in move_files.differing(self.project.store, self.hidden):
+            move_files.copy(self.project.store, self.hidden)  # saved meanwhile
+            done.said.append(f"{name} was saved while the store moved; the newer text went along.")
+            break
+        if self.around is not None:
+            target = done.target
+            if is_inside(target, self.around.top):
+                inside = target.relative_to(self.around.top).as_posix()
+                setup.exclude(self.around, [f"/{inside}"])
+            moved.note(self.project.root, target)
+        os.rename(self.hidden, done.target)
+        sync_folder(done.target.parent)
+
+    def leave(self, done: Moved) -> None:
+        """Take away what the copy has, and say what is left for the person."""
+        inside = os.path.relpath(self.project.store, self.project.root)
+        if self.around is not None and not self.own:
+            done.removal = _removal(History(self.around, self.project.root), inside)
+            done.said += _other_trees(self.around, self.history, done.target)
+        if self.own:
+            self._remove_repository(done)
+        _clear(self.project.root, done)
+        if (self.project.root / ".opencode").is_dir():
+            done.said.append("OpenCode's files in the project name the old place: "
+                             "`mdmemory init --remove` takes them out.")  # fmt: skip
+
+    def _remove_repository(self, done: Moved) -> None:
+        """The old `.git` goes where the copy of it says the same."""
+        old, new = self.project.store / ".git", done.target / ".git"
+        names = ("HEAD", "packed-refs", "refs", "logs", "objects")
+        same = [not move_files.differing(old / name, new / name) for name in names
+                if (old / name).is_dir()]  # fmt: skip
+        if all(same):
+            shutil.rmtree(old)
+        else:
+            done.said.append(f"{old} changed meanwhile and stays: look at it.")
+
+
+def _clear(root: Path, done: Moved) -> None:
+    """Remove from the old place what the new one has; the settings file goes last."""
+    done.kept = move_files.remove(done.source, done.target)
+    move_files.remove_state(root, done.target)
+    parent = done.source.parent
+    while parent != root and not any(parent.iterdir()):
+        parent.rmdir()
+        parent = parent.parent
+    if not done.kept:
+        (root / PROJECT_FILE).unlink(missing_ok=True)
+
+
+def _store_of(root: Path) -> Path:
+    """The folder that the settings file of `root` names."""
+    import tomllib
+
+    try:
+        named = tomllib.loads((root / PROJECT_FILE).read_text("utf-8")).get("store")
+    except (OSError, ValueError):
+        named = None
+    return root / (named if isinstance(named, str) else DEFAULT_STORE)
+
+
+def _of_history(carried: Carried) -> list[str]:
+    said = []
+    if carried.signed:
+        said.append(f"{carried.signed} commits were signed; a signature says nothing of a commit "
+                    "that is made anew, so they are without it.")  # fmt: skip
+    if carried.is_shallow:
+        said.append("The clone is shallow: what is older than its first commit did not go along.")
+    for ref in carried.refs:
+        if ref.startswith("refs/heads/"):
+            name = ref.removeprefix("refs/heads/")
+            said.append(f"Notes that only another branch has are on the branch {name}.")
+    return said
+
+
+def _removal(history: History, inside: str) -> str:
+    """The command that takes the store out of the project's index, "" where it holds none."""
+    files = [*([inside] if history.holds(inside) else []), *history.staged([PROJECT_FILE])]
+    if not files:
+        return ""
+    words = ["git", "-C", str(history.folder), "rm", "-r", "-q", "--cached", "--", *files]
+    return shlex.join(words)
+
+
+def _other_trees(around: Repository, history: History | None, target: Path) -> list[str]:
+    """A sentence on each other work tree whose copy of the store says something else."""
+    if history is None:
+        return []
+    rows = text(around.run("worktree", "list", "--porcelain", "-z")).split("\0")
+    said = []
+    for row in rows:
+        folder = Path(row.removeprefix("worktree "), history.prefix)
+        if not row.startswith("worktree ") or not folder.is_dir() or folder == history.folder:
+            continue
+        try:
+            other = move_files.differing(folder, target)
+        except MdmemoryError:
+            continue
+        if other:
+            said.append(f"{folder} has other texts ({', '.join(other[:3])}): look at them, and "
+                        f"`mdmemory import {shlex.quote(str(folder))}`.")  # fmt: skip
+    return said
