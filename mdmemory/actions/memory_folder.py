@@ -70,8 +70,8 @@ def begin(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setu
     repository = project_around(start)
     project = identity.of(repository)
     assert project is not None  # it has a commit
-    home = _prepared(places)
-    with _one_at_a_time(home):
+    home = prepared(places)
+    with one_at_a_time(home):
         found = homes.find(home, repository.top)
         if found.entry is not None:
             root = found.entry.store
@@ -86,8 +86,8 @@ def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:
     root = homes.person_root(places)
     if (root / PROJECT_FILE).is_file():
         return setup.init(root, places, is_secret)
-    home = _prepared(places)
-    with _one_at_a_time(home):
+    home = prepared(places)
+    with one_at_a_time(home):
         folder = home / homes.PERSON
         if os.path.lexists(folder / PROJECT_FILE):
             return setup.init(folder, places, is_secret, store=".")
@@ -133,7 +133,8 @@ def _lock_of(store: Path, own: repositories.Repository | None) -> Path:
     return own.common_dir / "mdmemory.lock" if own else store / ".mdmemory" / "lock"
 
 
-def _prepared(places: Places) -> Path:
+def prepared(places: Places) -> Path:
+    """The memory folder, made where it is missing. Raises NoStore."""
     if is_unattended(places):
         raise NoStore(
             "CI is set, and a build service keeps no memory of its own.",
@@ -143,7 +144,7 @@ def _prepared(places: Places) -> Path:
 
 
 @contextmanager
-def _one_at_a_time(home: Path) -> Iterator[None]:
+def one_at_a_time(home: Path) -> Iterator[None]:
     """No two processes make a store at once; what a killed one began is taken away."""
     with locked(home / ".lock", "`mdmemory init`", Patience(30.0)):
         for name in os.listdir(home):

@@ -28,7 +28,7 @@ from mdmemory.git.repositories import Repository
 from mdmemory.store import home as homes
 from mdmemory.store import moved
 from mdmemory.store.home import Known
-from mdmemory.store.project import PRIVATE, Project, left_behind, open_project
+from mdmemory.store.project import left_behind
 from mdmemory.store.writer import Writer
 
 HOME, HERE = "home", "here"
@@ -54,18 +54,18 @@ class Moved:
 
 def move(
     writer: Writer, places: Places, is_secret: IsSecret, *,
-    to: str = HOME, store: str | None = None, dry_run: bool = False,
+    to: str = HOME, folder: str | None = None, dry_run: bool = False,
 ) -> Moved:  # fmt: skip
     """Move the writer's store to the memory folder, or to a repository of its own in the project.
 
-    `store` is a folder in the project, for `HERE`. Raises before anything is changed: NoStore,
-    RepositoryState, UsageError, Unwritable; in the old place everything is as it was then.
+    `folder`, in the project, is where it goes for `HERE`. Raises NoStore, RepositoryState,
+    UsageError, Unwritable; then in the old place everything is as it was.
     """
     project = writer.project
     if to == HOME and is_inside(project.store, homes.home_of(places)):
         return Moved(project.store, project.store, said=[f"{project.store} lies there already."])
-    move = _Move(writer, places, is_secret)
-    with move.targets(to, store) as target:
+    move = _Move(writer, places, is_secret, to)
+    with move.targets(folder) as target:
         done = Moved(project.store, target)
         if dry_run:
             done.commits = move.count()
@@ -84,11 +84,7 @@ def finish(start: Path, places: Places) -> Moved | None:
     if found is None:
         return None
     root, target = found
-    source = _store_of(root)
-    done = Moved(source, target, said=["A move that was interrupted is finished."])
-    if (source / ".git").exists():
-        done.said = [f"{source} still has its repository: look at it, and remove it yourself."]
-        return done
+    done = Moved(_store_of(root), target, said=["A move that was interrupted is finished."])
     _clear(root, done)
     return done
 
@@ -96,8 +92,8 @@ def finish(start: Path, places: Places) -> Moved | None:
 class _Move:
     """One store on its way. `own`: it has a repository of its own; `around`: the project's."""
 
-    def __init__(self, writer: Writer, places: Places, is_secret: IsSecret) -> None:
-        self.writer, self.places, self.is_secret = writer, places, is_secret
+    def __init__(self, writer: Writer, places: Places, is_secret: IsSecret, to: str) -> None:
+        self.writer, self.places, self.is_secret, self.to = writer, places, is_secret, to
         self.project = writer.project
         self.history = writer.history
         if writer.trouble:
@@ -123,14 +119,15 @@ class _Move:
         return memory_folder.project_around(start)
 
     @contextmanager
-    def targets(self, to: str, store: str | None) -> Iterator[Path]:
+    def targets(self, folder: str | None) -> Iterator[Path]:
         """The folder that the store goes to; meanwhile nobody else begins one there."""
-        if to == HERE:
-            target = self._here(store)
+        if self.to == HERE:
+            target = self._here(folder)
             self.hidden = target.with_name(f"{_HIDDEN}{target.name}")
             yield target
             return
-        with memory_folder.one_at_a_time(self.places) as home:
+        home = memory_folder.prepared(self.places)
+        with memory_folder.one_at_a_time(home):
             name = homes.PERSON if self.around is None else self.around.top.name
             target = homes.free_folder(home, name) if self.around else home / name
             if os.path.lexists(target):
@@ -138,7 +135,7 @@ class _Move:
             self.hidden = target.with_name(f"{_HIDDEN}{target.name}")
             yield target
 
-    def _here(self, store: str | None) -> Path:
+    def _here(self, folder: str | None) -> Path:
         """A folder of the project that no commit of it has, and so none can overwrite."""
         if self.around is None:
             raise UsageError("Your own store lies in no project.", "Move it: `mdmemory move`.")
@@ -146,18 +143,18 @@ class _Move:
             raise UsageError(f"{self.project.store} is a repository of its own already.",
                              "To move it out of the project: `mdmemory move`.")  # fmt: skip
         history, root = History(self.around, self.project.root), self.project.root
-        wanted = os.path.normpath(store or DEFAULT_STORE)
+        wanted = os.path.normpath(folder or DEFAULT_STORE)
         if os.path.isabs(wanted) or wanted.startswith(("..", "~")) or wanted == ".":
-            raise UsageError(f"The store {store} must be a folder inside {root}.",
+            raise UsageError(f"The folder {folder} must be a folder inside {root}.",
                              "Name it relative to the project, such as notes/own.")  # fmt: skip
         for number in range(1, 100):
             inside = wanted if number == 1 else f"{wanted}-{number}"
             if not (os.path.lexists(root / inside) or history.holding(inside)):
                 return root / inside
-            if store is not None:
+            if folder is not None:
                 break
         raise RepositoryState(f"{root / wanted} is there, or a branch or tag has files there.",
-                              "Name another folder with --store.")  # fmt: skip
+                              "Name another one with --folder.")  # fmt: skip
 
     def require_ready(self) -> None:
         """Raises RepositoryState in the middle of a merge, or where another git is at work."""
@@ -229,6 +226,7 @@ class _Move:
 
     def _begin(self, done: Moved) -> None:
         """Make the copy a store: its settings, its index, and what waited is committed."""
+        (self.hidden / PROJECT_FILE).unlink(missing_ok=True)  # of the old place
         made = setup.init(
             self.hidden, self.places, self.is_secret, store=".", text=self._settings(),
             subject="memory: move the store",
@@ -242,7 +240,7 @@ class _Move:
         old = read_if_there(self.project.root / PROJECT_FILE) or b""
         said = _STORE_LINE.sub(b"", old, count=1).lstrip(b"\n")
         fresh = b'store = "."\n' + said
-        if self.around is None:
+        if self.around is None or self.to == HERE:
             return fresh
         project = identity.of(self.around)
         assert project is not None  # `project_around` looked
@@ -262,9 +260,17 @@ class _Move:
             if is_inside(target, self.around.top):
                 inside = target.relative_to(self.around.top).as_posix()
                 setup.exclude(self.around, [f"/{inside}"])
-            moved.note(self.project.root, target)
+            for root in self._roots():
+                moved.note(root, target)
         os.rename(self.hidden, done.target)
         sync_folder(done.target.parent)
+
+    def _roots(self) -> list[Path]:
+        """The project roots whose store it is by what their repository says of them."""
+        if self.project.root != self.project.store:
+            return [self.project.root]
+        now = moved.stores(self.project.store.parent)
+        return [root for root, (folder, _) in now.items() if folder == self.project.store]
 
     def leave(self, done: Moved) -> None:
         """Take away what the copy has, and say what is left for the person."""
@@ -272,28 +278,16 @@ class _Move:
         if self.around is not None and not self.own:
             done.removal = _removal(History(self.around, self.project.root), inside)
             done.said += _other_trees(self.around, self.history, done.target)
-        if self.own:
-            self._remove_repository(done)
         _clear(self.project.root, done)
         if (self.project.root / ".opencode").is_dir():
             done.said.append("OpenCode's files in the project name the old place: "
                              "`mdmemory init --remove` takes them out.")  # fmt: skip
 
-    def _remove_repository(self, done: Moved) -> None:
-        """The old `.git` goes where the copy of it says the same."""
-        old, new = self.project.store / ".git", done.target / ".git"
-        names = ("HEAD", "packed-refs", "refs", "logs", "objects")
-        same = [not move_files.differing(old / name, new / name) for name in names
-                if (old / name).is_dir()]  # fmt: skip
-        if all(same):
-            shutil.rmtree(old)
-        else:
-            done.said.append(f"{old} changed meanwhile and stays: look at it.")
-
 
 def _clear(root: Path, done: Moved) -> None:
     """Remove from the old place what the new one has; the settings file goes last."""
-    done.kept = move_files.remove(done.source, done.target)
+    _clear_repository(done)
+    done.kept += move_files.remove(done.source, done.target)
     move_files.remove_state(root, done.target)
     parent = done.source.parent
     while parent != root and not any(parent.iterdir()):
@@ -301,6 +295,30 @@ def _clear(root: Path, done: Moved) -> None:
         parent = parent.parent
     if not done.kept:
         (root / PROJECT_FILE).unlink(missing_ok=True)
+
+
+def _clear_repository(done: Moved) -> None:
+    """Remove the old place's own `.git`, where the new one has all that it refers to."""
+    git, aside = done.source / ".git", done.source / ".mdmemory-moved.git"
+    if git.is_dir():
+        old, new = repositories.find(done.source), repositories.find(done.target)
+        if old is None or new is None or not _has_all(old, new):
+            done.said.append(f"{git} changed meanwhile, and stays: look at it.")
+            done.kept.append(".git")
+            return
+        os.rename(git, aside)
+    if aside.is_dir():
+        shutil.rmtree(aside)
+
+
+def _has_all(old: Repository, new: Repository) -> bool:
+    """Whether a repository has what another's refs, log and index refer to."""
+    named = old.run("rev-list", "--no-walk", "--ignore-missing", "--all", "--reflog", "HEAD")
+    staged = text(old.run("ls-files", "-s", "-z")).split("\0")[:-1]
+    ids = [*named.decode().split(), *(row.split(" ")[1] for row in staged)]
+    data = "".join(f"{id}\n" for id in ids).encode()
+    found = new.run("cat-file", "--batch-check=%(objecttype)", data=data)
+    return not any(row.endswith(b"missing") for row in found.splitlines())
 
 
 def _store_of(root: Path) -> Path:

@@ -28,6 +28,8 @@ def copy(source: Path, target: Path, *, without: tuple[str, ...] = (".git", NAME
     being neither. Everything is on disk afterwards."""
     left = []
     folders = [target]
+    with writing(target):
+        target.mkdir(exist_ok=True)
     for path in _below(source, without):
         inside = path.relative_to(source)
         there = target / inside

@@ -24,6 +24,7 @@ from mdmemory.git.lock import Patience, locked
 from mdmemory.git.recovery import recover
 from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Transactions
+from mdmemory.store import moved
 from mdmemory.store.project import Project, open_project
 from mdmemory.store.refresh import Refresher, is_foreign
 from mdmemory.store.store import GENERATED, INDEX, Store
@@ -36,6 +37,7 @@ class Setup:
     project: Project
     said: list[str] = field(default_factory=list)
     text: bytes = b""  # of the settings file, where it is new
+    subject: str = ""  # of the commit
     commit: str | None = None
     files: list[str] = field(default_factory=list)
 
@@ -43,6 +45,7 @@ class Setup:
 def init(
     root: Path, places: Places, is_secret: Callable[[str], bool], *,
     store: str | None = None, own_repo: bool = False, text: bytes = b"", tracked: bool = True,
+    subject: str = "memory: begin a store",
 ) -> Setup:  # fmt: skip
     """Make `root` a project with a store at `store`, relative to it (default notes/memory).
 
@@ -74,10 +77,11 @@ def init(
     settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
     if not tracked and not (root / PROJECT_FILE).exists():
         settings = replace(settings, values={**settings.values, "index.tracked": False})
-    setup = Setup(Project(root, root / inside, settings), said, text)
+    setup = Setup(Project(root, root / inside, settings), said, text, subject)
     with _locked(setup.project, repository):
         _fill(setup, base, repository, is_secret)
     open_project(root, places)
+    moved.forget(root)
     if not own_repo:
         setup.said += _advice(setup.project.store)
     return setup
@@ -245,7 +249,7 @@ def _fill(
         files = [change.file for change in changes]
         old = [change.file for change in changes if change.old is not None]
         message = Message(
-            "memory: begin a store",
+            setup.subject,
             [f"init {' '.join(files)}"],
             memory_trailers("init", groups=[files]),
         )

@@ -47,6 +47,7 @@ COMMANDS = (
     ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
     ("rebuild", "search", "rebuild MEMORY.md and the search database"),
     ("watch", "search", "keep both up to date while you edit notes"),
+    ("move", "place", "move the store, with its history, to another place"),
     ("open", "place", "show the store's folder in your file manager"),
     ("sync", "moving", "commit the notes, fetch, merge and push"),
     ("export", "moving", "write all notes as JSON or as one markdown file"),
@@ -59,7 +60,7 @@ COMMANDS = (
 _GROUPS = {
     "init": "Start", "add": "Notes", "search": "Search", "extract": "Sessions",
     "compact": "Duplicates and contradictions", "log": "History", "index": "Generated files",
-    "open": "Other places, machines and tools", "mcp": "Assistants",
+    "move": "Other places, machines and tools", "mcp": "Assistants",
 }  # fmt: skip
 
 

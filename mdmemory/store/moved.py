@@ -13,57 +13,73 @@ from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there, write_atomic
+from mdmemory.files import read_if_there, write_atomic, writing
+from mdmemory.git import identity
 
-_FILE = "moved.json"
+_FILE = "mdmemory/moved.json"
 _LIMIT = 1024 * 1024  # bytes
+_PLACES = 4  # that are remembered of one store
 
 
-def target(root: Path) -> Path | None:
-    """The folder of the store that once was the one of the project root `root`, or None.
-
-    The work tree may be any of its repository. None, too, while nothing is where it leads.
-    """
-    place = _place(root)
-    if place is None:
-        return None
-    common, inside = place
-    named = _read(common / "mdmemory" / _FILE).get(inside)
-    if not isinstance(named, str) or not named:
-        return None
-    folder = Path(os.path.normpath(common / named))
-    return folder if (folder / PROJECT_FILE).is_file() else None
+def stores(start: Path) -> dict[Path, tuple[Path, bool]]:
+    """The stores that were moved in or out of the work tree around `start`: by the folder that was
+    their project root, where they are now, and whether that is in the project. What leads to no
+    store is left out."""
+    common = identity.common_dir(start)
+    said = _read(common / _FILE) if common else {}
+    if common is None or not said:
+        return {}
+    top, found = _top(start), {}
+    for inside, places in said.items():
+        for named in places:  # the newest first; what was not finished leads nowhere
+            folder = Path(os.path.normpath(common / named))
+            if (folder / PROJECT_FILE).is_file():
+                found[top / inside] = (folder, not os.path.isabs(named))
+                break
+    return found
 
 
 def note(root: Path, folder: Path) -> None:
-    """Write down that the store of `root` is, or will be, in `folder`."""
-    place = _place(root)
-    if place is None:
+    """Write down that the store of the project root `root` is, or will be, in `folder`: as soon as
+    it is there, that is its place, and until then the one before."""
+    common, top = identity.common_dir(root), _top(root)
+    if common is None:
         return
-    common, inside = place
-    room = common / "mdmemory"
-    room.mkdir(mode=0o700, exist_ok=True)
-    # a store inside the project moves with it
-    is_inside = folder.is_relative_to(root)
-    named = os.path.relpath(folder, common) if is_inside else str(folder)
-    said = _read(room / _FILE) | {inside: named}
-    write_atomic(room / _FILE, json.dumps(said, indent=1).encode() + b"\n", mode=0o600)
+    # one inside the project goes where the project is moved to
+    named = os.path.relpath(folder, common) if folder.is_relative_to(top) else str(folder)
+    said, inside = _read(common / _FILE), root.relative_to(top).as_posix()
+    before = [place for place in said.get(inside, []) if place != named]
+    _write(common, said | {inside: [named, *before][:_PLACES]})
 
 
-def _read(path: Path) -> dict[str, object]:
+def forget(root: Path) -> None:
+    """The project root `root` has a store again, whatever was moved from there."""
+    common = identity.common_dir(root)
+    said = _read(common / _FILE) if common else {}
+    inside = root.relative_to(_top(root)).as_posix()
+    if common is not None and inside in said:
+        _write(common, {name: places for name, places in said.items() if name != inside})
+
+
+def _write(common: Path, said: dict[str, list[str]]) -> None:
+    path = common / _FILE
+    with writing(path):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+    write_atomic(path, json.dumps(said, indent=1).encode() + b"\n", mode=0o600)
+
+
+def _read(path: Path) -> dict[str, list[str]]:
     try:
         found = json.loads(read_if_there(path, _LIMIT) or b"{}")
     except (MdmemoryError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    rows = found.items() if isinstance(found, dict) else ()
+    lists = {inside: places for inside, places in rows if isinstance(places, list)}
+    return {
+        inside: [place for place in places if isinstance(place, str) and place]
+        for inside, places in lists.items()
+    }
 
 
-def _place(root: Path) -> tuple[Path, str] | None:
-    """The common git directory around a project root, and the root's path in its work tree."""
-    from mdmemory.git import identity
-
-    for top in (root, *root.parents):
-        if os.path.lexists(top / ".git"):
-            common = identity.common_dir(top)
-            return None if common is None else (common, root.relative_to(top).as_posix())
-    return None
+def _top(start: Path) -> Path:
+    return next((at for at in (start, *start.parents) if os.path.lexists(at / ".git")), start)

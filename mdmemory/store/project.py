@@ -121,13 +121,28 @@ def root_in_tree(start: Path) -> Path | None:
     """The nearest folder upward whose mdmemory.toml names a store inside it, or None.
 
     A folder whose notes/memory has an index of ours counts, too; in a linked worktree without
-    either it is the main worktree.
+    either it is the main worktree. A store that was moved is where it was moved to, or not here.
     """
+    from mdmemory.store import moved
+
+    gone = moved.stores(start)
     for folder in _upward(start):
+        if folder in gone:
+            now, is_inside = gone[folder]
+            return now if is_inside else None
         if _has_store(folder):
             return folder
     main = _main_worktree(start)
     return main if main is not None and _has_store(main) else None
+
+
+def left_behind(start: Path) -> tuple[Path, Path] | None:
+    """The project root around `start` that still has files of a store that was moved, and where
+    that store is; None where there is none."""
+    from mdmemory.store import moved
+
+    gone = moved.stores(start)
+    return next(((f, gone[f][0]) for f in _upward(start) if f in gone and _has_store(f)), None)
 
 
 def _has_store(folder: Path) -> bool:

@@ -109,6 +109,18 @@ class Writer:
 
         Raises Busy, naming the holder, when our turn does not come in time.
         """
+        with self.recovered():
+            if self.history and not self.automatic:
+                self._commit_what_waits(self.history)
+            yield
+            self.commit_inbox()
+            # what wrote nothing shows a hand edit all the same; a person's merge is left alone
+            if self.repository is None or repositories.refusal(self.repository) is None:
+                self.refresher.settle()
+
+    @contextmanager
+    def recovered(self) -> Iterator[None]:
+        """Hold the store for the block, after finishing what a killed process left."""
         require_utf8([str(self.project.store)])
         private = self._private()
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
@@ -123,13 +135,7 @@ class Writer:
                 self.tell(sentence)
             if self.history is None:  # with git, `recover` knows whether there is anything
                 replacement.sweep_fresh(self.project.store)
-            elif not self.automatic:
-                self._commit_what_waits(self.history)
             yield
-            self.commit_inbox()
-            # what wrote nothing shows a hand edit all the same; a person's merge is left alone
-            if self.repository is None or repositories.refusal(self.repository) is None:
-                self.refresher.settle()
 
     def _recovered(self, private: Path | None) -> list[str]:
         """Finish what killed processes left; the sentences on that. Mostly there is nothing."""
