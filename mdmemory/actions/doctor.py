@@ -349,7 +349,22 @@ def _packages(writer: Writer) -> Iterator[Finding]:
         yield Finding("packages", "warning", str(each.file), message)
 
 
+def _within(writer: Writer) -> Iterator[Finding]:
+    """A repository of its own inside another: what empties that deletes it, history and all."""
+    store, own = writer.project.store, writer.repository
+    is_own = own is not None and os.path.realpath(own.top) == os.path.realpath(store)
+    if own is None or not is_own or own.ask("remote"):
+        return
+    outer = next((up for up in store.parents if (up / ".git").exists()), None)
+    if outer is not None:
+        message = (
+            f"It lies in {outer} and nowhere else: `git clean -ffdx` there deletes it with its "
+            "history. `mdmemory move` takes it out; `mdmemory sync --remote URL` makes a copy."
+        )
+        yield Finding("place", "warning", "", message)
+
+
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
     _git, _journal, _private, _strangers, _folders, _unreadable, _names, _held, _index,
-    _attributes, _unseen, _aside, _links, _obsidian, _packages,
+    _attributes, _unseen, _aside, _links, _obsidian, _packages, _within,
 )  # fmt: skip

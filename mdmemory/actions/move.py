@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,20 +20,25 @@ from mdmemory.actions import memory_folder, move_files, setup
 from mdmemory.config.person import Places
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
-from mdmemory.files import is_inside, read_if_there, sync_folder
+from mdmemory.files import is_inside, read_if_there, read_regular, sync_folder
 from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import History, text
 from mdmemory.git.own_history import Carried, carry
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home as homes
-from mdmemory.store import moved
+from mdmemory.store import inbox, moved
 from mdmemory.store.home import Known
-from mdmemory.store.project import left_behind
+from mdmemory.store.project import INBOX, PRIVATE
+from mdmemory.store.refresh import is_foreign
+from mdmemory.store.store import GENERATED
 from mdmemory.store.writer import Writer
 
 HOME, HERE = "home", "here"
 _HIDDEN = ".moving-"
 _STORE_LINE = re.compile(rb"(?m)^store[ \t]*=.*\n?")
+
+# what the copy has of its own: made anew, or said of the new place
+_ANEW = (*GENERATED, PROJECT_FILE, f"{INBOX}/.gitignore")
 
 IsSecret = Callable[[str], bool]
 
@@ -78,15 +83,14 @@ def move(
     return done
 
 
-def finish(start: Path, places: Places) -> Moved | None:
+def finish(start: Path) -> Moved | None:
     """Take away what a move that was killed left in the old place; None where nothing is."""
-    found = left_behind(start)
-    if found is None:
-        return None
-    root, target = found
-    done = Moved(_store_of(root), target, said=["A move that was interrupted is finished."])
-    _clear(root, done)
-    return done
+    now, found = moved.stores(start), None
+    for root, source in moved.unfinished(start).items():
+        if root in now:
+            found = Moved(source, now[root][0], said=["A move that was interrupted is finished."])
+            _clear(root, found)
+    return found
 
 
 class _Move:
@@ -106,6 +110,7 @@ class _Move:
                 "Move the folder itself: its history is in it.",
             )
         self.around = self._around()
+        self.roots = self._roots()
         self.hidden = Path()
 
     def _is_within(self) -> bool:
@@ -117,6 +122,13 @@ class _Move:
             return None
         start = self.project.store.parent if self.own else self.project.root
         return memory_folder.project_around(start)
+
+    def _roots(self) -> list[Path]:
+        """The project roots whose store it is by what their repository says of them."""
+        if self.project.root != self.project.store:
+            return [self.project.root]
+        now = moved.stores(self.project.store.parent)
+        return [root for root, (folder, _) in now.items() if folder == self.project.store]
 
     @contextmanager
     def targets(self, folder: str | None) -> Iterator[Path]:
@@ -251,26 +263,19 @@ class _Move:
 
     def settle(self, done: Moved) -> None:
         """Let the copy be the store, in one step, and the old place none."""
-        for name in move_files.differing(self.project.store, self.hidden):
-            move_files.copy(self.project.store, self.hidden)  # saved meanwhile
-            done.said.append(f"{name} was saved while the store moved; the newer text went along.")
-            break
+        source = self.project.store
+        late = [f for f in move_files.differing(source, self.hidden) if f not in _ANEW]
+        for file in late:  # an editor saved it meanwhile
+            move_files.copy_file(source / file, self.hidden / file)
         if self.around is not None:
             target = done.target
             if is_inside(target, self.around.top):
                 inside = target.relative_to(self.around.top).as_posix()
                 setup.exclude(self.around, [f"/{inside}"])
-            for root in self._roots():
-                moved.note(root, target)
+            for root in self.roots:
+                moved.note(root, source, target)
         os.rename(self.hidden, done.target)
         sync_folder(done.target.parent)
-
-    def _roots(self) -> list[Path]:
-        """The project roots whose store it is by what their repository says of them."""
-        if self.project.root != self.project.store:
-            return [self.project.root]
-        now = moved.stores(self.project.store.parent)
-        return [root for root, (folder, _) in now.items() if folder == self.project.store]
 
     def leave(self, done: Moved) -> None:
         """Take away what the copy has, and say what is left for the person."""
@@ -278,7 +283,8 @@ class _Move:
         if self.around is not None and not self.own:
             done.removal = _removal(History(self.around, self.project.root), inside)
             done.said += _other_trees(self.around, self.history, done.target)
-        _clear(self.project.root, done)
+        for root in self.roots or [self.project.root]:
+            _clear(root, done)
         if (self.project.root / ".opencode").is_dir():
             done.said.append("OpenCode's files in the project name the old place: "
                              "`mdmemory init --remove` takes them out.")  # fmt: skip
@@ -286,15 +292,25 @@ class _Move:
 
 def _clear(root: Path, done: Moved) -> None:
     """Remove from the old place what the new one has; the settings file goes last."""
+    source, target = done.source, done.target
     _clear_repository(done)
-    done.kept += move_files.remove(done.source, done.target)
-    move_files.remove_state(root, done.target)
-    parent = done.source.parent
-    while parent != root and not any(parent.iterdir()):
-        parent.rmdir()
-        parent = parent.parent
+    for name in GENERATED:  # made anew there, and perhaps of newer notes
+        with suppress(MdmemoryError):
+            if not is_foreign(source / name):
+                (source / name).unlink(missing_ok=True)
+    inbox.stop_ignoring(source / INBOX)
+    settings = source if (source / PROJECT_FILE).exists() else root
+    done.kept += move_files.remove(source, target, without=(".git", PRIVATE, PROJECT_FILE))
+    for folder in {root, source}:
+        move_files.remove_state(folder, target)
     if not done.kept:
-        (root / PROJECT_FILE).unlink(missing_ok=True)
+        (settings / PROJECT_FILE).unlink(missing_ok=True)
+    empty = source
+    while empty != root and (not empty.exists() or not any(empty.iterdir())):
+        with suppress(FileNotFoundError):
+            empty.rmdir()
+        empty = empty.parent
+    moved.finish(root)
 
 
 def _clear_repository(done: Moved) -> None:
@@ -321,17 +337,6 @@ def _has_all(old: Repository, new: Repository) -> bool:
     return not any(row.endswith(b"missing") for row in found.splitlines())
 
 
-def _store_of(root: Path) -> Path:
-    """The folder that the settings file of `root` names."""
-    import tomllib
-
-    try:
-        named = tomllib.loads((root / PROJECT_FILE).read_text("utf-8")).get("store")
-    except (OSError, ValueError):
-        named = None
-    return root / (named if isinstance(named, str) else DEFAULT_STORE)
-
-
 def _of_history(carried: Carried) -> list[str]:
     said = []
     if carried.signed:
@@ -356,8 +361,9 @@ def _removal(history: History, inside: str) -> str:
 
 
 def _other_trees(around: Repository, history: History | None, target: Path) -> list[str]:
-    """A sentence on each other work tree whose copy of the store says something else."""
-    if history is None:
+    """A sentence on each other work tree whose copy of the store says what no commit says."""
+    own = repositories.find(target)
+    if history is None or own is None:
         return []
     rows = text(around.run("worktree", "list", "--porcelain", "-z")).split("\0")
     said = []
@@ -365,11 +371,18 @@ def _other_trees(around: Repository, history: History | None, target: Path) -> l
         folder = Path(row.removeprefix("worktree "), history.prefix)
         if not row.startswith("worktree ") or not folder.is_dir() or folder == history.folder:
             continue
-        try:
-            other = move_files.differing(folder, target)
-        except MdmemoryError:
-            continue
-        if other:
-            said.append(f"{folder} has other texts ({', '.join(other[:3])}): look at them, and "
+        other = [f for f in move_files.differing(folder, target) if f not in _ANEW]
+        lone = [file for file in other if not _is_known(own, folder / file)]
+        if lone:
+            said.append(f"{folder} has texts of its own ({', '.join(lone[:3])}): look at them, and "
                         f"`mdmemory import {shlex.quote(str(folder))}`.")  # fmt: skip
     return said
+
+
+def _is_known(own: Repository, file: Path) -> bool:
+    """Whether a repository has these bytes."""
+    try:
+        id = History(own, own.top).blob_id(read_regular(file))
+    except MdmemoryError:
+        return False
+    return own.ask("cat-file", "-e", id) is not None

@@ -39,7 +39,7 @@ def copy(source: Path, target: Path, *, without: tuple[str, ...] = (".git", NAME
                 there.mkdir(exist_ok=True)
                 folders.append(there)
             elif stat.S_ISREG(mode):
-                _copy_file(path, there)
+                copy_file(path, there)
             elif stat.S_ISLNK(mode):
                 there.unlink(missing_ok=True)
                 os.symlink(os.readlink(path), there)
@@ -50,7 +50,8 @@ def copy(source: Path, target: Path, *, without: tuple[str, ...] = (".git", NAME
     return left
 
 
-def _copy_file(path: Path, there: Path) -> None:
+def copy_file(path: Path, there: Path) -> None:
+    """Copy one file, synced; a note keeps its times."""
     shutil.copy2(path, there, follow_symlinks=False)
     handle = os.open(there, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -86,7 +86,7 @@ def move(asked: Namespace) -> int:
     project's commits stay as they are."""
     asked.holder = "move"
     places = person.places()
-    done = None if asked.dry_run else moving.finish(Path.cwd(), places)
+    done = None if asked.dry_run else moving.finish(Path.cwd())
     if done is None:
         project = opened(asked).project
         writer = Writer(

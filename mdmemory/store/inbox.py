@@ -66,7 +66,7 @@ def commit(history: History, is_secret: Callable[[str], bool]) -> None:
                 fresh += [] if is_secret(data.decode("utf-8", "replace")) else [path.name]
     if not fresh and not gone:
         return
-    _stop_ignoring(folder)
+    stop_ignoring(folder)
     transactions = Transactions(history)
     fresh, gone = ([f"{INBOX}/{name}" for name in names] for names in (fresh, gone))
     hidden = transactions.unseen([*fresh, *gone])
@@ -79,7 +79,7 @@ def is_committed(history: History, file: str) -> bool:
     return bool(history.tree(history.head(), [f"{INBOX}/{file}"]))
 
 
-def _stop_ignoring(folder: Path) -> None:
+def stop_ignoring(folder: Path) -> None:
     """Take our own `.gitignore` away; a person's stays."""
     ignore = folder / ".gitignore"
     try:

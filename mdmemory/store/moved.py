@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError
@@ -18,6 +19,7 @@ from mdmemory.git import identity
 
 _FILE = "mdmemory/moved.json"
 _LIMIT = 1024 * 1024  # bytes
+_STORES, _LEAVING = "stores", "leaving"
 _PLACES = 4  # that are remembered of one store
 
 
@@ -26,7 +28,7 @@ def stores(start: Path) -> dict[Path, tuple[Path, bool]]:
     their project root, where they are now, and whether that is in the project. What leads to no
     store is left out."""
     common = identity.common_dir(start)
-    said = _read(common / _FILE) if common else {}
+    said = _read(common / _FILE)[_STORES] if common else {}
     if common is None or not said:
         return {}
     top, found = _top(start), {}
@@ -39,45 +41,70 @@ def stores(start: Path) -> dict[Path, tuple[Path, bool]]:
     return found
 
 
-def note(root: Path, folder: Path) -> None:
-    """Write down that the store of the project root `root` is, or will be, in `folder`: as soon as
-    it is there, that is its place, and until then the one before."""
+def unfinished(start: Path) -> dict[Path, Path]:
+    """By project root, the stores whose old files may still be in their old folders."""
+    common = identity.common_dir(start)
+    said = _read(common / _FILE)[_LEAVING] if common else {}
+    top = _top(start)
+    return {top / inside: top / places[0] for inside, places in said.items() if places}
+
+
+def note(root: Path, store: Path, folder: Path) -> None:
+    """Write down that `store`, of the project root `root`, is on its way to `folder`: as soon as
+    that is there, it is the place, and until then the one before."""
     common, top = identity.common_dir(root), _top(root)
     if common is None:
         return
     # one inside the project goes where the project is moved to
     named = os.path.relpath(folder, common) if folder.is_relative_to(top) else str(folder)
     said, inside = _read(common / _FILE), root.relative_to(top).as_posix()
-    before = [place for place in said.get(inside, []) if place != named]
-    _write(common, said | {inside: [named, *before][:_PLACES]})
+    before = [place for place in said[_STORES].get(inside, []) if place != named]
+    said[_STORES][inside] = [named, *before][:_PLACES]
+    said[_LEAVING][inside] = [store.relative_to(top).as_posix()]
+    _write(common, said)
+
+
+def finish(root: Path) -> None:
+    """Nothing of the store is left in its old place, but what a person changed there since."""
+    _drop(root, [_LEAVING])
 
 
 def forget(root: Path) -> None:
     """The project root `root` has a store again, whatever was moved from there."""
+    _drop(root, [_STORES, _LEAVING])
+
+
+def _drop(root: Path, kinds: list[str]) -> None:
     common = identity.common_dir(root)
-    said = _read(common / _FILE) if common else {}
-    inside = root.relative_to(_top(root)).as_posix()
-    if common is not None and inside in said:
-        _write(common, {name: places for name, places in said.items() if name != inside})
+    if common is None:
+        return
+    said, inside = _read(common / _FILE), root.relative_to(_top(root)).as_posix()
+    if [said[kind].pop(inside) for kind in kinds if inside in said[kind]]:
+        _write(common, said)
 
 
-def _write(common: Path, said: dict[str, list[str]]) -> None:
+def _write(common: Path, said: dict[str, dict[str, list[str]]]) -> None:
     path = common / _FILE
     with writing(path):
         path.parent.mkdir(mode=0o700, exist_ok=True)
     write_atomic(path, json.dumps(said, indent=1).encode() + b"\n", mode=0o600)
 
 
-def _read(path: Path) -> dict[str, list[str]]:
+def _read(path: Path) -> dict[str, dict[str, list[str]]]:
     try:
         found = json.loads(read_if_there(path, _LIMIT) or b"{}")
     except (MdmemoryError, ValueError, RecursionError):
-        return {}
-    rows = found.items() if isinstance(found, dict) else ()
-    lists = {inside: places for inside, places in rows if isinstance(places, list)}
+        found = {}
+    return {kind: _lists(found, kind) for kind in (_STORES, _LEAVING)}
+
+
+def _lists(found: Any, kind: str) -> dict[str, list[str]]:
+    rows = found.get(kind) if isinstance(found, dict) else None
+    lists = rows.items() if isinstance(rows, dict) else ()
     return {
         inside: [place for place in places if isinstance(place, str) and place]
-        for inside, places in lists.items()
+        for inside, places in lists
+        if isinstance(places, list)
     }
 
 

@@ -136,15 +136,6 @@ def root_in_tree(start: Path) -> Path | None:
     return main if main is not None and _has_store(main) else None
 
 
-def left_behind(start: Path) -> tuple[Path, Path] | None:
-    """The project root around `start` that still has files of a store that was moved, and where
-    that store is; None where there is none."""
-    from mdmemory.store import moved
-
-    gone = moved.stores(start)
-    return next(((f, gone[f][0]) for f in _upward(start) if f in gone and _has_store(f)), None)
-
-
 def _has_store(folder: Path) -> bool:
     """Whether a settings file is there, or the usual store with an index that we made."""
     if (folder / PROJECT_FILE).is_file():

@@ -105,6 +105,20 @@ def test_doctor_says_it(project: Path) -> None:
     assert findings[0].message.startswith(said)
 
 
+def test_a_store_that_a_clean_would_delete_is_named_until_it_has_a_remote(
+    project: Path, kind: str, git: Git
+) -> None:
+    def said() -> list[str]:
+        return [each.message for each in Memory.open(project).doctor() if each.check == "place"]
+
+    assert bool(said()) == (kind == "own")
+    if kind == "own":
+        git(project, "clean", "-fdxq")
+        assert (project / "notes/memory/user-tea.md").exists(), "one -f passes over it"
+        git(project / "notes/memory", "remote", "add", "origin", "elsewhere")
+        assert said() == []
+
+
 PATHS = {"notes/memory": True, ".mdmemory": False}
 PYTHON = '[build-system]\nbuild-backend = "{0}"\nrequires = ["{1}"]\n'
 TAKES = [  # files of a project, and the advice on them
