@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited as Edited
     from mdmemory.actions.listing import Listed as Listed
     from mdmemory.actions.note_history import Step as Step
+    from mdmemory.actions.renaming import Renamed as Renamed
     from mdmemory.actions.resolve import Conflict as Conflict
     from mdmemory.actions.resolve import Resolved as Resolved
     from mdmemory.actions.setup import Setup as Setup
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.imports.run import Imported as Imported
     from mdmemory.capture.outcome import Extracted as Extracted
     from mdmemory.capture.pending import PendingFact as PendingFact
+    from mdmemory.capture.requests import Share as Share
     from mdmemory.compact.planner import Tokens as Tokens
     from mdmemory.compact.runner import Outcome as Outcome
     from mdmemory.errors import MdmemoryError as MdmemoryError
@@ -92,6 +94,7 @@ _PUBLIC = {
     "actions.editing": "Edited",
     "actions.listing": "Listed",
     "actions.note_history": "Step",
+    "actions.renaming": "Renamed",
     "actions.resolve": "Conflict Resolved",
     "actions.setup": "Setup",
     "actions.sync": "Synced",
@@ -100,6 +103,7 @@ _PUBLIC = {
     "capture.imports.run": "Imported",
     "capture.outcome": "Extracted",
     "capture.pending": "PendingFact",
+    "capture.requests": "Share",
     "compact.planner": "Tokens",
     "compact.runner": "Outcome",
     "errors": "MdmemoryError",

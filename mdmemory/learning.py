@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from mdmemory.opened import Opened, capture, compact, imports, llm, observe, sessions, store
 
 if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
-    from mdmemory.capture import requests
     from mdmemory.capture.assistant import Stored
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.outcome import Extracted
     from mdmemory.capture.pending import PendingFact
+    from mdmemory.capture.requests import Share
     from mdmemory.compact.runner import Outcome
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observations import Observations
@@ -72,7 +72,7 @@ class Learning(Opened):
         )
 
     def keep(
-        self, text: str, *, session: str, turn: str, share: requests.Share | None = None
+        self, text: str, *, session: str, turn: str, share: Share | None = None
     ) -> Extracted:
         """Store at once what a message asks to remember, as far as it is of the types in `share`
         (default: all); `kept` names what goes to an inbox."""
@@ -98,9 +98,10 @@ class Learning(Opened):
         """Candidates without enough proof, which wait for a person."""
         return capture.pending.waiting(self.project, self.state, self._today())
 
-    def accept(self, id: str) -> Edited:
-        """Store a candidate that waits: a person stands by it."""
-        return capture.pending.accept(self._writer(), id, today=self._today())
+    def accept(self, id: str, *, into: Self | None = None) -> Edited:
+        """Store a candidate that waits, here or `into` another store: a person stands by it."""
+        writer = None if into is None else into._writer()
+        return capture.pending.accept(self._writer(), id, today=self._today(), into=writer)
 
     def drop(self, id: str) -> PendingFact:
         """Take a candidate off the list; for 30 days it is not proposed again."""

@@ -88,18 +88,22 @@ def waiting(project: Project, open_state: Callable[[], State], today: str) -> li
     return sorted(fresh, key=lambda fact: fact.since, reverse=True)
 
 
-def accept(writer: Writer, id: str, *, today: str) -> Edited:
-    """Store one, on a person's word (`source: manual`), in one commit. Raises NotFound, BadNote."""
+def accept(writer: Writer, id: str, *, today: str, into: Writer | None = None) -> Edited:
+    """Store one, on a person's word (`source: manual`), in one commit; `into` is another store
+    that the note belongs to. Raises NotFound, BadNote."""
     chosen, path = _find(writer, id, today)
-    with writer.locked():
-        writer.commit_inbox()
-        leaves = _leaves(writer, path)
+    leaves: list[Change] = []
+    if into is None:
+        with writer.locked():
+            writer.commit_inbox()
+            leaves = _leaves(writer, path)
     done = editing.add(
-        writer, name=limits.slug(chosen.name) or "fact", type=chosen.type,
+        into or writer, name=limits.slug(chosen.name) or "fact", type=chosen.type,
         description=chosen.description, body=chosen.body, kind=chosen.kind, today=today,
         also=leaves,
     )  # fmt: skip
-    _forget(writer, id, path)  # only now: an add that fails loses nothing
+    with writer.locked():
+        _forget(writer, id, path)  # only now: an add that fails loses nothing
     return done
 
 

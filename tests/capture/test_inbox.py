@@ -18,6 +18,8 @@ from mdmemory.capture.pending import PendingFact, put
 from mdmemory.cli import main
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
+from mdmemory.hosts.opencode.hooks import _waiting
+from mdmemory.layers import Layers
 from mdmemory.store.state import State
 
 Git = Callable[..., str]
@@ -103,6 +105,19 @@ def test_accepting_is_one_commit_and_its_undo_lets_the_fact_wait_again(
     assert memory.undo().undone == done.written.commit
     assert [replaced(each) for each in memory.pending()] == [FACT]
     assert git(store, "status", "--porcelain") == ""
+
+
+def test_a_fact_may_go_to_another_store_than_where_it_waited(
+    memory: Memory, git: Git, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    git(tmp_path / "other", "init", "-q")
+    other = Memory.init(tmp_path / "other")[0]
+    let_wait(memory)
+    done = memory.accept(FACT.id, into=other)
+    assert other.note(done.file).note.head.source == "manual"
+    assert (in_inbox(memory), memory.pending(), memory.notes()) == ([], [], [])
+    assert git(memory.project.store, "status", "--porcelain") == ""
 
 
 def test_of_a_dropped_fact_no_file_stays_and_it_is_not_proposed_again(
@@ -234,15 +249,14 @@ def test_an_inbox_that_a_person_ignores_is_not_committed_and_stops_nothing(
 def test_what_waits_is_listed_counted_and_named_at_the_start_of_a_session(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from mdmemory.hosts.opencode.hooks import _waiting
-
-    assert _waiting(memory, "ses_1", "") == ""
+    layers = Layers.open(memory.project.root)
+    assert _waiting(layers, "ses_1", "") == ""
     let_wait(memory)
-    assert _waiting(memory, "ses_1", "").startswith("mdmemory's inbox: 1 for the user to look at")
+    assert _waiting(layers, "ses_1", "").startswith("mdmemory's inbox: 1 for the user to look at")
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["inbox"]["pending"] == 1
     (memory.project.store / ".inbox/import-1.md").write_text("left over\n", "utf-8")
-    assert _waiting(memory, "ses_1", "").startswith("mdmemory's inbox: 2 for the user to look at")
+    assert _waiting(layers, "ses_1", "").startswith("mdmemory's inbox: 2 for the user to look at")
     assert main(["pending"]) == 0
     out = capsys.readouterr().out
     assert f"{FACT.id}  project: The pipeline" in out
