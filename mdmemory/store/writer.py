@@ -163,11 +163,14 @@ class Writer:
     @cached_property
     def is_own(self) -> bool:
         """Whether the store is a repository of its own; one at a project's root is the memory's
-        own unless it holds more than notes."""
+        own in the memory folder, and elsewhere unless it holds more than notes."""
         if self.history is None or self.history.prefix:
             return False
-        same = os.path.realpath(self.project.root) == os.path.realpath(self.project.store)
-        return not (same and self.history.holds_other_work())
+        store = os.path.realpath(self.project.store)
+        home = os.path.realpath(os.path.expanduser(self.project.settings.text("memory.home")))
+        if store != os.path.realpath(self.project.root) or os.path.dirname(store) == home:
+            return True
+        return not self.history.holds_other_work()
 
     def commit_inbox(self) -> None:
         """Where the repository is our own, commit what came into the inbox and what went. The

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from machines import Machine, add, check_same, texts
+from machines import Machine, add, check_same, identify, texts
 
 from mdmemory import Memory
 from mdmemory.cli import main
@@ -350,6 +350,26 @@ def test_a_second_machine_in_two_commands_also_where_it_had_begun(
     for name in ("home", "work", "sofa"):
         assert f"{tmp_path}/{name}/app/.git" in known
     assert known.count("[project]") == 1
+
+
+def test_a_folder_of_the_persons_in_the_store_is_synced_along(
+    project: Path, empty_remote: Path, git: Git, use: Callable[[str], Path], tmp_path: Path
+) -> None:
+    stores = []
+    for name in ("home", "work"):
+        folder = use(name)
+        git(folder, "clone", "-q", str(project), ".")
+        memory, _ = Memory.init(folder, home=True)
+        stores.append(memory)
+        if name == "home":
+            (memory.project.store / "images").mkdir()
+            (memory.project.store / "images/tea.png").write_bytes(b"\xff")
+            git(memory.project.store, "add", "-A")
+            identify(git, memory.project.store, name)
+            git(memory.project.store, "commit", "-qm", "a picture")
+        memory.sync(remote=str(empty_remote))
+    assert (stores[1].project.store / "images/tea.png").read_bytes() == b"\xff"
+    assert stores[0].sync().conflicts == []
 
 
 def test_another_projects_memory_and_the_projects_own_remote_are_refused(
