@@ -35,6 +35,10 @@ class NotFound(MdmemoryError):
     code = "not_found"
 
 
+class Ambiguous(NotFound):
+    """The name that was given is that of several notes."""
+
+
 class NoStore(MdmemoryError):
     """No store could be found, or what was named is none."""
 

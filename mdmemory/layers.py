@@ -14,17 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, load
-from mdmemory.errors import BadNote, MdmemoryError, NoStore, NotFound
+from mdmemory.config.table import PERSON
+from mdmemory.errors import Ambiguous, BadNote, MdmemoryError, NoStore, NotFound
+from mdmemory.files import as_given
 from mdmemory.git.lock import Patience
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
-from mdmemory.store.home import PERSON
-from mdmemory.store.project import INDEX, of_person, of_project
+from mdmemory.store.project import INDEX, Project, of_person, of_project
+from mdmemory.store.store import is_note_name
 
 if TYPE_CHECKING:
+    from mdmemory.actions.editing import Edited
+    from mdmemory.actions.listing import Listed
     from mdmemory.capture.outcome import Extracted
+    from mdmemory.store.store import StoredNote
 
 USER, PROJECT = "user", "project"
+MINE = f"{PERSON}/"  # before the name of a note of the person's
 
 
 class Layers:
@@ -36,23 +42,33 @@ class Layers:
     ) -> None:
         self.start, self._places, self._how = start.absolute(), places, how
         self._tell: Callable[[str], None] = how.get("tell", lambda _: None)
+        self._asked = False  # the question was told
         self._named = bool(store or places.environment.get("MDMEMORY_STORE"))
         self.question: MdmemoryError | None = None
         self.project: Memory | None = None
-        self.person: Memory | None = None
         try:
             found = of_project(self.start, store, places)
         except NoStore as problem:
             if problem.code != "asked":
                 raise
             found, self.question = None, problem
-        own = None if self._named else of_person(places)
-        if found is not None and (own is None or found.root != own.root):
+        own = self._own(found)
+        is_own = found is not None and own is not None and found.root == own.root
+        if found is not None and not is_own:
             self.project = Memory(found, **how)
             if found.is_moved:
                 self._tell(f"The project was known again: its store is {found.store}.")
-        if own is not None:
-            self.person = Memory(own, **how)
+        self.person = Memory(own, **how) if own and (is_own or not self._named) else None
+
+    def _own(self, found: Project | None) -> Project | None:
+        """The person's own store; one that cannot be read does not take the project's away."""
+        try:
+            return of_person(self._places)
+        except MdmemoryError as problem:
+            if found is None:
+                raise
+            self._tell(f"Your own store is left out. {problem.message} {problem.hint}".rstrip())
+            return None
 
     @classmethod
     def open(
@@ -79,9 +95,16 @@ class Layers:
         return memory
 
     def each(self) -> list[tuple[str, Memory]]:
-        """The layers that are there with their names, the project's first. Raises NoStore."""
+        """The layers that are there with their names, the project's first. Raises NoStore.
+
+        Where it is not certain whose store the project's is, that is told, and the person's serves.
+        """
         found = [(PROJECT, self.project), (USER, self.person)]
-        return [(name, memory) for name, memory in found if memory] or [(USER, self.main)]
+        there = [(name, memory) for name, memory in found if memory] or [(USER, self.main)]
+        if self.question is not None and not self._asked:
+            self._asked = True
+            self._tell(f"{self.question.message} {self.question.hint}")
+        return there
 
     def there(self) -> list[Memory]:
         """The memories that are there, the project's first."""
@@ -102,21 +125,59 @@ class Layers:
     def holding(self, name: str) -> tuple[Memory, str]:
         """The memory that holds the note NAME, and its name there: the project's first, and
         `me/NAME` is the person's. Raises NotFound, NoStore."""
-        if name.startswith(f"{PERSON}/") and self.person is not None:
-            return self.person, name.removeprefix(f"{PERSON}/")
         layers = [memory for _, memory in self.each()]
-        for memory in layers[:-1]:
+        if self.person is not None and name.startswith(MINE):
+            return self.person, name.removeprefix(MINE)
+        if len(layers) == 1:
+            return layers[0], name
+        by_file = [memory for memory in layers if _has(memory, name)]
+        if by_file:  # a list shows files: another note's alias does not come between
+            return by_file[0], name
+        for memory in layers:
             try:
                 memory.note(name)
+            except Ambiguous:
+                return memory, name
             except NotFound:
                 continue
             return memory, name
-        if len(layers) > 1:
-            try:
-                layers[-1].note(name)
-            except NotFound:
-                return layers[0], name  # its own words say what is near
-        return layers[-1], name
+        return layers[0], name  # its own words say what is near
+
+    def of(self, memory: Memory) -> str:
+        """The name of the layer that this memory is."""
+        return PROJECT if memory is self.project else USER
+
+    # --- reading both ---------------------------------------------------------------------------
+
+    def notes(self) -> list[tuple[str, StoredNote]]:
+        """All notes, each with its layer: the project's, then the person's, sorted by file."""
+        return [(layer, note) for layer, memory in self.each() for note in memory.notes()]
+
+    def listing(self) -> list[tuple[str, Listed]]:
+        """Every note as `list` shows it, with its layer. Refreshes the indexes."""
+        return [(layer, row) for layer, memory in self.each() for row in memory.listing()]
+
+    def shown(self, layer: str, file: str) -> str:
+        """How a list names a note: its file, and of the person's `me/FILE` where the project has
+        a note of that file, too."""
+        hidden = layer == USER and self.project is not None and _has(self.project, file)
+        return f"{MINE}{file}" if hidden else file
+
+    def add(
+        self, name: str, *, type: str, description: str, body: str, kind: str = "",
+        source: str = "manual", everywhere: bool = False,
+    ) -> Edited:  # fmt: skip
+        """Store a note in the layer that its type belongs to (see `for_type`)."""
+        from mdmemory.actions import editing
+
+        # no store is made for a note that none would take
+        editing.check_new(is_secret, name, type, f"{description}\n{body}")
+        memory = self.for_type(type, everywhere=everywhere)
+        return memory.add(
+            name, type=type, description=description, body=body, kind=kind, source=source
+        )
+
+    # --- where a new note goes ------------------------------------------------------------------
 
     def for_type(self, type: str, *, everywhere: bool = False) -> Memory:
         """The memory that a new note of this type belongs to, made where it is missing.
@@ -177,10 +238,8 @@ class Layers:
         )  # fmt: skip
         others = [kind for kind, memory in stores.items() if memory is not main]
         if others:
-            prefix = f"{PERSON}/"
-            done.join(
-                stores[others[0]].keep(text, session=session, turn=turn, share=others), prefix
-            )
+            more = stores[others[0]].keep(text, session=session, turn=turn, share=others)
+            done.join(more, MINE)
         return done
 
     def _persons(self) -> Memory:
@@ -209,3 +268,9 @@ class Layers:
         memory = Memory(made.project, **self._how)
         self._tell(f"The store of this project is {made.project.store}.")
         return memory
+
+
+def _has(memory: Memory, file: str) -> bool:
+    """Whether the store has a note of this file; costs one look at its entry."""
+    path = f"{memory.project.store}/{as_given(file)}"
+    return "/" not in file and is_note_name(file) and os.path.isfile(path)

@@ -16,8 +16,7 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
 from mdmemory.note.stamps import is_unedited, unstamped
-from mdmemory.store.home import person_root
-from mdmemory.store.project import Project
+from mdmemory.store.project import Project, person_root
 from mdmemory.store.trust import Trust
 
 OVERRIDE = ".opencode/memory/PROTOCOL.md"  # where `init --opencode` puts it in a project

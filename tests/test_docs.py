@@ -420,7 +420,7 @@ def test_a_hostile_configuration_of_the_repository_runs_nothing(
 @pytest.mark.slow
 def test_many_processes_at_once_lose_no_note(repository: Path) -> None:
     memory, _ = Memory.init(repository)
-    words = (SCRIPT, "add", "fact", "--type", "user", "--description")
+    words = (SCRIPT, "add", "fact", "--type", "feedback", "--description")
     running = [
         subprocess.Popen(
             [*words, f"Fact {n}", f"It is {n}."], cwd=repository, stdout=subprocess.PIPE,

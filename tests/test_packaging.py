@@ -94,7 +94,7 @@ def test_what_the_wheel_needs_is_enough_for_a_day_of_work(
     light: tuple[Path, int], repository: Path
 ) -> None:
     for words in (
-        ("init",), ("add", "a", "--type", "user", "--description", "Drinks tea", "Green."),
+        ("init",), ("add", "a", "--type", "feedback", "--description", "Drinks tea", "Green."),
         ("search", "tea"), ("list",), ("log",), ("history", "a"), ("compact",), ("mcp", "--help"),
         ("remove", "a"), ("undo",), ("doctor",), ("status",),
     ):  # fmt: skip

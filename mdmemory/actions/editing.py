@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from mdmemory.errors import BadNote, NoteChanged
@@ -48,12 +48,7 @@ def add(
     `also` are changes of other files that belong to it: they go into the same op of the commit.
     Raises BadNote for a name, description or body that is none, or that holds a secret.
     """
-    # before anything repeats it; in a name the blanks are hyphens
-    refuse_secret(writer, f"{name}\n{re.sub('[-_]', ' ', name)}")
-    limits.check_name(name)
-    if type not in limits.TYPES:
-        raise BadNote(f"{type!r} is not a type of note.", f"Use one of: {', '.join(limits.TYPES)}.")
-    refuse_secret(writer, f"{description}\n{body}")
+    check_new(writer.refresher.is_secret, name, type, f"{description}\n{body}")
     with writer.locked():
         store = writer.refresher.store
         catalog = writer.refresher.catalog()
@@ -73,6 +68,16 @@ def add(
         fact = free if type == "user" else description
         written = writer.write(subject("add", [fact]), [group], kind="add")
     return Edited(file, free, digest(data), written)
+
+
+def check_new(is_secret: Callable[[str], bool], name: str, type: str, text: str) -> None:
+    """Raise BadNote where a note of this name, type and text cannot be added to any store."""
+    # before anything repeats it; in a name the blanks are hyphens
+    refuse_secret(is_secret, f"{name}\n{re.sub('[-_]', ' ', name)}")
+    limits.check_name(name)
+    if type not in limits.TYPES:
+        raise BadNote(f"{type!r} is not a type of note.", f"Use one of: {', '.join(limits.TYPES)}.")
+    refuse_secret(is_secret, text)
 
 
 def edit(
@@ -175,7 +180,7 @@ def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
     data = text.encode("utf-8")
     fresh = notes_format.parse(text, stored.file).head
     if fresh.secrets != "allowed":
-        refuse_secret(writer, text)
+        refuse_secret(writer.refresher.is_secret, text)
     line = f"{verb} {stored.file}: {fresh.description}"
     group = Group(line, (Change(stored.file, stored.digest, data),))
     written = writer.write(subject(verb, [headline(fresh)]), [group], kind=verb)
@@ -202,9 +207,9 @@ def refuse_held(writer: Writer, stored: StoredNote) -> None:
         )
 
 
-def refuse_secret(writer: Writer, text: str) -> None:
+def refuse_secret(is_secret: Callable[[str], bool], text: str) -> None:
     """Raise BadNote for a text that seems to hold a secret."""
-    if writer.refresher.is_secret(text):
+    if is_secret(text):
         raise BadNote(
             "The text holds what looks like a secret, and notes go into git.",
             "Leave the secret out and say where it is kept instead.",

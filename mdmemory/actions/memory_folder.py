@@ -16,7 +16,7 @@ from pathlib import Path
 from mdmemory.actions import setup
 from mdmemory.actions.setup import Setup
 from mdmemory.config.person import Places
-from mdmemory.config.table import PROJECT_FILE
+from mdmemory.config.table import PERSON, PROJECT_FILE
 from mdmemory.errors import NoGit, NoStore, NotFound
 from mdmemory.files import digest, write_atomic, writing
 from mdmemory.git import identity, repositories
@@ -25,7 +25,7 @@ from mdmemory.git.lock import Patience, locked
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.store import home as homes
 from mdmemory.store.home import Known
-from mdmemory.store.project import open_project
+from mdmemory.store.project import home_of, open_project, person_root
 
 _BEGUN = ".begun-"
 _ELSEWHERE = (
@@ -83,12 +83,12 @@ def begin(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setu
 
 def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:
     """Make the person's own store; again: no change."""
-    root = homes.person_root(places)
+    root = person_root(places)
     if (root / PROJECT_FILE).is_file():
         return setup.init(root, places, is_secret)
     home = prepared(places)
     with one_at_a_time(home):
-        folder = home / homes.PERSON
+        folder = home / PERSON
         if os.path.lexists(folder / PROJECT_FILE):
             return setup.init(folder, places, is_secret, store=".")
         if os.path.lexists(folder):
@@ -100,7 +100,7 @@ def join(start: Path, store: str, places: Places) -> Path:
     """Write into the store (a folder, or its name in the memory folder) that the project around
     `start` is its own; the store's folder. Raises NoStore, NotFound."""
     repository = project_around(start)
-    home = homes.home_of(places)
+    home = home_of(places)
     folder = Path(os.path.expanduser(store))
     folder = folder if folder.is_absolute() else home / store
     entry = homes.read(folder) if (folder / PROJECT_FILE).is_file() else None
@@ -140,7 +140,7 @@ def prepared(places: Places) -> Path:
             "CI is set, and a build service keeps no memory of its own.",
             "Unset CI, or make the store in the project: `mdmemory init --shared`.",
         )
-    return homes.prepare(homes.home_of(places))
+    return homes.prepare(home_of(places))
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def rename(writer: Writer, name: str, new: str) -> Renamed:
         refuse_held(writer, old)
         new, file = _called(old, new)
         limits.check_name(new)
-        refuse_secret(writer, f"{new}\n{new.replace('-', ' ')}")
+        refuse_secret(writer.refresher.is_secret, f"{new}\n{new.replace('-', ' ')}")
         if (new, file) == (old.note.head.name, old.file):
             return Renamed(Edited(file, new, old.digest, Written(), same=True), file)
         others = [note for note in store.notes() if note.file != old.file]

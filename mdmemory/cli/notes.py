@@ -7,8 +7,9 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions.listing import Listed
-from mdmemory.cli.output import emit, is_terminal, opened, plural, warn
+from mdmemory.cli.output import emit, is_terminal, layered, plural, warn
 from mdmemory.errors import MdmemoryError, NoGit, UsageError
+from mdmemory.layers import USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
 from mdmemory.note.note import UNREADABLE, fields
@@ -35,23 +36,29 @@ def add_options(parser: ArgumentParser) -> None:
         choices=["explicit", "manual", "assistant"],
         help="where the fact comes from (default: manual)",
     )
+    parser.add_argument(
+        "--everywhere", action="store_true", help="it holds in all projects: into your own store"
+    )
     parser.add_argument("body", nargs="?", metavar="BODY", help="the text; - reads standard input")
 
 
 def add(asked: Namespace) -> int:
-    """Store a note, in one commit. Without BODY, the editor opens."""
+    """Store a note, in one commit. Without BODY, the editor opens.
+
+    `user` notes go to your own store, all others to the project's.
+    """
     asked.holder = "add"
-    memory = opened(asked)
-    body = _body(asked.body)
-    done = _added(memory, asked, body) if body is not None else _written(memory, asked)
+    layers, body = layered(asked), _body(asked.body)
+    done = _added(layers, asked, body) if body is not None else _written(layers, asked)
     same = f"{done.file} already says this; nothing changed."
-    return _report(memory, asked, done, "Stored", same)
+    memory = layers.for_type(asked.type, everywhere=asked.everywhere)
+    return _report(layers, memory, asked, done, "Stored", same)
 
 
-def _added(memory: Memory, asked: Namespace, body: str) -> Edited:
-    return memory.add(
+def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
+    return layers.add(
         asked.name, type=asked.type, description=asked.description, body=body, kind=asked.kind,
-        source=asked.source,
+        source=asked.source, everywhere=asked.everywhere,
     )  # fmt: skip
 
 
@@ -60,17 +67,18 @@ def list_options(parser: ArgumentParser) -> None:
 
 
 def list(asked: Namespace) -> int:
-    """List all notes, sorted by file."""
+    """List all notes, the project's and your own, sorted by file."""
     asked.holder = "list"
-    memory = opened(asked)
-    rows = memory.listing()
+    layers = layered(asked)
+    rows = layers.listing()
     if asked.json:
-        emit([_json(row) for row in rows])
+        emit([_json(row, layer) for layer, row in rows])
         return 0
-    for row in rows:
+    for layer, row in rows:
         mark = f"  [{row.status}]" if row.status else "" if row.listed else "  [not in the index]"
-        print(f"{row.head.file}  {_description(row)}{mark}")
-    print(f"{plural(len(rows), 'note')} in {memory.project.store}")
+        print(f"{layers.shown(layer, row.head.file)}  {_description(row)}{mark}")
+    for layer, memory in layers.each():
+        print(f"{plural(sum(of == layer for of, _ in rows), 'note')} in {memory.project.store}")
     return 0
 
 
@@ -82,15 +90,16 @@ def show_options(parser: ArgumentParser) -> None:
 def show(asked: Namespace) -> int:
     """Show one note, exactly as in its file."""
     asked.holder = "show"
-    memory = opened(asked)
-    stored = memory.note(asked.name)
+    layers = layered(asked)
+    memory, name = layers.holding(asked.name)
+    stored = memory.note(name)
     if stored.note.head.status == UNREADABLE:
         raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
     if not asked.json:
         sys.stdout.write(stored.note.text)
         return 0
     row = next(row for row in memory.listing() if row.head.file == stored.file)
-    emit({**_json(row), "body": stored.note.body, "head": fields(stored.note)})
+    emit({**_json(row, layers.of(memory)), "body": stored.note.body, "head": fields(stored.note)})
     return 0
 
 
@@ -106,17 +115,18 @@ def edit_options(parser: ArgumentParser) -> None:
 def edit(asked: Namespace) -> int:
     """Change a note. Without --description and BODY, the editor opens a copy of it."""
     asked.holder = "edit"
-    memory = opened(asked)
+    layers = layered(asked)
+    memory, name = layers.holding(asked.name)
     same = "Nothing changed."
     if asked.body is None and asked.description is None:
         if not is_terminal():
             raise UsageError(
                 "Nothing to change.", "Pass --description, BODY, or `-` to read the body."
             )
-        return _report(memory, asked, _edited(memory, asked.name), "Changed", same)
+        return _report(layers, memory, asked, _edited(memory, name), "Changed", same)
     body = _body(asked.body) if asked.body is not None else None
-    done = memory.edit(asked.name, description=asked.description, body=body)
-    return _report(memory, asked, done, "Changed", same)
+    done = memory.edit(name, description=asked.description, body=body)
+    return _report(layers, memory, asked, done, "Changed", same)
 
 
 def rename_options(parser: ArgumentParser) -> None:
@@ -128,8 +138,9 @@ def rename_options(parser: ArgumentParser) -> None:
 def rename(asked: Namespace) -> int:
     """Give a note another name, in one commit. Links to it follow; the old name stays an alias."""
     asked.holder = "rename"
-    memory = opened(asked)
-    done = memory.rename(asked.name, asked.new)
+    layers = layered(asked)
+    memory, name = layers.holding(asked.name)
+    done = memory.rename(name, asked.new)
     edited, written = done.edited, done.edited.written
     for file, why in written.kept:
         warn(f"{file} was not changed: {why}.")
@@ -137,6 +148,7 @@ def rename(asked: Namespace) -> int:
         warn(f"{file} still links to the old name, which stays an alias.")
     if asked.json:
         about = {"file": edited.file, "name": edited.name, "digest": edited.digest}
+        about |= {"layer": layers.of(memory)}
         emit({**about, "commit": written.commit, "was": done.before, "linked": [*done.linked]})
     elif edited.same:
         print(f"{edited.file} has this name already.")
@@ -155,8 +167,9 @@ def remove_options(parser: ArgumentParser) -> None:
 def remove(asked: Namespace) -> int:
     """Remove a note, in one commit. `mdmemory undo` brings it back."""
     asked.holder = "remove"
-    memory = opened(asked)
-    return _report(memory, asked, memory.remove(asked.name), "Removed", "")
+    layers = layered(asked)
+    memory, name = layers.holding(asked.name)
+    return _report(layers, memory, asked, memory.remove(name), "Removed", "")
 
 
 def confirm_options(parser: ArgumentParser) -> None:
@@ -167,22 +180,27 @@ def confirm_options(parser: ArgumentParser) -> None:
 def confirm(asked: Namespace) -> int:
     """Confirm an unconfirmed note, so that the index lists it."""
     asked.holder = "confirm"
-    memory = opened(asked)
-    done = memory.confirm(asked.name)
-    return _report(memory, asked, done, "Confirmed", f"{done.file} is already confirmed.")
+    layers = layered(asked)
+    memory, name = layers.holding(asked.name)
+    done = memory.confirm(name)
+    same = f"{done.file} is already confirmed."
+    return _report(layers, memory, asked, done, "Confirmed", same)
 
 
-def _report(memory: Memory, asked: Namespace, done: Edited, verb: str, same: str) -> int:
+def _report(
+    layers: Layers, memory: Memory, asked: Namespace, done: Edited, verb: str, same: str
+) -> int:
     for file, why in done.written.kept:
         warn(f"{file} was not changed: {why}.")
     if asked.json:
-        commit = done.written.commit
-        emit({"file": done.file, "name": done.name, "digest": done.digest, "commit": commit})
+        about = {"file": done.file, "name": done.name, "digest": done.digest}
+        emit({**about, "commit": done.written.commit, "layer": layers.of(memory)})
     elif done.same:
         print(same)
     else:
         where = f"commit {done.written.commit[:10]}" if done.written.commit else "not committed"
-        print(f"{verb} {done.file} ({where}).")
+        whose = " in your own store" if layers.of(memory) == USER else ""
+        print(f"{verb} {done.file}{whose} ({where}).")
         if not done.written.commit and not done.written.kept:
             _warn_of_no_commit(memory)
     return 1 if done.written.kept else 0
@@ -200,12 +218,12 @@ def _description(row: Listed) -> str:
     return "(on hold)" if row.status == "held" else row.head.description
 
 
-def _json(row: Listed) -> dict[str, Any]:
+def _json(row: Listed, layer: str) -> dict[str, Any]:
     head = row.head
     return {
         "file": head.file, "name": head.name, "description": _description(row), "type": head.type,
         "kind": head.kind, "digest": row.digest, "strength": row.strength, "listed": row.listed,
-        "status": row.status,
+        "status": row.status, "layer": layer,
     }  # fmt: skip
 
 
@@ -218,13 +236,13 @@ def _body(given: str | None) -> str | None:
     return given
 
 
-def _written(memory: Memory, asked: Namespace) -> Edited:
+def _written(layers: Layers, asked: Namespace) -> Edited:
     from mdmemory.cli.editor import edited_copy
 
     check_name(asked.name)  # it names the copy
-    copy = edited_copy(f"{asked.description}\n", f"{asked.name}.md", memory.project.settings)
-    with copy as text:
-        return _added(memory, asked, text.rstrip("\n"))
+    settings = layers.for_type(asked.type, everywhere=asked.everywhere).project.settings
+    with edited_copy(f"{asked.description}\n", f"{asked.name}.md", settings) as text:
+        return _added(layers, asked, text.rstrip("\n"))
 
 
 def _edited(memory: Memory, name: str) -> Edited:

@@ -9,17 +9,18 @@ from argparse import Namespace
 from typing import Any
 
 from mdmemory.git.lock import Patience
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 
 PATIENCE = 30.0  # seconds that a person's command waits for other writers
 
-_WRITING = ("add", "edit", "remove", "confirm", "extract", "compact", "import", "sync")
+_WRITING = ("add", "edit", "rename", "remove", "confirm", "extract", "compact", "import", "sync")
 # escape sequences, and marks that turn the direction of writing
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
-    """The memory that the command uses; `automatic`: no person typed the command.
+def layered(asked: Namespace, *, automatic: bool = False) -> Layers:
+    """The layers that the command uses; `automatic`: no person typed the command.
 
     A person's command waits longer for other writers and says so at a terminal. A command that
     writes first stores earlier requests that could not be stored then.
@@ -27,17 +28,31 @@ def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
     # git started us (a hook, its editor): no branch may move while it waits
     automatic = automatic or "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
     waiting = warn if sys.stderr.isatty() else _silent
-    memory = Memory.open(
+    layers = Layers.open(
         ".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn,
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
     )  # fmt: skip
-    writes = asked.holder in _WRITING and not getattr(asked, "dry_run", False)
-    if writes and memory.project.has_inbox():
+    if asked.holder in _WRITING and not getattr(asked, "dry_run", False):
+        for memory in filter(None, (layers.project, layers.person)):
+            _write_wishes(memory)
+    return layers
+
+
+def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
+    """The one memory that a command uses that does not know layers: the project's, else the
+    person's. Raises NoStore, also where it is not certain whose store the project's is."""
+    layers = layered(asked, automatic=automatic)
+    if layers.question is not None:
+        raise layers.question
+    return layers.main
+
+
+def _write_wishes(memory: Memory) -> None:
+    if memory.project.has_inbox():
         from mdmemory.prompt.receipts import written
 
         if done := memory.write_wishes():
             warn(written(done))
-    return memory
 
 
 def _silent(_: str) -> None:

@@ -17,8 +17,7 @@ from mdmemory.errors import BadSetting, MdmemoryError, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
-from mdmemory.store.home import person_root
-from mdmemory.store.project import PRIVATE, Project, root_in_tree
+from mdmemory.store.project import PRIVATE, Project, person_root, root_in_tree
 
 if TYPE_CHECKING:  # only a shape here
     from mdmemory.actions.setup import Setup

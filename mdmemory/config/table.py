@@ -126,6 +126,7 @@ def or_empty(read: Reader) -> Reader:
 
 
 PROJECT_FILE = "mdmemory.toml"
+PERSON = "me"  # the person's own store; no project's store has this name
 OWNER = "project"  # the table in a store's own file that names its project; no setting
 DEFAULT_STORE = "notes/memory"
 

@@ -14,8 +14,7 @@ from mdmemory.errors import MdmemoryError, RepositoryState, UsageError
 from mdmemory.privacy import redacted
 from mdmemory.search.project import Search
 from mdmemory.search.results import ALL, FILES, MEMORY, SESSIONS, SOURCES
-from mdmemory.store.home import person_root
-from mdmemory.store.project import Project
+from mdmemory.store.project import Project, person_root
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:

@@ -14,15 +14,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from mdmemory.config.person import Places
-from mdmemory.config.settings import load
-from mdmemory.config.table import OWNER, PROJECT_FILE
+from mdmemory.config.table import OWNER, PERSON, PROJECT_FILE
 from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState
 from mdmemory.files import read_regular
 from mdmemory.git import identity, repositories
 from mdmemory.git.identity import Identity
 
-PERSON = "me"  # the person's own store; no project's store has this name
 _FOLDERS = 20  # folders and commits that are remembered of one project, the newest last
 _NAME_BYTES = 80
 _LISTS = ("roots", "remotes", "folders", "seen")
@@ -84,20 +81,6 @@ class Match:
 
 
 # --- the folder ----------------------------------------------------------------------------------
-
-
-def home_of(places: Places) -> Path:
-    """The memory folder that the person's settings name; it may be missing."""
-    named = load(places.environment, places.personal_settings).text("memory.home")
-    return Path(os.path.expanduser(named))
-
-
-def person_root(places: Places) -> Path:
-    """The root of the person's own store: `me` in the memory folder, or where 0.1 made it."""
-    own = home_of(places) / PERSON
-    if (own / PROJECT_FILE).is_file() or not (places.personal_root / PROJECT_FILE).is_file():
-        return own
-    return places.personal_root
 
 
 def entries(home: Path, naming: str = "") -> Iterator[Known]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mdmemory.config.person import Places, state_folder
 from mdmemory.config.settings import Settings, load
-from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
+from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore
 from mdmemory.files import read_start
 from mdmemory.git.private_folder import NAME, STATE, prepare
@@ -95,7 +95,7 @@ def of_project(start: Path, named: str | None, places: Places) -> Project | None
         return open_project(root, places)
     from mdmemory.store import home  # a store in the project needs nothing of it
 
-    found = home.find(home.home_of(places), start)
+    found = home.find(home_of(places), start)
     if found.asked:
         stores = " or ".join(str(entry.store) for entry in found.asked)
         raise NoStore(
@@ -111,10 +111,22 @@ def of_project(start: Path, named: str | None, places: Places) -> Project | None
 
 def of_person(places: Places) -> Project | None:
     """The person's own store, for all projects; None until the first note is kept there."""
-    from mdmemory.store import home
-
-    root = home.person_root(places)
+    root = person_root(places)
     return open_project(root, places) if (root / PROJECT_FILE).is_file() else None
+
+
+def home_of(places: Places) -> Path:
+    """The memory folder that the person's settings name; it may be missing."""
+    named = load(places.environment, places.personal_settings).text("memory.home")
+    return Path(os.path.expanduser(named))
+
+
+def person_root(places: Places) -> Path:
+    """The root of the person's own store: `me` in the memory folder, or where 0.1 made it."""
+    own = home_of(places) / PERSON
+    if (own / PROJECT_FILE).is_file() or not (places.personal_root / PROJECT_FILE).is_file():
+        return own
+    return places.personal_root
 
 
 def root_in_tree(start: Path) -> Path | None:

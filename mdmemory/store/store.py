@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.errors import BadNote, MdmemoryError, NotFound
+from mdmemory.errors import Ambiguous, BadNote, MdmemoryError, NotFound
 from mdmemory.files import as_given, as_text, digest, read_if_there, read_regular
 from mdmemory.note import note as notes_format
 from mdmemory.note.note import Note
@@ -114,7 +114,7 @@ class Store:
         if matches:
             files = [note.file for note in matches]
             shown = " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
-            raise NotFound(f"{name} names {len(files)} notes: {shown}.", "Name the file.")
+            raise Ambiguous(f"{name} names {len(files)} notes: {shown}.", "Name the file.")
         raise NotFound(f"There is no note {name}.", _nearest(name, files))
 
 

@@ -271,7 +271,7 @@ def test_text_that_a_recovery_had_to_keep_aside_is_told_by_the_command_that_reco
     (aside,) = store.glob(".mdmemory-tx-*.old")
     aside.write_bytes(b"saved late, by an editor that had the old file open\n")
     monkeypatch.chdir(memory.project.root)
-    assert main(["add", "tea", "--type", "user", "--description", "Tea", "Tea."]) == 0
+    assert main(["add", "tea", "--type", "feedback", "--description", "Tea", "Tea."]) == 0
     told = capsys.readouterr().err
     assert "mdmemory: A write that was interrupted is finished.\n" in told
     assert "feedback-prefers-pnpm.md: it was changed meanwhile, twice" in told

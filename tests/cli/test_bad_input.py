@@ -18,7 +18,7 @@ from pace import seldom
 from mdmemory.cli import main
 from mdmemory.errors import GOING_ON
 
-ADD = ("add", "three", "--type", "user", "--description", "Another thing", "Body three.")
+ADD = ("add", "three", "--type", "feedback", "--description", "Another thing", "Body three.")
 EDIT = ("edit", "one", "--description", "Something else")
 REMOVE = ("remove", "one")
 EXTRACT = ("extract", "--transcript", "talk.json")
@@ -67,7 +67,7 @@ TALK = {
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., None]) -> Path:
     root = tmp_path_factory.mktemp("template") / "project"
-    user = ("--type", "user", "--description")
+    user = ("--type", "feedback", "--description")
     begin(
         root,
         ("mdmemory", "add", "one", *user, "One thing", "Body one."),
@@ -132,9 +132,9 @@ def told(bench: Bench, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]
         (("add", "x"), "--type, --description"),
         (("log", "-n", "many"), "many is not a whole number"),
         (("edit", "one"), "Nothing to change."),
-        (("add", "x", "--type", "user", "--description", "d"), "The note has no body."),
+        (("add", "x", "--type", "feedback", "--description", "d"), "The note has no body."),
         (("init", "--user", "here"), "--user cannot be combined with DIR"),
-        (("add", "x", "--type", "user", "--description", "d", "--kind", "guess", "b"), "guess"),
+        (("add", "x", "--type", "feedback", "--description", "d", "--kind", "guess", "b"), "guess"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -148,7 +148,7 @@ def test_a_wrong_command_says_how_it_is_right(
     ("words", "says"),
     [
         (("show", "nothing"), "There is no note nothing."),
-        (("show", "user-tow"), "Near it: user-two"),
+        (("show", "feedback-tow"), "Near it: feedback-two"),
         (("show", "../../mdmemory.toml"), "There is no note"),
         (("remove", "MEMORY.md"), "There is no note"),
         (("undo", "m-00000000"), "`mdmemory log` lists them."),
@@ -171,21 +171,21 @@ def test_what_is_not_there_is_named(
 @pytest.mark.parametrize(
     ("name", "type", "description", "body", "says"),
     [
-        ("Has Spaces", "user", "d", "b", "has-spaces"),
-        ("../escape", "user", "d", "b", "not a note's name"),
-        ("a" * 81, "user", "d", "b", f"Use {'a' * 80}."),
+        ("Has Spaces", "feedback", "d", "b", "has-spaces"),
+        ("../escape", "feedback", "d", "b", "not a note's name"),
+        ("a" * 81, "feedback", "d", "b", f"Use {'a' * 80}."),
         ("x", "fact", "d", "b", "user, feedback, project, reference"),
-        ("x", "user", "two\nlines", "b", "one line"),
-        ("x", "user", "d" * 221, "b", "220"),
-        ("x", "user", " ", "b", "description"),
-        ("x", "user", "d\u202ed", "b", "description"),
-        ("x", "user", "d", " ", "body is empty"),
-        ("x", "user", "d", "b" * 20_001, "20"),
-        ("x", "user", "d", "b\x00b", "control characters"),
-        ("x", "user", "d", "---\nname: y\n---\nb", "---"),
-        ("x", "user", "d", "<<<<<<< ours\nb", "conflict"),
-        ("x", "user", "d", "password: hunter2hunter2", "secret"),
-        ("x", "user", "key ghp_" + "a1B2" * 9, "b", "secret"),
+        ("x", "feedback", "two\nlines", "b", "one line"),
+        ("x", "feedback", "d" * 221, "b", "220"),
+        ("x", "feedback", " ", "b", "description"),
+        ("x", "feedback", "d\u202ed", "b", "description"),
+        ("x", "feedback", "d", " ", "body is empty"),
+        ("x", "feedback", "d", "b" * 20_001, "20"),
+        ("x", "feedback", "d", "b\x00b", "control characters"),
+        ("x", "feedback", "d", "---\nname: y\n---\nb", "---"),
+        ("x", "feedback", "d", "<<<<<<< ours\nb", "conflict"),
+        ("x", "feedback", "d", "password: hunter2hunter2", "secret"),
+        ("x", "feedback", "key ghp_" + "a1B2" * 9, "b", "secret"),
     ],
 )
 def test_a_note_that_must_not_be_is_not_written(
@@ -296,14 +296,14 @@ def test_links_folders_and_pipes_are_no_notes(
     (bench.store / "loop.md").symlink_to("loop.md")
     (bench.store / "folder.md").mkdir()
     os.mkfifo(bench.store / "pipe.md")
-    assert [row["file"] for row in told("list")] == ["user-one.md", "user-two.md"]
+    assert [row["file"] for row in told("list")] == ["feedback-one.md", "feedback-two.md"]
     paths = {row["path"] for row in told("doctor")["findings"]}
     assert paths >= {"link.md", "loop.md", "folder.md", "pipe.md"}
     for name in ("link", "loop", "folder", "pipe"):
         refused("remove", name)
         refused("edit", name, "--description", "d")
     # a name that is taken by something else is not written over, nor through
-    assert told("add", "link", "--type", "user", "--description", "d", "b")["file"]
+    assert told("add", "link", "--type", "feedback", "--description", "d", "b")["file"]
     assert outside.read_text(encoding="utf-8") == HEAD + "Text\n"
 
 
@@ -323,7 +323,7 @@ def test_a_note_with_a_secret_is_held_back(
 # --- a store that is not as it should be -------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [("list",), ADD, REMOVE, ("compact",), ("log",), ("status",)])
+@pytest.mark.parametrize("words", [("list",), REMOVE, ("compact",), ("log",), ("status",)])
 def test_no_store_says_how_to_make_one(
     bench: Bench,
     capsys: pytest.CaptureFixture[str],
@@ -343,7 +343,7 @@ def test_no_store_says_how_to_make_one(
     assert list(empty.iterdir()) == []
 
 
-@pytest.mark.parametrize("store", ["nowhere", "mdmemory.toml", "notes/memory/user-one.md"])
+@pytest.mark.parametrize("store", ["nowhere", "mdmemory.toml", "notes/memory/feedback-one.md"])
 def test_a_store_that_is_none_is_named(refused: Callable[..., str], store: str) -> None:
     said = refused("list", "--store", store)
     assert store in said
@@ -454,7 +454,7 @@ def test_without_git_nothing_is_destroyed(refused: Callable[..., str]) -> None:
 def test_without_git_reading_adding_and_editing_work(
     bench: Bench, told: Callable[..., Any]
 ) -> None:
-    old = (bench.store / "user-one.md").read_bytes()
+    old = (bench.store / "feedback-one.md").read_bytes()
     assert told(*ADD)["commit"] is None
     assert told(*EDIT)["commit"] is None
     assert old in [path.read_bytes() for path in (bench.root / ".mdmemory/aside").iterdir()]
@@ -520,19 +520,19 @@ def test_without_an_identity_the_note_is_committed_as_ours(
 def test_a_note_that_git_ignores_is_not_added(
     bench: Bench, refused: Callable[..., str], told: Callable[..., Any]
 ) -> None:
-    bench.write(".gitignore", "user-three.md\n")
+    bench.write(".gitignore", "feedback-three.md\n")
     assert "git check-ignore" in refused(*ADD)
-    (bench.store / "user-three.md").write_text(HEAD + "Text\n", encoding="utf-8")
-    for words in (("remove", "user-three"), ("edit", "user-three", "--description", "d")):
+    (bench.store / "feedback-three.md").write_text(HEAD + "Text\n", encoding="utf-8")
+    for words in (("remove", "feedback-three"), ("edit", "feedback-three", "--description", "d")):
         assert "git check-ignore" in refused(*words)
-    assert "user-three.md" in [row["path"] for row in told("doctor")["findings"]]
+    assert "feedback-three.md" in [row["path"] for row in told("doctor")["findings"]]
 
 
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
 def test_a_note_that_git_is_told_not_to_see_is_not_touched(
     bench: Bench, refused: Callable[..., str], told: Callable[..., Any], flag: str
 ) -> None:
-    path = bench.store / "user-one.md"
+    path = bench.store / "feedback-one.md"
     bench.git(bench.root, "update-index", flag, str(path))
     path.write_text(path.read_text(encoding="utf-8") + "\nBy hand.\n", encoding="utf-8")
     main(["index"])
@@ -601,22 +601,22 @@ PLANS = {
     "two objects": ('{"ops": []} {"ops": []}', "unparsable"),
     "a list": ("[]", "schema"),
     "a field of its own": ('{"ops": [], "note": "x"}', "schema"),
-    "an op of its own": ('{"ops": [{"op": "rename", "file": "user-one.md"}]}', "schema"),
+    "an op of its own": ('{"ops": [{"op": "rename", "file": "feedback-one.md"}]}', "schema"),
     "a key twice": ('{"ops": [], "ops": []}', "duplicate_key"),
     "a path": ('{"ops": [{"op": "delete", "file": "../x.md", "reason": "r"}]}', "bad_name"),
     "our name": ('{"ops": [{"op": "delete", "file": "MEMORY.md", "reason": "r"}]}', "bad_name"),
     "no such note": ('{"ops": [{"op": "delete", "file": "x.md", "reason": "r"}]}', "unknown_file"),
     "all notes": (
-        '{"ops": [{"op": "delete", "file": "user-one.md", "reason": "r"},'
-        ' {"op": "delete", "file": "user-two.md", "reason": "r"}]}',
+        '{"ops": [{"op": "delete", "file": "feedback-one.md", "reason": "r"},'
+        ' {"op": "delete", "file": "feedback-two.md", "reason": "r"}]}',
         "empties_store",
     ),
     "a note twice": (
-        '{"ops": [{"op": "flag", "files": ["user-one.md", "user-one.md"], "reason": "r"}]}',
+        '{"ops": [{"op": "flag", "files": ["feedback-one.md", "feedback-one.md"], "reason": "r"}]}',
         "overlap",
     ),
     "a secret": (
-        '{"ops": [{"op": "rewrite", "file": "user-one.md", "body": "password: hunter2hunter2"}]}',
+        '{"ops": [{"op": "rewrite", "file": "feedback-one.md", "body": "password: hunter2hunter2"}]}',
         "secret",
     ),
 }

@@ -472,7 +472,7 @@ def test_init_again_says_that_nothing_was_changed(project: Path, ask: Ask) -> No
         (("show", "nothing"), 1, "not_found"),
         (("undo", "m-00000000"), 1, "not_found"),
         (("list", "--store", "nowhere"), 1, "no_store"),
-        (("add", "Bad Name", "--type", "user", "--description", "d", "b"), 1, "bad_note"),
+        (("add", "Bad Name", "--type", "feedback", "--description", "d", "b"), 1, "bad_note"),
         (("extract", "--transcript", "mdmemory.toml"), 1, "bad_transcript"),
         (("show",), 2, "usage"),
         (("show", "a", "b"), 2, "usage"),

@@ -92,11 +92,21 @@ def test_commands_call_notes_by_their_names_under_every_locale(
 ) -> None:
     root = store.parents[1]
     assert "Was größe heißt." in say(root, locale, "show", "größe")
-    say(root, locale, "add", "tee", "--type", "user", "--description", "Mag Tee 茶", "Grüner Tee.")
+    say(
+        root,
+        locale,
+        "add",
+        "tee",
+        "--type",
+        "feedback",
+        "--description",
+        "Mag Tee 茶",
+        "Grüner Tee.",
+    )
     say(root, locale, "edit", "größe", "--description", "Über die Länge")
     say(root, locale, "remove", "喜欢")
-    assert {path.name for path in store.glob("user-*")} == {
-        "user-plain.md", "user-größe.md", "user-tee.md",
+    assert {path.name for path in store.glob("*-*.md")} == {
+        "user-plain.md", "user-größe.md", "feedback-tee.md",
     }  # fmt: skip
     listed = say(root, locale, "list")
     assert "Mag Tee 茶" in listed

@@ -114,7 +114,7 @@ def test_status_and_log_name_what_waits(project: Path, capsys: pytest.CaptureFix
     assert rows[0]["id"] == each["id"]
     assert main(["diff", each["id"]]) == 0
     assert "+I prefer green tea." in capsys.readouterr().out
-    assert main(["add", "cat", "--type", "user", "--description", "Has a cat", "Tom."]) == 0
+    assert main(["add", "cat", "--type", "feedback", "--description", "Has a cat", "Tom."]) == 0
     assert "Committed now, as it was waiting: memory: add" in capsys.readouterr().err
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["waiting"] == []

@@ -13,7 +13,7 @@ from pace import HUNG, seldom
 
 from mdmemory.cli import main
 
-ADD = ("add", "tea", "--type", "user", "--description", "Drinks tea", "Green tea, no sugar.")
+ADD = ("add", "tea", "--type", "feedback", "--description", "Drinks tea", "Green tea, no sugar.")
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], P
     seldom(
         [
             ("extract --transcript -", "<&-", 1, "The transcript is empty."),
-            ("add tea --type user --description Tea", "<&-", 2, "The note has no body."),
+            ("add tea --type feedback --description Tea", "<&-", 2, "The note has no body."),
             ("list", ">&-", 0, ""),
             ("list", ">/dev/full", 1, "The output cannot be written: No space left on device."),
         ],
@@ -89,10 +89,10 @@ def test_what_an_editor_leaves_that_is_no_text_changes_nothing(
     script: str, says: str, copies_left: int,
 ) -> None:  # fmt: skip
     copies = editor(script)
-    before = Path("notes/memory/user-tea.md").read_bytes()
+    before = Path("notes/memory/feedback-tea.md").read_bytes()
     code, said = say("edit", "tea")
     assert (code, says in said) == (1, True), said
-    assert Path("notes/memory/user-tea.md").read_bytes() == before
+    assert Path("notes/memory/feedback-tea.md").read_bytes() == before
     assert len(list(copies.iterdir())) == copies_left
 
 
@@ -100,7 +100,7 @@ def test_a_new_note_that_is_refused_after_the_editor_is_kept_beside(
     project: Path, say: Callable[..., tuple[int, str]], editor: Callable[[str], Path]
 ) -> None:
     editor('echo "password: hunter2hunter2" > "$1"')
-    _, said = say("add", "door", "--type", "user", "--description", "The door")
+    _, said = say("add", "door", "--type", "feedback", "--description", "The door")
     kept = Path(said.split("Your text is in ")[1].split(". ")[0])
     assert "hunter2" in kept.read_text(encoding="utf-8")
 
@@ -109,7 +109,7 @@ def test_a_name_is_judged_before_the_editor_opens(
     project: Path, say: Callable[..., tuple[int, str]], editor: Callable[[str], Path]
 ) -> None:
     copies = editor("echo written")
-    assert say("add", "../../door", "--type", "user", "--description", "The door")[0] == 1
+    assert say("add", "../../door", "--type", "feedback", "--description", "The door")[0] == 1
     assert not list(copies.iterdir())
 
 
@@ -129,7 +129,7 @@ def test_an_undo_says_which_notes_went_and_which_came_back(
     assert "removed: " in say("undo")[1]
     assert "No new request" in say("extract", "--transcript", "talk.txt")[1]
     say("remove", "tea")
-    assert "restored: user-tea.md" in say("undo")[1]
+    assert "restored: feedback-tea.md" in say("undo")[1]
 
 
 def test_one_step_of_a_life_is_named_as_every_change_is(
@@ -182,9 +182,9 @@ def test_words_that_begin_with_a_dash_can_be_asked_for(
 ) -> None:
     monkeypatch.chdir(repository)
     assert main(["init", "--shared"]) == 0
-    words = ["--type", "user", "--description", "Runs it with -tea", "-v"]
+    words = ["--type", "feedback", "--description", "Runs it with -tea", "-v"]
     assert main(["--store", ".", "add", "dash", *words[:-1], "--", words[-1]]) == 0
     for asked in (["--", "-tea"], ["-k", "3", "--", "-tea"], ["runs", "--", "-tea"]):
         capsys.readouterr()
         assert main(["search", *asked]) == 0
-        assert "user-dash.md" in capsys.readouterr().out
+        assert "feedback-dash.md" in capsys.readouterr().out

@@ -32,7 +32,7 @@ def run(repository: Path) -> Run:
     return step
 
 
-ADD = ("add", "secret-bird", "--type", "user", "--description", SAID, "Body of the bird.")
+ADD = ("add", "secret-bird", "--type", "feedback", "--description", SAID, "Body of the bird.")
 
 
 def test_verbose_names_git_commands_and_files_on_stderr_alone(run: Run, repository: Path) -> None:
@@ -42,7 +42,7 @@ def test_verbose_names_git_commands_and_files_on_stderr_alone(run: Run, reposito
     lines = done.stderr.splitlines()
     assert all(re.match(LINE, line) for line in lines)
     assert any(re.search(r"git update-ref: \d+ ms, exit 0$", line) for line in lines)
-    written = repository / "notes/memory/user-secret-bird.md"
+    written = repository / "notes/memory/feedback-secret-bird.md"
     assert any(line.endswith(f"{written}: written") for line in lines)
 
 

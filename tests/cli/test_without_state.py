@@ -21,7 +21,7 @@ from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.layers import Layers
 
-USER = ("--type", "user", "--description")
+USER = ("--type", "feedback", "--description")
 TALK = {
     "info": {"id": "ses_1", "title": "Talk"},
     "messages": [
@@ -168,7 +168,7 @@ def test_what_a_repository_brings_as_the_heads_of_notes_is_not_believed(
     assert b"One thing" in catalog.read_bytes()
     git(project, "add", "-f", ".mdmemory")
     stamp = catalog.stat().st_mtime_ns
-    (project / "notes/memory/user-one.md").write_text("Another text.\n", encoding="utf-8")
+    (project / "notes/memory/feedback-one.md").write_text("Another text.\n", encoding="utf-8")
     capsys.readouterr()
     assert main(["list", "--json"]) == 0
     assert "Another text." in capsys.readouterr().out
