@@ -249,7 +249,7 @@ def talk(project: Path) -> None:
     file.write_text(text.replace('"/repo"', json.dumps(str(project))), "utf-8")
 
 
-ADDED = ("file", "name", "digest", "commit")  # what `edit`, `confirm` and `remove` answer, too
+ADDED = ("file", "name", "digest", "commit", "layer")  # `edit`, `confirm`, `remove` answer it, too
 ADD = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go uses tabs", "gofmt does.")
 
 

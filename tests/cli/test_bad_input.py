@@ -616,7 +616,8 @@ PLANS = {
         "overlap",
     ),
     "a secret": (
-        '{"ops": [{"op": "rewrite", "file": "feedback-one.md", "body": "password: hunter2hunter2"}]}',
+        '{"ops": [{"op": "rewrite", "file": "feedback-one.md",'
+        ' "body": "password: hunter2hunter2"}]}',
         "secret",
     ),
 }

@@ -22,10 +22,10 @@ from mdmemory.git.lock import Patience, locked
 
 Ask = Callable[..., tuple[int, Any]]
 
-WRITTEN = {"file": str, "name": str, "digest": str, "commit": WORD}
+WRITTEN = {"file": str, "name": str, "digest": str, "commit": WORD, "layer": str}
 ROW = {
     "file": str, "name": str, "description": str, "type": str, "kind": str, "digest": str,
-    "strength": float, "listed": bool, "status": str,
+    "strength": float, "listed": bool, "status": str, "layer": str,
 }  # fmt: skip
 COMPACT = {
     "outcome": str, "checkpoint": WORD, "commit": WORD, "planned": [dict], "applied": [dict],
