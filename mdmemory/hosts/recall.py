@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
+from mdmemory.config.table import PERSON
 from mdmemory.errors import MdmemoryError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt import blocks
-from mdmemory.store.home import PERSON
 
 if TYPE_CHECKING:
     from mdmemory.search.results import Hit
