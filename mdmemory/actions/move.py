@@ -18,7 +18,7 @@ from pathlib import Path
 
 from mdmemory.actions import memory_folder, move_files, setup
 from mdmemory.config.person import Places
-from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
+from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
 from mdmemory.files import is_inside, read_if_there, read_regular, sync_folder
 from mdmemory.git import identity, repositories
@@ -28,7 +28,7 @@ from mdmemory.git.repositories import Repository
 from mdmemory.store import home as homes
 from mdmemory.store import inbox, moved
 from mdmemory.store.home import Known
-from mdmemory.store.project import INBOX, PRIVATE
+from mdmemory.store.project import INBOX, PRIVATE, home_of
 from mdmemory.store.refresh import is_foreign
 from mdmemory.store.store import GENERATED
 from mdmemory.store.writer import Writer
@@ -67,7 +67,7 @@ def move(
     UsageError, Unwritable; then in the old place everything is as it was.
     """
     project = writer.project
-    if to == HOME and is_inside(project.store, homes.home_of(places)):
+    if to == HOME and is_inside(project.store, home_of(places)):
         return Moved(project.store, project.store, said=[f"{project.store} lies there already."])
     move = _Move(writer, places, is_secret, to)
     with move.targets(folder) as target:
@@ -140,7 +140,7 @@ class _Move:
             return
         home = memory_folder.prepared(self.places)
         with memory_folder.one_at_a_time(home):
-            name = homes.PERSON if self.around is None else self.around.top.name
+            name = PERSON if self.around is None else self.around.top.name
             target = homes.free_folder(home, name) if self.around else home / name
             if os.path.lexists(target):
                 raise NoStore(f"{target} is there already.", "Move it away, then try again.")

@@ -249,9 +249,7 @@ def _fill(
         files = [change.file for change in changes]
         old = [change.file for change in changes if change.old is not None]
         message = Message(
-            setup.subject,
-            [f"init {' '.join(files)}"],
-            memory_trailers("init", groups=[files]),
+            setup.subject, [f"init {' '.join(files)}"], memory_trailers("init", groups=[files])
         )
         done = transactions.apply(changes, transactions.checkpoint(old, KEEP), message)
         setup.commit, setup.files = done.commit, files

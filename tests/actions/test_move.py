@@ -277,7 +277,7 @@ def test_the_persons_store_of_0_1_goes_to_the_memory_folder(empty_home: Path, gi
     memory.add("tea", type="user", description="Drinks tea.", body="Green tea.")
     done = go(root)
     assert done.target == empty_home / "mdmemory" / "me"
-    found = memory_folder.homes.person_root(person.places())
+    found = memory_folder.person_root(person.places())
     assert found == done.target
     assert "memory: add tea" in git(done.target, "log", "--format=%s")
 
