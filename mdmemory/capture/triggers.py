@@ -35,6 +35,7 @@ class Trigger:
 
     `reason` is "" for a fact to store; else negated, deferred, vague, question, task or
     too_short, and the text is only to be shown (what is negated is not even repeated).
+    `everywhere`: the sentence says that it holds in all projects.
     """
 
     phrase: str
@@ -42,6 +43,7 @@ class Trigger:
     type: str
     kind: str = ""
     reason: str = ""
+    everywhere: bool = False
 
     @property
     def negated(self) -> bool:
@@ -65,6 +67,7 @@ def _found(text: str) -> tuple[Trigger, ...]:
     for line in re.finditer(r"[^\n]+", masked):
         for opening in _openings(line[0]) if line.start() >= read_to else ():
             fact = text[line.start() + opening.start : line.start() + opening.end].strip()
+            before = len(triggers)
             if opening.negated:
                 triggers.append(Trigger(opening.phrase, "", "feedback", reason="negated"))
             elif opening.end == len(line[0]) and fullmatch(wordings.BELOW, fact):
@@ -83,7 +86,23 @@ def _found(text: str) -> tuple[Trigger, ...]:
                 if points and not opening.rule:
                     told = _pointed_at(opening, text, line.start())
                 triggers.append(told)
+            triggers[before:] = _placed(triggers[before:], line[0], opening)
     return tuple(_without_pointers(triggers))
+
+
+def holds_everywhere(text: str) -> bool:
+    """Whether a sentence says that it holds in all projects of who says it."""
+    return bool(search("{trigger.everywhere}", text[:JUDGED]))
+
+
+def _placed(found: Sequence[Trigger], line: str, opening: _Opening) -> list[Trigger]:
+    """What a request asks for, marked where its sentence, or the fact itself, holds everywhere."""
+    start, end = next(
+        span for span in reversed(list(_sentences(line))) if span[0] <= opening.start
+    )
+    around = line[start : max(end, opening.end)]
+    of_all = bool(found) and holds_everywhere(around)
+    return [replace(each, everywhere=of_all or holds_everywhere(each.text)) for each in found]
 
 
 def own(text: str) -> str:
