@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.outcome import Extracted
     from mdmemory.capture.pending import PendingFact
     from mdmemory.capture.requests import Share
+    from mdmemory.capture.routes import Routes
     from mdmemory.compact.runner import Outcome
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observations import Observations
@@ -33,29 +34,34 @@ class Learning(Opened):
 
     def store(
         self, content: str, *, title: str = "", type: str = "", session: str = "",
-        said: Sequence[str] = (),
+        said: Sequence[str] = (), routes: Routes | None = None,
     ) -> Stored:  # fmt: skip
         """Store a fact that an assistant found, unconfirmed where no turn in `said` bears it out.
         `type` is one of the four, a category (preferences), or "" to guess. Raises NotStored."""
         return capture.assistant.store(
             self._writer(), content, title=title, type=type, session=session, said=said,
-            now=self._clock(),
+            now=self._clock(), route=(routes or capture.routes.ONE_STORE).here,
         )  # fmt: skip
 
-    def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
+    def import_from(
+        self, path: str | Path, *, dry_run: bool = False, routes: Routes | None = None
+    ) -> Imported:
         """Store the facts of another memory, a file or folder, in one commit. Raises BadImport."""
-        return imports.run.import_from(self._writer(), Path(path), self._today(), dry_run)
+        every = routes or capture.routes.ONE_STORE
+        return imports.run.import_from(self._writer(), Path(path), self._today(), dry_run, every)
 
     def extract(
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
-        report: Report = lambda *_: None,
+        report: Report = lambda *_: None, routes: Routes | None = None,
     ) -> Extracted:  # fmt: skip
         """Store what the user asked to remember in a transcript, and what `model` finds (default:
-        the one that the settings choose, or none); a dry run asks it, too."""
+        the one that the settings choose, or none); a dry run asks it, too. `routes`: what of it
+        goes to another store (see `Layers`)."""
         ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
         return capture.run.extract(
-            self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run, report=report
-        )
+            self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run,
+            report=report, routes=routes or capture.routes.ONE_STORE,
+        )  # fmt: skip
 
     def summary_request(self) -> tuple[str, dict[str, str]]:
         """The text for a host's compaction prompt, and the notes it numbers: file to digest."""
@@ -63,13 +69,14 @@ class Learning(Opened):
 
     def summary(
         self, session: str, text: str, said: Sequence[Turn], *,
-        shown: Mapping[str, str] | None = None,
+        shown: Mapping[str, str] | None = None, routes: Routes | None = None,
     ) -> Extracted:  # fmt: skip
         """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
         the others wait in `pending`. Asks no model."""
         return capture.summary.take(
-            self._writer(), session, text, said, now=self._clock(), shown=shown or {}
-        )
+            self._writer(), session, text, said, now=self._clock(), shown=shown or {},
+            routes=routes or capture.routes.ONE_STORE,
+        )  # fmt: skip
 
     def keep(
         self, text: str, *, session: str, turn: str, share: Share | None = None
@@ -137,12 +144,18 @@ class Learning(Opened):
 
     desk = session  # its name in 0.1; goes in 0.3
 
-    def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
+    def promote(
+        self, session: str, said: Sequence[Turn], *, routes: Routes | None = None
+    ) -> Accounting:
         """Take a session's decisions and candidates through capture, at its compaction. Those that
         the user's turns in `said` do not bear out wait in `pending`. Asks no model."""
+        now = self._clock()
+
+        def take(text: str) -> Extracted:
+            return self.summary(session, text, said, routes=routes)
+
         with self.state() as state, self.session(session) as own:
-            hot, now = own.hot(), self._clock()
-            return sessions.promotion.promote(self._writer(), state, session, hot, said, now=now)
+            return sessions.promotion.promote(state, session, own.hot(), take, now=now)
 
     def sweep(self) -> Swept:
         """Remove what sessions keep that is too old or too much. Notes are never touched."""

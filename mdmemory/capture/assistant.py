@@ -14,6 +14,8 @@ from mdmemory.actions.editing import taken_names
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of, keys_of
 from mdmemory.capture.fact import Fact, NotStored, fact_of, is_borne_out
+from mdmemory.capture.routes import ALL, Route
+from mdmemory.capture.triggers import holds_everywhere
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.transaction import Change
@@ -57,9 +59,10 @@ class Stored:
 
 def store(
     writer: Writer, content: str, *, title: str = "", type: str = "", session: str = "",
-    said: Sequence[str] = (), now: datetime,
+    said: Sequence[str] = (), now: datetime, route: Route = ALL,
 ) -> Stored:  # fmt: skip
-    """Keep a text as a note, in at most one commit. `said` are the user's turns of the session.
+    """Keep a text as a note, in at most one commit. `said` are the user's turns of the session,
+    `route` is how the fact came to this store.
 
     `type` is one of the four, a category, or "" to guess. `now` is UTC. Raises NotStored with the
     reasons, BadNote for a text that no note may hold, and whatever a write raises.
@@ -70,7 +73,7 @@ def store(
             fact = fact_of(content, title, type)
             confirmed = is_borne_out(fact.body, said)
             with writer.locked():
-                done = _stored(writer, fact, session, confirmed, now.date().isoformat())
+                done = _stored(writer, fact, session, confirmed, now.date().isoformat(), route)
         except NotStored as refused:
             # what the user does not want remembered is not even repeated
             preview = "" if "negated" in refused.reasons else _preview(content)
@@ -85,14 +88,19 @@ def store(
 # --- the store, under the lock -------------------------------------------------------------------
 
 
-def _stored(writer: Writer, fact: Fact, session: str, confirmed: bool, today: str) -> Stored:
+def _stored(
+    writer: Writer, fact: Fact, session: str, confirmed: bool, today: str, route: Route
+) -> Stored:
     held = writer.refresher.catalog().held
     every = writer.refresher.store.notes()
     notes = [note for note in every if note.file not in held and note.note.text]
     same = next((note for note in notes if canonical(fact.body) in keys_of(note.note)), None)
     if same is not None:
         return _again(writer, same, fact, session, confirmed, today)
-    new = _composed(writer, fact, session, confirmed, today)
+    if known := route.said.get(canonical(fact.body)):
+        name = known.rpartition("/")[2].removesuffix(".md")
+        return Stored(known, name, "", None, existed=True, redacted=fact.redacted)
+    new = _composed(writer, fact, session, confirmed, today, route)
     find = near_in(writer.refresher)
     nearby = nearest(f"{fact.description}\n{fact.body}", notes, find)
     against = contradicted(new.note, notes, find)
@@ -131,7 +139,9 @@ def _again(
     )  # fmt: skip
 
 
-def _composed(writer: Writer, fact: Fact, session: str, confirmed: bool, today: str) -> StoredNote:
+def _composed(
+    writer: Writer, fact: Fact, session: str, confirmed: bool, today: str, route: Route
+) -> StoredNote:
     taken = taken_names(writer.refresher.store, writer.refresher.catalog().names)
     name = limits.free_name(fact.name, fact.type, taken)
     text = editing.compose(
@@ -139,6 +149,7 @@ def _composed(writer: Writer, fact: Fact, session: str, confirmed: bool, today: 
         metadata={
             "source": "assistant", "created": today, "updated": today, "session": session,
             "status": "" if confirmed else UNCONFIRMED,
+            **route.metadata(fact.type, holds_everywhere(fact.body)),
         },
     )  # fmt: skip
     if writer.refresher.is_secret(text):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.duplicates import ComparedFact, canonical, place_of
+from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.triggers import Trigger, find, type_of
 from mdmemory.errors import BadNote
 from mdmemory.note import editing, limits
@@ -125,19 +126,20 @@ def propose(
     held: Collection[str] = (),
     asked: Sequence[Asked] | None = None,
     near: Near = scan,
+    route: Route = ALL,
 ) -> Proposal:
     """Plan what the explicit requests in these turns change. `today` is `YYYY-MM-DD` (UTC).
 
     `reserved` are names of other files in the store's folder, which no new note may have; `held`
     are files of notes that nothing is compared with; `asked` is what the turns ask for, where that
-    is known already.
+    is known already; `route` says which of it is for this store.
     """
     proposal = Proposal(watermark=turns[-1].id if turns else "")
     stored = {key: note for note in reversed(existing) for key in keys_of(note.note)}
     names = {name for note in existing for name in (note.file, note.note.head.name)}
     taken = {name.casefold() for name in names} | {name.casefold() for name in reserved}
     handled: set[str] = set()
-    for fact in asked_in(turns) if asked is None else asked:
+    for fact in route.asked(asked_in(turns) if asked is None else asked):
         key = canonical(fact.text)
         if fact.reason:
             _drop(proposal, fact.text or fact.trigger.phrase, fact.reason)
@@ -146,8 +148,10 @@ def propose(
             continue  # said twice in one reading
         if key in stored:
             _reinforce(proposal, stored[key], (session, fact.turn), today)
+        elif key in route.said:
+            _drop(proposal, route.said[key], "known")
         else:
-            new = _add(proposal, fact, taken, (session, fact.turn), today)
+            new = _add(proposal, fact, taken, (session, fact.turn), today, route)
             if new is not None:
                 free = [note for note in existing if note.file not in held]
                 _compare(proposal, new, free, near)
@@ -262,8 +266,9 @@ def _compare(
 
 
 def _add(
-    proposal: Proposal, fact: Asked, taken: set[str], source: tuple[str, str], today: str
-) -> tuple[str, str] | None:
+    proposal: Proposal, fact: Asked, taken: set[str], source: tuple[str, str], today: str,
+    route: Route,
+) -> tuple[str, str] | None:  # fmt: skip
     """File and text of the note for a fact; None where it cannot be one."""
     trigger = fact.trigger
     name = limits.free_name(name_of(fact.text), trigger.type, taken)
@@ -281,6 +286,7 @@ def _add(
                 "updated": today,
                 "session": session,
                 "turn": turn,
+                **route.metadata(trigger.type, trigger.everywhere),
             },
         )
     except BadNote:

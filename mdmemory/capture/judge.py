@@ -13,6 +13,7 @@ from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import description_of, keys_of, name_of, reinforced
 from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
+from mdmemory.capture.routes import ALL, Route, is_everywhere
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
@@ -44,7 +45,7 @@ class Scene:
     `turns` are those that the model read, `notes` all of the store's as they are now; `shown` is
     the digest of each note that the model saw, `opened` those it saw with their body. `asked` are
     file and text of the notes that the user asks for in these turns, `touched` those that change
-    because of it.
+    because of it, `stated` the keys of what they ask for and another store gets.
     """
 
     turns: Sequence[Turn]
@@ -58,10 +59,12 @@ class Scene:
     in_conflict: Collection[str] = ()
     asked: Sequence[tuple[str, str]] = ()
     touched: Collection[str] = ()
+    stated: Collection[str] = ()
     reserved: Collection[str] = ()
     revertible: bool = True
     near: Near = scan
     doubtful: bool = False  # what nobody said waits for a person, instead of being dropped
+    route: Route = ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ class _Sitting:
         self.notes = {note.file: note for note in scene.notes}
         self.keys = {key: note for note in reversed(scene.notes) for key in keys_of(note.note)}
         asked = [parse(text, file) for file, text in scene.asked]
-        self.asked = {key for note in asked for key in keys_of(note)}
+        self.asked = {*scene.stated, *(key for note in asked for key in keys_of(note))}
         names = [*scene.reserved, *self.notes, *(file for file, _ in scene.asked)]
         names += [note.head.name for note in asked]
         names += [note.note.head.name for note in scene.notes]
@@ -241,6 +244,9 @@ class _Sitting:
         same = self._same(candidate)
         if same is not None:
             return self._again(candidate, proof, same, against)
+        texts = (candidate.body, candidate.description)
+        if any(canonical(text) in self.scene.route.said for text in texts):
+            return Judged(candidate, "dropped", ("known",), near=near)
         if proof.waits:
             return Judged(candidate, "pending", proof.waits, near=near)
         try:
@@ -311,6 +317,7 @@ class _Sitting:
             metadata={
                 "source": "extraction", "created": self.scene.today, "updated": self.scene.today,
                 "session": self.scene.session, "turn": turn,
+                **self.scene.route.metadata(type, is_everywhere(candidate)),
             },
         )  # fmt: skip
         return limits.file_name(type, name), text

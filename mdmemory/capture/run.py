@@ -8,8 +8,9 @@ fails leaves the watermark where it was, so that the same turns are read again.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from mdmemory.capture import pending
@@ -21,9 +22,11 @@ from mdmemory.capture.candidates import (
     question,
     redacted,
 )
-from mdmemory.capture.extract import Proposal, propose
+from mdmemory.capture.duplicates import canonical
+from mdmemory.capture.extract import Proposal, asked_in, propose
 from mdmemory.capture.judge import Judged, Scene, judge
 from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, stored_as, write
+from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.schemas import CANDIDATES
@@ -75,9 +78,10 @@ class _Answer:
 def extract(
     writer: Writer, transcript: bytes, *, now: datetime,
     ask: Callable[[], Asking | None] = lambda: None, dry_run: bool = False,
-    report: Report = lambda *_: None,
+    report: Report = lambda *_: None, routes: Routes = ONE_STORE,
 ) -> Extracted:  # fmt: skip
-    """Store what deserves a note since this session was last read.
+    """Store what deserves a note since this session was last read, each in the store that `routes`
+    say, with a commit of its own.
 
     `transcript` is a session in any form that `transcript.read` knows; `ask` finds the model, None
     where none was chosen; `now` is UTC. A dry run asks the model, too; `report` hears of the
@@ -85,10 +89,15 @@ def extract(
     raises; what goes wrong with the model is told as `failure`.
     """
     told = read(transcript)
-    today = now.date().isoformat()
+    today, split = now.date().isoformat(), routes.other
     with writer.state() as state:
         part = _part(told, state)
-    answer = _answer(writer, part, ask, today, report)
+    answer = _answer(writer, part, ask, today, report, split)
+    mine, theirs = _divided(writer, answer, split)
+    elsewhere = Extracted(told.session), list[Evidence]()
+    if split is not None:
+        judged = partial(_findings, part=part, answer=theirs, today=today, route=split.route)
+        elsewhere = in_other(writer, split, judged, answer.model, today, dry_run=dry_run)
 
     def store(found: Findings) -> Extracted:
         with writer.state() as state:
@@ -101,10 +110,11 @@ def extract(
             done.watermark = _watermark(part, answer)
             if not dry_run:
                 write(writer, found, answer.model, done, today)
+                evidence.record(state, elsewhere[1], now)
                 _remember(writer.project, state, part, answer, found, done, now)
-            return done
+            return both(done, elsewhere[0], split)
 
-    return judged_first(writer, lambda: _findings(writer, part, answer, today), store)
+    return judged_first(writer, lambda: _findings(writer, part, mine, today, routes.here), store)
 
 
 # --- what is read ----------------------------------------------------------------------------
@@ -134,8 +144,9 @@ def _watermark(part: _Part, answer: _Answer) -> str:
 
 
 def _answer(
-    writer: Writer, part: _Part, ask: Callable[[], Asking | None], today: str, report: Report
-) -> _Answer:
+    writer: Writer, part: _Part, ask: Callable[[], Asking | None], today: str, report: Report,
+    split: Split | None,
+) -> _Answer:  # fmt: skip
     """The model's answer; every trouble with it is a failure that is told."""
     if not part.turns:
         return _Answer()
@@ -148,7 +159,10 @@ def _answer(
         if not is_worth_asking(part.turns):
             return _Answer(model)
         asked = question(
-            part.turns, _visible(writer, part, today), today, near_in(writer.refresher)
+            part.turns,
+            [*_visible(writer, part, today), *(split.notes() if split else ())],
+            today,
+            near_in(writer.refresher),
         )
         count = len(part.turns)
         report(0, 1, f"asking {model} about {count} turn{'' if count == 1 else 's'}")
@@ -167,31 +181,55 @@ def _visible(writer: Writer, part: _Part, today: str) -> list[StoredNote]:
     return [note for note in notes if note.file not in held and note.note.text] + coming
 
 
+def _divided(writer: Writer, answer: _Answer, split: Split | None) -> tuple[_Answer, _Answer]:
+    """What a model found for the store at hand, and for the other one."""
+    asked, found = answer.asked, answer.found
+    if split is None or asked is None or found is None:
+        return answer, _Answer(answer.model)
+    types = {note.file: note.note.head.type for note in writer.refresher.store.notes()}
+    mine, theirs = split.divided(found.candidates, types)
+    opened = frozenset(split.shown(dict.fromkeys(asked.opened, "")))
+    seen = Question(asked.text, split.shown(asked.shown), opened)
+    return (
+        replace(answer, found=replace(found, candidates=tuple(mine))),
+        _Answer(answer.model, seen, Answered(tuple(theirs))),
+    )
+
+
 # --- what is found ---------------------------------------------------------------------------
 
 
-def _findings(writer: Writer, part: _Part, answer: _Answer, today: str) -> Findings:
-    notes = writer.refresher.store.notes()
-    asked = _requests(writer, part, notes, today)
+def _findings(
+    writer: Writer, part: _Part, answer: _Answer, today: str, route: Route,
+    notes: Sequence[StoredNote] | None = None,
+) -> Findings:  # fmt: skip
+    """What is found for the store of `writer`, or (with `notes`) for one that holds these."""
+    notes = writer.refresher.store.notes() if notes is None else notes
+    asked = _requests(writer, part, notes, today, route)
     judged: list[Judged] = []
     unreadable: Sequence[tuple[str, str]] = ()
     if answer.asked is not None and answer.found is not None:
         scene = scene_of(
             writer, part.told.session, part.turns, notes, today, asked=asked,
-            shown=answer.asked.shown, opened=answer.asked.opened,
+            shown=answer.asked.shown, opened=answer.asked.opened, route=route,
         )  # fmt: skip
+        stated = [each for each in asked_in(part.asked_in) if not each.reason]
+        ours = route.asked(stated)
+        scene = replace(scene, stated=[canonical(each.text) for each in stated if each not in ours])
         judged = judge(answer.found.candidates, scene)
         unreadable = answer.found.dropped
     return Findings(part.told.session, asked, judged, unreadable)
 
 
-def _requests(writer: Writer, part: _Part, notes: Sequence[StoredNote], today: str) -> Proposal:
+def _requests(
+    writer: Writer, part: _Part, notes: Sequence[StoredNote], today: str, route: Route = ALL
+) -> Proposal:
     """What the user asked for in so many words."""
     session, reserved = part.told.session, _names(writer)
     held = writer.refresher.catalog().held
     found = propose(
         part.asked_in, notes, session=session, today=today, reserved=reserved, held=held,
-        near=near_in(writer.refresher),
+        near=near_in(writer.refresher), route=route,
     )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found
@@ -200,7 +238,7 @@ def _requests(writer: Writer, part: _Part, notes: Sequence[StoredNote], today: s
 def scene_of(
     writer: Writer, session: str, turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, *,
     shown: Mapping[str, str], opened: Collection[str], asked: Proposal | None = None,
-    doubtful: bool = False,
+    doubtful: bool = False, route: Route = ALL,
 ) -> Scene:  # fmt: skip
     """What candidates are held against, in the store as it is now."""
     asked = asked or Proposal()
@@ -217,6 +255,7 @@ def scene_of(
         revertible=writer.refusal() is None,
         doubtful=doubtful,
         near=near_in(writer.refresher),
+        route=route,
     )  # fmt: skip
 
 
@@ -232,6 +271,51 @@ def _names(writer: Writer) -> list[str]:
 
 
 # --- what is written -------------------------------------------------------------------------
+
+
+def in_other(
+    writer: Writer, split: Split, judged: Callable[..., Findings], model: str, today: str, *,
+    dry_run: bool = False,
+) -> tuple[Extracted, list[Evidence]]:  # fmt: skip
+    """Write what goes to the other store, in a commit of its own, and what is to be noted of it.
+
+    `judged(writer, notes=...)` finds it. The store is made for a note, and for nothing less; what
+    waits for a person goes to the inbox of `writer` until then.
+    """
+    other = split.there
+    if other is None:
+        found = judged(writer, notes=())
+        if found.groups("", today) and not dry_run:
+            other = split.open()
+        else:
+            _let_wait(writer, found, today, dry_run)
+            return found.told(), list(found.evidence())
+    at = other
+
+    def store(found: Findings) -> tuple[Extracted, list[Evidence]]:
+        done = found.told()
+        if not dry_run:
+            write(at, found, model, done, today)
+        _let_wait(at, found, today, dry_run)
+        return done, list(found.evidence())
+
+    return judged_first(at, lambda: judged(at), store)
+
+
+def both(done: Extracted, other: Extracted, split: Split | None) -> Extracted:
+    """What was done in the two stores, as one answer, with the files as a person names them."""
+    if split is None:
+        return done
+    for files in (done.added, done.updated, done.reinforced, done.flagged):
+        files[:] = [f"{split.own}{file}" for file in files]
+    done.join(other, split.prefix)
+    return done
+
+
+def _let_wait(writer: Writer, found: Findings, today: str, dry_run: bool) -> None:
+    if not dry_run and (waiting := found.waiting(today)):
+        with writer.locked(), writer.state() as state:
+            pending.put(writer.project, state, waiting, today)
 
 
 def _remember(

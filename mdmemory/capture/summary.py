@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from mdmemory import bounds
 from mdmemory.capture import pending
@@ -18,11 +19,13 @@ from mdmemory.capture.extract import Proposal, description_of
 from mdmemory.capture.judge import Judged, judge
 from mdmemory.capture.outcome import Extracted, Findings, write
 from mdmemory.capture.proof import Said, heard
-from mdmemory.capture.run import judged_first, scene_of
+from mdmemory.capture.routes import ONE_STORE, Route, Routes
+from mdmemory.capture.run import both, in_other, judged_first, scene_of
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
+from mdmemory.store.evidence import Evidence
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
@@ -153,9 +156,10 @@ def _made(action: str, file: str, named: str = "", fact: str = "") -> Candidate:
 
 def take(
     writer: Writer, session: str, text: str, said: Sequence[Turn], *, now: datetime,
-    shown: Mapping[str, str],
+    shown: Mapping[str, str], routes: Routes = ONE_STORE,
 ) -> Extracted:  # fmt: skip
-    """Store what a summary's candidates prove, in one commit; what they do not waits in `pending`.
+    """Store what a summary's candidates prove, in one commit for each store that `routes`
+    say; what they do not prove waits in `pending`.
 
     `said` are the turns of the session (only the user's count), `shown` what `request` gave.
     Raises whatever a write raises.
@@ -164,9 +168,13 @@ def take(
     turns = redacted([turn for turn in said if turn.role == "user"])
     clean = redact(without_memory(strip_private(bounds.beginning(text))[0]))[0]
     wanted = parse(clean, list(shown))
-
-    def judged() -> Findings:
-        return _judged(writer, session, wanted, turns, shown, today)
+    find = partial(_judged, session=session, turns=turns, today=today)
+    theirs = Extracted(session), list[Evidence]()
+    if (split := routes.other) is not None:
+        types = {note.file: note.note.head.type for note in writer.refresher.store.notes()}
+        wanted, other = split.divided(wanted, types)
+        judged = partial(find, wanted=other, shown=split.shown(shown), route=split.route)
+        theirs = in_other(writer, split, judged, MODEL, today)
 
     def store(found: Findings) -> Extracted:
         done = found.told()
@@ -175,24 +183,28 @@ def take(
         with writer.state() as state:
             if waiting := found.waiting(today):
                 pending.put(writer.project, state, waiting, today)
-            evidence.record(state, list(found.evidence()), now)
-        return done
+            evidence.record(state, [*theirs[1], *found.evidence()], now)
+        return both(done, theirs[0], split)
 
-    return judged_first(writer, judged, store)
+    return judged_first(
+        writer, lambda: find(writer, wanted=wanted, shown=shown, route=routes.here), store
+    )
 
 
 def _judged(
-    writer: Writer, session: str, wanted: Sequence[Candidate], turns: Sequence[Turn],
-    shown: Mapping[str, str], today: str,
+    writer: Writer, *, session: str, wanted: Sequence[Candidate], turns: Sequence[Turn],
+    shown: Mapping[str, str], today: str, route: Route, notes: Sequence[StoredNote] | None = None,
 ) -> Findings:  # fmt: skip
-    notes = {note.file: note for note in writer.refresher.store.notes()}
+    """What is found for the store of `writer`, or (with `notes`) for one that holds these."""
+    there = writer.refresher.store.notes() if notes is None else notes
+    by_file = {note.file: note for note in there}
     own = heard(turns)
-    candidates = [_quoted(each, own, notes) for each in wanted]
-    kept = [each for each in candidates if _is_replaceable(each, notes)]
-    opened = [file for file in shown if file in notes and _is_all_shown(notes[file])]
+    candidates = [_quoted(each, own, by_file) for each in wanted]
+    kept = [each for each in candidates if _is_replaceable(each, by_file)]
+    opened = [file for file in shown if file in by_file and _is_all_shown(by_file[file])]
     scene = scene_of(
-        writer, session, turns, list(notes.values()), today, shown=shown, opened=opened,
-        doubtful=True,
+        writer, session, turns, there, today, shown=shown, opened=opened,
+        doubtful=True, route=route,
     )  # fmt: skip
     judged = judge(kept, scene) + [
         Judged(each, "dropped", ("not_replaceable",), each.file)

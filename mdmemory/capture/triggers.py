@@ -97,9 +97,7 @@ def holds_everywhere(text: str) -> bool:
 
 def _placed(found: Sequence[Trigger], line: str, opening: _Opening) -> list[Trigger]:
     """What a request asks for, marked where its sentence, or the fact itself, holds everywhere."""
-    start, end = next(
-        span for span in reversed(list(_sentences(line))) if span[0] <= opening.start
-    )
+    start, end = next(span for span in reversed(list(_sentences(line))) if span[0] <= opening.start)
     around = line[start : max(end, opening.end)]
     of_all = bool(found) and holds_everywhere(around)
     return [replace(each, everywhere=of_all or holds_everywhere(each.text)) for each in found]

@@ -7,7 +7,7 @@ without proof in the user's turns waits for a person, as in any summary.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -19,9 +19,8 @@ from mdmemory.session.hot import Hot
 from mdmemory.session.storage import PROMOTION_DAYS
 
 if TYPE_CHECKING:  # loaded where something is promoted
+    from mdmemory.capture.outcome import Extracted
     from mdmemory.store.state import State, Statement
-    from mdmemory.store.writer import Writer
-    from mdmemory.transcripts.turns import Turn
 
 MAX_ENTRIES = 50
 MAX_ATTEMPTS = 3
@@ -83,13 +82,13 @@ def journal(state: State, session: str | None = None) -> list[JournalEntry]:
 
 
 def promote(
-    writer: Writer, state: State, session: str, hot: Hot, turns: Sequence[Turn], *, now: datetime
+    state: State, session: str, hot: Hot, take: Callable[[str], Extracted], *, now: datetime
 ) -> Accounting:
     """Take a session's decisions and candidates (`hot`), and its older open entries, through
-    capture, in at most one commit.
+    capture, in at most one commit for each store.
 
-    `turns` are the session's, of which only the user's prove anything. A failed write is reported,
-    not raised: the entries are tried again at the next compaction.
+    `take` stores what a text lists, as far as the user's turns prove it. A failed write is
+    reported, not raised: the entries are tried again at the next compaction.
     """
     enter(state, session, hot, now.date().isoformat())
     account = Accounting()
@@ -100,7 +99,7 @@ def promote(
     left = [each for each in entries if each not in replaced][:MAX_CANDIDATES]
     outcomes = dict.fromkeys((each.id for each in replaced), "superseded")
     if left:
-        outcomes |= _captured(writer, session, left, turns, now, account)
+        outcomes |= _captured(take, left, account)
     changes: list[Statement] = [
         ("UPDATE promotion SET outcome = ? WHERE id = ?", (outcome, id))
         for id, outcome in outcomes.items()
@@ -112,17 +111,15 @@ def promote(
 
 
 def _captured(
-    writer: Writer, session: str, left: list[JournalEntry], turns: Sequence[Turn], now: datetime,
-    account: Accounting,
-) -> dict[str, str]:  # fmt: skip
+    take: Callable[[str], Extracted], left: list[JournalEntry], account: Accounting
+) -> dict[str, str]:
     """Outcomes by id, counted in `account`; {} if the write failed."""
     from mdmemory.capture.extract import description_of
-    from mdmemory.capture.summary import take
 
     lines = [f"- [{each.type}] {each.text}" for each in left]
     try:
         text = "\n".join(["Memory candidates:", *lines])
-        extracted = take(writer, session, text, turns, now=now, shown={})
+        extracted = take(text)
     except MdmemoryError as problem:
         account.failure = problem
         return {}

@@ -1,4 +1,4 @@
-"""An import: facts of another memory in, at most one commit out.
+"""An import: facts of another memory in, at most one commit in each store out.
 
 Nothing is taken on trust: private parts and secrets go, what a model had found passes the gate, and
 what the store says already is named, not stored twice.
@@ -7,7 +7,7 @@ what the store says already is named, not stored twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mdmemory import bounds, unseen
@@ -21,7 +21,9 @@ from mdmemory.capture.imports.fact_types import type_of_fact
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.reading import read
 from mdmemory.capture.imports.rest import Rest
+from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.run import judged_first
+from mdmemory.capture.triggers import holds_everywhere
 from mdmemory.errors import BadNote
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
@@ -48,21 +50,29 @@ class Imported:
     rest: Path | None = None  # the file that holds every text that became no note
 
 
-def import_from(writer: Writer, path: Path, today: str, dry_run: bool = False) -> Imported:
-    """Store the facts of the file or folder `path`. Raises BadImport for an unknown format."""
+def import_from(
+    writer: Writer, path: Path, today: str, dry_run: bool = False, routes: Routes = ONE_STORE
+) -> Imported:
+    """Store the facts of the file or folder `path`, each where `routes` say. Raises BadImport for
+    an unknown format."""
     path = path.expanduser()
-    return store_all(writer, read(path), label=path.name, today=today, dry_run=dry_run)
+    return store_all(
+        writer, read(path), label=path.name, today=today, dry_run=dry_run, routes=routes
+    )
 
 
 def store_all(
-    writer: Writer, facts: Sequence[Incoming], *, label: str, today: str, dry_run: bool = False
-) -> Imported:
+    writer: Writer, facts: Sequence[Incoming], *, label: str, today: str, dry_run: bool = False,
+    routes: Routes = ONE_STORE,
+) -> Imported:  # fmt: skip
     """Store each fact as a note of its own. `label` tells in the commit where they come from."""
+    others: list[Incoming] = []
 
     def judged() -> _Desk:
-        desk = _Desk(writer, today)
+        desk = _Desk(writer, today, routes.here)
         for fact in facts:
             desk.take(fact)
+        others[:] = desk.others
         return desk
 
     def store(desk: _Desk) -> Imported:
@@ -79,7 +89,27 @@ def store_all(
         return desk.done
 
     store_folder = writer.refresher.store.folder
-    return judged_first(writer, judged, store)
+    done = judged_first(writer, judged, store)
+    if (split := routes.other) is not None and others:
+        other = split.there or (writer if dry_run else split.open())
+        second = store_all(
+            other, others, label=label, today=today, dry_run=dry_run, routes=Routes(split.route)
+        )
+        return _both(done, second, split)
+    return done
+
+
+def _both(done: Imported, other: Imported, split: Split) -> Imported:
+    """What was done in the two stores, as one answer, with the files as a person names them."""
+    parts = ((split.own, done), (split.prefix, other))
+    return Imported(
+        added=[(f"{at}{each[0]}", *each[1:]) for at, part in parts for each in part.added],
+        known=[(f"{at}{file}", origin) for at, part in parts for file, origin in part.known],
+        dropped=[*done.dropped, *other.dropped],
+        id=done.id or other.id,
+        commit=done.commit or other.commit,
+        rest=done.rest or other.rest,
+    )
 
 
 def _source(label: str) -> str:
@@ -89,15 +119,19 @@ def _source(label: str) -> str:
 class _Desk:
     """The facts of one import, one after the other: what one says the next need not say again."""
 
-    def __init__(self, writer: Writer, today: str) -> None:
-        self.today, self.done = today, Imported()
+    def __init__(self, writer: Writer, today: str, route: Route) -> None:
+        self.today, self.done, self._route = today, Imported(), route
+        self.others: list[Incoming] = []  # what another store gets
         self.groups: list[Group] = []
         self.rests: list[Rest] = []
         self._is_secret = writer.refresher.is_secret
         catalog, store = writer.refresher.catalog(), writer.refresher.store
         self._taken = taken_names(store, catalog.names)
         visible = [each for each in store.notes() if each.file not in catalog.held]
-        self._known = {key: each.file for each in visible for key in keys_of(each.note)}
+        self._known = {
+            **route.said,
+            **{key: each.file for each in visible for key in keys_of(each.note)},
+        }
 
     def take(self, fact: Incoming) -> None:
         if max(len(fact.text), len(fact.description), len(fact.name)) > bounds.FACT:
@@ -109,6 +143,8 @@ class _Desk:
         if why := fact.reason or _objection(fact, body, type):
             whole = body if about in body else f"{about}\n\n{body}".strip()
             self._drop(whole, why, fact)
+        elif not self._route.takes(type, holds_everywhere(body)):
+            self.others.append(replace(fact, type=type, kind=kind))
         elif same := self._known.get(canonical(body)):
             self.done.known.append((same, fact.origin))
         else:
@@ -127,7 +163,7 @@ class _Desk:
                 body=body,
                 kind=kind,
                 aliases=_aliases(fact),
-                metadata=self._metadata(fact),
+                metadata=self._metadata(fact) | self._route.metadata(type, holds_everywhere(body)),
             )
         except BadNote:
             return self._drop(body, "unfit", fact)
