@@ -139,7 +139,9 @@ def propose(
     names = {name for note in existing for name in (note.file, note.note.head.name)}
     taken = {name.casefold() for name in names} | {name.casefold() for name in reserved}
     handled: set[str] = set()
-    for fact in route.asked(asked_in(turns) if asked is None else asked):
+    for fact in asked_in(turns) if asked is None else asked:
+        if not route.hears(fact.trigger, fact.reason):
+            continue
         key = canonical(fact.text)
         if fact.reason:
             _drop(proposal, fact.text or fact.trigger.phrase, fact.reason)

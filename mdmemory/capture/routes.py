@@ -14,7 +14,6 @@ from mdmemory.capture.triggers import Trigger, holds_everywhere
 
 if TYPE_CHECKING:
     from mdmemory.capture.candidates import Candidate
-    from mdmemory.capture.extract import Asked
     from mdmemory.store.store import StoredNote
     from mdmemory.store.writer import Writer
 
@@ -44,15 +43,9 @@ class Route:
         """Whether a fact goes to this store."""
         return not self.layer or is_personal(type, everywhere) == (self.layer == USER)
 
-    def asked(self, found: Iterable[Asked]) -> list[Asked]:
-        """What of the user's requests goes to this store."""
-        return [
-            each for each in found
-            if (self.is_main if each.reason else self._takes(each.trigger))
-        ]  # fmt: skip
-
-    def _takes(self, trigger: Trigger) -> bool:
-        return self.takes(trigger.type, trigger.everywhere)
+    def hears(self, trigger: Trigger, reason: str) -> bool:
+        """Whether a request goes to this store; `reason` says why it becomes no note, or ""."""
+        return self.is_main if reason else self.takes(trigger.type, trigger.everywhere)
 
     def metadata(self, type: str, everywhere: bool) -> dict[str, str]:
         """What a note says of the folder that it was said in; {} for what is personal."""

@@ -213,9 +213,9 @@ def _findings(
             writer, part.told.session, part.turns, notes, today, asked=asked,
             shown=answer.asked.shown, opened=answer.asked.opened, route=route,
         )  # fmt: skip
-        stated = [each for each in asked_in(part.asked_in) if not each.reason]
-        ours = route.asked(stated)
-        scene = replace(scene, stated=[canonical(each.text) for each in stated if each not in ours])
+        facts = [each for each in asked_in(part.asked_in) if not each.reason]
+        others = [each for each in facts if not route.hears(each.trigger, "")]
+        scene = replace(scene, stated=[canonical(each.text) for each in others])
         judged = judge(answer.found.candidates, scene)
         unreadable = answer.found.dropped
     return Findings(part.told.session, asked, judged, unreadable)
