@@ -78,9 +78,7 @@ class Learning(Opened):
             routes=routes or capture.routes.ONE_STORE,
         )  # fmt: skip
 
-    def keep(
-        self, text: str, *, session: str, turn: str, share: Share | None = None
-    ) -> Extracted:
+    def keep(self, text: str, *, session: str, turn: str, share: Share | None = None) -> Extracted:
         """Store at once what a message asks to remember, as far as it is of the types in `share`
         (default: all); `kept` names what goes to an inbox."""
         every = capture.requests.ALL if share is None else share

@@ -105,9 +105,12 @@ def _fix(writer: Writer, now: datetime) -> None:
         if changes := _missing_attributes(writer):
             group = Group(f"mend {changes[0].file}", tuple(changes))
             writer.write("memory: mend what git is told of the store", [group], kind="mend")
-        for links in (mending.stray_links, mending.links_by_name):
+        for links, subject in (
+            (mending.stray_links, "memory: links say the names of now"),
+            (mending.links_by_name, "memory: links name files, for Obsidian"),
+        ):
             if groups := mending.rewritten_notes(writer, links(writer)):
-                writer.write("memory: links say the names of now", groups, kind="edit")
+                writer.write(subject, groups, kind="edit")
                 writer.refresher.forget()
 
 

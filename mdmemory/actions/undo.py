@@ -177,7 +177,10 @@ def _planned(history: History, entry: Logged) -> Planned:
 
 
 def _facts(history: History, entry: Logged) -> tuple[str, ...]:
-    """The facts that a commit was about, one for each op: the first few, and how many more."""
+    """The facts that a commit was about, one for each op: the first few, and how many more. Of a
+    renaming the two names, for its fact stays."""
+    if entry.get("Memory-Op") == "rename":
+        return (entry.subject.removeprefix("memory: "),)
     groups = entry.groups()
     files = [file for group in groups[:_NAMED] for file in group]
     after = history.contents(entry.commit, files)

@@ -83,7 +83,8 @@ def test_undo_takes_all_of_a_rename_back(memory: Memory) -> None:
     memory.add("links", type="user", description="Links", body="See [[prefers-pnpm]].")
     before = texts(memory)
     memory.rename("prefers-pnpm", "uses-pnpm")
-    assert memory.undo().kept == ()
+    done = memory.undo()
+    assert (done.kept, done.facts) == ((), ("rename prefers-pnpm to uses-pnpm",))
     assert texts(memory) == before
     assert memory.note("prefers-pnpm").file == "feedback-prefers-pnpm.md"
 
