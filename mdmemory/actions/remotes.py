@@ -133,10 +133,11 @@ def config(history: History, name: str) -> str:
 
 
 def fetch(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> None:
-    """Bring what the remote has; to a shallow clone of a store also what came before."""
-    is_shallow = is_own and (history.repository.common_dir / "shallow").exists()
-    deeper = ["--unshallow"] if is_shallow else []
-    done = own.run("fetch", "--quiet", *deeper, remote)
+    """Bring what the remote has. Of a store of its own also what a shallow clone lacks; and what
+    the remote has no more, because it was made anew, is pushed again."""
+    is_shallow = (history.repository.common_dir / "shallow").exists()
+    more = ["--prune", *(["--unshallow"] if is_shallow else [])] if is_own else []
+    done = own.run("fetch", "--quiet", *more, remote)
     require(done, f"git could not fetch from {remote}")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import AUTHOR
@@ -55,15 +54,18 @@ class PersonsGit:
 
 
 def reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What git and the person's hooks said, on one line, without git's advice."""
+    """What git and the person's hooks said, on one line, without git's advice and passwords."""
     lines = map(str.strip, done.stderr.decode("utf-8", "replace").splitlines())
-    told = " ".join(line for line in lines if line and not line.startswith(_ADVICE))
-    return f"{(told or 'no word').rstrip('.')}."
+    told = [line for line in lines if line and not line.startswith(_ADVICE)]
+    words = " ".join(map(shown, " ".join(told).split()))
+    return f"{(words or 'no word').rstrip('.')}."
 
 
 def shown(url: str) -> str:
     """The address of a remote without the name and password that may stand in it."""
-    parts = urlsplit(url) if "://" in url else None
-    if parts is None or "@" not in parts.netloc or parts.scheme == "ssh":
+    scheme, mark, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    who, at, host = place.rpartition("@")
+    if not mark or not at or (scheme.endswith("ssh") and ":" not in who):
         return url
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return f"{scheme}{mark}{host}{slash}{path}"

@@ -142,7 +142,7 @@ def test_whatever_two_machines_write_both_have_all_of_it(
 # --- kills ---------------------------------------------------------------------------------------
 
 
-def apart(template: Path, folder: Path) -> tuple[Memory, Memory]:
+def apart(template: Path, folder: Path) -> None:
     """Both have changed a note in the same lines, and others; home has pushed."""
     home, work = copied(template, folder)
     for number, memory in enumerate((home, work), 1):
@@ -155,19 +155,19 @@ def apart(template: Path, folder: Path) -> tuple[Memory, Memory]:
         for words in (("add", ".inbox"), ("commit", "-qm", "a wish")):
             subprocess.run(["git", *words], cwd=store, check=True, timeout=HUNG)
     home.sync()
-    return home, work
 
 
 def test_a_sync_that_is_killed_is_done_by_the_next_one(
     template: Path, git: Git, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     base = tmp_path_factory.mktemp("kills")
-    _, work = apart(template, base / "whole")
+    apart(template, base / "apart")
+    _, work = copied(base / "apart", base / "whole")
     code, count = child(work.sync, lambda event, step: None)
     assert code == DONE
     moments = range(1, count + 1) if FULL else spread(1, count, 7)
     for at in moments:
-        home, work = apart(template, base / str(at))
+        home, work = copied(base / "apart", base / str(at))
         code, _ = child(work.sync, lambda event, step, at=at: die(event, step, at))  # type: ignore[misc]
         assert code == DIED
         assert not (work.project.store / ".git/MERGE_HEAD").exists()
@@ -203,6 +203,18 @@ def test_a_remote_that_is_gone_is_named(
     empty_remote.with_name("elsewhere").rename(empty_remote)
     home.sync()
     work.sync()
+    check_same(home, work, git)
+
+
+def test_a_remote_that_was_made_anew_gets_all_of_it_again(
+    machines: tuple[Memory, Memory], empty_remote: Path, git: Git
+) -> None:
+    home, work = machines
+    shutil.rmtree(empty_remote)
+    git(empty_remote.parent, "init", "-q", "--bare", "-b", "main", empty_remote.name)
+    assert home.sync().pushed > 0
+    work.sync()
+    home.sync()
     check_same(home, work, git)
 
 
@@ -272,6 +284,10 @@ def test_a_remote_that_wants_a_password_asks_nobody(
     monkeypatch.setenv("SSH_ASKPASS", str(asking))
     with pytest.raises(GitFailed, match="could not read Username"):
         home.sync(remote=locked_server)
+    with_password = locked_server.replace("://", "://me:secret@")
+    with pytest.raises(GitFailed, match="Nothing can be read at") as caught:
+        home.sync(remote=with_password)
+    assert "secret" not in caught.value.message
     assert home.remote() is None
     assert not (tmp_path / "asked").exists()
 
