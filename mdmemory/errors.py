@@ -62,6 +62,9 @@ class GitFailed(MdmemoryError):
 
     code = "git_failed"
 
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint or "`git fsck` there tells whether the history is damaged.")
+
 
 class NoteChanged(MdmemoryError):
     """A file is not what the writer saw when it decided to replace it."""

@@ -125,7 +125,19 @@ def _missing_attributes(writer: Writer) -> list[Change]:
 def _git(writer: Writer) -> Iterator[Finding]:
     # covers git missing, no repository, a merge under way, a detached HEAD, a foreign index.lock
     if problem := writer.refusal():
-        yield Finding("git", "warning", "", f"{problem.message} {problem.hint}")
+        level = "error" if writer.trouble else "warning"
+        yield Finding("git", level, "", f"{problem.message} {problem.hint}")
+    head = writer.history.head() if writer.history else None
+    if (
+        head
+        and writer.repository
+        and writer.repository.ask("cat-file", "-e", f"{head}^{{tree}}") is None
+    ):
+        message = (
+            f"git has lost the last commit ({head[:10]}), and nothing can be committed: "
+            f"`git -C {writer.repository.top} fsck` says what is missing. The notes are on disk."
+        )
+        yield Finding("git", "error", "", message)
 
 
 def _journal(writer: Writer) -> Iterator[Finding]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.errors import GitFailed, NotFound, RepositoryState
+from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
+from mdmemory.files import read_if_there
 from mdmemory.git import log, repositories
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged
 from mdmemory.git.objects import Blob as Blob
@@ -95,6 +96,27 @@ class History:
         self.prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
         self.objects = Objects(repository)
         self.signer: Signer | None = None
+
+    def lost(self) -> RepositoryState | None:
+        """What to say of a folder that had a repository of its own, and has it no more: the one
+        around it was told to ignore it, and its commits are not for these files."""
+        parts = self.prefix.split("/")[:-1]
+        if not parts:
+            return None
+        try:
+            told = read_if_there(self.repository.common_dir / "info" / "exclude") or b""
+        except MdmemoryError:
+            return None
+        lines = {line.rstrip("/") for line in text(told).splitlines()}
+        above = ["/" + "/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+        if not lines.intersection(above) or self.holds("."):
+            return None
+        return RepositoryState(
+            f"The git repository of {self.folder} is gone; {self.repository.top} ignores the "
+            "folder, and gets no commit of it.",
+            f"Restore {self.folder / '.git'} from a copy, or begin a new history: "
+            f"`git init {self.folder}`.",
+        )
 
     # what there is
 
@@ -234,7 +256,7 @@ class History:
             blobs = self.objects.read([blob.id for blob in held.values()])
         for file, blob in zip(held, blobs, strict=True):
             if blob is None:  # a failure, and not the same as no file
-                raise GitFailed(f"git has lost the text of {file} at {commit}: run `git fsck`.")
+                raise GitFailed(f"git has lost the text of {file} at {commit}.")
         return {file: blob.data for file, blob in zip(held, blobs, strict=True) if blob}
 
     def blob_id(self, data: bytes) -> str:

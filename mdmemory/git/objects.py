@@ -99,7 +99,7 @@ class Objects:
                 reader.ask(some)
                 for id, thing in map(reader.answer, some):
                     if thing and self.id(thing) != id:
-                        raise GitFailed(f"git's object {id} is damaged: run `git fsck`.")
+                        raise GitFailed(f"git's object {id} is damaged.")
                     found.append(thing)
         return found
 
@@ -208,7 +208,10 @@ class Objects:
         """A commit as git has it. Raises GitFailed where there is none."""
         (found,) = self.read([f"{name}^{{commit}}"])
         if found is None:
-            raise GitFailed(f"git has no commit {name}. (A shallow clone lacks what came before.)")
+            raise GitFailed(
+                f"git has no commit {name}.",
+                "A shallow clone lacks what came before; else `git fsck` tells what is damaged.",
+            )
         return found.data
 
     def root(self, commit: str) -> str:
@@ -221,7 +224,7 @@ class Objects:
         if id not in self._known:
             (found,) = self.read([id])
             if found is None:
-                raise GitFailed(f"git has no tree {id}, which a commit names: run `git fsck`.")
+                raise GitFailed(f"git has no tree {id}, which a commit names.")
             rows = self._entry.findall(found.data)
             self._known[id] = {name: (mode, blob) for mode, name, blob in rows}
         return self._known[id]

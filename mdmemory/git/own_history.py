@@ -169,7 +169,7 @@ class _Walk:
         self.made.append(empty)
         for commit, there in zip(commits, found, strict=True):
             if there is None:
-                raise GitFailed(f"git has lost the commit {commit}: run `git fsck`.")
+                raise GitFailed(f"git has lost the commit {commit}.")
             parents = list(dict.fromkeys(done.new[each] for each in self.parents[commit]))
             _, tree = trees.setdefault(commit, ("", self.history.objects.id(empty)))
             if self._says_nothing(commit, trees):

@@ -108,7 +108,10 @@ class Repository:
         """What `git words...` prints. Raises GitFailed, in git's words, unless its exit is fine."""
         done = run(folder or self.top, words, data=data, extra=extra)
         if done.returncode not in fine:
-            raise GitFailed(f"git {words[0]} failed: {last_line(done.stderr)}")
+            raise GitFailed(
+                f"git {words[0]} failed: {last_line(done.stderr).rstrip('.')}.",
+                f"`git -C {self.top} fsck` tells whether its history is damaged.",
+            )
         return done.stdout
 
     def ask(self, *words: str, data: bytes = b"", folder: Path | None = None) -> bytes | None:
@@ -214,7 +217,8 @@ def is_installed() -> bool:
 def find(folder: Path) -> Repository | None:
     """The repository whose work tree holds `folder`, or None (no git, no repository).
 
-    Raises RepositoryState for a bare repository and for one that git itself refuses to open.
+    Raises RepositoryState for a bare repository, for one that git itself refuses to open, and for
+    one that is so damaged that git passes over it, perhaps to another one around it.
     """
     # "true" between the answers: a path may hold a line break
     words = (
@@ -234,12 +238,30 @@ def find(folder: Path) -> Repository | None:
         )
     if done.returncode == 0:
         git_dir, common, top, kind = out.removeprefix("false\n").split("\ntrue\n")
+        _require_whole(folder, Path(top))
         shared = Path(os.path.realpath(folder / common))  # it is relative to where git ran
         return Repository(Path(top), Path(git_dir), shared, kind.strip())
     complaint = last_line(done.stderr)
     if "not a git repository" in complaint:
+        _require_whole(folder, None)
         return None
     raise RepositoryState(f"git refuses this repository: {complaint}", "Run `git status` there.")
+
+
+def _require_whole(folder: Path, top: Path | None) -> None:
+    """Raises RepositoryState where a repository between `folder` and the one found is damaged."""
+    place = Path(os.path.realpath(folder))
+    end = None if top is None else os.path.realpath(top)
+    for at in (place, *place.parents):
+        if str(at) == end:
+            return
+        git = at / ".git"
+        if git.is_file() or (git / "objects").is_dir():
+            raise RepositoryState(
+                f"{git} is damaged: git does not take it for a repository.",
+                "Restore it from a copy, or move it away and begin a new history: "
+                f"`git init {at}`.",
+            )
 
 
 def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | None:

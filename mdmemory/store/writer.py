@@ -101,6 +101,8 @@ class Writer:
         except RepositoryState as problem:  # bare, or another's: reading goes on all the same
             self.trouble = problem
         self.history = History(self.repository, project.store) if self.repository else None
+        if self.history and (lost := self.history.lost()):
+            self.repository, self.history, self.trouble = None, None, lost
 
     @contextmanager
     def locked(self) -> Iterator[None]:
