@@ -43,7 +43,7 @@ def make(folder: Path) -> Place:
         ("commit", "-q", "--allow-empty", "-m", "first"),
     ):  # fmt: skip
         subprocess.run(["git", "-C", project, *words], env=env, check=True, timeout=HUNG)
-    words = [PROGRAM, "init", "--opencode"]
+    words = [PROGRAM, "init", "--shared", "--opencode"]
     subprocess.run(words, cwd=project, env=env, check=True, timeout=HUNG, capture_output=True)
     plug(project, home)
     return Place(project, home)

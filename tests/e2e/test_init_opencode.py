@@ -36,7 +36,7 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 def test_after_one_command_the_client_has_all_of_it_and_after_another_nothing(
     repository: Path, empty_home: Path, git: Git
 ) -> None:
-    init(repository)
+    init(repository, "--shared")
     before = snapshot(repository)
     (empty_home / ".config/opencode").mkdir(parents=True)
     init(repository, "--opencode", "--no-npm")

@@ -60,7 +60,7 @@ def test_one_wiring_reaches_the_root_a_subfolder_and_a_linked_worktree(
     (repository / "opencode.json").write_text(mine, encoding="utf-8")
     inner, linked = repository / "packages/inner", tmp_path / "linked"
     (inner / "notes/memory").mkdir(parents=True)
-    run(repository, empty_home, "init", "--opencode", *words)
+    run(repository, empty_home, "init", "--shared", "--opencode", *words)
     noted(repository, empty_home, "port")
     commit(git, repository, ".opencode", "notes", "mdmemory.toml", "opencode.json")
     git(repository, "worktree", "add", "-q", linked)
@@ -82,13 +82,13 @@ def test_the_plugin_of_a_person_has_the_index_of_each_store_read(
     inner, linked = repository / "packages/inner", tmp_path / "linked"
     inner.mkdir(parents=True)
     git(repository, "worktree", "add", "-q", linked)
-    run(repository, empty_home, "init", "--own-repo")
+    run(repository, empty_home, "init", "--here")
     noted(repository, empty_home, "port")
     run(empty_home, empty_home, "init", "--user")
     for prompt in prompts(empty_home, [repository, inner, linked]):
         assert listed(prompt) == [
             str(empty_home / ".config/opencode/memory/PROTOCOL.md"),
-            str(empty_home / ".local/share/mdmemory" / INDEX),
+            str(empty_home / "mdmemory/me/MEMORY.md"),
             str(repository / INDEX),
         ]
         assert "(project-port.md)" in prompt
@@ -97,7 +97,7 @@ def test_the_plugin_of_a_person_has_the_index_of_each_store_read(
 def test_without_the_bridge_the_index_is_read_all_the_same(
     repository: Path, empty_home: Path
 ) -> None:
-    run(repository, empty_home, "init", "--opencode")
+    run(repository, empty_home, "init", "--shared", "--opencode")
     noted(repository, empty_home, "port")
     (prompt,) = prompts(empty_home, [repository], MDMEMORY_DISABLE="1")
     assert "(project-port.md)" in prompt

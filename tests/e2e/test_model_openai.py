@@ -53,7 +53,7 @@ def words(server: FakeServer, repository: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("MDMEMORY_TIMEOUT_S", "2")
-    assert run("init").returncode == 0
+    assert run("init", "--shared").returncode == 0
     parts = [[{"type": "text", "text": text}] for text in (ASKED, SAID)]
     messages = [
         {"info": {"id": f"m{n}", "role": "user", "time": {"created": n}}, "parts": part}

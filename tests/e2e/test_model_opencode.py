@@ -148,7 +148,7 @@ def test_a_session_of_the_client_is_read_by_its_own_provider_and_becomes_a_note(
     def run(*words: str) -> str:
         return mdmemory(repository, home, server.url, *words)
 
-    run("init")
+    run("init", "--shared")
     wired = {"instructions": ["notes/memory/MEMORY.md"]}
     (repository / "opencode.json").write_text(json.dumps(wired), encoding="utf-8")
     (repository / "AGENTS.md").write_text("Obey the project.", encoding="utf-8")

@@ -37,7 +37,7 @@ def mdmemory(project: Path, *words: str, text: str | None = None) -> str:
 
 @pytest.fixture
 def project(repository: Path) -> Path:
-    mdmemory(repository, "init", "--opencode", "--no-npm")
+    mdmemory(repository, "init", "--shared", "--opencode", "--no-npm")
     return repository
 
 
@@ -106,7 +106,7 @@ def test_the_client_reads_the_index_beside_a_configuration_that_nobody_touched(
     config = repository / "opencode.jsonc"
     before = '\ufeff{\r\n\t// ours\r\n\t"username": "team", /* "instructions": [] */\r\n}\r\n'
     config.write_bytes(before.encode())
-    mdmemory(repository, "init", "--opencode", "--no-npm")
+    mdmemory(repository, "init", "--shared", "--opencode", "--no-npm")
     assert config.read_bytes() == before.encode()
     with FakeServer() as server, OpenCode(repository, empty_home, server.url) as client:
         client.send(client.new_session(), "Hello.")

@@ -1,11 +1,12 @@
-"""The person's own memory beside a project's in the real client, by `init --user` and `--opencode`.
+"""OpenCode, set up once: a project that is wired, one that never heard of us, and a bare folder.
 
-One client for all: with a project that is wired, and with a folder that has no memory.
+One real client for all of them.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,9 @@ import pytest
 from client import OpenCode
 from fake_server import FakeServer, system_text, user_texts
 from pace import HUNG
-from plugged import PROGRAM, STORE
+from plugged import PROGRAM, STORE, spare_npm
 
+from mdmemory.hosts import launcher
 from mdmemory.note.stamps import stamped
 
 pytestmark = pytest.mark.slow
@@ -24,18 +26,28 @@ OLD = "export default { id: 'mdmemory', server: async () => ({}) }\n"
 
 
 class World:
-    """A home with a memory, a project with another, a bare folder, and the client among them."""
+    """A home that is set up, a project with wiring of its own, one that never heard of us with a
+    subfolder and a linked worktree, a bare folder, and the client among them."""
 
     def __init__(self, folder: Path) -> None:
-        self.home, self.project, self.bare = (folder / name for name in ("home", "project", "bare"))
-        self.own = self.home / ".local/share/mdmemory"
-        for each in (self.home, self.project, self.bare):
-            each.mkdir()
-        for each in (self.project, self.bare):
+        self.home, self.project, self.fresh, self.bare = (
+            folder / name for name in ("home", "project", "fresh", "bare")
+        )
+        self.own = self.home / "mdmemory/me"
+        for each in (self.home, self.project, self.fresh / "sub/deep", self.bare):
+            each.mkdir(parents=True)
+        for each in (self.project, self.fresh, self.bare):
             self.run(each, "git", "init", "-q")
+        for each in (self.project, self.fresh):
+            self.run(each, "git", "commit", "-q", "--allow-empty", "-m", "first")
+        self.run(self.fresh, "git", "worktree", "add", "-q", folder / "linked")
+        self.linked = folder / "linked"
+        self.run(self.home, PROGRAM, "setup", "opencode")
+        spare_npm(self.home / ".config/opencode")
         self.run(self.home, PROGRAM, "init", "--user", "--no-npm")
         self.run(self.own, PROGRAM, "add", "tea", "--type", "user", "--description", "Drinks tea",
                  "Only green tea.")  # fmt: skip
+        self.run(self.project, PROGRAM, "init", "--shared")
         old = self.project / PLUGIN
         old.parent.mkdir(parents=True)
         old.write_bytes(stamped(OLD, PLUGIN, "0.1.0"))
@@ -87,6 +99,7 @@ def test_both_indexes_are_in_the_prompt_and_each_tool_is_there_once(
     session = client.new_session()
     client.send(session, "Remember that deploys go out on Tuesdays only.")
     told = system_text(server.turns[-1])
+    assert told.count("# Memory protocol") == 1, "the project's plugin works alone"
     assert "(user-tea.md)" in told
     assert "(project-port.md)" in told
     assert "(feedback-deploys-go-out-tuesdays-only.md)" in told
@@ -134,3 +147,64 @@ def test_in_a_folder_without_a_memory_the_persons_own_is_used(
     assert "memory_store" in names(server)
     assert [path.name for path in world.own.rglob("*window*.md")]
     assert [path.name for path in world.bare.iterdir()] == [".git"], "nothing is put there"
+
+
+def listed(told: str) -> list[str]:
+    """The files that the client says to have read."""
+    mark = "Instructions from: "
+    return [line.removeprefix(mark) for line in told.splitlines() if line.startswith(mark)]
+
+
+def test_in_a_project_that_never_heard_of_us_a_fact_is_kept_and_the_next_session_has_it(
+    world: World, client: OpenCode, server: FakeServer
+) -> None:
+    before = world.run(world.fresh, "git", "status", "--porcelain", "--ignored")
+    head = world.run(world.fresh, "git", "rev-parse", "HEAD")
+    session = client.new_session(folder=world.fresh)
+    client.send(session, "hello")
+    protocol, mine = listed(system_text(server.turns[-1]))
+    assert protocol == str(world.home / ".config/opencode/memory/PROTOCOL.md")
+    assert mine == str(world.own / "MEMORY.md")
+    assert not (world.home / "mdmemory/fresh").exists(), "nothing is made before there is a fact"
+    client.send(session, "Remember that releases are cut on Mondays.")
+    assert "mdmemory has stored this already" in user_texts(server.turns[-1])[-1]
+    told = system_text(server.turns[-1])
+    index = str(world.home / "mdmemory/fresh/MEMORY.md")
+    assert listed(told) == [protocol, mine, index], "in the same turn"
+    for folder in (world.fresh, world.fresh / "sub/deep", world.linked):
+        client.send(client.new_session(folder=folder), "hello")
+        told = system_text(server.turns[-1])
+        assert listed(told) == [protocol, mine, index], folder
+        assert "releases are cut" in told.lower()
+    assert world.run(world.fresh, "git", "status", "--porcelain", "--ignored") == before
+    assert world.run(world.fresh, "git", "rev-parse", "HEAD") == head
+
+
+def test_a_note_outside_the_project_is_opened_by_our_tool_without_a_question(
+    world: World, client: OpenCode, server: FakeServer
+) -> None:
+    session = client.new_session(folder=world.fresh)
+    client.send(session, "Remember that the archive is kept in room 7.")
+    (note,) = (world.home / "mdmemory/fresh").glob("*archive*.md")
+    server.call("memory_get", file=note.name)
+    server.say("Room 7.")
+    assert client.send(session, "Where is the archive?") == "Room 7."
+    (shown,) = [m["content"] for m in server.turns[-1]["messages"] if m["role"] == "tool"]
+    assert "room 7" in shown
+
+
+def test_where_the_program_is_gone_the_client_works_as_without_us(
+    world: World, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(world.home / ".config", home / ".config")
+    launch = home / ".config/mdmemory/launch"
+    launch.write_bytes(launcher.text(tmp_path / "gone/mdmemory"))
+    plugin = home / ".config/opencode/plugin/mdmemory.ts"
+    text = plugin.read_text(encoding="utf-8")
+    plugin.write_text(text.replace(str(world.home), str(home)), encoding="utf-8")
+    with FakeServer() as server, OpenCode(world.fresh, home, server.url) as client:
+        assert client.send(client.new_session(), "Remember that the moon is round.") == "Done."
+        assert listed(system_text(server.turns[-1])) == []
+        assert not [name for name in names(server) if name.startswith("memory_")]
+    assert not (home / ".local/state/mdmemory").exists(), "not even a log"

@@ -40,7 +40,7 @@ def place(repository: Path, tmp_path: Path) -> Place:
     home = tmp_path / "home"
     home.mkdir()
     program = Path(sys.executable).with_name("mdmemory")
-    words = [str(program), "init", "--opencode", "--no-npm"]
+    words = [str(program), "init", "--shared", "--opencode", "--no-npm"]
     env = {**os.environ, "HOME": str(home)}
     subprocess.run(words, cwd=repository, env=env, check=True, timeout=HUNG, capture_output=True)
     plug(repository, home)

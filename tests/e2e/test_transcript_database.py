@@ -37,7 +37,7 @@ def test_the_live_database_gives_the_turns_of_the_export(
     repository: Path, empty_home: Path
 ) -> None:
     database = empty_home / ".local/share/opencode/opencode.db"
-    mdmemory(repository, "init")
+    mdmemory(repository, "init", "--shared")
     with FakeServer() as server, OpenCode(repository, empty_home, server.url) as client:
         session = client.new_session("Deployments")
         server.call("bash", command="echo 'remember: tool output'", description="x")
