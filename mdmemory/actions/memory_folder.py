@@ -16,7 +16,7 @@ from pathlib import Path
 from mdmemory.actions import setup
 from mdmemory.actions.setup import Setup
 from mdmemory.config.person import Places
-from mdmemory.config.table import PERSON, PROJECT_FILE
+from mdmemory.config.table import PERSON, PERSONS_INDEX, PROJECT_FILE
 from mdmemory.errors import NoGit, NoStore, NotFound
 from mdmemory.files import digest, write_atomic, writing
 from mdmemory.git import identity, repositories
@@ -93,7 +93,8 @@ def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:
             return setup.init(folder, places, is_secret, store=".")
         if os.path.lexists(folder):
             raise NoStore(f"{folder} is there and is no store.", "Move it away, then try again.")
-        return _begun(folder, b'store = "."\n', places, is_secret)
+        text = f'store = "."\n{PERSONS_INDEX}'.encode()
+        return _begun(folder, text, places, is_secret)
 
 
 def join(start: Path, store: str, places: Places) -> Path:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mdmemory.config.table import OWNER, TABLE, Setting
+from mdmemory.config.table import OWNER, PERSONS_CHARS, PERSONS_INDEX, TABLE, Setting
 from mdmemory.errors import BadSetting
 
 _BY_NAME = {setting.name: setting for setting in TABLE}
@@ -94,8 +94,11 @@ def _entries(path: Path | None) -> dict[str, object]:
         why = getattr(problem, "strerror", None) or "it is not UTF-8 text"
         raise BadSetting(f"{path} cannot be read: {why}.", "Check the file.") from problem
     # what `init` writes about the project is no setting, and the rest needs no TOML parser
-    if store := _only_store(text.partition(f"\n[{OWNER}]\n")[0]):
-        return {"store": store}
+    text_of_init = text.partition(f"\n[{OWNER}]\n")[0]
+    plain = text_of_init.removesuffix(PERSONS_INDEX)
+    if store := _only_store(plain):
+        is_whole = plain == text_of_init
+        return {"store": store} | ({} if is_whole else {"index.max_chars": PERSONS_CHARS})
     import tomllib
 
     try:

@@ -127,6 +127,9 @@ def or_empty(read: Reader) -> Reader:
 
 PROJECT_FILE = "mdmemory.toml"
 PERSON = "me"  # the person's own store; no project's store has this name
+# What the file of the person's own store says when it is made: its index is in every prompt.
+PERSONS_CHARS = 3000
+PERSONS_INDEX = f"\n[index]\nmax_chars = {PERSONS_CHARS}\n"
 OWNER = "project"  # the table in a store's own file that names its project; no setting
 DEFAULT_STORE = "notes/memory"
 
@@ -156,7 +159,8 @@ TABLE = (
             "that is kept there, or those where `mdmemory init` was run.", personal=True),
     Setting("index.max_chars", ("MEMORY_INDEX_MAX_CHARS",), "a whole number of at least 500",
             whole(500), 8000,
-            "Maximum length of MEMORY.md in characters; a wide character counts three."),
+            "Maximum length of MEMORY.md in characters; a wide character counts three. Your own "
+            f"store is made with {PERSONS_CHARS}, because its index is in every prompt."),
     Setting("index.max_entries", ("MEMORY_INDEX_MAX_ENTRIES",), "a whole number of at least 1",
             whole(1), 80, "Maximum number of notes in MEMORY.md; _MORE.md lists the others."),
     Setting("index.tracked", ("MEMORY_INDEX_TRACKED",), "true or false", switch, True,

@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
-from mdmemory.config.table import PERSON
 from mdmemory.errors import MdmemoryError
-from mdmemory.layers import Layers
+from mdmemory.layers import MINE, Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt import blocks
 
@@ -48,7 +47,7 @@ def notes(layers: Layers, session: str, message: str) -> str:
     query = blocks.query(message, memory.project.root.name, title)
     found: list[Hit] = []
     for each in layers.there():
-        prefix = f"{PERSON}/" if each is not memory else ""
+        prefix = MINE if each is not memory else ""
         found += [replace(hit, file=f"{prefix}{hit.file}") for hit in _hits(each, query, mode)]
     found.sort(key=lambda hit: -hit.score)  # stable: of two as good the project's comes first
     return blocks.notes(found, settings.whole("recall.tokens"))

@@ -197,11 +197,11 @@ NOTES = (
         "memory_get",
         "Read a note",
         "Read one note of the memory, whole or some lines. Use it before you rely on a detail "
-        "that the index or memory_search only hints at. It reads notes and nothing else: for "
-        "files of the project use your own file tools.",
+        "that the index or memory_search only hints at; your own file tools have to ask the user, "
+        "because notes lie outside the project. For the project's files use those.",
         schema(
             "file",
-            file=text("The note's file, such as feedback-prefers-pnpm.md."),
+            file=text("The note's file, such as feedback-prefers-pnpm.md, or me/user-name.md."),
             lines=text("Which lines, such as 3-10; all when left out."),
         ),
         True, False, _get,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from mdmemory.config.settings import Settings
 from mdmemory.errors import UsageError
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.session.cleaning import UNSEEN
+from mdmemory.tools.both import READ_BY, Both
 from mdmemory.tools.notes import NOTES
 from mdmemory.tools.observations import OBSERVATIONS
 from mdmemory.tools.session import SESSION
@@ -27,7 +29,7 @@ def offered(settings: Settings) -> list[Tool]:
 
 
 def call(
-    memory: Memory, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
+    memory: Memory | Layers, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
 ) -> ToolAnswer:
     """The answer of a tool. Raises UsageError for an unknown tool or wrong arguments, and the
     MdmemoryError of the tool."""
@@ -38,8 +40,13 @@ def call(
             f"There are: {', '.join(each.name for each in TOOLS)}.",
         )
     given = checked(name, tool.parameters, arguments)
-    answer = tool.run(memory, given, caller or Caller())
+    asked: Memory | Both = memory if isinstance(memory, Memory) else _asked(memory, name, given)
+    answer = tool.run(cast(Memory, asked), given, caller or Caller())
     return ToolAnswer(_visible(answer.text), _all_visible(answer.structured))
+
+
+def _asked(layers: Layers, name: str, given: Mapping[str, Any]) -> Memory | Both:
+    return Both(layers) if name in READ_BY else layers.for_tool(name, given)
 
 
 def _visible(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from mdmemory.config.settings import load
+from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import background
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
@@ -206,6 +209,34 @@ def test_the_notes_of_both_layers_that_fit_a_message_are_in_the_prompt(
         assert file in fresh.ask("system")["text"]
 
 
+def test_both_indexes_are_in_the_prompt_each_under_its_own_budget(
+    work: Path, empty_home: Path
+) -> None:
+    plugin = Plugin(work)
+    plugin.say(f"{DEPLOYS}\n\n{NAME}")
+    mine, project = Plugin(work).hello["instructions"]
+    for index, budget in ((mine, 3_000), (project, 8_000)):
+        for number in range(80):
+            head = f"name: n{number}\ndescription: {'word ' * 24}{number}\n"
+            note = f"---\n{head}metadata:\n  type: reference\n---\n\nText.\n"
+            (Path(index).parent / f"reference-n{number}.md").write_text(note, encoding="utf-8")
+        plugin.say("How do I list files?", "msg_2")
+        assert budget - 200 < len(Path(index).read_text(encoding="utf-8")) <= budget
+
+
+def test_the_persons_settings_file_says_the_budget_as_any_toml_reader_finds_it(
+    work: Path, empty_home: Path
+) -> None:
+    Plugin(work).say(NAME)
+    file = empty_home / "mdmemory/me/mdmemory.toml"
+    assert tomllib.loads(file.read_text(encoding="utf-8")) == {
+        "store": ".", "index": {"max_chars": 3_000},
+    }  # fmt: skip
+    assert load({}, file, None).whole("index.max_chars") == 3_000
+    file.write_text(file.read_text(encoding="utf-8").replace("3000", "2000"), encoding="utf-8")
+    assert load({}, file, None).whole("index.max_chars") == 2_000
+
+
 def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home: Path) -> None:
     plugin = Plugin(work)
     plugin.say(f"{DEPLOYS}\n\n{NAME}")
@@ -216,3 +247,44 @@ def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home:
         ["compact", "--if-due"],
         ["--store", mine, "compact", "--if-due"],
     ]
+
+
+# --- the tools -----------------------------------------------------------------------------------
+
+
+def test_the_tools_search_read_and_list_both_layers(work: Path, empty_home: Path) -> None:
+    plugin = Plugin(work)
+    plugin.say(f"{DEPLOYS}\n\n{NAME}")
+    (mine,) = stores(empty_home)["me"]
+
+    def told(tool: str, **arguments: Any) -> str:
+        return str(plugin.ask("call", tool=tool, arguments=arguments)["text"])
+
+    assert f"me/{mine}:" in told("memory_search", query="What is my name?")
+    assert "Ada Okafor" in told("memory_get", file=f"me/{mine}")
+    assert told("memory_get", file=mine).startswith(f"me/{mine}:"), "no note of the project's"
+    listed = told("memory_list")
+    assert f"- me/{mine}" in listed
+    assert "- feedback-deploys-go-out-tuesdays-only.md" in listed
+
+
+def test_where_nothing_was_kept_yet_a_search_finds_nothing(work: Path, empty_home: Path) -> None:
+    plugin = Plugin(work)
+    answer = plugin.ask("call", tool="memory_search", arguments={"query": "deploys"})
+    assert answer["text"] == "No matches: do not guess an answer."
+    assert stores(empty_home) == {}
+
+
+def test_another_projects_notes_are_never_found(work: Path, empty_home: Path, git: Git) -> None:
+    other = work.with_name("other")
+    other.mkdir()
+    git(other, "init", "-q", "-b", "main")
+    git(other, *PERSON, "commit", "-q", "--allow-empty", "-m", "another first")
+    Plugin(other).say(DEPLOYS)
+    plugin = Plugin(work)
+    plugin.say("Remember that the archive is kept in room 7.")
+    answer = plugin.ask("call", tool="memory_search", arguments={"query": "deploys Tuesdays"})
+    assert "deploys" not in answer["text"]
+    with pytest.raises(MdmemoryError):
+        plugin.ask("call", tool="memory_get",
+                   arguments={"file": "feedback-deploys-go-out-tuesdays-only.md"})  # fmt: skip

@@ -313,8 +313,7 @@ class Hooks:
             raise UsageError("A call needs the name of a `tool` and an object of `arguments`.")
         # some models send null for a parameter that they leave out
         given = {key: value for key, value in arguments.items() if value is not None}
-        memory = self._open().for_tool(name, given)
-        answer = table.call(memory, name, given, caller_of(session, name))
+        answer = table.call(self._open(), name, given, caller_of(session, name))
         return {"text": answer.text}
 
     def created(self, params: Params) -> Result:

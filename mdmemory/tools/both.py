@@ -1,0 +1,53 @@
+"""Both layers as the tools read them: the project's notes, and the person's as `me/FILE`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mdmemory.layers import MINE, PROJECT, Layers
+
+if TYPE_CHECKING:
+    from mdmemory.actions.listing import Listed
+    from mdmemory.search.results import Found, Passage
+
+READ_BY = ("memory_search", "memory_get", "memory_list")  # the tools that ask nothing else of it
+
+
+class Both:
+    """Searches, reads and lists the notes of both layers, by methods that Memory has, too."""
+
+    def __init__(self, layers: Layers) -> None:
+        self._layers = layers
+
+    def search(self, query: str, *, k: int = 6, source: str = "memory") -> Found:
+        """The best places in both layers; what is no note is the project's alone."""
+        from mdmemory.search.results import Found
+
+        project, person = self._layers.project, self._layers.person
+        answers = [self._layers.main.search(query, k=k, source=source)] if project or person else []
+        hits = [hit for answer in answers for hit in answer.hits]
+        if project and person and source in ("memory", "all"):
+            answers.append(person.search(query, k=k))
+            hits += [replace(hit, file=f"{MINE}{hit.file}") for hit in answers[-1].hits]
+        hits.sort(key=lambda hit: -hit.score)  # stable: of two as good the project's comes first
+        said = dict.fromkeys(sentence for answer in answers for sentence in answer.said)
+        return Found(answers[0].mode if answers else "keyword", tuple(hits[:k]), tuple(said))
+
+    def get(self, file: str, lines: tuple[int, int] | None = None) -> Passage:
+        """A note of the layer that holds it. Raises NotFound, NoStore."""
+        memory, name = self._layers.holding(file)
+        passage = memory.get(name, lines)
+        is_persons = memory is self._layers.person and self._layers.project is not None
+        return replace(passage, file=f"{MINE}{passage.file}") if is_persons else passage
+
+    def listing(self) -> list[Listed]:
+        """The notes of both layers."""
+        if not self._layers.there():
+            return []
+        project = self._layers.project
+        return [
+            replace(row, head=replace(row.head, file=f"{MINE}{row.head.file}"))
+            if project and layer != PROJECT else row
+            for layer, row in self._layers.listing()
+        ]  # fmt: skip
