@@ -26,6 +26,7 @@ from mdmemory.store.store import is_note_name
 if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.listing import Listed
+    from mdmemory.actions.undo import Agree, Undone
     from mdmemory.capture.outcome import Extracted
     from mdmemory.store.store import StoredNote
 
@@ -176,6 +177,43 @@ class Layers:
         return memory.add(
             name, type=type, description=description, body=body, kind=kind, source=source
         )
+
+    # --- taking back ----------------------------------------------------------------------------
+
+    def undo(self, id: str | None = None, agree: Agree | None = None) -> tuple[Memory, Undone]:
+        """Take back a commit of the layer that has it, by default the newest change of both;
+        that layer, and what became of it."""
+        stores = self._certain()
+        if len(stores) == 1:
+            memory = stores[0]
+        elif id is not None:
+            memory = next((each for each in stores if each.has_change(id)), stores[0])
+        else:
+            plans = [(plan, each) for each in stores if (plan := each.newest_change())]
+            if not plans:
+                return stores[0], stores[0].undo(None, agree)  # says so
+            plan, memory = max(plans, key=lambda pair: datetime.fromisoformat(pair[0].time))
+            id = plan.commit
+        return memory, memory.undo(id, agree)
+
+    def undo_session(self, session: str, agree: Agree | None = None) -> list[tuple[Memory, Undone]]:
+        """Take back all that one session caused, in one commit for each layer."""
+        done: list[tuple[Memory, Undone]] = []
+        missing: NotFound | None = None
+        for memory in self._certain():
+            try:
+                done += [(memory, each) for each in memory.undo_session(session, agree)]
+            except NotFound as problem:
+                missing = problem
+        if missing is not None and not done:
+            raise missing
+        return done
+
+    def _certain(self) -> list[Memory]:
+        """The memories of both layers. Raises where it is not certain whose the project's is."""
+        if self.question is not None:
+            raise self.question
+        return [memory for _, memory in self.each()]
 
     # --- where a new note goes ------------------------------------------------------------------
 

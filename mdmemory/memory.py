@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.resolve import Conflict, Resolved
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
-    from mdmemory.actions.undo import Agree, Undone
+    from mdmemory.actions.undo import Agree, Planned, Undone
     from mdmemory.git.lock import Patience
     from mdmemory.git.log import Logged
     from mdmemory.search.notes import Report
@@ -172,6 +172,14 @@ class Memory(Learning):
     def undo_session(self, session: str, agree: Agree | None = None) -> list[Undone]:
         """Take back all that one session caused, in one commit; answers for each that it made."""
         return actions.undo.undo_session(self._writer(), session, agree)
+
+    def newest_change(self) -> Planned | None:
+        """The change that `undo` takes back without an id; None where there is none."""
+        return actions.undo.newest(self._writer())
+
+    def has_change(self, id: str) -> bool:
+        """Whether a Memory-Id or a commit names a commit of ours in this store."""
+        return actions.undo.knows(self._writer(), id)
 
     def log(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
         """Our commits, newest first, each with whether it was undone since."""

@@ -7,7 +7,7 @@ take back many commits at once is one commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
@@ -87,6 +87,27 @@ def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> li
     return _undo(writer, chosen, agree)
 
 
+def newest(writer: Writer) -> Planned | None:
+    """The change that a plain undo takes back; None where there is none, or no git."""
+    with writer.locked():  # what waits is committed by that
+        if writer.history is None:
+            return None
+        entry = _newest(writer.history, writer.history.undone())
+        return None if entry is None else _planned(writer.history, entry)
+
+
+def knows(writer: Writer, id: str) -> bool:
+    """Whether a Memory-Id or a commit names a commit of ours in this store."""
+    with writer.locked():
+        if writer.history is None:
+            return False
+        try:
+            find(writer.history, writer.history.log(), id)
+        except NotFound:
+            return False
+        return True
+
+
 def _undo(
     writer: Writer, chosen: Callable[[History], list[Logged]], agree: Agree | None
 ) -> list[Undone]:
@@ -122,9 +143,8 @@ def _ready(writer: Writer) -> History:
 def _chosen(history: History, id: str | None) -> Logged:
     gone = history.undone()
     if id is None:
-        for entry in _newest_first(history):
-            if entry.commit not in gone and _is_change(entry):
-                return entry
+        if (found := _newest(history, gone)) is not None:
+            return found
         raise NotFound(
             "There is nothing to undo: no change of a note.",
             "`mdmemory log` shows what was done; `mdmemory undo ID` takes back any of it.",
@@ -137,6 +157,13 @@ def _chosen(history: History, id: str | None) -> Logged:
     if entry.commit in gone:
         raise NotFound(f"{id} is undone already.", "`mdmemory log` shows what was done.")
     return entry
+
+
+def _newest(history: History, gone: Collection[str]) -> Logged | None:
+    for entry in _newest_first(history):
+        if entry.commit not in gone and _is_change(entry):
+            return entry
+    return None
 
 
 def _is_change(entry: Logged) -> bool:

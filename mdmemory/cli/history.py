@@ -8,13 +8,14 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.output import emit, is_terminal, opened, visible
+from mdmemory.cli.output import emit, is_terminal, layered, opened, visible
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
 
 if TYPE_CHECKING:
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.undo import Planned, Undone
+    from mdmemory.layers import Layers
     from mdmemory.memory import Memory
 
 
@@ -173,17 +174,19 @@ def undo(asked: Namespace) -> int:
     if asked.session and asked.id:
         raise UsageError("ID and --session cannot be combined.", "Pass one of them.")
     agree = _agrees if is_terminal() and not (asked.yes or asked.json) else None
-    memory = opened(asked)
+    layers = layered(asked)
     if asked.session:
-        all_done = memory.undo_session(asked.session, agree)
+        found = layers.undo_session(asked.session, agree)
     else:
-        all_done = [memory.undo(asked.id, agree)]
+        found = [layers.undo(asked.id, agree)]
     if asked.json:
-        answers = [_undone(done) for done in all_done]
+        answers = [_undone(done) | {"layer": layers.of(memory)} for memory, done in found]
         emit(answers if asked.session else answers[0])
     else:
-        _tell(memory, all_done)
-    return 1 if any(done.kept for done in all_done) else 0
+        for memory in layers.there():
+            if all_done := [done for where, done in found if where is memory]:
+                _tell(layers, memory, all_done)
+    return 1 if any(done.kept for _, done in found) else 0
 
 
 def _agrees(plans: Sequence[Planned]) -> bool:
@@ -204,15 +207,16 @@ def _undone(done: Undone) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _tell(memory: Memory, all_done: Sequence[Undone]) -> None:
+def _tell(layers: Layers, memory: Memory, all_done: Sequence[Undone]) -> None:
+    layer = layers.of(memory)
     for done in all_done:
         if done.restored and done.facts:
             print(f"Undone: {visible('; '.join(done.facts))}")
         for file in done.restored:
             there = (memory.project.store / file).exists()
-            print(f"{'restored' if there else 'removed'}: {file}")
+            print(f"{'restored' if there else 'removed'}: {layers.shown(layer, file)}")
         for file, why in done.kept:
-            print(f"kept: {file}: {why}")
+            print(f"kept: {layers.shown(layer, file)}: {why}")
     if not any(done.restored or done.kept for done in all_done):
         print("Nothing to undo: the files are already as they were before.")
     if written := next((done.written for done in all_done if done.written.commit), None):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
-from mdmemory.cli.output import emit, opened, visible, warn
+from mdmemory.cli.output import emit, layered, opened, visible, warn
 from mdmemory.errors import UsageError
+from mdmemory.layers import USER, Layers
 from mdmemory.memory import Memory
+
+if TYPE_CHECKING:
+    from mdmemory.capture.pending import PendingFact
 
 
 def pending_options(parser: ArgumentParser) -> None:
@@ -23,52 +28,64 @@ def pending_options(parser: ArgumentParser) -> None:
 def pending(asked: Namespace) -> int:
     """List facts that a model proposed without proof. They are kept for 30 days."""
     asked.holder = "pending"
-    memory = opened(asked)
+    layers = layered(asked)
     if asked.action is None:
-        return _list_pending(memory, asked.json)
+        return _list_pending(layers, asked.json)
     if asked.id is None:
         raise UsageError(
             f"`pending {asked.action}` needs an ID.", "`mdmemory pending` lists the ids."
         )
+    found = [pair for pair in _pending(layers) if pair[1].id == asked.id]
+    memory = found[0][0] if found else layers.main
     if asked.action == "drop":
         gone = memory.drop(asked.id)
         if asked.json:
             emit({"id": asked.id})
         else:
-            print(f"Dropped: {gone.description}")
+            print(f"Dropped: {visible(gone.description)}")
         return 0
-    done = memory.accept(asked.id)
+    # a fact about the person is no business of a project's, wherever it waited
+    home = layers.for_type(USER) if found and found[0][1].type == USER else memory
+    done = memory.accept(asked.id, into=None if home is memory else home)
+    layer = layers.of(home)
     if asked.json:
         emit({
             "file": done.file, "name": done.name, "digest": done.digest,
-            "commit": done.written.commit,
+            "commit": done.written.commit, "layer": layer,
         })  # fmt: skip
     else:
-        print(f"{'Already stored in' if done.same else 'Stored'} {done.file}.")
+        file = layers.shown(layer, done.file)
+        print(f"{'Already stored in' if done.same else 'Stored'} {file}.")
     return 0
 
 
-def _list_pending(memory: Memory, as_json: bool) -> int:
-    found = memory.pending()
+def _pending(layers: Layers) -> list[tuple[Memory, PendingFact]]:
+    """The facts that wait in both layers, the project's first, each with its memory."""
+    return [(memory, fact) for _, memory in layers.each() for fact in memory.pending()]
+
+
+def _list_pending(layers: Layers, as_json: bool) -> int:
+    found = _pending(layers)
     if as_json:
         emit([
             {
                 "id": each.id, "type": each.type, "name": each.name,
                 "description": each.description, "body": each.body, "session": each.session,
-                "since": each.since, "reasons": [*each.reasons],
+                "since": each.since, "reasons": [*each.reasons], "layer": layers.of(memory),
             }
-            for each in found
+            for memory, each in found
         ])  # fmt: skip
         return 0
-    for each in found:
+    for _, each in found:
         why = ", ".join(each.reasons)
         print(visible(f"{each.id}  {each.type}: {each.description}  ({why})".replace("\n", " ")))
     if found:
         print("Next: `mdmemory pending accept ID` or `mdmemory pending drop ID`.")
     else:
         print("No pending facts.")
-    for line in waiting_files(memory):
-        print(line)
+    for memory in layers.there():
+        for line in waiting_files(memory):
+            print(line)
     return 0
 
 

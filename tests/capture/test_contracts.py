@@ -17,7 +17,7 @@ from mdmemory.cli import main
 
 PENDING = {
     "id": str, "type": str, "name": str, "description": str, "body": str, "session": str,
-    "since": str, "reasons": [str],
+    "since": str, "reasons": [str], "layer": str,
 }  # fmt: skip
 CAPTURE = {
     "time": str, "session": str, "phase": str, "outcome": str, "reasons": [str], "preview": str,
@@ -81,7 +81,8 @@ def test_each_answer_has_exactly_the_fields_that_are_promised(memory: Memory, as
     assert known["near"] == [{"file": done.added[0], "score": 1.0}]
 
     accepted = ask("pending", "accept", waiting["id"])
-    fit(accepted, {"file": str, "name": str, "digest": str, "commit": str | None})
+    edited = {"file": str, "name": str, "digest": str, "commit": str | None, "layer": str}
+    fit(accepted, edited)
     assert ask("pending") == []
 
 

@@ -116,12 +116,12 @@ def test_the_command_lists_accepts_and_drops(
             "id": id, "type": "project", "name": "docker-27",
             "description": FOUND["description"], "body": FOUND["body"],
             "session": fresh.pending()[0].session, "since": fresh.pending()[0].since,
-            "reasons": ["assistant_said"],
+            "reasons": ["assistant_said"], "layer": "project",
         }
     ]  # fmt: skip
     assert main(["pending"]) == 0
     assert f"{id}  project: The pipeline" in capsys.readouterr().out
     assert ask("accept", code=2)["error"]["code"] == "usage"
-    assert set(ask("accept", id)) == {"file", "name", "digest", "commit"}
+    assert set(ask("accept", id)) == {"file", "name", "digest", "commit", "layer"}
     assert ask("drop", id, code=1)["error"]["code"] == "not_found"
     assert ask() == []

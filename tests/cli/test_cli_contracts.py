@@ -40,7 +40,7 @@ LOGGED = {
 }  # fmt: skip
 UNDO = {
     "undone": str, "commit": WORD, "restored": [str], "kept": [{"file": str, "reason": str}],
-    "facts": [str],
+    "facts": [str], "layer": str,
 }  # fmt: skip
 STATUS = {
     "store": str, "git": str, "remote": WORD, "notes": int, "listed": int, "held": int,
