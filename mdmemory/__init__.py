@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.outcome import Extracted as Extracted
     from mdmemory.capture.pending import PendingFact as PendingFact
     from mdmemory.capture.requests import Share as Share
+    from mdmemory.capture.routes import Routes as Routes
     from mdmemory.compact.planner import Tokens as Tokens
     from mdmemory.compact.runner import Outcome as Outcome
     from mdmemory.errors import MdmemoryError as MdmemoryError
@@ -104,6 +105,7 @@ _PUBLIC = {
     "capture.outcome": "Extracted",
     "capture.pending": "PendingFact",
     "capture.requests": "Share",
+    "capture.routes": "Routes",
     "compact.planner": "Tokens",
     "compact.runner": "Outcome",
     "errors": "MdmemoryError",
