@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from mdmemory.session.promotion import Accounting as Accounting
     from mdmemory.session.session import SessionMemory as SessionMemory
     from mdmemory.session.storage import Swept as Swept
+    from mdmemory.store.adopt import Look as Look
     from mdmemory.store.conflicts import Entry as Entry
     from mdmemory.store.evidence import Evidence as Evidence
     from mdmemory.store.project import Project as Project
@@ -122,6 +123,7 @@ _PUBLIC = {
     "session.promotion": "Accounting",
     "session.session": "SessionMemory",
     "session.storage": "Swept",
+    "store.adopt": "Look",
     "store.conflicts": "Entry",
     "store.evidence": "Evidence",
     "store.project": "Project",

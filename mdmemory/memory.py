@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mdmemory.search.notes import Report
     from mdmemory.search.project import Updated
     from mdmemory.search.results import Found, Passage
+    from mdmemory.store.adopt import Look
 
 
 class Memory(Learning):
@@ -96,7 +97,7 @@ class Memory(Learning):
         return actions.editing.remove(self._writer(), name)
 
     def confirm(self, name: str) -> Edited:
-        """Stand by a note that was unconfirmed."""
+        """Stand by a note that was unconfirmed, or that waits for its first commit."""
         return actions.editing.confirm(self._writer(), name, today=self._today())
 
     def notes(self) -> list[StoredNote]:
@@ -109,7 +110,9 @@ class Memory(Learning):
 
     def get(self, file: str, lines: tuple[int, int] | None = None) -> Passage:
         """A note, or its first to last line of `lines`, from 1. Raises NotFound, UsageError."""
-        return search.results.passage(self._store(), is_secret, file, lines)
+        (refresher := self._refresher()).keep_fresh()
+        waiting = refresher.catalog().waiting
+        return search.results.passage(refresher.store, is_secret, file, lines, waiting)
 
     def listing(self) -> list[Listed]:
         """Every note with its strength, and whether the index lists it. Refreshes the index."""
@@ -137,6 +140,22 @@ class Memory(Learning):
             return self._refresher().refresh(write=False)
         with (writer := self._writer()).locked():
             return writer.refresher.refresh()
+
+    def unadopted(self) -> Look | None:
+        """What other hands did to the notes that no commit holds; None without git."""
+        return actions.listing.unadopted(self._writer())
+
+    def adopt(self, *, settled: float = 0.0, accept_loss: bool = False) -> str | None:
+        """Commit what other hands did, and give the commit. `settled`, which an automatic command
+        has to say: only what stayed as it is for so many seconds, and reads as a note.
+        `accept_loss`: many notes were meant to go."""
+        writer = self._writer()
+        if writer.automatic and (writer.waits or not settled):
+            return None
+        if not (seen := actions.listing.unadopted(writer)) or not seen.found:
+            return None
+        with writer.locked():
+            return writer.adopt(settled=settled, accept_loss=accept_loss)
 
     def search(
         self, query: str, *, k: int = 6, source: str = "memory", at: str | None = None,

@@ -23,10 +23,12 @@ from mdmemory.git.private_folder import is_folder
 from mdmemory.git.replacement import MARK
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note.note import Head
+from mdmemory.store import adopt
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import is_foreign
 from mdmemory.store.state import State
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name
+from mdmemory.store.strangers import WHY
 from mdmemory.store.writer import Group, Writer
 
 MIN_AGE = 600.0  # seconds; a write takes milliseconds, on a disk that hangs a little longer
@@ -99,6 +101,8 @@ def _fix(writer: Writer, now: datetime) -> None:
     missing attributes, and let links say the names that their notes have now."""
     with writer.locked():
         sweep(writer.project, now)
+        if writer.history:
+            adopt.restore(writer.refresher, writer.history)
         writer.refresher.refresh()
         if writer.refusal() is not None:
             return
@@ -219,8 +223,22 @@ def _folders(writer: Writer) -> Iterator[Finding]:
         yield Finding("folders", "warning", "", message.encode("utf-8", "replace").decode())
 
 
+def _lost(writer: Writer) -> Iterator[Finding]:
+    if writer.history and (seen := adopt.look(writer.refresher, writer.history)).lost:
+        problem = adopt.sudden_loss(seen, writer.project.store)
+        message = f"{problem.message} {problem.hint}"
+        yield Finding("loss", "error", "", message, fixable=True)
+
+
 def _held(writer: Writer) -> Iterator[Finding]:
-    for file in sorted(writer.refresher.catalog().held):
+    catalog = writer.refresher.catalog()
+    for file, why in sorted(catalog.waiting.items()):
+        yield Finding(
+            "waiting", "warning", file,
+            f"It waits, unlisted and uncommitted: {WHY[why]}. If you stand by it: "
+            f"`mdmemory confirm {file.removesuffix('.md')}`; else remove it.",
+        )  # fmt: skip
+    for file in sorted(catalog.held - catalog.waiting.keys()):
         yield Finding(
             "secrets", "error", file,
             "It is on hold: it holds what looks like a secret. Take it out, or put "
@@ -380,6 +398,6 @@ def _within(writer: Writer) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
-    _git, _journal, _private, _strangers, _folders, _unreadable, _names, _held, _index,
-    _attributes, _unseen, _aside, _links, _obsidian, _packages, _within,
+    _git, _journal, _lost, _private, _strangers, _folders, _unreadable, _names, _held,
+    _index, _attributes, _unseen, _aside, _links, _obsidian, _packages, _within,
 )  # fmt: skip

@@ -17,6 +17,7 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.store.store import Store, StoredNote
+from mdmemory.store.strangers import WHY
 from mdmemory.store.writer import Group, Writer, Written, headline, subject
 
 _TRIES = 5  # writes of one edit; only a hand that saves in the very moment costs a second one
@@ -136,13 +137,25 @@ def remove(writer: Writer, name: str) -> Edited:
 
 
 def confirm(writer: Writer, name: str, *, today: str) -> Edited:
-    """Take a note's `status: unconfirmed` away: a person stands by it."""
+    """Take a note's `status: unconfirmed` away, and commit one that waits: a person stands by it.
+
+    Raises what keeps it from being committed now.
+    """
     with writer.locked():
         stored = readable(writer.refresher.store.find(name))
+        if stored.file in writer.refresher.catalog().waiting:
+            if refusal := writer.refusal():
+                raise refusal
+            commit = writer.adopt(accepted={stored.file})
+            if stored.note.head.status != "unconfirmed":
+                done = Written(commit=commit)
+                return Edited(stored.file, stored.note.head.name, stored.digest, done)
         if stored.note.head.status != "unconfirmed":
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
-        key = "metadata.status"
-        fresh = editing.edit(stored.note, set={key: None, "metadata.updated": today})
+        wanted: dict[str, str | None] = {"metadata.status": None, "metadata.updated": today}
+        fresh = editing.edit(stored.note, set=wanted)
+        if fresh.head.status:  # another key says that a model wrote it
+            fresh = editing.edit(stored.note, set=wanted | {"metadata.source": "manual"})
         return _replace(writer, stored, fresh.text, "confirm")
 
 
@@ -177,6 +190,12 @@ def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
 
 def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
     refuse_held(writer, stored)
+    if why := writer.refresher.catalog().waiting.get(stored.file):
+        raise BadNote(
+            f"{stored.file} waits for a person: {WHY[why]}.",
+            f"If you stand by it: `mdmemory confirm {stored.note.head.name}`.",
+            code="waits",
+        )
     data = text.encode("utf-8")
     fresh = notes_format.parse(text, stored.file).head
     if fresh.secrets != "allowed":

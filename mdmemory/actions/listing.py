@@ -12,13 +12,14 @@ from mdmemory.store.conflicts import open_entries
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:  # a listing itself must not pay for it
+    from mdmemory.store.adopt import Look
     from mdmemory.store.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A note as `list` shows it. `status` is "", unconfirmed, held, or unreadable; `digest` is ""
-    where the file cannot be read."""
+    """A note as `list` shows it. `status` is "", unconfirmed, held (on hold), or unreadable;
+    `digest` is "" where the file cannot be read."""
 
     head: Head
     digest: str
@@ -58,6 +59,14 @@ def unread(refresher: Refresher) -> list[str]:
     """The files of notes that cannot be read."""
     refresher.keep_fresh()
     return [head.file for head in refresher.catalog().heads() if head.status == UNREADABLE]
+
+
+def unadopted(writer: Writer) -> Look | None:
+    """What other hands did to the notes that no commit holds; None without git."""
+    from mdmemory.store.adopt import look  # a listing must not pay for it
+
+    writer.refresher.keep_fresh()
+    return look(writer.refresher, writer.history) if writer.history else None
 
 
 def git_state(writer: Writer) -> str:

@@ -17,6 +17,7 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, read_with_files
 from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import Note
+from mdmemory.store.adopt import KIND as ADOPTED
 from mdmemory.store.store import GENERATED, Store, decode, is_note_name
 from mdmemory.store.writer import Writer
 
@@ -52,7 +53,7 @@ class _Commit:
 
     @property
     def is_by_hand(self) -> bool:
-        return self.logged.get(FILES_TRAILER) is None
+        return _is_by_hand(self.logged)
 
 
 def life(history: History, store: Store, name: str) -> list[Step]:
@@ -277,10 +278,14 @@ def _commit(history: History, logged: Logged, linked: bool) -> _Commit:
                 renames[file] = (old_file,)
         if _is_note(history, touched.path):
             blobs[file] = touched.blob
-    ours = logged.get(FILES_TRAILER) is not None
-    came_from = _merges(logged, blobs) if ours else renames
+    came_from = renames if _is_by_hand(logged) else _merges(logged, blobs)
     # a revert brings back a note with a past of its own, however like the text that it replaces
     return _Commit(logged, blobs, came_from if linked and not logged.takes_back else {})
+
+
+def _is_by_hand(logged: Logged) -> bool:
+    """Whether a hand did what the commit says, whoever committed it."""
+    return logged.get(FILES_TRAILER) is None or logged.get("Memory-Op") == ADOPTED
 
 
 def _is_note(history: History, path: str) -> bool:

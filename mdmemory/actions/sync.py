@@ -14,7 +14,7 @@ from pathlib import Path
 from mdmemory.actions import joining, remotes
 from mdmemory.actions.remotes import count, require, tracked
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.errors import GitFailed, MdmemoryError, NoGit, RepositoryState
+from mdmemory.errors import GitFailed, NoGit, RepositoryState
 from mdmemory.files import digest
 from mdmemory.git import log
 from mdmemory.git.commits_of_store import History, Message, text
@@ -99,25 +99,10 @@ def sync(
 
 def _commit(writer: Writer, history: History, result: Synced) -> None:
     """Commit the store as it is, held notes excepted, and the index that belongs to it."""
-    _refuse_sudden_loss(writer, history)
     checkpoint = writer.checkpoint_all(())
     written = writer.write("memory: bring the index up to date", [], kind="sync")
     made = checkpoint.commit if checkpoint.made else None
     result.committed = written.commit or made or result.committed
-
-
-def _refuse_sudden_loss(writer: Writer, history: History) -> None:
-    """A store that lost its notes by accident must not tell the other side to lose them, too."""
-    held = [file for file in history.tree(history.head()) if is_note_name(file)]
-    missing = [file for file in held if not (writer.project.store / file).exists()]
-    missing = [f for f, staged in history.staged(missing).items() if staged.trusted]
-    if len(missing) > max(3, len(held) // 4):
-        raise MdmemoryError(
-            f"{len(missing)} of {len(held)} notes are gone from {writer.project.store} without a "
-            "commit that removes them.",
-            "If that was an accident: `git restore .` in that folder. If it was meant: commit it.",
-            code="sudden_loss",
-        )
 
 
 # a repository of the store's own

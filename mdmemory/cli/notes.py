@@ -174,17 +174,43 @@ def remove(asked: Namespace) -> int:
 
 def confirm_options(parser: ArgumentParser) -> None:
     """Options of `confirm`."""
-    parser.add_argument("name", metavar="NAME", help="name or file of the note")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="name or file of the note")
+    parser.add_argument(
+        "--gone", action="store_true", help="commit that many notes were removed by hand"
+    )
 
 
 def confirm(asked: Namespace) -> int:
-    """Confirm an unconfirmed note, so that the index lists it."""
+    """Confirm an unconfirmed note or one that waits, so that the index lists it."""
     asked.holder = "confirm"
+    if asked.gone == bool(asked.name):
+        raise UsageError("Name a note, or say --gone.", "`mdmemory status` lists what waits.")
     layers = layered(asked)
+    if asked.gone:
+        return _accepted_loss(layers, asked)
     memory, name = layers.holding(asked.name)
     done = memory.confirm(name)
     same = f"{done.file} is already confirmed."
     return _report(layers, memory, asked, done, "Confirmed", same)
+
+
+def _accepted_loss(layers: Layers, asked: Namespace) -> int:
+    """Commit it in the first memory that lost many notes."""
+    lost: list[str] = []
+    commit = None
+    for _, memory in layers.each():
+        if (seen := memory.unadopted()) and (lost := seen.lost):
+            if refusal := memory.refusal():
+                raise refusal
+            commit = memory.adopt(accept_loss=True)
+            break
+    if asked.json:
+        emit({"removed": lost, "commit": commit})
+    elif commit:
+        print(f"Committed that {len(lost)} notes are gone (commit {commit[:10]}).")
+    else:
+        print("No note is gone without a commit that says so.")
+    return 0
 
 
 def _report(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli import input_file
 from mdmemory.cli.output import emit, opened, plural, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
-from mdmemory.errors import UsageError
+from mdmemory.errors import Busy, UsageError
 from mdmemory.git.waiting import WAITS
 
 if TYPE_CHECKING:
@@ -90,10 +91,19 @@ def extract(asked: Namespace) -> int:
     with quiet(memory.project, asked.session or asked.transcript, asked.after) as is_newest:
         if not is_newest:
             return 0
+        _adopt(memory)
         code = _read(memory, transcript, asked)
         if not asked.dry_run:
             _warn_of(memory.compact(if_due=True))
         return code
+
+
+def _adopt(memory: Memory) -> None:
+    """Commit what other hands did and left alone for a while; a busy store has it later."""
+    from mdmemory.store.adopt import SETTLED
+
+    with suppress(Busy):
+        memory.adopt(settled=SETTLED)
 
 
 def _warn_of(outcome: Outcome) -> None:
@@ -198,6 +208,8 @@ def compact(asked: Namespace) -> int:
     asked.holder = "compact"
     memory = opened(asked, automatic=asked.if_due)
     plan = input_file.read(asked.plan) if asked.plan else None
+    if asked.if_due:
+        _adopt(memory)
     with Progress(memory, json=asked.json) as progress:
         outcome = memory.compact(
             plan=plan, offline=asked.offline, if_due=asked.if_due, dry_run=asked.dry_run,

@@ -13,6 +13,7 @@ from mdmemory.files import digest
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory
 from mdmemory.store.store import INDEX
+from mdmemory.store.strangers import WHY
 
 
 def index_options(parser: ArgumentParser) -> None:
@@ -23,10 +24,12 @@ def index_options(parser: ArgumentParser) -> None:
 
 
 def index(asked: Namespace) -> int:
-    """Update MEMORY.md from the notes."""
+    """Update MEMORY.md from the notes, and commit what other hands did to them."""
     asked.holder = "index"
     memory = opened(asked)
     state = memory.index(check=asked.check)
+    if not asked.check:
+        memory.adopt()
     path = memory.project.store / INDEX
     listed, total, changed = len(state.index.listed), state.index.total, bool(state.changed)
     if asked.json:
@@ -64,6 +67,8 @@ def status(asked: Namespace) -> int:
           f"{report['unconfirmed']} unconfirmed")  # fmt: skip
     for line in _inbox(memory, report["inbox"]["pending"]):
         print(f"inbox       {line}")
+    for line in _by_hand(report["unadopted"], report["lost"]):
+        print(f"by hand     {line}")
     for each in report["waiting"]:
         print(
             f"waiting     {each['subject']} ({', '.join(each['files'])}): stored in git; your "
@@ -83,6 +88,27 @@ def status(asked: Namespace) -> int:
     for name, origin in settings.origins.items():
         print(f"  {name} = {settings.shown(name)}  ({origin})")
     return 0
+
+
+def _by_hand(found: list[dict[str, str]], lost: list[str]) -> list[str]:
+    """Lines about what other hands did to the notes and no commit holds yet."""
+    said = []
+    if lost:
+        said.append(
+            f"{len(lost)} notes are gone without a commit that removes them: `mdmemory doctor "
+            "--fix` puts them back, `mdmemory confirm --gone` says that they were meant to go"
+        )
+    free = [each for each in found if not each["why"] and each["file"] not in lost]
+    if free:
+        files = ", ".join(f"{each['file']} ({each['change']})" for each in free)
+        said.append(f"{files}: your next mdmemory command that writes commits it")
+    for each in found:
+        if each["why"] in WHY:
+            said.append(
+                f"{each['file']} waits, unlisted: {WHY[each['why']]}; `mdmemory confirm "
+                f"{each['file'].removesuffix('.md')}` accepts it"
+            )
+    return said
 
 
 def _inbox(memory: Memory, pending: int) -> list[str]:
@@ -115,7 +141,7 @@ def _report(memory: Memory) -> dict[str, Any]:
     with memory.state() as known:
         last = known.last_pass()
         used = known.usage(person.now().date().isoformat())
-    settings = memory.project.settings
+    settings, by_hand = memory.project.settings, memory.unadopted()
     return {
         "store": str(memory.project.store),
         "git": memory.git_state(),
@@ -127,6 +153,11 @@ def _report(memory: Memory) -> dict[str, Any]:
             "pending": len(memory.pending()),
             "imports": len(rest.files(memory.project.store)),
         },
+        "unadopted": [
+            {"file": each.file, "change": each.change, "why": each.why}
+            for each in (by_hand.found if by_hand else ())
+        ],
+        "lost": by_hand.lost if by_hand else [],
         "waiting": [
             {
                 "id": each.get(ID_TRAILER),

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
-from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named, shown
 from mdmemory.compact.removals import Count, removable, settle
 from mdmemory.compact.same import same_key
@@ -23,6 +22,7 @@ from mdmemory.store import merged
 from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.text import literals
 from mdmemory.text.contradiction import Profile, contradiction, profile
+from mdmemory.text.near import Neighbours
 
 __all__ = ["Verdict", "check", "removable"]
 

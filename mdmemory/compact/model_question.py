@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
-from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import (
     MAX_ANSWER,
     Delete,
@@ -23,6 +22,7 @@ from mdmemory.compact.plan import (
     parse,
 )
 from mdmemory.store.store import StoredNote
+from mdmemory.text.near import Neighbours
 
 Size = Callable[[StoredNote], int]
 

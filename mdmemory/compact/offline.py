@@ -13,7 +13,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from mdmemory.compact.guards import World, judge
-from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import (
     MAX_FLAGGED,
     MAX_PASS_LINES,
@@ -33,6 +32,7 @@ from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.merged import has_own_keys
 from mdmemory.store.store import StoredNote
 from mdmemory.text.contradiction import Profile, contradiction, profile
+from mdmemory.text.near import Neighbours
 
 if TYPE_CHECKING:
     from mdmemory.git.commits_of_store import History

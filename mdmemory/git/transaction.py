@@ -279,9 +279,11 @@ class Transactions:
 
     def apply(
         self, changes: Sequence[Change], checkpoint: Checkpoint, message: Message | None, *,
-        joins: str | None = None,
+        found: Mapping[str, bytes | None] = MappingProxyType({}), joins: str | None = None,
     ) -> Applied:  # fmt: skip
         """Commit the changes on top of the checkpoint, then bring the files up to the commit.
+
+        `found` are other files as they stand (None: gone), which are committed and not touched.
 
         Every file that is replaced or removed must be in the checkpoint with the digest that its
         change names (derived files excepted). Raises NoteChanged when a file is not what the
@@ -293,18 +295,18 @@ class Transactions:
             replacement.verify(self.folder, change)
             if change.old is not None and change.old != checkpoint.digests.get(change.file):
                 raise MdmemoryError(f"No checkpoint holds {change.file}; nothing was changed.")
-        if not changes and not joins:
+        if not (changes or found or joins):
             return Applied(None)
         with self.locked() as id:
-            staged = self.history.staged(change.file for change in changes)
+            staged = self.history.staged([*(change.file for change in changes), *found])
             why = {file: there.closed for file, there in staged.items()}
-            if closed := self._closed([c.file for c in changes if not c.derived], why):
+            if closed := self._closed([*(c.file for c in changes if not c.derived), *found], why):
                 raise self._refusal(closed)
             # a derived file that git is told not to look at is no affair of the commit's
             changes = [c for c in changes if not c.derived or not why.get(c.file)]
             steps = replacement.planned(changes, id)
             try:
-                return self._apply(changes, steps, checkpoint, message, staged, id, joins)
+                return self._apply(changes, steps, checkpoint, message, staged, id, found, joins)
             except BaseException:
                 if not self.is_open():
                     replacement.forget_fresh(self.folder, steps)
@@ -312,17 +314,19 @@ class Transactions:
 
     def _apply(
         self, changes: Sequence[Change], steps: list[replacement.Move], checkpoint: Checkpoint,
-        message: Message | None, staged: Mapping[str, Staged], id: str, joins: str | None,
+        message: Message | None, staged: Mapping[str, Staged], id: str,
+        found: Mapping[str, bytes | None], joins: str | None,
     ) -> Applied:  # fmt: skip
-        held = self.history.tree(checkpoint.commit, [change.file for change in changes])
-        modes = {change.file: self._mode(change.file, held) for change in changes}
+        bytes_of = {**found, **{change.file: change.new for change in changes}}
+        held = self.history.tree(checkpoint.commit, bytes_of)
+        modes = {file: self._mode(file, held) for file in bytes_of}
         executable = {file for file, mode in modes.items() if mode == "100755"}
         replacement.write_fresh(self.folder, changes, steps, executable)
         entries: dict[str, Blob | None] = {
-            c.file: Blob(modes[c.file], self.history.blob_id(c.new)) if c.new is not None else None
-            for c in changes
+            file: None if data is None else Blob(modes[file], self.history.blob_id(data))
+            for file, data in bytes_of.items()
         }
-        texts = [change.new for change in changes if change.new is not None]
+        texts = [data for data in bytes_of.values() if data is not None]
         write = Write(id, checkpoint.commit, entries, held, staged, texts, joins)
         if message is None:
             return Applied(joins, tuple(self.publish_ready(write, str(joins), steps).items()))

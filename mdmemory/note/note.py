@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from mdmemory.note.frontmatter import Reading
 
 
+ORIGIN = "originSessionId"  # the key by which another assistant says that it wrote a note itself
 UNREADABLE = "unreadable"  # the status of a file that is no text
+UNCLOSED = "The head is opened by `---` and never closed."  # or not written to its end yet
 
 _IN_METADATA = frozenset(limits.METADATA_KEYS)
 _AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
@@ -120,7 +122,7 @@ def opened(text: str) -> tuple[_Fences | None, Reading]:
     pattern = _CLOSING_ANY if "\r" in text else _CLOSING
     closing = pattern.search(text, opening.end() - 1)
     if not closing:
-        return None, frontmatter.Reading({}, "The head is opened by `---` and never closed.")
+        return None, frontmatter.Reading({}, UNCLOSED)
     head = (opening.end(), closing.start() + 1)
     reading = frontmatter.read(text[slice(*head)])
     if reading.problem and not limits.KNOWN_KEYS & reading.fields.keys():
@@ -161,6 +163,10 @@ def _head(file: str, reading: Reading, body: str) -> Head:
     if "type" not in values:
         problems.append("There is no type: the note counts as `reference`.")
         values["type"] = "reference"
+    if ORIGIN in reading.fields or ORIGIN in _metadata(reading, []):
+        values.setdefault("source", "assistant")
+        if values["source"] == "assistant":
+            values.setdefault("status", "unconfirmed")
     if "reinforced" in values:
         values["reinforced"] = _count(values["reinforced"], problems)
     aliases = _aliases(reading.fields.get(limits.ALIASES), problems)

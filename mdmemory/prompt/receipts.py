@@ -7,10 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.session.cleaning import line
+
 if TYPE_CHECKING:
     from mdmemory.capture.run import Extracted
+    from mdmemory.store.adopt import Unadopted
 
 _NAMED = {"vague": "private"}  # nothing is left of it without what is private
+_FILES, _NAME = 3, 60  # that a line names, and the characters of each
 SHOWN = 120  # characters of a line for the user
 _ASK = (
     "The user asks to remember something, and no sentence of theirs says what. State the fact in "
@@ -164,6 +168,22 @@ def waiting(wishes: int, pending: int) -> str:
     if pending:
         said.append(f"{pending} for the user to look at")
     return f"mdmemory's inbox: {', '.join(said)} (`mdmemory status`)." if said else ""
+
+
+def by_hand(found: Sequence[Unadopted], lost: Sequence[str]) -> str:
+    """The line on what other hands did and no commit holds yet; "" for nothing. A file that waits
+    for a person is counted, and not named: its name may be part of what it is to do."""
+    said = []
+    if lost:
+        said.append(f"{len(lost)} notes are gone without a commit that removes them")
+    free = [each.file for each in found if not each.why and each.file not in lost]
+    if free:
+        names = ", ".join(line(file, _NAME) for file in free[:_FILES])
+        more = f" and {len(free) - _FILES} more" if len(free) > _FILES else ""
+        said.append(f"changed by other hands and in no commit yet: {names}{more}")
+    if waiting := sum(bool(each.why) for each in found):
+        said.append(f"{waiting} held back until the user looks at it")
+    return f"Notes of mdmemory, {'; '.join(said)} (`mdmemory status`)." if said else ""
 
 
 def written(told: Sequence[Extracted]) -> str:

@@ -6,7 +6,7 @@ A held note is never put in: of it only the file's state is kept, so as not to r
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -64,9 +64,11 @@ def state(catalog: Catalog, cache: Path | None) -> str:
 
 def update(
     database: Database, store: Store, *, is_held: Callable[[Note], bool], cutting: Cutting,
-    clock: int = 0, seen: str = "", report: Report = lambda *_: None,
+    waiting: Collection[str] = (), clock: int = 0, seen: str = "", report: Report = lambda *_: None,
 ) -> list[str]:  # fmt: skip
     """Bring the database up to date with the store's folder; the files that were different.
+
+    Of `waiting` files nothing is told until a person accepted them; they are looked at each time.
 
     `seen` is the `state` of the folder: nothing is done where the database knows it. `clock` is
     the file system's now (ns): a file that changed just before may change again unseen, and is
@@ -79,12 +81,14 @@ def update(
     stale = [file for file, (print, _) in now.items() if known.get(file, ("",))[0] != print]
     young = {file for file, (_, changed) in now.items() if changed >= clock - RACY}
     prints = {file: "" if file in young else now[file][0] for file in stale}
+    gone += [file for file in known if file in waiting and file in now]
     if gone:
         database.remove(MEMORY, gone)
     different = [*gone]
     for at, some in enumerate(_batched(stale, BATCH)):
         report(at * BATCH, len(stale), "notes for search")
-        different += _put(database, store, some, prints, known, is_held, cutting)
+        free = [file for file in some if file not in waiting]
+        different += _put(database, store, free, prints, known, is_held, cutting)
     if len(different) > MANY:
         database.tidy()
     if seen:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from stat import S_ISREG
 
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.note.note import UNREADABLE
-from mdmemory.store import catalog
+from mdmemory.store import catalog, strangers
 from mdmemory.store.store import Store, StoredNote, is_note_name
 
 _SHOWN = 120  # characters of a name that a message repeats
 
 
 def passage(
-    store: Store, is_secret: Callable[[str], bool], file: str, lines: tuple[int, int] | None
-) -> Passage:
+    store: Store, is_secret: Callable[[str], bool], file: str, lines: tuple[int, int] | None,
+    waiting: Mapping[str, str],
+) -> Passage:  # fmt: skip
     """The lines (from 1, both included; None: all) of a note. The last may lie behind its end.
+    `waiting` notes, with a word on why, are not for assistants.
 
     Raises UsageError for a path and for lines that cannot be; NotFound for what is no readable
     note, and for one that is on hold.
@@ -27,6 +29,11 @@ def passage(
     if catalog.is_held(stored.note, is_secret):
         raise NotFound(
             f"{stored.file} is on hold: it seems to hold a secret.", "`mdmemory doctor` says more."
+        )
+    if why := waiting.get(stored.file):
+        raise NotFound(
+            f"{stored.file} is on hold: {strangers.WHY[why]}.",
+            f"If you stand by it: `mdmemory confirm {stored.file.removesuffix('.md')}`.",
         )
     every = stored.note.text.splitlines()
     first, last = lines or (1, max(1, len(every)))

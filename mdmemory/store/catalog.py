@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
@@ -21,6 +21,7 @@ from mdmemory.git.private_folder import opened
 from mdmemory.note.note import Head, Note
 from mdmemory.store import index, remembered
 from mdmemory.store.remembered import (
+    BLOBS,
     FILES,
     HELD,
     LINES,
@@ -28,6 +29,7 @@ from mdmemory.store.remembered import (
     PRINTS,
     SECTIONS,
     TRACES,
+    WIDTH,
     Columns,
     SavedCatalog,
 )
@@ -35,6 +37,7 @@ from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
 Values = tuple[str, ...]  # of a note, one for each column
 
+SECRET = "held"  # why a note is on hold: it seems to hold one
 RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
 
 
@@ -59,17 +62,19 @@ class Catalog:
         read: Callable[[str], Note],
         is_secret: Callable[[str], bool],
         stamp: str = "",
+        waiting: Callable[[Mapping[str, Note]], Mapping[str, str]] = lambda _: {},
     ) -> None:
         """The catalog of the store `folder`, using and (by `save`) filling the file `cache`.
 
         `read` gives the note in a file and raises NotFound for one that is gone. `stamp` is
         whatever else the index depends on (version, settings): under another stamp nothing is
-        remembered. Without a cache, or where it cannot be written, all notes are read each time.
-        Raises NoStore when the folder cannot be listed.
+        remembered. `waiting` tells which of these notes wait for a person, and why. Without a
+        cache, or where it cannot be written, all notes are read each time. Raises NoStore when the
+        folder cannot be listed.
         """
         self._folder, self._cache = folder, cache
         self._stamp = _short(f"{remembered.FIELDS} {stamp}")
-        self._read, self._is_secret = read, is_secret
+        self._read, self._is_secret, self._waiting = read, is_secret, waiting
         self._read_now: dict[str, Head] = {}
         self._held: frozenset[str] = frozenset()
         self._held_of: Columns | None = None
@@ -117,13 +122,47 @@ class Catalog:
 
     @property
     def held(self) -> frozenset[str]:
-        """The files that are on hold: they seem to hold a secret."""
+        """The files that are on hold: they seem to hold a secret, or wait for a person."""
         known = self._known
         if self._held_of is not known:  # a caller may ask again for every note
             pairs = zip(known[FILES], known[HELD], strict=True)
             self._held = frozenset(file for file, held in pairs if held)
             self._held_of = known
         return self._held
+
+    @property
+    def waiting(self) -> dict[str, str]:
+        """The files that wait for a person, and why: a word of `strangers.WHY`."""
+        pairs = zip(self._known[FILES], self._known[HELD], strict=True)
+        return {file: why for file, why in pairs if why not in ("", SECRET)}
+
+    def accept(self, files: Iterable[str]) -> None:
+        """Know that these files wait no more: a commit is about to hold them."""
+        fresh = {file: self._values(self._read(file)) for file in files if file in self.waiting}
+        self._known = _with(self._known, fresh)
+        self.changed = True
+
+    @property
+    def clock(self) -> int:
+        """The file system's own now (ns) when the folder was looked at, or 0."""
+        return self._clock
+
+    def changed_at(self) -> dict[str, int]:
+        """When each file last changed (ns), by the file system's clock."""
+        return dict(zip(self._sight.files, self._sight.times, strict=True))
+
+    def uncertain(self, blobs: Mapping[str, str]) -> list[str]:
+        """The files of which it is not known that they hold what `blobs` says, by git's ids."""
+        known = zip(self._known[FILES], self._known[BLOBS], strict=True)
+        return [file for file, blob in known if not blob or blobs.get(file) != blob]
+
+    def know(self, blobs: Mapping[str, str]) -> None:
+        """Know of these files what git calls the bytes that they had when they were read."""
+        if blobs:
+            pairs = zip(self._known[FILES], self._known[BLOBS], strict=True)
+            column = [blobs.get(file, blob) for file, blob in pairs]
+            self._known = self._known.replaced({BLOBS: column})
+            self.changed = True
 
     def foreseen(self, replaced: Mapping[str, Note | None]) -> Columns:
         """What will be known of all notes with these in place (None: gone)."""
@@ -161,6 +200,8 @@ class Catalog:
         times = zip(self._sight.files, self._sight.times, strict=True)
         young = [file for file, time in times if time >= limit]
         is_settled = newest < limit
+        # what waits is looked at again by each command: a commit may have come to hold it
+        is_settled = is_settled and not self.waiting
         is_sealed = is_settled and not young and not self._is_ahead
         memory = SavedCatalog(
             _short(others) if is_settled else "-",
@@ -193,9 +234,16 @@ class Catalog:
             known = known.in_order([places.get(file, -1) for file in files])
             known = known.replaced({FILES: files})
         seen = zip(prints, known[PRINTS], strict=True)
-        news = [at for at, (now, before) in enumerate(seen) if now != before]
-        fresh, gone = self._read_again(news)
+        news = {at for at, (now, before) in enumerate(seen) if now != before}
+        if known.values(HELD) - {"", SECRET}:
+            news |= {at for at, why in enumerate(known[HELD]) if why not in ("", SECRET)}
+        fresh, gone = self._read_again(sorted(news))
         found = known.replaced({PRINTS: prints})
+        if fresh:
+            blobs = list(known[BLOBS])
+            for at in fresh:
+                blobs[at] = ""
+            found = found.replaced({BLOBS: blobs})
         for column in (SECTIONS, NAMES, LINES, TRACES, HELD):
             if not all(found.has(column, at, values[column]) for at, values in fresh.items()):
                 same, copy = False, list(found[column])
@@ -208,6 +256,7 @@ class Catalog:
         """The values of the notes at these places by place, and the files that are gone."""
         fresh: dict[int, Values] = {}
         gone: dict[str, None] = {}
+        notes: dict[str, Note] = {}
         for at in places:
             file = self._sight.files[at]
             try:
@@ -217,14 +266,20 @@ class Catalog:
                 continue
             self._read_now[file] = note.head
             fresh[at] = self._values(note)
+            if not fresh[at][HELD]:
+                notes[file] = note
+        waiting = self._waiting(notes) if notes else {}
+        for at, values in fresh.items():
+            if why := waiting.get(values[FILES]):
+                fresh[at] = self._values(notes[values[FILES]], why)
         return fresh, gone
 
-    def _values(self, note: Note) -> Values:
-        """A note as one value for each column; it has no print."""
-        head, held = note.head, is_held(note, self._is_secret)
+    def _values(self, note: Note, held: str = "") -> Values:
+        """A note as one value for each column; it has no print. `held` says why it waits."""
+        head, held = note.head, SECRET if is_held(note, self._is_secret) else held
         return (
-            *(head.file, "", index.section(head, held), index.clean(head.name), index.line(head)),
-            *(index.trace(head), "held" if held else ""),
+            *(head.file, "", index.section(head, bool(held)), index.clean(head.name)),
+            *(index.line(head), index.trace(head), held, ""),
         )
 
     def _all_heads(self) -> bytes:
@@ -335,7 +390,7 @@ def _unprinted(known: Columns, files: Sequence[str]) -> Columns:
 
 def _with(known: Columns, news: Mapping[str, Sequence[str] | None]) -> Columns:
     """A copy with these notes in their places; None takes one out."""
-    columns = [list(known[at]) for at in range(HELD + 1)]
+    columns = [list(known[at]) for at in range(WIDTH)]
     for file, values in news.items():
         at = bisect_left(columns[FILES], file)
         there = columns[FILES][at : at + 1] == [file]

@@ -9,14 +9,14 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
 from mdmemory.note.note import Note
-from mdmemory.store import index
+from mdmemory.store import index, strangers
 from mdmemory.store.catalog import Catalog
 from mdmemory.store.project import Project
 from mdmemory.store.remembered import Columns
@@ -75,7 +75,7 @@ class Refresher:
                 cache = None  # a read-only project still has readers
             self._known = Catalog(
                 self.store.folder, cache, self.store.note, self.is_secret,
-                "|".join((VERSION, *budget)),
+                "|".join((VERSION, *budget)), partial(strangers.waiting, self.project),
             )  # fmt: skip
         return self._known
 

@@ -20,10 +20,11 @@ from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.git.private_folder import opened
 from mdmemory.note.note import Head
 
-LAYOUT = 2  # raise it when the file, or what it remembers of a note, takes another shape
+LAYOUT = 3  # raise it when the file, or what it remembers of a note, takes another shape
 MAX_BYTES = 256 * 1024 * 1024
 
-FILES, PRINTS, SECTIONS, NAMES, LINES, TRACES, HELD = range(7)
+FILES, PRINTS, SECTIONS, NAMES, LINES, TRACES, HELD, BLOBS = range(8)
+WIDTH = 8
 
 _FIELDS = Head.__match_args__
 FIELDS = str(_FIELDS)  # what a head has: under other fields nothing can be remembered
@@ -64,6 +65,13 @@ class Columns:
             self._cells[at] = raw.split(b"\n")  # a third of what reading it as text costs
         return self._cells[at][place] == encoded(value)
 
+    def values(self, at: int) -> set[str]:
+        """What a column says, each once."""
+        raw = self._raw[at]
+        if raw is None:
+            return {*self[at]}
+        return {value.decode("utf-8", "surrogatepass") for value in {*raw.split(b"\n")}}
+
     def replaced(self, columns: Mapping[int, list[str]]) -> Columns:
         """With these columns in their places."""
         fresh = Columns([])
@@ -102,7 +110,7 @@ class SavedCatalog(NamedTuple):
     heads: bytes
 
 
-NOTHING = SavedCatalog("-", Columns([[] for _ in range(HELD + 1)]), b"")
+NOTHING = SavedCatalog("-", Columns([[] for _ in range(WIDTH)]), b"")
 
 
 class _About(NamedTuple):
@@ -151,7 +159,7 @@ def read(cache: Path | None, stamp: str) -> SavedCatalog:
     if about is None or not about.size or str(crc32(memoryview(data)[start:])) != about.check:
         return NOTHING
     *columns, heads = data[start:].split(b"\0")
-    if len(columns) != HELD + 1 or any(c.count(b"\n") + 1 != about.size for c in columns):
+    if len(columns) != WIDTH or any(c.count(b"\n") + 1 != about.size for c in columns):
         return NOTHING
     return SavedCatalog(about.others, Columns(columns), heads)
 

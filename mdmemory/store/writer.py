@@ -7,11 +7,12 @@ only adds is written all the same, and what destroys is refused.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, NoteChanged, RepositoryState
@@ -29,7 +30,7 @@ from mdmemory.note.note import Head
 from mdmemory.store.project import INBOX, Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.state import State
-from mdmemory.store.store import LEDGER, is_note_name
+from mdmemory.store.store import LEDGER
 
 _SUBJECT = 72  # characters of a commit's subject
 
@@ -263,7 +264,7 @@ class Writer:
         if self.history is None or (refusal and not self.waits):
             return Written(kept=self._write_plainly(changes))
         transactions = self._transactions(self.history)
-        checkpoint = checkpoint or self._checkpoint(transactions, changes)
+        checkpoint = checkpoint or self._checkpoint(transactions, changes, destructive)
         id, more = new_id(), list(trailers)
         if checkpoint.made:
             more.append(("Memory-Checkpoint", str(checkpoint.commit)))
@@ -307,7 +308,7 @@ class Writer:
         """A checkpoint of the whole store as it is: before a compaction that touches `touched`.
 
         Held notes, notes that git is told not to see and notes that cannot be read are left out
-        unless they are touched.
+        unless they are touched. Raises SuddenLoss.
         """
         refusal = self.refusal(repositories.PATIENCE)
         if refusal or self.history is None:
@@ -322,40 +323,80 @@ class Writer:
         needed = {*files} & {*touched}
         if self.waits:  # a person's hand edits are theirs to commit
             return transactions.checkpoint(needed, KEEP)
-        return transactions.checkpoint(
-            needed, KEEP, gone=self._gone(self.history), others={*files} - needed
+        adopted = self._adopted(transactions, needed, destructive=True, flags=False)
+        # all of them once more, by hash: a compaction reads many notes and trusts none
+        whole = transactions.checkpoint(needed, KEEP, others={*files} - needed)
+        return replace(whole, made=adopted.made or whole.made)
+
+    def adopt(
+        self, *, settled: float = 0.0, accepted: Collection[str] = (), accept_loss: bool = False
+    ) -> str | None:
+        """Commit what other hands did, and give the commit; None where there was nothing to commit,
+        or none can be made now. The caller holds the lock; options are those of `adopt.plan`."""
+        if self.history is None or self.waits or self.refusal(repositories.PATIENCE):
+            return None
+        transactions = self._transactions(self.history)
+        checkpoint = self._adopted(
+            transactions, (), accepted=accepted, accept_loss=accept_loss, settled=settled
         )
+        return checkpoint.commit if checkpoint.made else None
 
-    def _gone(self, history: History) -> list[str]:
-        """Notes that a person removed by hand: in HEAD and not on disk, sparse ones excepted."""
-        there = set(os.listdir(self.project.store))
-        files = [file for file in history.names(history.head()) if is_note_name(file)]
-        missing = [file for file in files if file not in there]
-        staged = history.staged(missing)
-        return [file for file in missing if file not in staged or staged[file].trusted]
-
-    def _checkpoint(self, transactions: Transactions, changes: Sequence[Change]) -> Checkpoint:
-        """The old bytes of what changes, and what was written while nothing could be committed."""
-        if self.waits:
-            old = [change.file for change in changes if change.old is not None]
-            return transactions.checkpoint(old, KEEP)
+    def _checkpoint(
+        self, transactions: Transactions, changes: Sequence[Change], destructive: bool
+    ) -> Checkpoint:
+        """The old bytes of what changes, what was written while nothing could be committed, and
+        what other hands did."""
         files = [change.file for change in changes if change.old is not None]
+        if self.waits:  # a person's hand edits are theirs to commit
+            return transactions.checkpoint(files, KEEP)
+        flags = LEDGER not in (change.file for change in changes)
         private = self._private()
         if private and not any(name.startswith(STATE) for name in os.listdir(private)):
-            return transactions.checkpoint(files, KEEP)  # nothing was ever noted
+            # nothing was ever noted
+            return self._adopted(transactions, files, destructive=destructive, flags=flags)
         with self.state() as state:
             waiting = state.uncommitted()
             if not waiting:
-                return transactions.checkpoint(files, KEEP)
+                return self._adopted(transactions, files, destructive=destructive, flags=flags)
             # or it is a write that was killed when it had noted just this
             replacement.sweep_fresh(self.project.store)
             touched = {change.file for change in changes}
             late = [f for f, seen in waiting.items() if f not in touched and self._is(f, seen)]
             unseen = transactions.unseen(late)
-            files += [file for file in late if file not in unseen]
-            checkpoint = transactions.checkpoint(files, KEEP)
+            late = [file for file in late if file not in unseen]
+            checkpoint = self._adopted(
+                transactions, files, ours=late, destructive=destructive, flags=flags
+            )
             state.clear_uncommitted()
         return checkpoint
+
+    def _adopted(
+        self, transactions: Transactions, needed: Collection[str], *, ours: Sequence[str] = (),
+        destructive: bool = False, **how: Any,
+    ) -> Checkpoint:  # fmt: skip
+        """A checkpoint of these files, after one commit of all that other hands did."""
+        from mdmemory.store import adopt
+
+        seen = adopt.look(self.refresher, transactions.history)
+        if seen.lost and not how.get("accept_loss"):
+            problem = adopt.sudden_loss(seen, self.project.store)
+            if destructive:
+                raise problem
+            self.tell(f"{problem.message} {problem.hint}")
+        if accepted := how.get("accepted"):
+            self.refresher.catalog().accept(accepted)
+        plan = adopt.plan(self.refresher, seen, ours=ours, needed=needed, **how)
+        if plan is None:
+            return transactions.checkpoint([*needed, *ours], KEEP)
+        old = [change.file for change in plan.ledger if change.old is not None]
+        base = transactions.checkpoint(old, KEEP)
+        changes = [*plan.ledger, *self._index(plan.ledger)]
+        done = transactions.apply(changes, base, plan.message, found=plan.found)
+        if done.kept:
+            self.refresher.refresh()
+        else:
+            self.refresher.follow()
+        return replace(transactions.checkpoint([*needed, *ours], KEEP), made=True)
 
     def _is(self, file: str, seen: str) -> bool:
         try:

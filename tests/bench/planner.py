@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mdmemory.compact.guards import check, removable
-from mdmemory.compact.near import Neighbours
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite
 from mdmemory.files import digest
@@ -22,6 +21,7 @@ from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.privacy.redaction import has_secret
 from mdmemory.store.store import StoredNote
+from mdmemory.text.near import Neighbours
 
 MARGIN = 1.25
 RUNS = 3

@@ -44,8 +44,9 @@ UNDO = {
 }  # fmt: skip
 STATUS = {
     "store": str, "git": str, "remote": WORD, "notes": int, "listed": int, "held": int,
-    "unconfirmed": int,
-    "conflicts": int, "unread": [str], "inbox": {"wishes": int, "pending": int, "imports": int},
+    "unconfirmed": int, "conflicts": int, "unread": [str], "lost": [str],
+    "unadopted": [{"file": str, "change": str, "why": str}],
+    "inbox": {"wishes": int, "pending": int, "imports": int},
     "waiting": [{"id": str, "subject": str, "files": [str]}], "due": WORD,
     "last": dict | None, "planner": str, "sends_to": WORD,
     "tokens_today": {"input": int, "output": int, "calls": int},

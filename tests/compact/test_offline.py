@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from mdmemory.compact.guards import check
-from mdmemory.compact.near import Neighbours
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Plan, named, parse
 from mdmemory.compact.planner import Planner, Tokens
 from mdmemory.compact.result import pairs
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
+from mdmemory.text.near import Neighbours
 
 Make = Callable[..., StoredNote]
 

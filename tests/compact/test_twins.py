@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mdmemory.compact.near import Neighbours
 from mdmemory.compact.plan import Delete, Flag, Merge, Rewrite, parse
+from mdmemory.text.near import Neighbours
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "compaction.md").read_text(encoding="utf-8")

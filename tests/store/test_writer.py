@@ -116,7 +116,7 @@ def test_what_a_hand_wrote_is_committed_before_it_is_replaced(
     done = replace(open_writer(store.parents[1]), "user-name.md")
     assert done.checkpoint == git(store, "rev-parse", "HEAD~1").strip()
     assert git(store, "show", "HEAD~1:notes/memory/user-name.md").encode() == mine
-    assert "notes/memory/user-other.md" in git(store, "status", "--porcelain")
+    assert "notes/memory/user-other.md" in git(store, "show", "--name-only", "HEAD~1"), "adopted"
 
 
 def test_a_command_that_writes_nothing_still_shows_a_hand_edit_in_the_index(
@@ -174,11 +174,15 @@ def test_what_had_to_wait_is_in_the_next_commit(
     add(writer, "user-gone.md")
     replace(writer, "user-name.md")
     (store / "user-gone.md").unlink()
-    write_note(store, "user-two.md", "Edited by hand since, so not ours to commit.")
+    write_note(store, "user-two.md", "Edited by hand since.")
     git(root, "switch", "-q", "main")
     done = add(writer, "user-three.md")
     made = git(root, "show", "--format=", "--name-only", str(done.checkpoint)).split()
-    assert made == ["notes/memory/user-name.md", "notes/memory/user-one.md"]
+    files = [file.removeprefix("notes/memory/user-") for file in made]
+    assert files == ["notes/memory/MEMORY.md", "name.md", "one.md", "two.md"]
+    message = git(root, "show", "-s", "--format=%B", str(done.checkpoint))
+    assert "user-two.md" in message, "a hand's"
+    assert "user-one.md" not in message, "ours, and no hand's"
     with State(root / ".mdmemory" / "state.db") as state:
         assert state.uncommitted() == {}
 
@@ -243,7 +247,9 @@ def test_a_checkpoint_of_all_holds_every_note_as_it_is(
     assert made.made
     assert made.digests.keys() == {"project-plan.md", "user-name.md", "user-new.md"}
     changed = git(store, "show", "--format=", "--name-status", "--relative").splitlines()
-    assert changed == ["D\tfeedback-old.md", "M\tuser-name.md", "A\tuser-new.md"]
+    assert changed == [
+        "A\tMEMORY.md", "D\tfeedback-old.md", "M\tuser-name.md", "A\tuser-new.md",
+    ]  # fmt: skip
     with writer.locked():
         assert not writer.checkpoint_all(["user-name.md"]).made
 

@@ -11,7 +11,6 @@ import pytest
 from pace import HUNG
 
 from mdmemory.capture.fact import is_borne_out
-from mdmemory.compact.near import Neighbours
 from mdmemory.compact.same import sentences
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
@@ -22,6 +21,7 @@ from mdmemory.search.query import marks
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode
 from mdmemory.text.contradiction import Profile, contradiction
+from mdmemory.text.near import Neighbours
 from mdmemory.text.words import indexed, key, keys, sense, synonyms
 
 # One thing, said in two ways.

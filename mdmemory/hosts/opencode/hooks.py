@@ -32,7 +32,8 @@ from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.prompt.blocks import joined
-from mdmemory.prompt.receipts import saved, toast, told, waiting, written
+from mdmemory.prompt.receipts import by_hand, saved, toast, told, waiting, written
+from mdmemory.store.adopt import SETTLED
 from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
 
@@ -149,6 +150,7 @@ class Hooks:
                 self._uncommitted(memory, done)
             if done is None or done.failure is None:
                 self._tried("message", partial(self._write_wishes, memory))
+            self._tried("message", partial(memory.adopt, settled=SETTLED))
             self._tried("message", partial(_refresh, memory))
         answer = self._receipt(turn, done, is_private) | self._places(layers, known)
         if turn is not None:
@@ -217,7 +219,7 @@ class Hooks:
 
     def _prompt(self, layers: Layers, session: str) -> str:
         message = self._messages.get(session) or ""
-        blocks: list[Block] = [_waiting, self._at_hand, *self._blocks]
+        blocks: list[Block] = [_waiting, _by_hand, self._at_hand, *self._blocks]
         texts = [self._tried("system", partial(each, layers, session, message)) for each in blocks]
         return joined(filter(None, texts))
 
@@ -392,3 +394,9 @@ def _waiting(layers: Layers, _session: str, _message: str) -> str:
         wishes += len(memory.kept_wishes())
         pending += len(memory.pending()) + len(rest.files(project.store))
     return waiting(wishes, pending)
+
+
+def _by_hand(layers: Layers, _session: str, _message: str) -> str:
+    """A line for each layer that other hands changed and no commit holds so yet."""
+    looks = [look for memory in layers.there() if (look := memory.unadopted())]
+    return "\n".join(filter(None, (by_hand(look.found, look.lost) for look in looks)))

@@ -1,0 +1,302 @@
+"""What other hands did to the notes, and how it comes into a commit.
+
+An editor, another assistant, a copy, a pull: whatever differs from what git has is found here, and
+one commit takes all of it. No byte of a note is changed by that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import digest, read_regular, writing
+from mdmemory.git.commits_of_store import History, Message, memory_trailers
+from mdmemory.git.transaction import Change, Transactions
+from mdmemory.git.waiting import Waiting
+from mdmemory.note.note import UNCLOSED, UNREADABLE, Head, Note
+from mdmemory.store import conflicts
+from mdmemory.store.catalog import SECRET
+from mdmemory.store.refresh import Refresher
+from mdmemory.store.store import LEDGER, StoredNote, is_note_name
+from mdmemory.store.strangers import WHY
+
+KIND = "adopt"  # the Memory-Op of such a commit
+NEW, CHANGED, GONE = "new", "changed", "gone"
+UNSEEN = "unseen"
+SETTLED = 30.0  # seconds that a file stays as it is before something that nobody typed commits it
+FEW = 3  # notes that may go at once; of a large store a quarter may
+MOST_FLAGS = 50  # lines of the ledger that one commit adds
+_SAID = {NEW: "adopt", CHANGED: "adopt the change of", GONE: "adopt the removal of"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unadopted:
+    """A note that is not as git has it. `change` is new, changed or gone; `why` says what keeps it
+    out of a commit: held (it seems to hold a secret), order, hidden, unseen (git is told not to
+    look), or "" for nothing."""
+
+    file: str
+    change: str
+    why: str = ""
+
+    @property
+    def reason(self) -> str:
+        """`why` as half a sentence, "" for nothing."""
+        told = {SECRET: "it seems to hold a secret", UNSEEN: "git is told not to look at it"}
+        return (told | WHY).get(self.why, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The store beside what git has of it: `before` counts the notes there, `now` those here."""
+
+    found: tuple[Unadopted, ...]
+    before: int
+    now: int
+    data: Mapping[str, bytes] = field(repr=False)  # of those that are there and may be committed
+
+    @property
+    def lost(self) -> list[str]:
+        """The notes that went, where they are so many that it may be an accident."""
+        gone = [each.file for each in self.found if each.change == GONE]
+        is_sudden = len(gone) > max(FEW, self.before // 4) or (gone and not self.now)
+        return gone if is_sudden else []
+
+
+def look(refresher: Refresher, history: History) -> Look:
+    """What other hands did since the last commit. Writes nothing."""
+    with history.objects.open():
+        head = history.head()
+        there = {f: blob.id for f, blob in history.tree(head).items() if is_note_name(f)}
+        data = _different(refresher, history, there)
+        waits = _kept(history, data)
+        data = {file: each for file, each in data.items() if file not in waits}
+        gone = _gone(refresher, history, there, waits)
+        unseen = Transactions(history).unseen(sorted(data)) if data else {}
+    held = _held(refresher)
+    found = [
+        Unadopted(file, CHANGED if file in there else NEW, UNSEEN if file in unseen else held(file))
+        for file in data
+    ]
+    found += [Unadopted(file, GONE) for file in gone]
+    found.sort(key=lambda each: each.file)
+    return Look(tuple(found), len(there), len(refresher.catalog().files), data)
+
+
+def _different(
+    refresher: Refresher, history: History, there: Mapping[str, str]
+) -> dict[str, bytes]:
+    """The bytes of the notes that are not as a commit has them."""
+    catalog = refresher.catalog()
+    data: dict[str, bytes] = {}
+    for file in catalog.uncertain(there):
+        with suppress(MdmemoryError):  # gone in this moment, or not to be read: `doctor` tells
+            data[file] = read_regular(refresher.store.folder / file)
+    ids = {file: history.blob_id(each) for file, each in data.items()}
+    same = {file: id for file, id in ids.items() if there.get(file) == id}
+    catalog.know(same)
+    different = {file: each for file, each in data.items() if file not in same}
+    # where git converts line ends, its own bytes are other ones: that is no hand's doing
+    converted = [file for file, each in different.items() if file in there and b"\r\n" in each]
+    blobs = history.objects.read([there[file] for file in converted])
+    for file, blob in zip(converted, blobs, strict=True):
+        if blob and blob.data == different[file].replace(b"\r\n", b"\n"):
+            del different[file]
+    return different
+
+
+def _kept(history: History, data: Mapping[str, bytes]) -> set[str]:
+    """Those of the files that an automatic write left so: they are ours, and wait."""
+    chain = Waiting(history)
+    if chain.is_empty():
+        return set()
+    left = {file: after for step in chain.steps() for file, (_, after) in step.changed.items()}
+    ids = {file: history.blob_id(data[file]) for file in left if file in data}
+    return {file for file, blob in left.items() if ids.get(file) == (blob.id if blob else None)}
+
+
+def _gone(
+    refresher: Refresher, history: History, there: Collection[str], waits: Collection[str]
+) -> list[str]:
+    """Notes that a hand removed: git has them, the folder does not. Sparse ones are no such."""
+    names = {*os.listdir(refresher.store.folder)}
+    missing = [file for file in there if file not in names and file not in waits]
+    staged = history.staged(missing)
+    return [file for file in missing if file not in staged or staged[file].trusted]
+
+
+def _held(refresher: Refresher) -> Callable[[str], str]:
+    """Why a note may not be committed, "" where it may."""
+    catalog = refresher.catalog()
+    held, waiting = catalog.held, catalog.waiting
+    return lambda file: waiting.get(file, SECRET if file in held else "")
+
+
+def sudden_loss(seen: Look, store: Path) -> MdmemoryError:
+    """The sentence on notes that went by accident, or are said to have been meant to go."""
+    return MdmemoryError(
+        f"{len(seen.lost)} of {seen.before} notes are gone from {store} without a commit that "
+        "removes them.",
+        "Put them back with `mdmemory doctor --fix`, or say that they were meant to go with "
+        "`mdmemory confirm --gone`.",
+        code="sudden_loss",
+    )
+
+
+def restore(refresher: Refresher, history: History) -> list[str]:
+    """Put notes back that went all at once; the files. Never writes over anything."""
+    seen = look(refresher, history)
+    texts = history.contents(history.head(), seen.lost)
+    for file, data in texts.items():
+        path = refresher.store.folder / file
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with writing(path), os.fdopen(os.open(path, flags, 0o644), "wb") as note:
+            note.write(data)
+            note.flush()
+            os.fsync(note.fileno())
+    refresher.forget()
+    return sorted(texts)
+
+
+# what is committed of it
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """One commit: the files as they stand (None: gone), what we write along, and its message."""
+
+    found: Mapping[str, bytes | None]
+    ledger: tuple[Change, ...]
+    message: Message
+
+
+def plan(
+    refresher: Refresher, seen: Look, *, ours: Collection[str] = (), needed: Collection[str] = (),
+    accepted: Collection[str] = (), accept_loss: bool = False, settled: float = 0.0,
+    flags: bool = True,
+) -> Adoption | None:  # fmt: skip
+    """What to commit of what other hands did; None where there is nothing.
+
+    `ours` we wrote ourselves, `needed` files are taken whatever speaks against it, `accepted` ones
+    although they wait for a person. With `settled` only what did not change for so many seconds,
+    and reads as a note. Without `flags` the ledger stays as it is.
+    """
+    taken = [each for each in seen.found if _is_taken(each, seen, accepted, accept_loss)]
+    if settled:
+        is_settled = _settled(refresher, settled)
+        taken = [each for each in taken if is_settled(each)]
+    if not [each for each in taken if each.file not in ours]:
+        return None
+    also = [*needed, *ours]
+    found = {each.file: seen.data.get(each.file) for each in taken}
+    found |= {file: seen.data[file] for file in also if file in seen.data}
+    foreign = [each for each in taken if each.file not in ours]
+    heads = {head.file: head for head in refresher.catalog().heads()}
+    ledger, lines = _ledger(refresher, foreign, heads) if flags else ((), [])
+    return Adoption(found, ledger, _message(foreign, heads, lines))
+
+
+def _is_taken(each: Unadopted, seen: Look, accepted: Collection[str], accept_loss: bool) -> bool:
+    if each.change == GONE:
+        return accept_loss or not seen.lost
+    return not each.why or (each.file in accepted and each.why in WHY)
+
+
+def _settled(refresher: Refresher, seconds: float) -> Callable[[Unadopted], bool]:
+    """Whether a note stayed as it is for so long, and reads as one."""
+    catalog = refresher.catalog()
+    before = catalog.clock - int(seconds * 1e9)
+    times = catalog.changed_at()
+    folder = os.stat(refresher.store.folder).st_mtime_ns  # names came and went
+    unfit = {head.file for head in catalog.heads() if not _reads_as_note(head)}
+
+    def is_settled(each: Unadopted) -> bool:
+        if each.change == GONE:
+            return folder <= before
+        return each.file not in unfit and times.get(each.file, before + 1) <= before
+
+    return is_settled
+
+
+def _reads_as_note(head: Head) -> bool:
+    is_cut = any(UNCLOSED in problem for problem in head.problems)
+    return head.status != UNREADABLE and bool(head.description) and not is_cut
+
+
+def _message(
+    foreign: Sequence[Unadopted], heads: Mapping[str, Head], flagged: Sequence[str]
+) -> Message:
+    names = [heads[each.file].name if each.file in heads else each.file for each in foreign]
+    if len(foreign) == 1:
+        subject = f"memory: {_SAID[foreign[0].change]} {names[0]}"
+    else:
+        subject = f"memory: adopt what other hands did to {len(foreign)} notes"
+    lines = [
+        f"{_SAID[each.change]} {each.file}"
+        + (f": {heads[each.file].description}" if each.file in heads else "")
+        for each in foreign
+    ]
+    models = [each.file in heads and is_models(heads[each.file]) for each in foreign]
+    origins = ["assistant"] * any(models) + ["unknown"] * (not all(models))
+    trailers = memory_trailers(
+        KIND,
+        [("Memory-Origin", origin) for origin in origins],
+        groups=[[each.file] for each in foreign],
+    )
+    return Message(subject, [*lines, *flagged], trailers, by_model=all(models))
+
+
+def is_models(head: Head) -> bool:
+    """Whether a note is known to be a model's, by its head."""
+    return head.source == "assistant"
+
+
+# what contradicts
+
+
+def _ledger(
+    refresher: Refresher, foreign: Sequence[Unadopted], heads: Mapping[str, Head]
+) -> tuple[tuple[Change, ...], list[str]]:
+    """The ledger with the contradictions between these notes and any others, and a line on each."""
+    files = [each.file for each in foreign if each.change != GONE]
+    pairs = _contradictions(refresher, files, heads)
+    before = refresher.store.ledger()
+    ledger = conflicts.Ledger(before)
+    times = refresher.catalog().changed_at()
+    lines: list[str] = []
+    for one, other, why in pairs:
+        since = datetime.fromtimestamp(times.get(one.file, 0) / 1e9, UTC).date().isoformat()
+        if len(lines) < MOST_FLAGS and ledger.add([(one, other, why)], since):
+            lines.append(f"flag {one.file} × {other.file}: {why}")
+    if not lines:
+        return (), []
+    old, new = (text.encode("utf-8", "surrogateescape") for text in (before, ledger.text()))
+    return (Change(LEDGER, digest(old) if old else None, new),), lines
+
+
+def _contradictions(
+    refresher: Refresher, files: Sequence[str], heads: Mapping[str, Head]
+) -> Iterator[tuple[StoredNote, StoredNote, str]]:
+    from mdmemory.text.contradiction import contradiction, profile
+    from mdmemory.text.near import Neighbours
+
+    held = refresher.catalog().held
+    known = [head for head in heads.values() if head.file not in held]
+    places = {head.file: at for at, head in enumerate(known)}
+    # by their descriptions, so that few notes have to be read
+    neighbours = Neighbours([Note("", head, "") for head in known])
+    done: set[str] = set()
+    for file in filter(places.__contains__, files):
+        one = refresher.store.read(file)
+        mine = profile(one.note)
+        done.add(file)
+        for at in neighbours.near(places[file]):
+            if known[at].file not in done:
+                other = refresher.store.read(known[at].file)
+                if why := contradiction(mine, profile(other.note)):
+                    yield one, other, why

@@ -1,0 +1,100 @@
+"""What other hands put into a store, and is not served before a person saw it.
+
+A text that reads like an order to an assistant, or hides characters, waits until a commit holds it:
+a person's own, or the one that `mdmemory confirm` makes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from mdmemory import bounds, unseen
+from mdmemory.errors import GitFailed, RepositoryState
+from mdmemory.files import digest
+from mdmemory.note.note import UNREADABLE, Note
+from mdmemory.store.project import Project
+from mdmemory.text.wordlists import search
+
+if TYPE_CHECKING:  # few commands ask git about notes of others
+    from mdmemory.git.commits_of_store import History
+
+ORDER, HIDDEN = "order", "hidden"
+WHY = {
+    ORDER: "it reads like an order to an assistant",
+    HIDDEN: "it holds characters that nobody sees",
+}
+_FEW = 20  # notes of which the text is looked at before git is asked
+_READ = 600  # characters of a line
+
+
+def suspicion(text: str) -> str:
+    """ORDER or HIDDEN, or "" where nothing speaks against a note's text. Pure."""
+    visible = text.removeprefix("\ufeff")  # the mark of an encoding, which editors put there
+    if unseen.without(visible) != visible:
+        return HIDDEN
+    lines = bounds.beginning(visible).splitlines()
+    is_order = any(search("{gate.injection}", line[:_READ]) for line in lines if line)
+    return ORDER if is_order else ""
+
+
+def waiting(project: Project, notes: Mapping[str, Note]) -> dict[str, str]:
+    """Those of these notes that wait for a person, by file, and why.
+
+    What a commit holds, byte for byte, waits no more. Without git nothing does.
+    """
+    notes = {file: note for file, note in notes.items() if note.head.status != UNREADABLE}
+    if len(notes) > _FEW:  # asking git of all takes less than reading all
+        notes = _uncommitted(project, notes)
+    found = {file: why for file, note in notes.items() if (why := suspicion(note.text))}
+    if not found:
+        return {}
+    left = _uncommitted(project, {file: notes[file] for file in found})
+    return {file: why for file, why in found.items() if file in left}
+
+
+def _uncommitted(project: Project, notes: Mapping[str, Note]) -> dict[str, Note]:
+    """Those that neither HEAD nor a write of ours holds; none where there is no git to tell."""
+    from mdmemory.git import repositories
+    from mdmemory.git.commits_of_store import History
+    from mdmemory.git.waiting import Waiting
+
+    try:
+        repository = repositories.find(project.store)
+        if repository is None:
+            return {}
+        history = History(repository, project.store)
+        with history.objects.open():
+            left = dict(notes)
+            for commit in dict.fromkeys((history.head(), Waiting(history).tip())):
+                left = _others(history, commit, left)
+    except (RepositoryState, GitFailed):
+        return {}
+    return _not_ours(project, left)
+
+
+def _others(history: History, commit: str | None, notes: Mapping[str, Note]) -> dict[str, Note]:
+    """The notes whose bytes a commit does not hold, whatever line ends git gave them here."""
+    if commit is None or not notes:
+        return dict(notes)
+    left = {file: note.text.encode("utf-8") for file, note in notes.items()}
+    for end in (b"\n", b"\r\n"):
+        ids = {file: history.blob_id(data.replace(end, b"\n")) for file, data in left.items()}
+        left = {file: left[file] for file in history.differing(commit, ids)}
+    return {file: notes[file] for file in left}
+
+
+def _not_ours(project: Project, notes: dict[str, Note]) -> dict[str, Note]:
+    """Without what we wrote ourselves while nothing could be committed."""
+    if not notes or not os.path.lexists(project.state_file):
+        return notes
+    from mdmemory.store.state import State
+
+    with State(project.state_file) as state:
+        ours = state.uncommitted()
+    return {
+        file: note
+        for file, note in notes.items()
+        if ours.get(file) != digest(note.text.encode("utf-8"))
+    }
