@@ -196,10 +196,11 @@ def confirm(asked: Namespace) -> int:
 
 def _accepted_loss(layers: Layers, asked: Namespace) -> int:
     """Commit it in the first memory that lost many notes."""
-    lost: list[str] = []
+    lost: tuple[str, ...] = ()
     commit = None
     for _, memory in layers.each():
-        if (seen := memory.unadopted()) and (lost := seen.lost):
+        if (seen := memory.unadopted()) and seen.lost:
+            lost = tuple(seen.lost)
             if refusal := memory.refusal():
                 raise refusal
             commit = memory.adopt(accept_loss=True)
