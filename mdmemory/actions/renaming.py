@@ -102,6 +102,7 @@ def _linking(
 ) -> tuple[list[tuple[StoredNote, StoredNote]], tuple[str, ...]]:
     """The notes that link to the old name, before and after, and the files of those left alone:
     on hold, in an open conflict, or not seen by git."""
+    # A key that names another note (`superseded_by`, once it exists) has to follow here, too.
     before, now = old.note.head, fresh.note.head
     is_only = all(folded(note.note.head.name) != folded(before.name) for note in others)
     pairs = []
