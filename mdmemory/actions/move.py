@@ -286,8 +286,10 @@ class _Move:
         for root in self.roots or [self.project.root]:
             _clear(root, done)
         if (self.project.root / ".opencode").is_dir():
-            done.said.append("OpenCode's files in the project name the old place: "
-                             "`mdmemory init --remove` takes them out.")  # fmt: skip
+            done.said.append(
+                "OpenCode's files in the project name the old place: `mdmemory init --remove` "
+                "takes them out, and `mdmemory setup opencode` connects it for all projects."
+            )
 
 
 def _clear(root: Path, done: Moved) -> None:

@@ -17,7 +17,8 @@ from mdmemory.errors import BadSetting, MdmemoryError, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
-from mdmemory.store.project import PRIVATE, Project, person_root, root_in_tree
+from mdmemory.store import home as homes
+from mdmemory.store.project import PRIVATE, Project, home_of, person_root, root_in_tree
 
 if TYPE_CHECKING:  # only a shape here
     from mdmemory.actions.setup import Setup
@@ -121,9 +122,29 @@ def _made(asked: Namespace, root: Path) -> Setup:
     is_inside = asked.here or asked.shared or asked.store or asked.opencode or asked.git_hooks
     if not is_inside and in_tree is None:
         return memory_folder.begin(root, places, is_secret)
+    if asked.opencode and not (asked.here or asked.shared or asked.store):
+        _refuse_wiring_of(_store_elsewhere(root.absolute(), in_tree, places))
     return setup.init(
         root, places, is_secret, store=asked.store, own_repo=asked.here, tracked=not asked.shared
     )
+
+
+def _store_elsewhere(root: Path, in_tree: Path | None, places: person.Places) -> Path | None:
+    """The project's store where it is not one of the project's files: in the memory folder, or
+    moved to a repository of its own."""
+    if in_tree is not None:
+        return None if root.is_relative_to(in_tree) else in_tree
+    entry = homes.find(home_of(places), root).entry if root.is_dir() else None
+    return entry.store if entry else None
+
+
+def _refuse_wiring_of(store: Path | None) -> None:
+    if store is not None:
+        raise UsageError(
+            f"The store of this project is {store}, and files of the project would name it.",
+            "`mdmemory setup opencode` connects OpenCode to every such store. For a store that is "
+            "part of the project: `mdmemory init --shared --opencode`.",
+        )
 
 
 def _refuse_nonsense(asked: Namespace) -> None:
@@ -165,7 +186,7 @@ def _remove(asked: Namespace, root: Path) -> int:
     if not root.is_dir():
         raise NotFound(f"No such folder: {root}.", "Name the project's folder.")
     project = Memory.open(root, store=asked.store).project
-    said = _unwire(project, is_personal=asked.user) + git_hooks.remove(project)
+    said = _unwire(project, root.absolute(), is_personal=asked.user) + git_hooks.remove(project)
     said += [f"The notes stay in {project.store}."] if said else ["Nothing to remove."]
     if asked.json:
         emit({
@@ -203,14 +224,20 @@ def _store_of(root: Path) -> Path | None:
     return project.store if project and project.root == root else None
 
 
-def _unwire(project: Project, *, is_personal: bool) -> list[str]:
+def _unwire(project: Project, asked_in: Path, *, is_personal: bool) -> list[str]:
     """Remove all that we wrote for OpenCode; return messages."""
     from mdmemory.hosts.opencode import personal, wiring
     from mdmemory.hosts.opencode.places import Place
 
     if is_personal:
         return personal.remove(os.environ)
-    return wiring.remove(Place(project.root, project.store), record=project.prepare_private())
+    root, store = project.root, project.store
+    if not asked_in.is_relative_to(root):  # it was moved out of the project, whose files stay
+        root = next(
+            (up for up in (asked_in, *asked_in.parents) if (up / ".git").exists()), asked_in
+        )
+        store = root / DEFAULT_STORE
+    return wiring.remove(Place(root, store), record=root / PRIVATE)
 
 
 def _install(asked: Namespace, root: Path, store: Path, record: Path) -> list[str]:

@@ -72,6 +72,19 @@ def ours(names: list[str]) -> list[str]:
     return [name for name in names if name.startswith(("notes/memory", ".mdmemory"))]
 
 
+def test_of_a_store_in_the_memory_folder_no_builder_takes_anything(repository: Path) -> None:
+    memory, _ = Memory.init(repository, home=True)
+    memory.add("tea", type="user", description="Drinks tea.", body="Green tea.")
+    with memory.state():
+        pass
+    (repository / "package.json").write_text('{"name": "thing", "version": "1.0.0"}')
+    (repository / "pyproject.toml").write_text(HATCH)
+    (repository / "Dockerfile").write_text("FROM scratch\nCOPY . /app\n")
+    assert [*around(memory.project, tracked=False)] == []
+    packed = [*sdist(repository), *(npm(repository) if NPM else [])]
+    assert not any("memory" in name for name in packed)
+
+
 @pytest.mark.skipif(NPM is None, reason="npm is not installed")
 def test_npm_takes_no_note_along_after_the_advice(project: Path) -> None:
     (project / "package.json").write_text('{"name": "thing", "version": "1.0.0"}')

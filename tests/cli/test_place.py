@@ -72,3 +72,51 @@ def test_a_program_that_fails_is_said_and_the_path_printed(
     told = capsys.readouterr()
     assert "could not show the folder" in told.err
     assert told.out == f"{project / 'notes/memory'}\n"
+
+
+# --- move ----------------------------------------------------------------------------------------
+
+
+def test_a_moved_store_is_told_with_what_is_left_to_commit(
+    project: Path, empty_home: Path, git: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["move", "--dry-run"]) == 0
+    target = empty_home / "mdmemory" / "project"
+    told = capsys.readouterr().out
+    assert told.startswith(f"Would move {project / 'notes/memory'} to {target}, with ")
+    assert main(["move"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"The store is {target} now, with ")
+    (command,) = [line.strip() for line in told.splitlines() if line.startswith("  git ")]
+    git(project, *command.split()[3:])
+    git(project, "commit", "-q", "-m", "the memory moved")
+    assert git(project, "status", "--porcelain") == ""
+    assert main(["open", "--print"]) == 0
+    assert capsys.readouterr().out == f"{target}\n"
+
+
+def test_the_json_of_move(
+    project: Path, empty_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["move", "--to", "here", "--folder", "own", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {key: told[key] for key in ("from", "to", "kept")} == {
+        "from": str(project / "notes/memory"), "to": str(project / "own"), "kept": [],
+    }  # fmt: skip
+    assert told["commits"] == 1
+    assert told["removal"].endswith(" rm -r -q --cached -- notes/memory mdmemory.toml")
+
+
+def test_opencodes_files_in_the_project_are_taken_out_after_a_move_and_not_made_again(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "--opencode"]) == 0
+    assert (project / ".opencode/plugin/mdmemory.ts").exists()
+    capsys.readouterr()
+    assert main(["move"]) == 0
+    assert "`mdmemory init --remove`" in capsys.readouterr().out
+    assert main(["init", "--remove"]) == 0
+    assert not [*project.glob(".opencode/**/*.*")]
+    assert main(["init", "--opencode"]) == 2
+    assert "`mdmemory setup opencode`" in capsys.readouterr().err
+    assert not (project / "notes").exists()
