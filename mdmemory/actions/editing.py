@@ -190,12 +190,7 @@ def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
 
 def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
     refuse_held(writer, stored)
-    if why := writer.refresher.catalog().waiting.get(stored.file):
-        raise BadNote(
-            f"{stored.file} waits for a person: {WHY[why]}.",
-            f"If you stand by it: `mdmemory confirm {stored.note.head.name}`.",
-            code="waits",
-        )
+    refuse_waiting(writer, stored)
     data = text.encode("utf-8")
     fresh = notes_format.parse(text, stored.file).head
     if fresh.secrets != "allowed":
@@ -223,6 +218,16 @@ def refuse_held(writer: Writer, stored: StoredNote) -> None:
             "could not be taken back.",
             "Take the secret out, or put `secrets: allowed` under metadata, in an editor.",
             code="held",
+        )
+
+
+def refuse_waiting(writer: Writer, stored: StoredNote) -> None:
+    """Raise BadNote for a note of other hands that waits for a person: a commit would admit it."""
+    if why := writer.refresher.catalog().waiting.get(stored.file):
+        raise BadNote(
+            f"{stored.file} waits for a person: {WHY[why]}.",
+            f"If you stand by it: `mdmemory confirm {stored.note.head.name}`.",
+            code="waits",
         )
 
 

@@ -54,10 +54,10 @@ def mendable(writer: Writer, links: Sequence[Link]) -> dict[str, list[Link]]:
 
 
 def closed_to_links(writer: Writer, files: Sequence[str]) -> set[str]:
-    """Those of the files in which no link is changed: on hold, in an open conflict, or not seen
-    by git."""
-    store = writer.refresher.store
-    closed = {*writer.refresher.catalog().held}
+    """Those of the files in which no link is changed: on hold, waiting for a person (a commit
+    would admit them), in an open conflict, or not seen by git."""
+    store, catalog = writer.refresher.store, writer.refresher.catalog()
+    closed = {*catalog.held, *catalog.waiting}
     closed |= {file for e in conflicts.open_entries(store.ledger()) for file in e.files}
     if files and writer.history:
         closed |= {*Transactions(writer.history).unseen(list(files))}

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secret
+from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secret, refuse_waiting
 from mdmemory.actions.mending import closed_to_links
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
@@ -39,12 +39,13 @@ def rename(writer: Writer, name: str, new: str) -> Renamed:
     """Give the note `name` the name `new`; the type in front of its file's name stays.
 
     Raises BadNote for a name that is none, is taken, or holds a secret, and for a note that is on
-    hold or cannot be read.
+    hold, waits for a person, or cannot be read.
     """
     with writer.locked():
         store = writer.refresher.store
         old = readable(store.find(name, former=False))
         refuse_held(writer, old)
+        refuse_waiting(writer, old)
         new, file = _called(old, new)
         limits.check_name(new)
         refuse_secret(writer.refresher.is_secret, f"{new}\n{new.replace('-', ' ')}")
@@ -101,7 +102,7 @@ def _linking(
     writer: Writer, old: StoredNote, fresh: StoredNote, others: Sequence[StoredNote]
 ) -> tuple[list[tuple[StoredNote, StoredNote]], tuple[str, ...]]:
     """The notes that link to the old name, before and after, and the files of those left alone:
-    on hold, in an open conflict, or not seen by git."""
+    on hold, waiting for a person, in an open conflict, or not seen by git."""
     # A key that names another note (`superseded_by`, once it exists) has to follow here, too.
     before, now = old.note.head, fresh.note.head
     is_only = all(folded(note.note.head.name) != folded(before.name) for note in others)

@@ -167,6 +167,19 @@ def test_a_note_on_hold_or_unreadable_and_a_store_without_git_are_refused(
     assert (bare / "user-tea.md").read_text() == "Tea.\n"
 
 
+def test_a_note_of_other_hands_that_waits_is_not_admitted_by_a_rename(memory: Memory) -> None:
+    path = memory.project.store / "user-odd.md"
+    path.write_text("Hidden\u200b words. See [[prefers-pnpm]].\n", encoding="utf-8")
+    before = path.read_bytes()
+    with pytest.raises(BadNote, match="waits for a person"):
+        memory.rename("odd", "other")
+    assert memory.rename("prefers-pnpm", "uses-pnpm").left == ("user-odd.md",)
+    memory.doctor(fix=True)
+    assert path.read_bytes() == before
+    with pytest.raises(NotFound):
+        memory.get("odd")
+
+
 def test_a_note_by_hand_gets_no_more_than_it_needs(memory: Memory) -> None:
     store = memory.project.store
     (store / "Tea Notes.md").write_text("Tea. See [[Tea Notes]].\n", encoding="utf-8")
