@@ -50,7 +50,7 @@ def test_without_git_a_turn_succeeds_and_what_was_asked_for_is_a_file(
     assert (first, second) == ("Done.", "Tom.")
     assert len(cats(place)) == 1
     assert cats(place)[0].name in found
-    assert "keep what was asked" not in git(place.project, "log", "--format=%s")
+    assert "called Tom" not in git(place.project, "log", "--format=%s")
 
 
 def test_without_git_the_log_says_why_nothing_is_committed(
@@ -106,5 +106,5 @@ def test_with_models_switched_off_a_wish_is_stored_and_nothing_runs_on(
         until(lambda: not processes(place.home))
         assert [body for body in server.requests if not body.get("tools")] == []
     subjects = git(place.project, "log", "--all", "--format=%s").splitlines()
-    assert len([each for each in subjects if "keep what was asked" in each]) == 1
+    assert len([each for each in subjects if "called Tom" in each]) == 1
     assert len(cats(place)) == 1
