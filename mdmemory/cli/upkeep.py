@@ -205,14 +205,15 @@ def doctor(asked: Namespace) -> int:
 def _opencode(memory: Memory) -> list[str]:
     """Problems between this store and OpenCode."""
     from mdmemory.hosts import git_hooks
-    from mdmemory.hosts.opencode import bridge_log, checks, wiring
+    from mdmemory.hosts.opencode import bridge_log, checks, personal, wiring
     from mdmemory.hosts.opencode.places import Place
 
     project = memory.project
     place = Place(project.root, project.store)
     if not wiring.is_used(place):
-        return []
+        return personal.findings(person.places().environment)
     return [
+        *personal.findings(person.places().environment),
         *checks.examine(place, git_hooks.command(), person.opencode_folder()),
         *bridge_log.findings(project),
         *checks.version_findings(project, person.places().environment),

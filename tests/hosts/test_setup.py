@@ -14,7 +14,9 @@ from pace import HUNG
 
 from mdmemory.cli import main
 from mdmemory.hosts import launcher
+from mdmemory.hosts.opencode import personal
 from mdmemory.hosts.opencode.files import constants
+from mdmemory.note.stamps import stamped, unstamped
 
 Say = Callable[..., tuple[int, str]]
 PLUGIN = ".config/opencode/plugin/mdmemory.ts"
@@ -217,3 +219,23 @@ def test_a_file_of_somebody_else_in_its_place_stays(empty_home: Path, say: Say) 
     assert (code, "is not a file of mdmemory" in said) == (1, True), said
     assert say("--remove") == (0, "Nothing to remove.\n")
     assert launcher.place().read_text(encoding="utf-8") == "#!/bin/sh\necho mine\n"
+
+
+# --- doctor --------------------------------------------------------------------------------------
+
+
+def test_doctor_names_what_setup_would_write_anew(empty_home: Path, say: Say) -> None:
+    assert personal.findings(os.environ) == []
+    say("opencode")
+    assert personal.findings(os.environ) == []
+    launcher.place().write_bytes(launcher.text(Path("/gone/mdmemory")))
+    (said,) = personal.findings(os.environ)
+    assert said.endswith("does not start this mdmemory. Run `mdmemory setup opencode` again.")
+    say("opencode")
+    plugin = empty_home / PLUGIN
+    plugin.write_bytes(stamped(unstamped(plugin.read_text(encoding="utf-8")), PLUGIN, "0.0.9"))
+    (said,) = personal.findings(os.environ)
+    assert "is of mdmemory 0.0.9" in said
+    plugin.write_text(plugin.read_text(encoding="utf-8") + "// mine\n", encoding="utf-8")
+    (said,) = personal.findings(os.environ)
+    assert "was edited" in said

@@ -13,11 +13,14 @@ from pathlib import Path
 from mdmemory import assets
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE
+from mdmemory.files import read_regular
 from mdmemory.hosts import launcher
 from mdmemory.hosts.opencode import files, wiring
 from mdmemory.hosts.opencode.files import Wanted
 from mdmemory.hosts.opencode.places import Place
+from mdmemory.note.stamps import is_unedited, version_of
 from mdmemory.store.project import PRIVATE
+from mdmemory.version import VERSION
 
 _FOLDERS = "opencode-folders.json"
 
@@ -64,7 +67,7 @@ def install(
     elif sentences and not mcp and not files.is_spared(where):
         sentences.append(
             f"At its next start OpenCode runs `npm install` in {where.folder}, as for every "
-            "plugin: some 20 s once, with a network."
+            "plugin: some 20 s once, and 90 s at every start without a network."
         )
     return sentences
 
@@ -77,3 +80,24 @@ def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str
     if not dry_run:
         wired = wiring.remove(where, record=where.project / PRIVATE)
     return wired + gone
+
+
+def findings(environment: Mapping[str, str]) -> list[str]:
+    """What may be wrong with the person's wiring, a sentence each; [] where there is none."""
+    file = place(environment).folder / files.PLUGIN
+    if not file.is_file():
+        return []
+    data, again = read_regular(file), "Run `mdmemory setup opencode` again."
+    sentences = []
+    if not is_unedited(data):
+        sentences.append(f"{file} was edited, so it is not kept up to date. Delete it. {again}")
+    elif version_of(data) != VERSION:
+        sentences.append(
+            f"{file} is of mdmemory {version_of(data)}, and this is {VERSION}. {again}"
+        )
+    started = str(launcher.place(environment)) in files.constants(
+        data.decode("utf-8", "replace")
+    ).get("COMMAND", [])
+    if started and launcher.install(environment, dry_run=True):
+        sentences.append(f"{launcher.place(environment)} does not start this mdmemory. {again}")
+    return sentences
