@@ -85,6 +85,8 @@ def test_a_fact_makes_a_store_and_the_next_session_has_it(
     assert "memory_store" in [each["name"] for each in plugin.hello["tools"]]
     answer = plugin.say(DEPLOYS)
     assert answer["toast"]["variant"] == "success"
+    assert answer["toast"]["message"].endswith("(new store: ~/mdmemory/app)")
+    assert answer["parts"][-1] == "mdmemory made a store for it: ~/mdmemory/app."
     assert answer["saved"] == ["feedback-deploys-go-out-tuesdays-only.md"]
     index = str(empty_home / "mdmemory/app/MEMORY.md")
     assert answer["instructions"] == [index], "it is read from the next request on"

@@ -28,6 +28,7 @@ from mdmemory.hosts.opencode.messages import (
     unread,
     used,
 )
+from mdmemory.hosts.opencode.places import from_home
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
@@ -152,7 +153,7 @@ class Hooks:
                 self._tried("message", partial(self._write_wishes, memory))
             self._tried("message", partial(memory.adopt, settled=SETTLED))
             self._tried("message", partial(_refresh, memory))
-        answer = self._receipt(turn, done, is_private) | self._places(layers, known)
+        answer = self._places(layers, known, self._receipt(turn, done, is_private))
         if turn is not None:
             answer["parts"] += unread(params)
             self._messages.put(session, turn.text)
@@ -163,16 +164,18 @@ class Hooks:
                 answer["parts"] += self._tried("message", heard) or []
         return answer
 
-    def _places(self, layers: Layers, known: Sequence[Path]) -> Result:
-        """The indexes that a prompt has to hold, where a store was made since the start."""
-        for memory in layers.there():
-            if (store := memory.project.store) not in known:
-                self._log.belongs_to(memory.project)
-                self._log.say(f"message: a store was made: {store}.")
+    def _places(self, layers: Layers, known: Sequence[Path], answer: Result) -> Result:
+        """The answer with the stores that were made for it, and where the prompt's indexes are."""
+        stores = [each.project.store for each in layers.there()]
+        if made := [from_home(store) for store in stores if store not in known]:
+            where = " and ".join(made)
+            answer["parts"].append(f"mdmemory made a store for it: {where}.")
+            if "toast" in answer:
+                answer["toast"]["message"] += f" (new store: {where})"
         if self._indexes in (None, layers.indexes()):
-            return {}
+            return answer
         self._indexes = layers.indexes()
-        return {"instructions": self._indexes}
+        return answer | {"instructions": self._indexes}
 
     def _receipt(self, turn: Turn | None, done: Extracted | None, is_private: bool) -> Result:
         """The answer to a message whose requests were stored, or refused, as `done` says."""
