@@ -31,7 +31,8 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> None
     if not writer.is_own:
         raise RepositoryState(
             f"The store is a part of {top}, whose remote is the project's.",
-            "Once: `git push -u origin BRANCH` there; then `mdmemory sync`.",
+            "Once: `git push -u origin BRANCH` there; then `mdmemory sync`. Or `mdmemory move` "
+            "makes the store a repository of its own.",
             code="shared_store",
         )
     if identity.place(url) in _places_of_project(writer.project):

@@ -225,21 +225,24 @@ def _refuse_foreign(history: History, result: Synced) -> None:
     commits = log.read_with_files(history.repository, "--no-merges", *beyond, "--")
     foreign = [each for each in commits if not _is_ours(history, each)]
     if foreign:
-        first = foreign[-1]
+        first = f"{foreign[-1].commit[:10]} ({foreign[-1].subject})"
+        which = f"commit {first} is" if len(foreign) == 1 else f"{len(foreign)} commits are"
+        also = "" if len(foreign) == 1 else f", the first {first}"
         raise RepositoryState(
-            f"Nothing was merged or pushed: of what {result.upstream} lacks, {len(foreign)} "
-            f"commit{'s are' if len(foreign) > 1 else ' is'} not the memory's, the first "
-            f"{first.commit[:10]} ({first.subject}).",
-            "Push by git when they are ready; or `mdmemory sync --all` pushes them, too.",
+            f"Nothing was merged or pushed: {which} not the memory's, and {result.upstream} lacks "
+            f"{'it' if len(foreign) == 1 else 'them'}{also}.",
+            "Push by git what is ready; or `mdmemory sync --all` pushes all of it.",
             code="foreign_commits",
         )
 
 
 def _is_ours(history: History, commit: log.Logged) -> bool:
-    """Whether a commit says that it is the memory's, and touches no more than that."""
+    """Whether a commit is the memory's: it touches the store alone, be it a person's revert, or
+    begins it. Where the store is all of the folder, it has to say so."""
     kind = commit.get("Memory-Op")
     inside = all(each.path.startswith(history.prefix) for each in commit.files)
-    return kind is not None and (inside or kind == "init")
+    is_known = kind is not None or bool(history.prefix and commit.files)
+    return is_known and (inside or kind == "init")
 
 
 def _merge(own: PersonsGit, history: History, result: Synced, rebase: bool) -> None:

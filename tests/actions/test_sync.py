@@ -200,6 +200,21 @@ def test_a_merge_that_a_hook_refuses_is_not_left_half_done(
     assert git(two.project.root, "status", "--porcelain") == ""
 
 
+def test_a_persons_own_commit_of_notes_is_the_memorys(
+    clones: tuple[Memory, Memory], bare: Path, git: Git
+) -> None:
+    one, _ = clones
+    path = add(one, "tea")
+    git(one.project.root, "revert", "--no-edit", "HEAD")
+    (one.project.store / "user-rain.md").write_text("Likes rain.\n", encoding="utf-8")
+    git(one.project.root, "add", "notes")
+    git(one.project.root, "commit", "-qm", "a note")
+    assert one.sync().pushed >= 3
+    held = git(bare, "ls-tree", "-r", "--name-only", "main")
+    assert "user-rain.md" in held
+    assert path.name not in held
+
+
 def test_commits_that_are_not_the_memorys_are_pushed_on_the_persons_word_alone(
     clones: tuple[Memory, Memory],
     bare: Path,
@@ -217,8 +232,7 @@ def test_commits_that_are_not_the_memorys_are_pushed_on_the_persons_word_alone(
     monkeypatch.chdir(one.project.root)
     assert main(["sync"]) == 1
     said = capsys.readouterr().err
-    assert "1 commit is not the memory's" in said
-    assert "(WIP do not push)" in said
+    assert "(WIP do not push) is not the memory's, and origin/main lacks it." in said
     assert "`mdmemory sync --all`" in said
     assert git(bare, "rev-parse", "main") == tip
     assert git(one.project.root, "rev-parse", "HEAD") == head
