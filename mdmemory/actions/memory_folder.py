@@ -74,11 +74,12 @@ def begin(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setu
     with one_at_a_time(home):
         found = homes.find(home, repository.top)
         if found.entry is not None:
-            root = found.entry.store
-            return setup.init(root, places, is_secret, store=".")
+            done = setup.init(found.entry.store, places, is_secret, store=".")
+            return replace(done, project=replace(done.project, around=repository.top))
         entry = Known(home).met(project, identity.head(repository))
         folder = homes.free_folder(home, repository.top.name)
-        return _begun(folder, homes.write(entry), places, is_secret)
+        done = _begun(folder, homes.write(entry), places, is_secret)
+        return replace(done, project=replace(done.project, around=repository.top))
 
 
 def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:

@@ -173,7 +173,7 @@ def _tell(asked: Namespace, done: Setup | None, said: list[str]) -> int:
         emit({"said": said})
     else:
         emit({
-            "root": str(done.project.root), "store": str(done.project.store),
+            "root": str(done.project.top), "store": str(done.project.store),
             "commit": done.commit, "files": done.files, "said": said,
         })  # fmt: skip
     return 0
@@ -186,11 +186,11 @@ def _remove(asked: Namespace, root: Path) -> int:
     if not root.is_dir():
         raise NotFound(f"No such folder: {root}.", "Name the project's folder.")
     project = Memory.open(root, store=asked.store).project
-    said = _unwire(project, root.absolute(), is_personal=asked.user) + git_hooks.remove(project)
+    said = _unwire(project, is_personal=asked.user) + git_hooks.remove(project)
     said += [f"The notes stay in {project.store}."] if said else ["Nothing to remove."]
     if asked.json:
         emit({
-            "root": str(project.root), "store": str(project.store), "commit": None, "files": [],
+            "root": str(project.top), "store": str(project.store), "commit": None, "files": [],
             "said": said,
         })  # fmt: skip
     else:
@@ -224,20 +224,16 @@ def _store_of(root: Path) -> Path | None:
     return project.store if project and project.root == root else None
 
 
-def _unwire(project: Project, asked_in: Path, *, is_personal: bool) -> list[str]:
+def _unwire(project: Project, *, is_personal: bool) -> list[str]:
     """Remove all that we wrote for OpenCode; return messages."""
     from mdmemory.hosts.opencode import personal, wiring
     from mdmemory.hosts.opencode.places import Place
 
     if is_personal:
         return personal.remove(os.environ)
-    root, store = project.root, project.store
-    if not asked_in.is_relative_to(root):  # it was moved out of the project, whose files stay
-        root = next(
-            (up for up in (asked_in, *asked_in.parents) if (up / ".git").exists()), asked_in
-        )
-        store = root / DEFAULT_STORE
-    return wiring.remove(Place(root, store), record=root / PRIVATE)
+    # of a store that was moved out of the project the files there stay
+    store = project.top / DEFAULT_STORE if project.around else project.store
+    return wiring.remove(Place(project.top, store), record=project.top / PRIVATE)
 
 
 def _install(asked: Namespace, root: Path, store: Path, record: Path) -> list[str]:

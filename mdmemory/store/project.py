@@ -37,6 +37,14 @@ class Project:
     is_moved: bool = False
 
     @property
+    def top(self) -> Path:
+        """The root of the project that the store serves, wherever the store lies."""
+        if self.around is None:
+            return self.root
+        chain = (self.around, *self.around.parents)
+        return next((folder for folder in chain if (folder / ".git").exists()), self.around)
+
+    @property
     def private(self) -> Path:
         """`.mdmemory/` at the root: derived and operational state, never knowledge."""
         return self.root / PRIVATE

@@ -35,6 +35,7 @@ READING = (
     ("history", "prefers-pnpm", "--json"),
     ("status", "--json"),
     ("export",),
+    ("open", "--print"),
 )
 WRITING = (
     ("index",),
@@ -42,7 +43,8 @@ WRITING = (
     ("add", "night-shift", "--type", "project", "--description", "Nobody works at night", "Never."),
     ("edit", "night-shift", "--description", "Nobody works on Sundays"),
     ("confirm", "night-shift"),
-    ("remove", "night-shift"),
+    ("rename", "night-shift", "late-shift"),
+    ("remove", "late-shift"),
     ("undo",),
     ("compact",),
     ("doctor", "--fix"),
@@ -150,6 +152,27 @@ def test_a_compaction_that_0_1_0_did_not_finish_leaves_whole_notes(tmp_path: Pat
     assert not list((project / "notes" / "memory").glob(".mdmemory-tx-*"))
     assert lost(project, before) == []
     assert mdmemory(project, "doctor").returncode == 0
+
+
+@pytest.mark.slow
+def test_the_store_of_0_1_0_moves_out_of_the_project_with_all_that_it_has(left: Path) -> None:
+    before, history = notes(left), commits(left)
+    subjects = git(left / "notes" / "memory", "log", "--format=%s", "--", ".").splitlines()
+    answer = mdmemory(left, "move")
+    assert answer.returncode == 0, answer.stderr
+    store = Path(mdmemory(left, "open", "--print").stdout.strip())
+    assert store == left.parent / "mdmemory" / left.name
+    for name, content in before.items():
+        kept = blob(content) in git(store, "rev-list", "--all", "--objects")
+        assert kept or (store / name).read_bytes() == content, name
+    assert set(subjects) <= set(git(store, "log", "--all", "--format=%s").splitlines())
+    assert history, "the project's own commits are there as before"
+    assert mdmemory(left, "init", "--remove").returncode == 0
+    assert not (left / ".opencode").exists() or not list((left / ".opencode").rglob("*.ts"))
+    configuration = left / "opencode.json"
+    assert not configuration.exists() or "notes/memory" not in configuration.read_text("utf-8")
+    for words in READING:
+        assert mdmemory(left, *words).returncode == 0, words
 
 
 @pytest.mark.slow
