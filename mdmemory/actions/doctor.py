@@ -28,7 +28,7 @@ from mdmemory.store.project import Project
 from mdmemory.store.refresh import is_foreign
 from mdmemory.store.state import State
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name
-from mdmemory.store.strangers import WHY
+from mdmemory.store.strangers import WHY, copies
 from mdmemory.store.writer import Group, Writer
 
 MIN_AGE = 600.0  # seconds; a write takes milliseconds, on a disk that hangs a little longer
@@ -230,6 +230,14 @@ def _lost(writer: Writer) -> Iterator[Finding]:
         yield Finding("loss", "error", "", message, fixable=True)
 
 
+def _copied(writer: Writer) -> Iterator[Finding]:
+    catalog = writer.refresher.catalog()
+    for file, base in sorted(copies(catalog.files, catalog.names).items()):
+        what = "Remove it." if base in GENERATED else "Settle it: `mdmemory conflicts`."
+        message = f"It is another text of {base}, which a sync tool kept, and is not listed. {what}"
+        yield Finding("copies", "warning", file, message)
+
+
 def _held(writer: Writer) -> Iterator[Finding]:
     catalog = writer.refresher.catalog()
     for file, why in sorted(catalog.waiting.items()):
@@ -398,6 +406,6 @@ def _within(writer: Writer) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
-    _git, _journal, _lost, _private, _strangers, _folders, _unreadable, _names, _held,
+    _git, _journal, _lost, _private, _strangers, _folders, _unreadable, _names, _copied, _held,
     _index, _attributes, _unseen, _aside, _links, _obsidian, _packages, _within,
 )  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
@@ -22,15 +23,16 @@ from mdmemory.note.note import UNCLOSED, UNREADABLE, Head, Note
 from mdmemory.store import conflicts
 from mdmemory.store.catalog import SECRET
 from mdmemory.store.refresh import Refresher
-from mdmemory.store.store import LEDGER, StoredNote, is_note_name
-from mdmemory.store.strangers import WHY
+from mdmemory.store.store import INDEX, LEDGER, StoredNote, is_note_name
+from mdmemory.store.strangers import WHY, copies
 
 KIND = "adopt"  # the Memory-Op of such a commit
 NEW, CHANGED, GONE = "new", "changed", "gone"
-UNSEEN = "unseen"
+UNSEEN, COPY = "unseen", "copy"
 SETTLED = 30.0  # seconds that a file stays as it is before something that nobody typed commits it
 FEW = 3  # notes that may go at once; of a large store a quarter may
 MOST_FLAGS = 50  # lines of the ledger that one commit adds
+_COPIED = "a sync tool kept both texts of one note"
 _SAID = {NEW: "adopt", CHANGED: "adopt the change of", GONE: "adopt the removal of"}
 
 
@@ -38,17 +40,11 @@ _SAID = {NEW: "adopt", CHANGED: "adopt the change of", GONE: "adopt the removal 
 class Unadopted:
     """A note that is not as git has it. `change` is new, changed or gone; `why` says what keeps it
     out of a commit: held (it seems to hold a secret), order, hidden, unseen (git is told not to
-    look), or "" for nothing."""
+    look), copy (of the index, by a sync tool), or "" for nothing."""
 
     file: str
     change: str
     why: str = ""
-
-    @property
-    def reason(self) -> str:
-        """`why` as half a sentence, "" for nothing."""
-        told = {SECRET: "it seems to hold a secret", UNSEEN: "git is told not to look at it"}
-        return (told | WHY).get(self.why, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +129,10 @@ def _gone(
 def _held(refresher: Refresher) -> Callable[[str], str]:
     """Why a note may not be committed, "" where it may."""
     catalog = refresher.catalog()
-    held, waiting = catalog.held, catalog.waiting
-    return lambda file: waiting.get(file, SECRET if file in held else "")
+    copied = copies(catalog.files, catalog.names)
+    why = {file: COPY for file, base in copied.items() if base == INDEX}
+    why |= dict.fromkeys(catalog.held, SECRET) | catalog.waiting
+    return lambda file: why.get(file, "")
 
 
 def sudden_loss(seen: Look, store: Path) -> MdmemoryError:
@@ -264,7 +262,7 @@ def _ledger(
 ) -> tuple[tuple[Change, ...], list[str]]:
     """The ledger with the contradictions between these notes and any others, and a line on each."""
     files = [each.file for each in foreign if each.change != GONE]
-    pairs = _contradictions(refresher, files, heads)
+    pairs = chain(_copied(refresher, files), _contradictions(refresher, files, heads))
     before = refresher.store.ledger()
     ledger = conflicts.Ledger(before)
     times = refresher.catalog().changed_at()
@@ -277,6 +275,18 @@ def _ledger(
         return (), []
     old, new = (text.encode("utf-8", "surrogateescape") for text in (before, ledger.text()))
     return (Change(LEDGER, digest(old) if old else None, new),), lines
+
+
+def _copied(
+    refresher: Refresher, files: Sequence[str]
+) -> Iterator[tuple[StoredNote, StoredNote, str]]:
+    """The copies that a sync tool made, each with the note that it is another text of."""
+    catalog = refresher.catalog()
+    copied = copies(catalog.files, catalog.names)
+    for file in files:
+        base = copied.get(file, INDEX)
+        if base != INDEX and not {file, base} & catalog.held:
+            yield refresher.store.read(file), refresher.store.read(base), _COPIED
 
 
 def _contradictions(

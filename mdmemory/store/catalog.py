@@ -19,7 +19,7 @@ from mdmemory.errors import NoStore, NotFound, Unwritable
 from mdmemory.files import as_given, as_text
 from mdmemory.git.private_folder import opened
 from mdmemory.note.note import Head, Note
-from mdmemory.store import index, remembered
+from mdmemory.store import index, remembered, strangers
 from mdmemory.store.remembered import (
     BLOBS,
     FILES,
@@ -172,8 +172,12 @@ class Catalog:
     def columns(self, foreseen: Columns | None = None) -> index.IndexColumns:
         """What `index.arrange` needs, now or as it is foreseen."""
         known = self._known if foreseen is None else foreseen
+        sections = known[SECTIONS]
+        if copies := strangers.copies(known[FILES], known[NAMES]):
+            pairs = zip(known[FILES], sections, strict=True)
+            sections = ["" if file in copies else section for file, section in pairs]
         return index.IndexColumns(
-            known[FILES], known[SECTIONS], known[NAMES], known[LINES], known[TRACES],
+            known[FILES], sections, known[NAMES], known[LINES], known[TRACES],
             held=len(known[HELD]) - known[HELD].count(""),
         )  # fmt: skip
 

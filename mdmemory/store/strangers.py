@@ -1,4 +1,4 @@
-"""What other hands put into a store, and is not served before a person saw it.
+"""What other hands put into a store, and is not served, or not before a person saw it.
 
 A text that reads like an order to an assistant, or hides characters, waits until a commit holds it:
 a person's own, or the one that `mdmemory confirm` makes.
@@ -7,7 +7,7 @@ a person's own, or the one that `mdmemory confirm` makes.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mdmemory import bounds, unseen
@@ -15,6 +15,7 @@ from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.files import digest
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.store.project import Project
+from mdmemory.store.store import INDEX
 from mdmemory.text.wordlists import search
 
 if TYPE_CHECKING:  # few commands ask git about notes of others
@@ -98,3 +99,48 @@ def _not_ours(project: Project, notes: dict[str, Note]) -> dict[str, Note]:
         for file, note in notes.items()
         if ours.get(file) != digest(note.text.encode("utf-8"))
     }
+
+
+# copies that a sync tool made
+
+
+def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The files that a sync tool made of others when both sides had changed, and of which.
+
+    `names` are those that the notes have, in the order of `files`. Dropbox, Nextcloud and Syncthing
+    say so in the file's name; iCloud and OneDrive add a number or a host, and the note keeps its
+    name.
+    """
+    found = {file: base for file in files if (base := _says_copy(file))}
+    there = {*files, INDEX}
+    found = {file: base for file, base in found.items() if base in there}
+    if len({*names}) < len(names):
+        same: dict[str, list[str]] = {}
+        for file, name in zip(files, names, strict=True):
+            same.setdefault(name, []).append(file)
+        for group in same.values():
+            first = min(group, key=len)
+            found |= {file: first for file in group if _adds(first, file)}
+    found |= {file: INDEX for file in files if _adds(INDEX, file)}
+    return found
+
+
+def _says_copy(file: str) -> str:
+    """The file that this one says it is a copy of, or ""."""
+    stem = file.removesuffix(".md")
+    base, mark, _ = stem.partition(".sync-conflict-")
+    if not mark and stem.endswith(")"):
+        base, mark, inside = stem.rpartition(" (")
+        if "conflict" not in inside.casefold():
+            return ""
+    return f"{base}.md" if base and mark else ""
+
+
+def _adds(base: str, file: str) -> bool:
+    """Whether a file is named like another with a number, or the name of a host, behind it."""
+    stem = base.removesuffix(".md")
+    more = file.removesuffix(".md").removeprefix(stem)
+    if file == base or not file.startswith(stem):
+        return False
+    is_number = more[:1] == " " and more[1:].strip("()").isdigit()
+    return is_number or (more[:1] == "-" and more != more.lower())

@@ -278,3 +278,53 @@ def test_a_rename_by_hand_is_followed_in_the_life_of_the_note(memory: Memory) ->
     assert memory.adopt()
     files = [step.file for step in memory.history("project-new-name")]
     assert files == ["project-new-name.md", "project-old-name.md"]
+
+
+# copies of sync tools
+
+COPIES = {
+    "Dropbox": "project-shop (Ada's conflicted copy 2026-06-01).md",
+    "Nextcloud": "project-shop (conflicted copy 2026-06-01 101112).md",
+    "Syncthing": "project-shop.sync-conflict-20260601-101112-ABCDEF7.md",
+    "iCloud": "project-shop 2.md",
+    "OneDrive": "project-shop-LAPTOP-7Q.md",
+}
+
+
+@pytest.mark.parametrize("file", COPIES.values(), ids=COPIES)
+def test_a_copy_of_a_sync_tool_is_a_conflict_and_no_second_fact(
+    memory: Memory, git: Git, file: str
+) -> None:
+    path = add(memory, "shop", "The shop opens at nine.")
+    copy = path.with_name(file)
+    copy.write_text(path.read_text("utf-8").replace("nine", "ten"), encoding="utf-8")
+    texts = path.read_bytes(), copy.read_bytes()
+    assert memory.adopt()
+    (conflict,) = memory.conflicts()
+    assert set(conflict.entry.files) == {path.name, copy.name}
+    assert served(memory).count("](project-shop") == 1
+    assert (path.read_bytes(), copy.read_bytes()) == texts
+    assert git(memory.project.store, "status", "--porcelain") == ""
+    assert [each.path for each in memory.doctor() if each.check == "copies"] == [file]
+    memory.resolve(conflict.entry.id, keep=copy.name)
+    assert served(memory).count("](project-shop") == 1, "it is the note now"
+
+
+def test_a_copy_of_the_index_is_no_note(memory: Memory, git: Git) -> None:
+    add(memory, "shop")
+    copy = memory.project.store / "MEMORY.sync-conflict-20260601-101112-ABCDEF7.md"
+    copy.write_text(served(memory), encoding="utf-8")
+    add(memory, "other")
+    assert "sync-conflict" not in served(memory)
+    assert "sync-conflict" not in git(memory.project.store, "ls-tree", "--name-only", "HEAD")
+    assert [each.path for each in memory.doctor() if each.check == "copies"] == [copy.name]
+
+
+def test_two_notes_of_nearly_one_name_are_no_copies(memory: Memory) -> None:
+    for name in ("shop", "shop-2", "shop-hours"):
+        by_hand(memory, name, f"What is known of {name}.")
+    (memory.project.store / "Meeting.md").write_text("Monday.\n", encoding="utf-8")
+    (memory.project.store / "Meeting 2.md").write_text("Tuesday.\n", encoding="utf-8")
+    memory.adopt()
+    assert not memory.conflicts()
+    assert served(memory).count("](") == 5
