@@ -58,7 +58,7 @@ def store(repository: Path, git: Git) -> Path:
         (folder / f"user-{name}.md").write_text(f"{head}\nWas {name} heißt.\n", encoding="utf-8")
     say(repository, {}, "index")
     git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "notes")
+    git(repository, "commit", "-qm", "notes", "--allow-empty")
     return folder
 
 
