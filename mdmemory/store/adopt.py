@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import digest, read_regular, writing
+from mdmemory.files import as_given, as_text, digest, read_regular, writing
 from mdmemory.git.commits_of_store import History, Message, memory_trailers
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.git.waiting import Waiting
@@ -92,7 +92,7 @@ def _different(
     data: dict[str, bytes] = {}
     for file in catalog.uncertain(there):
         with suppress(MdmemoryError):  # gone in this moment, or not to be read: `doctor` tells
-            data[file] = read_regular(refresher.store.folder / file)
+            data[file] = read_regular(f"{refresher.store.folder}/{as_given(file)}")
     ids = {file: history.blob_id(each) for file, each in data.items()}
     same = {file: id for file, id in ids.items() if there.get(file) == id}
     catalog.know(same)
@@ -120,7 +120,7 @@ def _gone(
     refresher: Refresher, history: History, there: Collection[str], waits: Collection[str]
 ) -> list[str]:
     """Notes that a hand removed: git has them, the folder does not. Sparse ones are no such."""
-    names = {*os.listdir(refresher.store.folder)}
+    names = {*map(as_text, os.listdir(refresher.store.folder))}
     missing = [file for file in there if file not in names and file not in waits]
     staged = history.staged(missing)
     return [file for file in missing if file not in staged or staged[file].trusted]

@@ -274,6 +274,6 @@ COMMON = {"deadline": None, "database": None, "suppress_health_check": list(Heal
 
 @pytest.mark.parametrize("machine", [Hands, SharedHands, PlainHands], ids=[OWN, SHARED, PLAIN])
 def test_no_committed_index_names_a_file_that_the_commit_lacks(machine: type[Hands]) -> None:
-    examples, steps = (60, 30) if FULL else (2, 14)
+    examples, steps = (60, 30) if FULL else (2, 10)
     how = settings(max_examples=examples, stateful_step_count=steps, **COMMON)
     run_state_machine_as_test(machine, settings=how)
