@@ -22,7 +22,7 @@
     observe/                                 from what tools showed to a few lines about it
     prompt/                                  what goes into a prompt, and receipts
     opened, learning, memory                 the Python interface, which all of the following use
-    layers                                   the person's memory and the project's, read as one
+    routing, layers                          the person's memory and the project's, read as one
     tools/                                   the tools for assistants: one table for all hosts
     hosts/                                   what all clients share; git's hooks
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
@@ -57,8 +57,9 @@ if TYPE_CHECKING:
     from mdmemory.capture.imports.run import Imported as Imported
     from mdmemory.capture.outcome import Extracted as Extracted
     from mdmemory.capture.pending import PendingFact as PendingFact
-    from mdmemory.capture.requests import Share as Share
+    from mdmemory.capture.routes import Route as Route
     from mdmemory.capture.routes import Routes as Routes
+    from mdmemory.capture.routes import Split as Split
     from mdmemory.compact.planner import Tokens as Tokens
     from mdmemory.compact.runner import Outcome as Outcome
     from mdmemory.errors import MdmemoryError as MdmemoryError
@@ -105,8 +106,7 @@ _PUBLIC = {
     "capture.imports.run": "Imported",
     "capture.outcome": "Extracted",
     "capture.pending": "PendingFact",
-    "capture.requests": "Share",
-    "capture.routes": "Routes",
+    "capture.routes": "Route Routes Split",
     "compact.planner": "Tokens",
     "compact.runner": "Outcome",
     "errors": "MdmemoryError",

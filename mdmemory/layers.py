@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, load
-from mdmemory.config.table import PERSON
-from mdmemory.errors import Ambiguous, BadNote, MdmemoryError, NoStore, NotFound
+from mdmemory.errors import Ambiguous, MdmemoryError, NoStore, NotFound
 from mdmemory.files import as_given
 from mdmemory.git.lock import Patience
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
+from mdmemory.routing import MINE as MINE
+from mdmemory.routing import PROJECT as PROJECT
+from mdmemory.routing import USER as USER
+from mdmemory.routing import Routed
 from mdmemory.store.project import INDEX, Project, of_person, of_project
 from mdmemory.store.store import is_note_name
 
@@ -27,14 +30,10 @@ if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.undo import Agree, Undone
-    from mdmemory.capture.outcome import Extracted
     from mdmemory.store.store import StoredNote
 
-USER, PROJECT = "user", "project"
-MINE = f"{PERSON}/"  # before the name of a note of the person's
 
-
-class Layers:
+class Layers(Routed):
     """What is known in the folder `start`. `project` and `person` are the two memories, None where
     there is none; `question` says why it is not certain whose store the project's is, or ""."""
 
@@ -243,42 +242,20 @@ class Layers:
                 raise
             return self.person
 
-    def for_tool(self, name: str, given: Mapping[str, Any]) -> Memory:
-        """The memory that a tool of an assistant works in; one is made only for a fact that
-        `memory_store` is to keep. Raises NoStore, and what is wrong with that fact."""
-        if name != "memory_store":
-            return self.main
-        from mdmemory.capture.fact import NotStored, fact_of
+    def can_have_project(self) -> bool:
+        """Whether a store may be made for the project around the folder."""
+        from mdmemory.actions import memory_folder
 
-        type = given.get("type") or given.get("category") or ""
+        settings = load(self._places.environment, self._places.personal_settings)
+        if settings.text("memory.projects") == "listed":
+            return False
+        if memory_folder.is_unattended(self._places):
+            return False
         try:
-            return self.for_fact(fact_of(given.get("content", ""), "", type).type)
-        except (NotStored, BadNote):
-            if not self.there():
-                raise
-            return self.main  # which puts down why
-
-    def keep(self, text: str, *, session: str, turn: str) -> Extracted:
-        """Store at once what a message asks to remember, each fact in its layer; files of the
-        person's layer are `me/FILE`. Makes a store only for a fact. Raises NoStore."""
-        from mdmemory.capture import outcome, requests
-
-        if not requests.asks(text):
-            return outcome.Extracted(session)
-        kinds = {each.trigger.type for each in requests.wishes_in(text, turn)}
-        if not (kinds or self.project or self.person):
-            return requests.without_fact(text, session, turn)
-        stores = {kind: self.for_fact(kind) for kind in sorted(kinds)}
-        main = self.main  # hears of all: a turn that was answered is not read again
-        done = main.keep(
-            text, session=session, turn=turn,
-            share=[kind for kind in requests.ALL if stores.get(kind, main) is main],
-        )  # fmt: skip
-        others = [kind for kind, memory in stores.items() if memory is not main]
-        if others:
-            more = stores[others[0]].keep(text, session=session, turn=turn, share=others)
-            done.join(more, MINE)
-        return done
+            memory_folder.project_around(self.start)
+        except MdmemoryError:
+            return False
+        return True
 
     def _persons(self) -> Memory:
         if self.person is None:

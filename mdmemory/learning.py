@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.outcome import Extracted
     from mdmemory.capture.pending import PendingFact
-    from mdmemory.capture.requests import Share
-    from mdmemory.capture.routes import Routes
+    from mdmemory.capture.routes import Route, Routes, Split
     from mdmemory.compact.runner import Outcome
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observations import Observations
@@ -63,9 +62,10 @@ class Learning(Opened):
             report=report, routes=routes or capture.routes.ONE_STORE,
         )  # fmt: skip
 
-    def summary_request(self) -> tuple[str, dict[str, str]]:
-        """The text for a host's compaction prompt, and the notes it numbers: file to digest."""
-        return capture.summary.request_of(self._refresher())
+    def summary_request(self, other: Split | None = None) -> tuple[str, dict[str, str]]:
+        """The text for a host's compaction prompt, and the notes it numbers: file to digest.
+        `other`: another store, whose notes may be among them."""
+        return capture.summary.request_of(self._refresher(), other)
 
     def summary(
         self, session: str, text: str, said: Sequence[Turn], *,
@@ -78,21 +78,24 @@ class Learning(Opened):
             routes=routes or capture.routes.ONE_STORE,
         )  # fmt: skip
 
-    def keep(self, text: str, *, session: str, turn: str, share: Share | None = None) -> Extracted:
-        """Store at once what a message asks to remember, as far as it is of the types in `share`
+    def keep(self, text: str, *, session: str, turn: str, route: Route | None = None) -> Extracted:
+        """Store at once what a message asks to remember, as far as `route` brings it here
         (default: all); `kept` names what goes to an inbox."""
-        every = capture.requests.ALL if share is None else share
+        every = route or capture.routes.ALL
         return capture.requests.keep_or_put_by(
-            self._writer, self.project, text, session, turn, now=self._clock(), share=every
+            self._writer, self.project, text, session, turn, now=self._clock(), route=every
         )
 
     def kept_wishes(self) -> list[Path]:
         """The files of wishes that wait to be written."""
         return [path for inbox in capture.wishes.inboxes(self.project) for path in inbox.kept()]
 
-    def write_wishes(self) -> list[Extracted]:
+    def write_wishes(self, routes: Routes | None = None) -> list[Extracted]:
         """Write the wishes that could not be written earlier, as far as possible."""
-        return capture.requests.write_wishes(self._writer, self.project, now=self._clock())
+        return capture.requests.write_wishes(
+            self._writer, self.project, now=self._clock(),
+            routes=routes or capture.routes.ONE_STORE,
+        )  # fmt: skip
 
     def captures(self, limit: int | None = None) -> list[Evidence]:
         """Why each candidate was kept or dropped, the newest first (90 days)."""

@@ -17,8 +17,9 @@ import mcp_types as types
 
 from mdmemory.actions.listing import Listed
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.memory import Memory
+from mdmemory.layers import Layers
 from mdmemory.protocol import Protocol, of_project, shipped
+from mdmemory.tools.both import Both
 from mdmemory.tools.table import TOOLS, call, offered
 from mdmemory.tools.tool import AS_DATA, Tool
 from mdmemory.version import VERSION
@@ -66,7 +67,7 @@ def _prompt(name: str) -> types.Prompt:
     return types.Prompt(name=name, title=title, description=title, arguments=[given])
 
 
-Open = Callable[[], Memory]
+Open = Callable[[], Layers]
 T = TypeVar("T")
 
 INDEX = "memory://index"
@@ -149,9 +150,9 @@ def server(open: Open, *, index: bool = True) -> Server[dict[str, Any]]:
 def instructions(open: Open, index: bool = True) -> str:
     """The text for the host's prompt: how to use the memory, and its index as it is now."""
     try:
-        memory = open()
-        text = f"{_USAGE}{_bar(of_project(memory.project))}\n"
-        return f"{text}\n{_index(memory)}" if index else text
+        layers = open()
+        text = f"{_USAGE}{_bar(of_project(layers.main.project))}\n"
+        return f"{text}\n{_index(layers)}" if index else text
     except MdmemoryError as problem:
         return f"{_USAGE}{_bar(Protocol(shipped()))}\n\n{problem.message} {problem.hint}"
 
@@ -166,7 +167,7 @@ def _bar(protocol: Protocol) -> str:
 def _tools(open: Open) -> list[types.Tool]:
     """The offered tools; without a store all, for there may be one by the first call."""
     try:
-        tools = offered(open().project.settings)
+        tools = offered(open().settings)
     except MdmemoryError:
         tools = [*TOOLS]
     return [_tool(each) for each in tools]
@@ -215,7 +216,7 @@ def _resources(open: Open) -> list[types.Resource]:
         description="One line for each note, within a budget.",
     )  # fmt: skip
     try:
-        rows = [row for row in open().listing() if row.listed]
+        rows = [row for row in Both(open()).listing() if row.listed]
     except MdmemoryError:
         return [index]  # without a store there is nothing to list; reading says so
     return [index, *map(_resource, rows)]
@@ -241,21 +242,25 @@ def _read(open: Open, uri: str) -> types.ReadResourceResult:
     return types.ReadResourceResult(contents=[content])
 
 
-def _text(memory: Memory, uri: str) -> str:
+def _text(layers: Layers, uri: str) -> str:
     if uri == INDEX:
-        return _index(memory)
+        return _index(layers)
     if not uri.startswith(NOTE):
         raise NotFound(f"There is no resource {uri[:80]!r}.", f"There are {INDEX} and {NOTE}NAME.")
-    name = unquote(uri.removeprefix(NOTE))
+    memory, name = layers.holding(unquote(uri.removeprefix(NOTE)))
     # a name works too; `get` reads only notes of the store that are not on hold
     file = name if "/" in name else memory.note(name).file
     return memory.get(file).text + "\n"
 
 
-def _index(memory: Memory) -> str:
-    """The index of the notes as they are now, written to MEMORY.md if that is possible."""
-    checked = memory.index(check=True)
-    if checked.changed:
-        with suppress(MdmemoryError):
-            memory.index()
-    return checked.index.memory
+def _index(layers: Layers) -> str:
+    """The indexes of both layers as they are now, the person's first, written to MEMORY.md if that
+    is possible. Raises NoStore."""
+    texts = []
+    for _, memory in reversed(layers.each()):
+        checked = memory.index(check=True)
+        if checked.changed:
+            with suppress(MdmemoryError):
+                memory.index()
+        texts.append(checked.index.memory)
+    return "\n".join(texts)

@@ -34,6 +34,7 @@ FLOORS = (
     ("opened",),
     ("learning",),
     ("memory",),
+    ("routing",),
     ("layers",),
     ("tools.",),
     ("hosts.", "mcp"),
@@ -56,7 +57,18 @@ def module_name(path: Path) -> str:
 SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 TREES = {name: ast.parse(path.read_bytes()) for name, path in SOURCES.items()}
 # the rooms and files that may print, exit, read the environment or ask the clock
-INTERFACES = ("opened", "learning", "memory", "layers", "tools", "hosts", "mcp", "cli", "__main__")
+INTERFACES = (
+    "opened",
+    "learning",
+    "memory",
+    "routing",
+    "layers",
+    "tools",
+    "hosts",
+    "mcp",
+    "cli",
+    "__main__",
+)
 BELOW = [name for name in SOURCES if name and name.partition(".")[0] not in INTERFACES]
 
 

@@ -6,7 +6,7 @@ not even a note that a person removed in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
@@ -15,10 +15,11 @@ from pathlib import Path
 from mdmemory.capture import foreign, pending
 from mdmemory.capture.extract import Asked, Proposal, asked_in, description_of, propose
 from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, write
+from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes
 from mdmemory.capture.triggers import find
 from mdmemory.capture.wishes import Inbox, Wish, inboxes
 from mdmemory.errors import MdmemoryError
-from mdmemory.note.limits import MAX_BODY, TYPES
+from mdmemory.note.limits import MAX_BODY
 from mdmemory.search.near import near_in
 from mdmemory.store import evidence
 from mdmemory.store.project import Project
@@ -29,9 +30,6 @@ from mdmemory.transcripts.turns import Turn
 _REMEMBERED = 200  # answered turns of a session; by then a reading has long gone past them
 
 
-# What of a message a store gets: types of notes, and "" for words that become none.
-Share = Collection[str]
-ALL: Share = ("", *TYPES)
 # A wish that no later command could write as it is: it waits for a person.
 FOR_A_PERSON = ("unfit",)
 
@@ -42,36 +40,31 @@ def asks(text: str) -> bool:
     return bool(find(text)) or foreign.gives_orders(text)
 
 
-def wishes_in(text: str, turn: str, share: Share = ALL) -> list[Asked]:
+def wishes_in(text: str, turn: str, route: Route = ALL) -> list[Asked]:
     """The facts of a message that a note could hold."""
     asked = asked_in([Turn(turn, "user", text)])
-    return [each for each in asked if not each.reason and kind_of(each) in share]
-
-
-def kind_of(asked: Asked) -> str:
-    """The type of the note that a fact becomes, "" for words that become none."""
-    return "" if asked.reason else asked.trigger.type
+    return [each for each in asked if not each.reason and route.hears(each.trigger, "")]
 
 
 def keep(
-    writer: Writer, session: str, turn: Turn, *, now: datetime, share: Share = ALL
+    writer: Writer, session: str, turn: Turn, *, now: datetime, route: Route = ALL
 ) -> Extracted:
-    """Store what `turn` asks for, as far as it is of the kinds in `share`, in at most one commit;
-    `now` is UTC.
+    """Store what `turn` asks for, as far as `route` brings it here, in at most one commit; `now` is
+    UTC.
 
     A turn that was answered before does nothing. Raises Busy and whatever a write raises.
     """
     today = now.date().isoformat()
-    asked = [each for each in asked_in([turn]) if kind_of(each) in share]
+    asked = asked_in([turn])
     with writer.locked(), writer.state() as state:
         if turn.id in (state.watermark(session, ANSWERED) or "").split():
             return Extracted(session)
-        found = Findings(session, _proposal(writer, session, turn, asked, today))
+        found = Findings(session, _proposal(writer, session, turn, asked, today, route))
         done = found.told()
         write(writer, found, "", done, today)
         evidence.record(state, list(found.evidence()), now)
         _answered(state, session, turn)
-        if "" in share and (orders := foreign.orders(turn.text, session, today)):
+        if route.is_main and (orders := foreign.orders(turn.text, session, today)):
             pending.put(writer.project, state, orders, today)
             done.pending += [each.id for each in orders]
     return done
@@ -86,15 +79,23 @@ def without_fact(text: str, session: str, turn: str) -> Extracted:
 
 
 def keep_what_waits(
-    writer: Writer, inbox: Inbox, *, now: datetime
+    writer: Writer, inbox: Inbox, *, now: datetime, routes: Routes = ONE_STORE
 ) -> list[tuple[Extracted, list[Path]]]:
-    """Write the wishes of an inbox, a commit for each turn that they were said in, and remove their
-    files; what became of each turn. Raises Busy and whatever a write raises: its file stays."""
+    """Write the wishes of an inbox, each to the store that `routes` say, in a commit for each turn
+    that they were said in, and remove their files; what became of each turn. Raises Busy and
+    whatever a write raises: its file stays."""
     found = [pair for pair in inbox.wishes() if pair[1].why not in FOR_A_PERSON]
     told = []
     for (session, turn), group in groupby(found, lambda pair: (pair[1].session, pair[1].turn)):
         pairs = list(group)
-        done = _keep_wishes(writer, session, turn, [wish for _, wish in pairs], now)
+        wishes = [wish for _, wish in pairs]
+        done = _keep_wishes(writer, session, turn, wishes, now, routes.here)
+        if (split := routes.other) is not None and any(
+            split.route.hears(wish.asked().trigger, "") for wish in wishes
+        ):
+            other = split.there or split.open()
+            more = _keep_wishes(other, session, turn, wishes, now, split.route)
+            done.join(more, split.prefix)
         for path, _ in pairs:
             path.unlink(missing_ok=True)
         told.append((done, [path for path, _ in pairs]))
@@ -102,13 +103,13 @@ def keep_what_waits(
 
 
 def _keep_wishes(
-    writer: Writer, session: str, turn: str, wishes: Sequence[Wish], now: datetime
+    writer: Writer, session: str, turn: str, wishes: Sequence[Wish], now: datetime, route: Route
 ) -> Extracted:
     today = now.date().isoformat()
     said = Turn(turn, "user", "")
     with writer.locked(), writer.state() as state:
         asked = [wish.asked() for wish in wishes]
-        found = Findings(session, _proposal(writer, session, said, asked, today))
+        found = Findings(session, _proposal(writer, session, said, asked, today, route))
         done = found.told()
         write(writer, found, "", done, today)
         evidence.record(state, list(found.evidence()), now)
@@ -118,7 +119,7 @@ def _keep_wishes(
 
 def keep_or_put_by(
     open_writer: Callable[[], Writer], project: Project, text: str, session: str, turn: str, *,
-    now: datetime, share: Share = ALL,
+    now: datetime, route: Route = ALL,
 ) -> Extracted:  # fmt: skip
     """Store what a message asks for, or put it into an inbox of the project where that is not
     possible now; a message that asks for nothing opens nothing. `now` is UTC."""
@@ -126,31 +127,31 @@ def keep_or_put_by(
         return Extracted(session)
     today = now.date().isoformat()
     try:
-        done = keep(open_writer(), session, Turn(turn, "user", text), now=now, share=share)
+        done = keep(open_writer(), session, Turn(turn, "user", text), now=now, route=route)
     except MdmemoryError as problem:
-        return put_by(inboxes(project), text, session, turn, today, problem, share=share)
+        return put_by(inboxes(project), text, session, turn, today, problem, route=route)
     except OSError as problem:
         failure = MdmemoryError(f"The file system refused ({problem.strerror or problem}).")
-        return put_by(inboxes(project), text, session, turn, today, failure, share=share)
+        return put_by(inboxes(project), text, session, turn, today, failure, route=route)
     if any(drop["reasons"] == ["unfit"] for drop in done.dropped):
         failure = MdmemoryError(
             f"It does not fit into one note, which has at most {MAX_BODY:,} characters.",
             "Say it in parts, or move it from there into notes.", code="unfit",
         )  # fmt: skip
         places = inboxes(project)
-        late = put_by(places, text, session, turn, today, failure, only_long=True, share=share)
+        late = put_by(places, text, session, turn, today, failure, only_long=True, route=route)
         done.kept, done.failure = late.kept, late.failure
     return done
 
 
 def put_by(
     places: Sequence[Inbox], text: str, session: str, turn: str, today: str,
-    failure: MdmemoryError, *, only_long: bool = False, share: Share = ALL,
+    failure: MdmemoryError, *, only_long: bool = False, route: Route = ALL,
 ) -> Extracted:  # fmt: skip
     """Put the wishes of a message into the first of the inboxes that takes them: `kept` names the
     files. `only_long`: only those that do not fit into a note."""
     done = Extracted(session, failure=failure)
-    wishes = wishes_in(text, turn, share)
+    wishes = wishes_in(text, turn, route)
     if only_long:
         wishes = [each for each in wishes if len(each.text) > MAX_BODY]
     for inbox in places if wishes else ():
@@ -163,14 +164,16 @@ def put_by(
 
 
 def write_wishes(
-    open_writer: Callable[[], Writer], project: Project, *, now: datetime
-) -> list[Extracted]:
+    open_writer: Callable[[], Writer], project: Project, *, now: datetime,
+    routes: Routes = ONE_STORE,
+) -> list[Extracted]:  # fmt: skip
     """Write the wishes in a project's inboxes; the outcome of each turn. A wish that cannot be
     written yet stays where it is."""
     written: list[Extracted] = []
     for inbox in filter(Inbox.files, inboxes(project)):
         with suppress(MdmemoryError, OSError):
-            written += [done for done, _ in keep_what_waits(open_writer(), inbox, now=now)]
+            found = keep_what_waits(open_writer(), inbox, now=now, routes=routes)
+            written += [done for done, _ in found]
     return written
 
 
@@ -181,13 +184,13 @@ def _answered(state: State, session: str, turn: Turn) -> None:
 
 
 def _proposal(
-    writer: Writer, session: str, turn: Turn, asked: Sequence[Asked], today: str
+    writer: Writer, session: str, turn: Turn, asked: Sequence[Asked], today: str, route: Route
 ) -> Proposal:
     store, held = writer.refresher.store, writer.refresher.catalog().held
     reserved = [path.name for path in writer.project.store.iterdir()]
     found = propose(
         [turn], store.notes(), session=session, today=today, reserved=reserved, held=held,
-        asked=asked, near=near_in(writer.refresher),
+        asked=asked, near=near_in(writer.refresher), route=route,
     )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found

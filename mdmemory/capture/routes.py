@@ -56,6 +56,13 @@ class Route:
 ALL = Route()
 
 
+def visible(writer: Writer) -> list[StoredNote]:
+    """The notes of a store that are neither on hold nor unreadable."""
+    held = writer.refresher.catalog().held
+    notes = writer.refresher.store.notes()
+    return [note for note in notes if note.file not in held and note.note.text]
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """The other store of a session: `route` is what goes there, and `open` gives its writer, which
@@ -72,14 +79,8 @@ class Split:
 
     def notes(self) -> list[StoredNote]:
         """The notes of the other store that may be shown, under the names that they have here."""
-        if self.there is None:
-            return []
-        held = self.there.refresher.catalog().held
-        return [
-            replace(note, file=f"{self.prefix}{note.file}")
-            for note in self.there.refresher.store.notes()
-            if note.file not in held and note.note.text
-        ]
+        there = visible(self.there) if self.there else []
+        return [replace(note, file=f"{self.prefix}{note.file}") for note in there]
 
     def divided(
         self, candidates: Sequence[Candidate], types: Mapping[str, str]

@@ -19,7 +19,7 @@ from mdmemory.capture.extract import Proposal, description_of
 from mdmemory.capture.judge import Judged, judge
 from mdmemory.capture.outcome import Extracted, Findings, write
 from mdmemory.capture.proof import Said, heard
-from mdmemory.capture.routes import ONE_STORE, Route, Routes
+from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.run import both, in_other, judged_first, scene_of
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
@@ -35,6 +35,7 @@ from mdmemory.transcripts.turns import Turn
 
 MAX_REQUEST = 2_000  # characters of all that is put into the host's compaction prompt
 MAX_NUMBERED = 28
+OTHERS = 8  # of them another store's, where it has so many
 MAX_REINFORCED = 3  # lines of one summary
 BORNE_OUT = 0.3  # the share of a claim's words that a sentence of the user has to have
 MODEL = "session summary"  # what stands in the commit for the model, which the host chose
@@ -62,12 +63,15 @@ _REPLACE = re.compile(rf"REPLACE[ \t]+\[M(?P<number>\d{{1,3}})\][ \t]*{_KIND}(?P
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
-def request_of(refresher: Refresher) -> tuple[str, dict[str, str]]:
-    """`request` for the notes that the index lists, the strongest first."""
+def request_of(refresher: Refresher, other: Split | None = None) -> tuple[str, dict[str, str]]:
+    """`request` for the notes that the index lists, the strongest first, and for some of another
+    store."""
     index = refresher.current().index
     listed, strengths = set(index.listed), index.strengths
     notes = [note for note in refresher.store.notes() if note.file in listed]
-    return request(sorted(notes, key=lambda note: (-strengths[note.file], note.file)))
+    notes = sorted(notes, key=lambda note: (-strengths[note.file], note.file))
+    rest = MAX_NUMBERED - OTHERS
+    return request([*notes[:rest], *(other.notes() if other else ()), *notes[rest:]])
 
 
 def request(notes: Sequence[StoredNote]) -> tuple[str, dict[str, str]]:

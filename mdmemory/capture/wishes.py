@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.capture.extract import Asked
-from mdmemory.capture.triggers import Trigger
+from mdmemory.capture.triggers import Trigger, holds_everywhere
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError
@@ -50,7 +50,9 @@ class Wish:
 
     def asked(self) -> Asked:
         """The wish as it was found in its turn."""
-        return Asked(self.turn, self.text, Trigger("", self.text, self.type, self.kind), "")
+        everywhere = holds_everywhere(self.text)
+        trigger = Trigger("", self.text, self.type, self.kind, everywhere=everywhere)
+        return Asked(self.turn, self.text, trigger, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,8 @@ def inboxes(project: Project) -> list[Inbox]:
     """The inboxes of a project: the store's own first, then the person's."""
     stores, persons = project.inboxes()
     key = persons.with_name("inbox.key")
-    return [Inbox(stores, key), Inbox(persons, key, os.path.realpath(project.root))]
+    root = _root(project.around) if project.around else project.root
+    return [Inbox(stores, key), Inbox(persons, key, os.path.realpath(root))]
 
 
 def inbox_without_store(start: Path) -> Inbox:

@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.output import emit, opened, plural, warn
+from mdmemory.cli.output import emit, layered, opened, plural, warn
 from mdmemory.errors import NoStore, Unwritable
 from mdmemory.note.note import UNREADABLE, fields
 
@@ -101,7 +101,7 @@ def import_(asked: Namespace) -> int:
     """Import facts of another memory as notes, in one commit; without --yes only list them."""
     asked.holder = "import"
     wet = asked.yes and not asked.dry_run
-    done = opened(asked).import_from(asked.path, dry_run=not wet)
+    done = layered(asked).import_from(asked.path, dry_run=not wet)
     if asked.json:
         added = [{"file": f, "description": d, "from": o} for f, d, o in done.added]
         known = [{"file": file, "from": origin} for file, origin in done.known]

@@ -33,8 +33,7 @@ def layered(asked: Namespace, *, automatic: bool = False) -> Layers:
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
     )  # fmt: skip
     if asked.holder in _WRITING and not getattr(asked, "dry_run", False):
-        for memory in filter(None, (layers.project, layers.person)):
-            _write_wishes(memory)
+        _write_wishes(layers)
     return layers
 
 
@@ -47,12 +46,11 @@ def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
     return layers.main
 
 
-def _write_wishes(memory: Memory) -> None:
-    if memory.project.has_inbox():
+def _write_wishes(layers: Layers) -> None:
+    if done := layers.write_wishes():
         from mdmemory.prompt.receipts import written
 
-        if done := memory.write_wishes():
-            warn(written(done))
+        warn(written(done))
 
 
 def _silent(_: str) -> None:

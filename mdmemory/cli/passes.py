@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli import input_file
-from mdmemory.cli.output import emit, opened, plural, warn
+from mdmemory.cli.output import emit, layered, opened, plural, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import Busy, UsageError
@@ -16,7 +16,7 @@ from mdmemory.git.waiting import WAITS
 if TYPE_CHECKING:
     from mdmemory.capture.run import Extracted
     from mdmemory.compact.runner import Outcome
-    from mdmemory.memory import Memory
+    from mdmemory.layers import Layers
 MAX_WAIT = 3600  # seconds
 
 
@@ -81,10 +81,11 @@ def extract(asked: Namespace) -> int:
             "Name one session: --transcript FILE or --session ID.",
             "`mdmemory session list` shows the ids.",
         )
-    memory = opened(asked, automatic=asked.after > 0)
+    layers = layered(asked, automatic=asked.after > 0)
+    memory = layers.main
     transcript = input_file.read(asked.transcript) if asked.transcript else _copy(asked.session)
     if not asked.after:
-        return _read(memory, transcript, asked)
+        return _read(layers, transcript, asked)
     from mdmemory.hosts.background import quiet
 
     # with the copy in hand: a session that is deleted now loses nothing
@@ -92,7 +93,7 @@ def extract(asked: Namespace) -> int:
         if not is_newest:
             return 0
         _adopt(memory)
-        code = _read(memory, transcript, asked)
+        code = _read(layers, transcript, asked)
         if not asked.dry_run:
             _warn_of(memory.compact(if_due=True))
         return code
@@ -112,16 +113,16 @@ def _warn_of(outcome: Outcome) -> None:
         warn(f"The compaction that was due did not succeed ({outcome.outcome}). {why}".rstrip())
 
 
-def _read(memory: Memory, transcript: bytes, asked: Namespace) -> int:
+def _read(layers: Layers, transcript: bytes, asked: Namespace) -> int:
     from mdmemory import protocol
 
-    with Progress(memory, json=asked.json) as progress:
-        done = memory.extract(transcript, dry_run=asked.dry_run, report=progress.step)
+    with Progress(layers.main, json=asked.json) as progress:
+        done = layers.extract(transcript, dry_run=asked.dry_run, report=progress.step)
     if asked.json:
         emit(_extracted(done))
     else:
         _tell_extracted(done, asked.dry_run)
-    if done.model and (said := protocol.of_project(memory.project).said):
+    if done.model and (said := protocol.of_project(layers.main.project).said):
         warn(said)
     if done.failure is None:
         return 0

@@ -88,13 +88,13 @@ def mcp(asked: Namespace) -> int:
 
     The host's configuration starts this command (docs/hosts.md).
     """
-    from mdmemory.cli.output import is_terminal, opened, warn
+    from mdmemory.cli.output import is_terminal, layered, warn
     from mdmemory.mcp import serve
 
     asked.holder = "mcp"
     if is_terminal():
         warn("This command is for MCP hosts, see docs/hosts.md. Ctrl-D ends it.")
-    serve(lambda: opened(asked, automatic=True), index=not _is_read_already(asked))
+    serve(lambda: layered(asked, automatic=True), index=not _is_read_already(asked))
     return 0
 
 

@@ -1,24 +1,35 @@
-"""Both layers as the tools read them: the project's notes, and the person's as `me/FILE`."""
+"""Both layers as the tools see them: the project's notes, and the person's as `me/FILE`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mdmemory.layers import MINE, PROJECT, Layers
+from mdmemory.layers import MINE, PROJECT, USER, Layers
 
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
+    from mdmemory.memory import Memory
     from mdmemory.search.results import Found, Passage
 
-READ_BY = ("memory_search", "memory_get", "memory_list")  # the tools that ask nothing else of it
+# the tools that ask nothing else of it
+USED_BY = ("memory_search", "memory_get", "memory_store", "memory_list", "memory_status")
 
 
 class Both:
-    """Searches, reads and lists the notes of both layers, by methods that Memory has, too."""
+    """Searches, reads, stores and lists notes of both layers, by methods that Memory has, too."""
 
     def __init__(self, layers: Layers) -> None:
         self._layers = layers
+        self.store = layers.store
+
+    def layer_of(self, file: str) -> str:
+        """The layer of a file that an answer names."""
+        return USER if file.startswith(MINE) or self._layers.project is None else PROJECT
+
+    def each(self) -> list[tuple[str, Memory]]:
+        """The layers that are there, by their names. Raises NoStore where there is none."""
+        return self._layers.each()
 
     def search(self, query: str, *, k: int = 6, source: str = "memory") -> Found:
         """The best places in both layers; what is no note is the project's alone."""

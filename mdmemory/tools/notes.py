@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions.listing import Listed
 from mdmemory.errors import UsageError
+from mdmemory.layers import PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
+from mdmemory.tools.both import Both
 from mdmemory.tools.tool import AS_DATA, Caller, Tool, ToolAnswer, schema, text, whole
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     results = memory.search(given["query"], k=given["max_results"], source=given["source"])
     structured = {
         "mode": results.mode,
-        "hits": [asdict(hit) for hit in results.hits],
+        "hits": [{**asdict(hit), "layer": _layer(memory, hit.file)} for hit in results.hits],
         "said": [*results.said],
     }
     if not results.hits:
@@ -53,6 +55,11 @@ def _hit(number: int, hit: Hit) -> str:
     return f"{place} {hit.title}\n{hit.text.strip()}"
 
 
+def _layer(memory: Memory, file: str) -> str:
+    """The layer of a file in an answer; a store that is asked alone stands for its project's."""
+    return memory.layer_of(file) if isinstance(memory, Both) else PROJECT
+
+
 # --- memory_get ----------------------------------------------------------------------------------
 
 
@@ -63,7 +70,8 @@ def _get(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
         file, lines = place[1], lines or _numbers(file[len(place[1]) + 1 :])
     passage = memory.get(file, lines)
     where = f"{passage.file}:{passage.start_line}-{passage.end_line}"
-    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{passage.text}", asdict(passage))
+    structured = {**asdict(passage), "layer": _layer(memory, passage.file)}
+    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{passage.text}", structured)
 
 
 def _numbers(lines: str) -> tuple[int, int] | None:
@@ -85,7 +93,8 @@ def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnsw
         session=caller.session, said=caller.said,
     )  # fmt: skip
     near = [{"file": file, "score": score} for file, score in done.near]
-    return ToolAnswer(" ".join(_stored(done)), {**asdict(done), "near": near})
+    layer = _layer(memory, done.file)
+    return ToolAnswer(" ".join(_stored(done)), {**asdict(done), "near": near, "layer": layer})
 
 
 def _stored(done: Stored) -> list[str]:
@@ -134,7 +143,8 @@ def _list(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     if held:
         parts.append(f"{_notes(held)} on hold: `mdmemory doctor` says why.")
     structured = {
-        "total": len(shown), "shown": len(some), "held": held, "notes": [_row(row) for row in some],
+        "total": len(shown), "shown": len(some), "held": held,
+        "notes": [{**_row(row), "layer": _layer(memory, row.head.file)} for row in some],
     }  # fmt: skip
     return ToolAnswer("\n".join(parts), structured)
 
@@ -153,19 +163,30 @@ def _row(row: Listed) -> dict[str, Any]:
 
 
 def _status(memory: Memory, _: Mapping[str, Any], __: Caller) -> ToolAnswer:
-    state: dict[str, Any] = {
+    layers = memory.each() if isinstance(memory, Both) else [(PROJECT, memory)]
+    states = [_state(layer, each) for layer, each in layers]
+    lines = [line for state in states for line in _told(state, len(states) > 1)]
+    return ToolAnswer("\n".join(lines), {**states[0], "layers": states})
+
+
+def _state(layer: str, memory: Memory) -> dict[str, Any]:
+    return {
+        "layer": layer,
         "store": str(memory.project.store),
         "git": memory.git_state(),
         **memory.counts(),
         "due": memory.due(),
     }
-    lines = [
-        f"The store is {state['store']}; git: {state['git']}.",
+
+
+def _told(state: Mapping[str, Any], is_one_of_two: bool) -> list[str]:
+    whose = {USER: "The user's own store", PROJECT: "The project's store"}[state["layer"]]
+    return [
+        f"{whose if is_one_of_two else 'The store'} is {state['store']}; git: {state['git']}.",
         f"{_notes(state['notes'])}, {state['listed']} in the index; {state['unconfirmed']} "
         f"unconfirmed, {state['held']} on hold, {state['conflicts']} in conflict.",
         f"Compaction is due: {state['due']}." if state["due"] else "Compaction is not due.",
     ]
-    return ToolAnswer("\n".join(lines), state)
 
 
 def _notes(count: int) -> str:

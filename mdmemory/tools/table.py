@@ -10,7 +10,7 @@ from mdmemory.errors import UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.session.cleaning import UNSEEN
-from mdmemory.tools.both import READ_BY, Both
+from mdmemory.tools.both import USED_BY, Both
 from mdmemory.tools.notes import NOTES
 from mdmemory.tools.observations import OBSERVATIONS
 from mdmemory.tools.session import SESSION
@@ -40,13 +40,13 @@ def call(
             f"There are: {', '.join(each.name for each in TOOLS)}.",
         )
     given = checked(name, tool.parameters, arguments)
-    asked: Memory | Both = memory if isinstance(memory, Memory) else _asked(memory, name, given)
+    asked: Memory | Both = memory if isinstance(memory, Memory) else _asked(memory, name)
     answer = tool.run(cast(Memory, asked), given, caller or Caller())
     return ToolAnswer(_visible(answer.text), _all_visible(answer.structured))
 
 
-def _asked(layers: Layers, name: str, given: Mapping[str, Any]) -> Memory | Both:
-    return Both(layers) if name in READ_BY else layers.for_tool(name, given)
+def _asked(layers: Layers, name: str) -> Memory | Both:
+    return Both(layers) if name in USED_BY else layers.main
 
 
 def _visible(text: str) -> str:

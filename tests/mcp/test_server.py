@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from pace import HUNG
 
-from mdmemory import Memory, mcp
+from mdmemory import Layers, Memory, mcp
 from mdmemory.cli import main
 from mdmemory.tools import notes
 from mdmemory.tools.table import TOOLS
@@ -43,7 +43,7 @@ def talk(server: Any, conversation: Callable[[Client], Awaitable[None]]) -> None
 
 
 def serving(root: Path) -> Any:
-    return mcp.server(lambda: Memory.open(root))
+    return mcp.server(lambda: Layers.open(root))
 
 
 def text_of(result: Any) -> str:
@@ -222,7 +222,7 @@ def test_an_opencode_that_reads_the_index_itself_is_not_told_it_again(
     (project / "opencode.json").write_text(json.dumps({"instructions": both}), "utf-8")
     main(["mcp"])
     assert told == [True, True, False]
-    assert "# Memory index" not in mcp.instructions(lambda: Memory.open(project), index=False)
+    assert "# Memory index" not in mcp.instructions(lambda: Layers.open(project), index=False)
 
 
 @pytest.mark.slow

@@ -146,11 +146,11 @@ class Hooks:
                 done = layers.keep(turn.text, session=session, turn=turn.id)
         except MdmemoryError as problem:
             return self._without_store(session, turn, problem)
+        if done is None or done.failure is None:
+            self._tried("message", partial(self._write_wishes, layers))
         for memory in layers.there():
             if done is not None:
                 self._uncommitted(memory, done)
-            if done is None or done.failure is None:
-                self._tried("message", partial(self._write_wishes, memory))
             self._tried("message", partial(memory.adopt, settled=SETTLED))
             self._tried("message", partial(_refresh, memory))
         answer = self._places(layers, known, self._receipt(turn, done, is_private))
@@ -200,8 +200,8 @@ class Hooks:
         done = put_by([inbox], turn.text, session, turn.id, today, problem)
         return self._receipt(turn, done, False)
 
-    def _write_wishes(self, memory: Memory) -> None:
-        if memory.project.has_inbox() and (report := written(memory.write_wishes())):
+    def _write_wishes(self, layers: Layers) -> None:
+        if report := written(layers.write_wishes()):
             self._log.say(report)
 
     def _uncommitted(self, memory: Memory, done: Extracted) -> None:
@@ -242,12 +242,15 @@ class Hooks:
         session = named(params, "session")
         if self._children.get(session):
             return {"context": []}
-        if (memory := self._main()) is None:
+        layers = self._open()
+        if not layers.there():
             return {"context": []}
-        request, notes = memory.summary_request()
-        self._numbered.put(session, notes)
+        memory, texts = layers.main, list[str]()
+        if (asked := self._tried("compacting", layers.summary_request)) is not None:
+            texts, notes = [asked[0]], asked[1]
+            self._numbered.put(session, notes)
         self._tried("compacting", partial(self._observe_rest, memory, session))
-        return {"context": [request, *recall.for_compaction(memory, session)]}
+        return {"context": [*texts, *recall.for_compaction(memory, session)]}
 
     def _observe_rest(self, memory: Memory, session: str) -> None:
         observations = memory.observations()
@@ -264,25 +267,25 @@ class Hooks:
         session = named(params, "session")
         self._frozen.drop(session)
         notes = self._numbered.drop(session)
-        memory = self._main()
-        if memory is not None:
-            self._tried("compacted", partial(self._following.compacted, memory, session))
-        if memory is None or self._children.get(session):
+        layers = self._open()
+        if layers.there():
+            self._tried("compacted", partial(self._following.compacted, layers.main, session))
+        if not layers.there() or self._children.get(session):
             return {"saved": []}
         whole = transcript_of(session)
         files: list[str] = []
         text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
         if isinstance(text, str) and text:
-            take = partial(memory.summary, session, text, whole.turns, shown=notes)
+            take = partial(layers.summary, session, text, whole.turns, shown=notes)
             done = self._tried("compacted", take)
             files += saved(done) if done else []
-        promoted = partial(self._promoted, memory, session, whole.turns)
+        promoted = partial(self._promoted, layers, session, whole.turns)
         return {"saved": files + (self._tried("compacted", promoted) or [])}
 
-    def _promoted(self, memory: Memory, session: str, turns: Sequence[Turn]) -> list[str]:
-        if not memory.project.settings.switch("session.hot"):
+    def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
+        if not layers.settings.switch("session.hot"):
             return []
-        done = memory.promote(session, turns)
+        done = layers.promote(session, turns)
         if done.failure:  # tried again at the next compaction
             self._log.failure("compacted", done.failure)
         return done.promoted
@@ -331,9 +334,11 @@ class Hooks:
     def idle(self, params: Params) -> Result:
         """Start a process that reads the session once it has been idle for a while."""
         session = named(params, "session")
-        if (memory := self._main()) is None:
+        layers = self._open()
+        if not layers.there():
             return {}
-        self._tried("idle", partial(self._write_wishes, memory))
+        memory = layers.main
+        self._tried("idle", partial(self._write_wishes, layers))
         if not self._children.get(session):
             # without a delay it would be a command that a person typed, which waits for nobody
             milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
