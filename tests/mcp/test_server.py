@@ -188,21 +188,26 @@ def test_the_prompts_put_the_persons_words_in(project: Path) -> None:
     talk(serving(project), conversation)
 
 
-def test_without_a_store_it_starts_and_every_answer_says_how_to_make_one(tmp_path: Path) -> None:
+def test_without_a_store_it_starts_and_a_fact_makes_one(tmp_path: Path, empty_home: Path) -> None:
     async def conversation(client: Client) -> None:
         assert "`mdmemory init`" in (client.instructions or "")
+        assert len((await client.list_tools()).tools) == len(TOOLS)
         for tool in TOOLS:
             given = dict.fromkeys(tool.parameters["required"], "x")
-            failed = await client.call_tool(tool.name, given)
-            assert failed.is_error
-            assert "`mdmemory init`" in text_of(failed)
+            answer = await client.call_tool(tool.name, given)
+            made_up = tool.name not in ("memory_search", "memory_list")
+            assert answer.is_error == made_up, tool.name
+        assert "`mdmemory init`" in text_of(await client.call_tool("memory_status", {}))
         assert [each.uri for each in (await client.list_resources()).resources] == [
             "memory://index"
         ]
         with pytest.raises(MCPError, match="mdmemory init"):
             await client.read_resource("memory://index")
-        Memory.init(tmp_path)
-        assert not (await client.call_tool("memory_status", {})).is_error
+        assert not any(empty_home.iterdir()), "reading makes nothing"
+        fact = {"content": "The staging host is called beta."}
+        assert not (await client.call_tool("memory_store", fact)).is_error
+        status = await client.call_tool("memory_status", {})
+        assert str(empty_home / "mdmemory/me") in text_of(status)
 
     talk(serving(tmp_path), conversation)
 

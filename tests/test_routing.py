@@ -1,0 +1,291 @@
+"""Whatever a session, an assistant or an import says goes to the store that it belongs to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+from scripted import Scripted
+
+from mdmemory import Layers, Memory
+from mdmemory.errors import NoStore
+from mdmemory.note.note import fields
+from mdmemory.transcripts.turns import Turn
+
+Git = Callable[..., str]
+WORK = "Remember that deploys go out on Tuesdays only."
+NAME = "Remember that my name is Ada Okafor."
+TABS = "Remember that in all my projects I indent with tabs."
+SAID = f"{WORK}\n\n{NAME}\n\n{TABS}"
+
+
+@pytest.fixture
+def home(empty_home: Path) -> Path:
+    return empty_home / "mdmemory"
+
+
+def notes(store: Path) -> list[str]:
+    return sorted(each.name for each in store.glob("[!A-Z_]*.md"))
+
+
+def transcript(*said: str, session: str = "ses_1") -> bytes:
+    messages = [
+        {"info": {"id": f"msg_{at}", "role": "user"}, "parts": [{"type": "text", "text": text}]}
+        for at, text in enumerate(said, 1)
+    ]
+    return json.dumps({"info": {"id": session}, "messages": messages}).encode()
+
+
+def keep(layers: Layers) -> None:
+    layers.keep(SAID, session="ses_1", turn="msg_1")
+
+
+def extract(layers: Layers) -> None:
+    layers.extract(transcript(WORK, NAME, TABS))
+
+
+def summary(layers: Layers) -> None:
+    turns = [Turn(str(n), "user", text) for n, text in enumerate((WORK, NAME, TABS))]
+    lines = (
+        "- [feedback] Deploys go out on Tuesdays only.",
+        "- [user] The user's name is Ada Okafor.",
+        "- [feedback] In all my projects I indent with tabs.",
+    )
+    layers.summary("ses_1", "\n".join(("Memory candidates:", *lines)), turns)
+
+
+def promote(layers: Layers) -> None:
+    said = [
+        "We decided to deploy on Tuesdays only, the on-call team is complete then.",
+        "My name is Ada Okafor, and I decided to indent with tabs in all my projects.",
+        "I agreed to call myself Ada everywhere from now on.",
+    ]
+    with layers.main.session("ses_1") as own:
+        for text in said:
+            own.message("assistant", f"[Decision: {text}]", now=layers.main.now())
+    layers.promote("ses_1", [Turn(str(n), "user", text) for n, text in enumerate(said)])
+
+
+def store(layers: Layers) -> None:
+    said = (WORK, NAME, TABS)
+    layers.store("Deploys go out on Tuesdays only.", said=said)
+    layers.store("The user's name is Ada Okafor.", type="user", said=said)
+    layers.store("In all my projects I indent with tabs.", said=said)
+
+
+def import_(layers: Layers) -> None:
+    path = layers.start / "facts.md"
+    path.write_text(
+        "- Deploys go out on Tuesdays only.\n- The user's name is Ada Okafor.\n"
+        "- In all my projects I indent with tabs.\n", encoding="utf-8",
+    )  # fmt: skip
+    layers.import_from(path)
+    path.unlink()
+
+
+FEEDERS = (keep, extract, summary, promote, store, import_)
+
+
+@pytest.mark.parametrize("feed", FEEDERS)
+def test_no_feeder_brings_what_is_personal_into_a_shared_store(
+    repository: Path, home: Path, git: Git, feed: Callable[[Layers], None]
+) -> None:
+    Memory.init(repository)
+    feed(Layers.open(repository))
+    shared, own = notes(repository / "notes/memory"), notes(home / "me")
+    assert len(shared) == 1
+    assert "tuesdays" in shared[0]
+    assert own
+    told = git(repository, "log", "--all", "-p") + git(repository, "status", "--porcelain", "-uall")
+    assert "Ada" not in told
+    assert "tabs" not in told, feed
+
+
+@pytest.mark.parametrize("feed", [keep, extract])
+def test_facts_of_both_layers_are_one_commit_in_each_store(
+    repository: Path, home: Path, git: Git, feed: Callable[[Layers], None]
+) -> None:
+    Memory.init(repository, home=True)
+    layers = Layers.open(repository)
+    layers.store("The user speaks Danish.", type="user", said=["I speak Danish."])
+    before = [git(home / each, "rev-list", "--count", "HEAD") for each in ("project", "me")]
+    feed(layers)
+    after = [git(home / each, "rev-list", "--count", "HEAD") for each in ("project", "me")]
+    assert [int(new) - int(old) for old, new in zip(before, after, strict=True)] == [1, 1]
+
+
+def test_one_receipt_names_the_files_of_both_layers(repository: Path, home: Path) -> None:
+    Memory.init(repository, home=True)
+    done = Layers.open(repository).keep(SAID, session="ses_1", turn="msg_1")
+    mine = [file for file in done.added if file.startswith("me/")]
+    assert (len(done.added), len(mine)) == (3, 2)
+    assert sorted(file.removeprefix("me/") for file in mine) == notes(home / "me")
+
+
+def test_a_session_that_is_read_later_stores_nothing_again(repository: Path, home: Path) -> None:
+    layers = Layers.open(repository)
+    keep(layers)
+    before = notes(home / "me"), notes(home / "project")
+    done = Layers.open(repository).extract(transcript(SAID))
+    assert (done.added, done.reinforced) == ([], [])
+    assert (notes(home / "me"), notes(home / "project")) == before
+
+
+def test_what_the_persons_store_says_is_not_stored_again_for_a_project(
+    repository: Path, home: Path
+) -> None:
+    layers = Layers.open(repository)
+    layers.keep(
+        "For all my projects: remember that I use tabs, never spaces.", session="s", turn="1"
+    )
+    done = layers.keep("Remember that I use tabs, never spaces.", session="s", turn="2")
+    assert [drop["reasons"] for drop in done.dropped] == [["known"]]
+    stored = layers.store("I use tabs, never spaces.", type="feedback")
+    assert stored.existed
+    assert stored.file.startswith("me/")
+
+
+def test_a_shared_store_has_it_all_the_same_since_others_do_not_see_the_persons(
+    repository: Path, home: Path
+) -> None:
+    Memory.init(repository)
+    layers = Layers.open(repository)
+    layers.keep(
+        "For all my projects: remember that I use tabs, never spaces.", session="s", turn="1"
+    )
+    layers.keep("Remember that I use tabs, never spaces.", session="s", turn="2")
+    assert len(notes(repository / "notes/memory")) == 1
+
+
+@pytest.mark.parametrize("why", ["no repository", "listed", "CI"])
+def test_a_fact_of_a_folder_without_a_store_says_where_it_belongs(
+    empty_home: Path, repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    folder = empty_home / "letters" if why == "no repository" else repository
+    folder.mkdir(exist_ok=True)
+    Layers.open(folder).for_type("user")
+    if why == "listed":
+        monkeypatch.setenv("MDMEMORY_PROJECTS", "listed")
+    if why == "CI":
+        monkeypatch.setenv("CI", "1")
+    layers = Layers.open(folder)
+    layers.keep(f"{WORK}\n\n{NAME}", session="ses_1", turn="msg_1")
+    layers.store("The letters are printed on paper of 90 grams.")
+    named = {note.file: fields(note.note)["metadata"] for note in layers.main.notes()}
+    place = "~/letters" if why == "no repository" else str(repository)
+    about = {file: head.get("project") for file, head in named.items()}  # type: ignore[attr-defined]
+    assert about.pop("user-name-ada-okafor.md") is None
+    assert [*about.values()] == [place, place]
+    file = next(iter(about))
+    layers.main.edit(file, body="They are printed on other paper.")
+    assert f"\n  project: {place}\n" in layers.main.note(file).note.text
+    assert [name for name in os.listdir(home) if not name.startswith(".")] == ["me"]
+
+
+def test_under_ci_without_a_store_nothing_is_made(
+    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    layers = Layers.open(repository)
+    with pytest.raises(NoStore, match="CI is set"):
+        keep(layers)
+    with pytest.raises(NoStore, match="CI is set"):
+        layers.store("The user's name is Ada Okafor.", type="user")
+    assert not home.exists()
+
+
+def test_where_the_project_is_uncertain_its_facts_wait_and_the_persons_are_kept(
+    repository: Path, home: Path, tmp_path: Path
+) -> None:
+    Memory.init(repository, home=True)
+    copy = shutil.copytree(repository, tmp_path / "copy")
+    layers = Layers.open(copy)
+    layers.for_type("user")
+    done = layers.keep(f"{WORK}\n\n{NAME}", session="ses_1", turn="msg_1")
+    assert len(notes(home / "me")) == 1
+    assert notes(home / "project") == []
+    assert len(done.kept) == 1
+    assert done.failure is not None
+    assert "mdmemory init --join" in done.failure.hint
+    Memory.init(copy, home=True)
+    (written,) = Layers.open(copy).write_wishes()
+    assert written.added == notes(home / "copy")
+
+
+def test_a_personal_wish_that_waited_beside_a_shared_store_goes_to_the_persons(
+    repository: Path, home: Path
+) -> None:
+    from mdmemory.capture.requests import put_by
+    from mdmemory.capture.wishes import inboxes
+    from mdmemory.errors import Busy
+
+    memory, _ = Memory.init(repository)
+    put_by(inboxes(memory.project), SAID, "s", "1", "2026-06-01", Busy("Busy."))
+    Layers.open(repository).write_wishes()
+    assert len(notes(repository / "notes/memory")) == 1
+    assert len(notes(home / "me")) >= 1
+    assert Layers.open(repository).main.kept_wishes() == []
+
+
+def test_two_that_keep_the_first_fact_at_once_make_one_store(repository: Path, home: Path) -> None:
+    code = (
+        "import sys; from mdmemory import Layers\n"
+        "n = sys.argv[1]; words = ['one', 'two', 'three'][int(n)]\n"
+        "Layers.open('.').keep(f'Remember that the port of {words} is 800{n}. Remember that my "
+        "number is {words} and no other.', session=f's{n}', turn=f't{n}')"
+    )
+    racing = [
+        subprocess.Popen([sys.executable, "-P", "-c", code, str(n)], cwd=repository)
+        for n in range(3)
+    ]
+    assert [process.wait(HUNG) for process in racing] == [0, 0, 0]
+    made = [name for name in sorted(os.listdir(home)) if not name.startswith(".")]
+    assert made in (["project"], ["me", "project"])
+    assert len([*notes(home / "project"), *notes(home / "me")]) >= 3
+
+
+def test_a_model_sees_the_notes_of_both_layers_and_each_candidate_goes_to_its_own(
+    repository: Path, home: Path
+) -> None:
+    layers = Layers.open(repository)
+    layers.keep(NAME, session="ses_0", turn="msg_0")
+    (mine,) = notes(home / "me")
+    said = (
+        "We deploy on Tuesdays only, the on-call team is complete then.",
+        "By the way, I speak Danish and German.",
+        "As I said, my name is Ada Okafor.",
+    )
+
+    def fact(type: str, quote: str) -> dict[str, object]:
+        return {
+            "action": "add", "type": type, "name": "", "description": quote, "body": quote,
+            "quote": quote,
+        }  # fmt: skip
+
+    again = {"action": "reinforce", "file": f"me/{mine}", "quote": said[2]}
+    model = Scripted({"candidates": [fact("project", said[0]), fact("user", said[1]), again]})
+    done = layers.extract(transcript(*said), model=model)
+    shown = [each["file"] for each in json.loads(model.asked[0].user)["notes"]]
+    assert shown in ([mine], [f"me/{mine}"])
+    assert len(notes(home / "project")) == 1, done
+    assert len(notes(home / "me")) == 2, done
+    assert layers.extract(transcript(*said), model=Scripted()).added == [], "it was read"
+    assert Layers.open(repository).extract(transcript(*said), model=Scripted()).added == []
+
+
+def test_the_summary_of_a_host_is_told_the_notes_of_both_layers(
+    repository: Path, home: Path
+) -> None:
+    layers = Layers.open(repository)
+    keep(layers)
+    request, shown = layers.summary_request()
+    assert len(shown) == 3
+    assert sum(file.startswith("me/") for file in shown) == 2
+    assert "Ada Okafor" in request
