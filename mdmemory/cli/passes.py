@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.run import Extracted
     from mdmemory.compact.runner import Outcome
     from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
 MAX_WAIT = 3600  # seconds
 
 
