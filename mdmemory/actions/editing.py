@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from mdmemory.errors import BadNote, NoteChanged
 from mdmemory.files import digest
+from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY
-from mdmemory.store.writer import Group, Writer, Written, headline, subject
+from mdmemory.store.writer import Group, Writer, Written
 
 _TRIES = 5  # writes of one edit; only a hand that saves in the very moment costs a second one
 
@@ -131,7 +132,7 @@ def remove(writer: Writer, name: str) -> Edited:
             f"remove {stored.file}: {stored.note.head.description}",
             (Change(stored.file, stored.digest, None),),
         )
-        said = subject("remove", [headline(stored.note.head, gone=True)])
+        said = subject("remove", [notes_format.headline(stored.note.head, gone=True)])
         written = writer.write(said, [group], kind="remove", destructive=True)
     return Edited(stored.file, stored.note.head.name, stored.digest, written)
 
@@ -197,7 +198,7 @@ def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
         refuse_secret(writer.refresher.is_secret, text)
     line = f"{verb} {stored.file}: {fresh.description}"
     group = Group(line, (Change(stored.file, stored.digest, data),))
-    written = writer.write(subject(verb, [headline(fresh)]), [group], kind=verb)
+    written = writer.write(subject(verb, [notes_format.headline(fresh)]), [group], kind=verb)
     return Edited(stored.file, fresh.name, digest(data), written)
 
 

@@ -13,6 +13,7 @@ from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secre
 from mdmemory.actions.mending import closed_to_links
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
+from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import UNREADABLE, Note, fields, parse
@@ -20,7 +21,7 @@ from mdmemory.store import conflicts
 from mdmemory.store.links import following
 from mdmemory.store.merged import folded, last_names, with_aliases
 from mdmemory.store.store import LEDGER, Store, StoredNote
-from mdmemory.store.writer import Group, Writer, Written, subject
+from mdmemory.store.writer import Group, Writer, Written
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
-from mdmemory.git.commits_of_store import History
+from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.log import ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
+from mdmemory.note.note import headline
 from mdmemory.store.store import LEDGER, decode, is_note_name
-from mdmemory.store.writer import Group, Writer, Written, headline, subject
+from mdmemory.store.writer import Group, Writer, Written
 
 # kinds of commits that change no fact, or have a command of their own to take them back
 NO_CHANGES = frozenset({"init", "move", "sync", "mend", "undo"})

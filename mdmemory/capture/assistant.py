@@ -18,16 +18,17 @@ from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.triggers import holds_everywhere
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
+from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
-from mdmemory.note.note import Head, parse
+from mdmemory.note.note import Head, headline, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.search.near import contradicted, near_in, nearest
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote
-from mdmemory.store.writer import Group, Writer, Written, headline, subject
+from mdmemory.store.writer import Group, Writer, Written
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import is_id

@@ -13,13 +13,14 @@ from mdmemory.capture.extract import Proposal, description_of
 from mdmemory.capture.pending import PendingFact
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
+from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
-from mdmemory.note.note import parse
+from mdmemory.note.note import headline, parse
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import conflicts
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote, is_note_name
-from mdmemory.store.writer import Group, Writer, headline, subject
+from mdmemory.store.writer import Group, Writer
 
 if TYPE_CHECKING:  # a request alone asks no model
     from mdmemory.capture.judge import Judged

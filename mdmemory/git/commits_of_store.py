@@ -56,6 +56,17 @@ class Message:
 KEEP = Message("memory: keep the files as they were", trailers=(("Memory-Op", "checkpoint"),))
 
 
+_SUBJECT = 72  # characters
+
+
+def subject(verb: str, facts: Sequence[str]) -> str:
+    """The subject of a commit: what was done, to which fact, and to how many more."""
+    more = f" and {len(facts) - 1} more" if len(facts) > 1 else ""
+    line = f"memory: {verb} {facts[0] if facts else ''}".rstrip()
+    room = _SUBJECT - len(more)
+    return (line if len(line) <= room else f"{line[: room - 1].rstrip()}…") + more
+
+
 def memory_trailers(
     kind: str,
     more: Sequence[tuple[str, str]] = (),

@@ -88,6 +88,14 @@ def parse(text: str, file: str) -> Note:
     return Note(text, _head(file, reading, body), body)
 
 
+def headline(head: Head, *, gone: bool = False) -> str:
+    """What commits and messages call the fact of a note: its description. For a note that is gone,
+    is about the person, or may hold a secret, its name."""
+    if gone or head.type == "user" or head.secrets == "allowed":
+        return head.name
+    return " ".join(head.description.split()) or head.name
+
+
 def unreadable(file: str, problem: str) -> Note:
     """A placeholder for a file that is not text; `edit` refuses it."""
     head = Head(file, *_from_stem(file), status=UNREADABLE, problems=(problem,))

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given, as_text, digest, read_regular, writing
-from mdmemory.git.commits_of_store import History, Message, memory_trailers
+from mdmemory.git.commits_of_store import History, Message, memory_trailers, subject
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.git.waiting import Waiting
-from mdmemory.note.note import UNCLOSED, UNREADABLE, Head, Note
+from mdmemory.note.note import UNCLOSED, UNREADABLE, Head, Note, headline
 from mdmemory.store import conflicts
 from mdmemory.store.catalog import SECRET
 from mdmemory.store.refresh import Refresher
@@ -229,11 +229,11 @@ def _reads_as_note(head: Head) -> bool:
 def _message(
     foreign: Sequence[Unadopted], heads: Mapping[str, Head], flagged: Sequence[str]
 ) -> Message:
-    names = [heads[each.file].name if each.file in heads else each.file for each in foreign]
+    names = [headline(heads[each.file]) if each.file in heads else each.file for each in foreign]
     if len(foreign) == 1:
-        subject = f"memory: {_SAID[foreign[0].change]} {names[0]}"
+        about = subject(_SAID[foreign[0].change], names)
     else:
-        subject = f"memory: adopt what other hands did to {len(foreign)} notes"
+        about = f"memory: adopt what other hands did to {len(foreign)} notes"
     lines = [
         f"{_SAID[each.change]} {each.file}"
         + (f": {heads[each.file].description}" if each.file in heads else "")
@@ -246,7 +246,7 @@ def _message(
         [("Memory-Origin", origin) for origin in origins],
         groups=[[each.file] for each in foreign],
     )
-    return Message(subject, [*lines, *flagged], trailers, by_model=all(models))
+    return Message(about, [*lines, *flagged], trailers, by_model=all(models))
 
 
 def is_models(head: Head) -> bool:

@@ -26,29 +26,10 @@ from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.git.waiting import KEEP as KEPT_REFS
 from mdmemory.git.waiting import Waiting
-from mdmemory.note.note import Head
 from mdmemory.store.project import INBOX, Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER
-
-_SUBJECT = 72  # characters of a commit's subject
-
-
-def headline(head: Head, *, gone: bool = False) -> str:
-    """What commits and messages call the fact of a note: its description. For a note that is gone,
-    is about the person, or may hold a secret, its name."""
-    if gone or head.type == "user" or head.secrets == "allowed":
-        return head.name
-    return " ".join(head.description.split()) or head.name
-
-
-def subject(verb: str, facts: Sequence[str]) -> str:
-    """The subject of a commit: what was done, to which fact, and to how many more."""
-    more = f" and {len(facts) - 1} more" if len(facts) > 1 else ""
-    line = f"memory: {verb} {facts[0] if facts else ''}".rstrip()
-    room = _SUBJECT - len(more)
-    return (line if len(line) <= room else f"{line[: room - 1].rstrip()}…") + more
 
 
 @dataclass(frozen=True, slots=True)
