@@ -163,8 +163,13 @@ def _begun(folder: Path, text: bytes, places: Places, is_secret: Callable[[str],
         setup.new_repository(hidden, [])
     done = setup.init(hidden, places, is_secret, store=".", text=text)
     os.rename(hidden, folder)
-    outer = repositories.find(folder.parent) if repositories.is_installed() else None
-    if outer is not None:  # the home folder itself may be a repository
-        inside = os.path.relpath(os.path.realpath(folder.parent), os.path.realpath(outer.top))
-        setup.exclude(outer, [f"/{inside}/"])
+    hide(folder.parent)
     return replace(done, project=open_project(folder, places), said=done.said)
+
+
+def hide(home: Path) -> None:
+    """Let a repository around the memory folder ignore it: a home folder may be one itself."""
+    outer = repositories.find(home) if repositories.is_installed() else None
+    if outer is not None:
+        inside = os.path.relpath(os.path.realpath(home), os.path.realpath(outer.top))
+        setup.exclude(outer, [f"/{inside}/"])

@@ -23,7 +23,7 @@ from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
 from mdmemory.files import is_inside, read_if_there, read_regular, sync_folder
 from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import History, text
-from mdmemory.git.own_history import Carried, carry
+from mdmemory.git.own_history import Carried, carry, has_all
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home as homes
 from mdmemory.store import inbox, moved
@@ -140,12 +140,27 @@ class _Move:
             return
         home = memory_folder.prepared(self.places)
         with memory_folder.one_at_a_time(home):
+            self._require_none(home)
             name = PERSON if self.around is None else self.around.top.name
             target = homes.free_folder(home, name) if self.around else home / name
             if os.path.lexists(target):
                 raise NoStore(f"{target} is there already.", "Move it away, then try again.")
             self.hidden = target.with_name(f"{_HIDDEN}{target.name}")
             yield target
+
+    def _require_none(self, home: Path) -> None:
+        """Raises NoStore where the project has, or may have, a store in the memory folder."""
+        if self.around is None:
+            return
+        found = homes.find(home, self.around.top)
+        known = [found.entry] if found.entry else [*found.asked]
+        if known:
+            stores = " or ".join(str(entry.store) for entry in known)
+            raise NoStore(
+                f"The project has a store in the memory folder already: {stores}.",
+                f"Take the notes over: `mdmemory --store {known[0].store} import "
+                f"{self.project.store}`.",
+            )
 
     def _here(self, folder: str | None) -> Path:
         """A folder of the project that no commit of it has, and so none can overwrite."""
@@ -276,6 +291,8 @@ class _Move:
                 moved.note(root, source, target)
         os.rename(self.hidden, done.target)
         sync_folder(done.target.parent)
+        if self.to == HOME:
+            memory_folder.hide(done.target.parent)
 
     def leave(self, done: Moved) -> None:
         """Take away what the copy has, and say what is left for the person."""
@@ -320,23 +337,13 @@ def _clear_repository(done: Moved) -> None:
     git, aside = done.source / ".git", done.source / ".mdmemory-moved.git"
     if git.is_dir():
         old, new = repositories.find(done.source), repositories.find(done.target)
-        if old is None or new is None or not _has_all(old, new):
+        if old is None or new is None or not has_all(old, new):
             done.said.append(f"{git} changed meanwhile, and stays: look at it.")
             done.kept.append(".git")
             return
         os.rename(git, aside)
     if aside.is_dir():
         shutil.rmtree(aside)
-
-
-def _has_all(old: Repository, new: Repository) -> bool:
-    """Whether a repository has what another's refs, log and index refer to."""
-    named = old.run("rev-list", "--no-walk", "--ignore-missing", "--all", "--reflog", "HEAD")
-    staged = text(old.run("ls-files", "-s", "-z")).split("\0")[:-1]
-    ids = [*named.decode().split(), *(row.split(" ")[1] for row in staged)]
-    data = "".join(f"{id}\n" for id in ids).encode()
-    found = new.run("cat-file", "--batch-check=%(objecttype)", data=data)
-    return not any(row.endswith(b"missing") for row in found.splitlines())
 
 
 def _of_history(carried: Carried) -> list[str]:

@@ -124,8 +124,8 @@ def remove_state(project_root: Path, target: Path) -> None:
     for name in names:
         with suppress(OSError):
             (private / name).unlink()
-    if [*os.listdir(private)] in ([], [".gitignore"]):
-        with suppress(OSError):
+    with suppress(OSError):
+        if {*os.listdir(private)} <= {".gitignore"}:
             (private / ".gitignore").unlink(missing_ok=True)
             private.rmdir()
 

@@ -67,6 +67,16 @@ def carry(history: History, own: Repository) -> Carried:
     return done
 
 
+def has_all(old: Repository, new: Repository) -> bool:
+    """Whether a repository has what another's refs, log and index refer to."""
+    named = old.run("rev-list", "--no-walk", "--ignore-missing", "--all", "--reflog", "HEAD")
+    staged = text(old.run("ls-files", "-s", "-z")).split("\0")[:-1]
+    ids = [*named.decode().split(), *(row.split(" ")[1] for row in staged)]
+    data = "".join(f"{id}\n" for id in ids).encode()
+    found = new.run("cat-file", "--batch-check=%(objecttype)", data=data)
+    return not any(row.endswith(b"missing") for row in found.splitlines())
+
+
 def _branch(own: Repository) -> str:
     return text(own.run("symbolic-ref", "HEAD")).strip()
 

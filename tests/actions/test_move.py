@@ -282,6 +282,27 @@ def test_the_persons_store_of_0_1_goes_to_the_memory_folder(empty_home: Path, gi
     assert "memory: add tea" in git(done.target, "log", "--format=%s")
 
 
+def test_a_project_that_has_a_store_in_the_memory_folder_gets_no_second_one(
+    shared: Path, empty_home: Path
+) -> None:
+    there, _ = Memory.init(shared, home=True)
+    with pytest.raises(NoStore, match=f"already: {there.project.store}") as refused:
+        go(shared)
+    assert f"mdmemory --store {there.project.store} import" in refused.value.hint
+    assert (shared / "notes/memory/user-tea.md").exists()
+    assert sorted(path.name for path in (empty_home / "mdmemory").iterdir()) == [
+        ".lock", ".lock.queue", "project",
+    ]  # fmt: skip
+
+
+def test_a_home_folder_that_is_a_repository_does_not_see_the_store(
+    shared: Path, empty_home: Path, git: Git
+) -> None:
+    git(empty_home, "init", "-q", "--template=")
+    go(shared)
+    assert git(empty_home, "status", "--porcelain") == ""
+
+
 def test_a_store_made_again_in_the_project_is_found_there(shared: Path, git: Git) -> None:
     go(shared)
     memory, _ = Memory.init(shared)
