@@ -43,8 +43,9 @@ def own_names(note: Note) -> set[str]:
 
 
 def alias_names(head: Head) -> set[str]:
-    """The aliases as links are compared. Each stands for the name of a file, too."""
-    files = (file_name(head.type, alias) for alias in head.aliases)
+    """The aliases as links are compared. One that is not the name stands for the name of the file
+    that the note had by it, too."""
+    files = (file_name(head.type, alias) for alias in head.aliases if alias != head.name)
     return {folded(alias) for alias in (*head.aliases, *files)}
 
 
