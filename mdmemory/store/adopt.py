@@ -300,13 +300,12 @@ def _contradictions(
     places = {head.file: at for at, head in enumerate(known)}
     # by their descriptions, so that few notes have to be read
     neighbours = Neighbours([Note("", head, "") for head in known])
-    done: set[str] = set()
+    new = {*files}  # of two that came together a compaction tells
     for file in filter(places.__contains__, files):
         one = refresher.store.read(file)
         mine = profile(one.note)
-        done.add(file)
         for at in neighbours.near(places[file]):
-            if known[at].file not in done:
+            if known[at].file not in new:
                 other = refresher.store.read(known[at].file)
                 if why := contradiction(mine, profile(other.note)):
                     yield one, other, why
