@@ -211,7 +211,7 @@ def _opencode(memory: Memory) -> list[str]:
     project = memory.project
     place = Place(project.root, project.store)
     if not wiring.is_used(place):
-        return personal.findings(person.places().environment)
+        return [*personal.findings(person.places().environment), *bridge_log.findings(project)]
     return [
         *personal.findings(person.places().environment),
         *checks.examine(place, git_hooks.command(), person.opencode_folder()),

@@ -14,7 +14,7 @@ import pytest
 from mdmemory.config.settings import load
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import background
-from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.opencode.bridge_log import Log, findings
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.hosts.recall import BLOCKS
 from mdmemory.layers import Layers
@@ -97,6 +97,17 @@ def test_a_fact_makes_a_store_and_the_next_session_has_it(
     assert git(empty_home / "mdmemory/app", "status", "--porcelain") == ""
     after = git(work, "rev-parse", "HEAD"), git(work, "status", "--porcelain", "--ignored")
     assert after == before, "nothing of ours lies in the project"
+
+
+def test_a_store_that_was_made_is_no_trouble_to_doctor(work: Path) -> None:
+    plugin = Plugin(work)
+    plugin.say(DEPLOYS)
+    plugin.say(NAME, "msg_2")
+    project = Memory.open(work).project
+    assert plugin.log.file == project.private / "bridge.log"
+    assert findings(project) == []
+    plugin.log.say("message: the disk is full.")
+    assert "the disk is full" in findings(project)[0]
 
 
 def test_a_message_that_asks_for_nothing_makes_no_store(work: Path, empty_home: Path) -> None:

@@ -14,6 +14,7 @@ from mdmemory.store.project import PRIVATE, Project
 
 NAME = "bridge.log"
 MAX_BYTES = 128 * 1024
+_NOTICES = ("The store of this project is /", "Your own store is /")  # behind the time: no trouble
 _RECENT = 7 * 86_400  # seconds; `doctor` shows no older errors
 
 
@@ -64,7 +65,7 @@ def findings(project: Project) -> list[str]:
             lines = log.read().split("\n")
     except OSError:
         return []
-    errors = [line for line in lines if line.strip()]
+    errors = [line for line in lines if line.strip() and not line[21:].startswith(_NOTICES)]
     if not errors:
         return []
     return [
