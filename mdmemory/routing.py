@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from mdmemory.llm.answer import Model
     from mdmemory.search.notes import Report
     from mdmemory.session.promotion import Accounting
+    from mdmemory.store.store import StoredNote
     from mdmemory.store.writer import Writer
     from mdmemory.transcripts.turns import Turn
 
@@ -205,11 +207,12 @@ class Routed:
         from mdmemory.capture.extract import keys_of
         from mdmemory.capture.routes import visible
 
-        if self.person is None:
-            return {}
+        stated: list[StoredNote] = []
+        with suppress(MdmemoryError):  # a broken store of the person's stops no other
+            stated = visible(self.person._writer()) if self.person else []
         return {
             key: f"{MINE}{stored.file}"
-            for stored in visible(self.person._writer())
+            for stored in stated
             if not stored.note.head.status and "\n  project: " not in stored.note.text
             for key in keys_of(stored.note)
         }

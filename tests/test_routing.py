@@ -17,6 +17,7 @@ from scripted import Scripted
 from mdmemory import Layers, Memory
 from mdmemory.errors import NoStore
 from mdmemory.note.note import fields
+from mdmemory.tools.table import call
 from mdmemory.transcripts.turns import Turn
 
 Git = Callable[..., str]
@@ -289,3 +290,21 @@ def test_the_summary_of_a_host_is_told_the_notes_of_both_layers(
     assert len(shown) == 3
     assert sum(file.startswith("me/") for file in shown) == 2
     assert "Ada Okafor" in request
+
+
+def test_a_tool_names_the_store_that_it_made_once_and_each_layer(
+    repository: Path, home: Path
+) -> None:
+    layers = Layers.open(repository)
+    first = call(layers, "memory_store", {"content": "The staging host is called beta."})
+    assert f"new store, {home / 'project'}" in first.text
+    second = call(layers, "memory_store", {"content": "The proxy of the shop is called gamma."})
+    assert "new store" not in second.text
+    call(layers, "memory_store", {"content": "The user speaks Danish at home.", "type": "user"})
+    told = call(layers, "memory_list", {}).structured["notes"]
+    assert sorted(note["layer"] for note in told) == ["project", "project", "user"]
+    assert [note["file"][:3] for note in told if note["layer"] == "user"] == ["me/"]
+    (mine,) = notes(home / "me")
+    assert call(layers, "memory_get", {"file": f"me/{mine}"}).structured["layer"] == "user"
+    status = call(layers, "memory_status", {}).structured
+    assert [each["notes"] for each in status["layers"]] == [2, 1]

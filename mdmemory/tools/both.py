@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.layers import MINE, PROJECT, USER, Layers
 
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
+    from mdmemory.capture.assistant import Stored
     from mdmemory.memory import Memory
     from mdmemory.search.results import Found, Passage
 
@@ -21,7 +22,15 @@ class Both:
 
     def __init__(self, layers: Layers) -> None:
         self._layers = layers
-        self.store = layers.store
+        self.made: list[str] = []  # the stores that this call began
+
+    def store(self, content: str, **given: Any) -> Stored:
+        """Store a fact in its layer, as `Layers.store` does."""
+        before = [each.project.store for each in self._layers.there()]
+        done = self._layers.store(content, **given)
+        stores = [each.project.store for each in self._layers.there()]
+        self.made = [str(each) for each in stores if each not in before]
+        return done
 
     def layer_of(self, file: str) -> str:
         """The layer of a file that an answer names."""

@@ -94,7 +94,10 @@ def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnsw
     )  # fmt: skip
     near = [{"file": file, "score": score} for file, score in done.near]
     layer = _layer(memory, done.file)
-    return ToolAnswer(" ".join(_stored(done)), {**asdict(done), "near": near, "layer": layer})
+    sentences = _stored(done)
+    if isinstance(memory, Both) and memory.made:
+        sentences.append(f"It is the first note of a new store, {memory.made[0]}: tell the user.")
+    return ToolAnswer(" ".join(sentences), {**asdict(done), "near": near, "layer": layer})
 
 
 def _stored(done: Stored) -> list[str]:
