@@ -153,7 +153,10 @@ class Learning(Opened):
         now = self._clock()
 
         def take(text: str) -> Extracted:
-            return self.summary(session, text, said, routes=routes)
+            return capture.summary.take(
+                self._writer(), session, text, said, now=now, shown={},
+                routes=routes or capture.routes.ONE_STORE,
+            )  # fmt: skip
 
         with self.state() as state, self.session(session) as own:
             return sessions.promotion.promote(state, session, own.hot(), take, now=now)
