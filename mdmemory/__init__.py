@@ -22,7 +22,7 @@
     observe/                                 from what tools showed to a few lines about it
     prompt/                                  what goes into a prompt, and receipts
     opened, learning, memory                 the Python interface, which all of the following use
-    routing, layers                          the person's memory and the project's, read as one
+    routing, both, layers                    the person's memory and the project's, read as one
     tools/                                   the tools for assistants: one table for all hosts
     hosts/                                   what all clients share; git's hooks
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge

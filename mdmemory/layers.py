@@ -12,10 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.both import BothLayers, moment, written
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, load
-from mdmemory.errors import Ambiguous, MdmemoryError, NoStore, NotFound
-from mdmemory.files import as_given
+from mdmemory.errors import MdmemoryError, NoStore, NotFound
 from mdmemory.git.lock import Patience
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
@@ -24,16 +24,13 @@ from mdmemory.routing import PROJECT as PROJECT
 from mdmemory.routing import USER as USER
 from mdmemory.routing import Routed
 from mdmemory.store.project import INDEX, Project, of_person, of_project
-from mdmemory.store.store import is_note_name
 
 if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
-    from mdmemory.actions.listing import Listed
     from mdmemory.actions.undo import Agree, Undone
-    from mdmemory.store.store import StoredNote
 
 
-class Layers(Routed):
+class Layers(Routed, BothLayers):
     """What is known in the folder `start`. `project` and `person` are the two memories, None where
     there is none; `question` says why it is not certain whose store the project's is, or ""."""
 
@@ -42,7 +39,6 @@ class Layers(Routed):
     ) -> None:
         self.start, self._places, self._how = start.absolute(), places, how
         self._tell: Callable[[str], None] = how.get("tell", lambda _: None)
-        self._asked = False  # the question was told
         self._named = bool(store or places.environment.get("MDMEMORY_STORE"))
         self.question: MdmemoryError | None = None
         self.project: Memory | None = None
@@ -85,32 +81,6 @@ class Layers(Routed):
         )  # fmt: skip
 
     @property
-    def main(self) -> Memory:
-        """The project's memory, else the person's. Raises NoStore where there is neither."""
-        memory = self.project or self.person
-        if memory is None:
-            raise self.question or NoStore(
-                f"There is no memory store for {self.start}.", "Make one: `mdmemory init`."
-            )
-        return memory
-
-    def each(self) -> list[tuple[str, Memory]]:
-        """The layers that are there with their names, the project's first. Raises NoStore.
-
-        Where it is not certain whose store the project's is, that is told, and the person's serves.
-        """
-        found = [(PROJECT, self.project), (USER, self.person)]
-        there = [(name, memory) for name, memory in found if memory] or [(USER, self.main)]
-        if self.question is not None and not self._asked:
-            self._asked = True
-            self._tell(f"{self.question.message} {self.question.hint}")
-        return there
-
-    def there(self) -> list[Memory]:
-        """The memories that are there, the project's first."""
-        return [memory for memory in (self.project, self.person) if memory]
-
-    @property
     def settings(self) -> Settings:
         """The settings in force: the project's, else the person's own."""
         memory = self.project or self.person
@@ -121,47 +91,6 @@ class Layers(Routed):
     def indexes(self) -> list[str]:
         """The real paths of both indexes, the person's first, as a prompt is to hold them."""
         return [os.path.realpath(memory.project.store / INDEX) for memory in reversed(self.there())]
-
-    def holding(self, name: str) -> tuple[Memory, str]:
-        """The memory that holds the note NAME, and its name there: the project's first, and
-        `me/NAME` is the person's. Raises NotFound, NoStore."""
-        layers = [memory for _, memory in self.each()]
-        if self.person is not None and name.startswith(MINE):
-            return self.person, name.removeprefix(MINE)
-        if len(layers) == 1:
-            return layers[0], name
-        by_file = [memory for memory in layers if _has(memory, name)]
-        if by_file:  # a list shows files: another note's alias does not come between
-            return by_file[0], name
-        for memory in layers:
-            try:
-                memory.note(name)
-            except Ambiguous:
-                return memory, name
-            except NotFound:
-                continue
-            return memory, name
-        return layers[0], name  # its own words say what is near
-
-    def of(self, memory: Memory) -> str:
-        """The name of the layer that this memory is."""
-        return PROJECT if memory is self.project else USER
-
-    # --- reading both ---------------------------------------------------------------------------
-
-    def notes(self) -> list[tuple[str, StoredNote]]:
-        """All notes, each with its layer: the project's, then the person's, sorted by file."""
-        return [(layer, note) for layer, memory in self.each() for note in memory.notes()]
-
-    def listing(self) -> list[tuple[str, Listed]]:
-        """Every note as `list` shows it, with its layer. Refreshes the indexes."""
-        return [(layer, row) for layer, memory in self.each() for row in memory.listing()]
-
-    def shown(self, layer: str, file: str) -> str:
-        """How a list names a note: its file, and of the person's `me/FILE` where the project has
-        a note of that file, too."""
-        hidden = layer == USER and self.project is not None and _has(self.project, file)
-        return f"{MINE}{file}" if hidden else file
 
     def add(
         self, name: str, *, type: str, description: str, body: str, kind: str = "",
@@ -191,7 +120,7 @@ class Layers(Routed):
             plans = [(plan, each) for each in stores if (plan := each.newest_change())]
             if not plans:
                 return stores[0], stores[0].undo(None, agree)  # says so
-            plan, memory = max(plans, key=lambda pair: datetime.fromisoformat(pair[0].time))
+            plan, memory = max(plans, key=lambda pair: (moment(pair[0].time), written(pair[1])))
             id = plan.commit
         return memory, memory.undo(id, agree)
 
@@ -283,9 +212,3 @@ class Layers(Routed):
         memory = Memory(made.project, **self._how)
         self._tell(f"The store of this project is {made.project.store}.")
         return memory
-
-
-def _has(memory: Memory, file: str) -> bool:
-    """Whether the store has a note of this file; costs one look at its entry."""
-    path = f"{memory.project.store}/{as_given(file)}"
-    return "/" not in file and is_note_name(file) and os.path.isfile(path)

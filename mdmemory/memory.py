@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -183,6 +183,10 @@ class Memory(Learning):
             self.index()
         return self._search().update(report, anew=True)
 
+    def change(self, id: str) -> Logged:
+        """The commit that a Memory-Id or a commit's name means. Raises NotFound."""
+        return actions.note_history.change(self._history(), id)
+
     def undo(self, id: str | None = None, agree: Agree | None = None) -> Undone:
         """Take back a commit of ours: by Memory-Id or commit, else the newest change. `agree` is
         asked first, and hears what that is."""
@@ -241,6 +245,7 @@ class Memory(Learning):
         """ready, none, or why no commit can be made now."""
         return actions.listing.git_state(self._writer())
 
-    def doctor(self, *, fix: bool = False) -> list[Finding]:
-        """The problems of the store; `fix` first repairs those that can be repaired safely."""
-        return actions.doctor.examine(self._writer(), self._clock(), fix=fix)
+    def doctor(self, *, fix: bool = False, elsewhere: Collection[str] = ()) -> list[Finding]:
+        """The problems of the store; `fix` first repairs those that can be repaired safely. A link
+        to a name `elsewhere` (folded) is not dead."""
+        return actions.doctor.examine(self._writer(), self._clock(), fix=fix, elsewhere=elsewhere)

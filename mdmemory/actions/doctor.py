@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -24,6 +24,7 @@ from mdmemory.git.replacement import MARK
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note.note import Head
 from mdmemory.store import adopt
+from mdmemory.store.merged import folded
 from mdmemory.store.project import Project
 from mdmemory.store.refresh import is_foreign
 from mdmemory.store.state import State
@@ -87,12 +88,15 @@ class Finding:
     fixable: bool = False
 
 
-def examine(writer: Writer, now: datetime, *, fix: bool = False) -> list[Finding]:
+def examine(
+    writer: Writer, now: datetime, *, fix: bool = False, elsewhere: Collection[str] = ()
+) -> list[Finding]:
     """The findings of all checks, in their order; `fix` first repairs what can be repaired safely.
     `now` tells how old a leftover is."""
     if fix:
         _fix(writer, now)
     found = [finding for check in CHECKS for finding in check(writer)]
+    found += _links(writer, elsewhere)
     return found + list(_temporary(writer, now)) + list(_stuck(writer, now))
 
 
@@ -254,14 +258,14 @@ def _held(writer: Writer) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _links(writer: Writer) -> Iterator[Finding]:
+def _links(writer: Writer, elsewhere: Collection[str]) -> Iterator[Finding]:
     links, is_ready = mending.stray_links(writer), writer.refusal() is None
     mendable = mending.mendable(writer, links) if is_ready else {}
     for link in links:
         if link in mendable.get(link.file, ()):
             message = f"It links to [[{link.target}]], which is [[{link.now}]] now."
             yield Finding("links", "warning", link.file, message, fixable=True)
-        elif not link.now:
+        elif not link.now and folded(link.target) not in elsewhere:
             message = f"It links to [[{link.target}]], and there is no such note."
             yield Finding("links", "warning", link.file, message)
 
@@ -407,5 +411,5 @@ def _within(writer: Writer) -> Iterator[Finding]:
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
     _git, _journal, _lost, _private, _strangers, _folders, _unreadable, _names, _copied, _held,
-    _index, _attributes, _unseen, _aside, _links, _obsidian, _packages, _within,
+    _index, _attributes, _unseen, _aside, _obsidian, _packages, _within,
 )  # fmt: skip

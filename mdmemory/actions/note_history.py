@@ -124,14 +124,20 @@ def diff(
 
     `generated` and `words` as in `difference`. Raises NotFound when `id` names no commit.
     """
-    entries = [*waiting(history), *history.log()]
+    entries = log(history, 1) if id is None else []
     if id is None and not entries:
         return None, ""
-    try:
-        entry = find(history, entries, id) if id else entries[0]
-    except NotFound:
-        (entry,) = history.told([history.resolve(id or "")])  # made by hand
+    entry = change(history, id) if id else entries[0][0]
     return entry, difference(history, entry.commit, generated=generated, words=words)
+
+
+def change(history: History, id: str) -> Logged:
+    """The commit that `id` names, which may be made by hand. Raises NotFound."""
+    try:
+        return find(history, [*waiting(history), *history.log()], id)
+    except NotFound:
+        (entry,) = history.told([history.resolve(id)])
+    return entry
 
 
 def difference(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mdmemory.config.table import PERSON
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.git.transaction import Change
@@ -22,6 +24,18 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class Across:
+    """A note of the project's and one of the person's (files) that contradict each other, and
+    what they differ in. `since` is the day of the later one, or ""."""
+
+    id: str
+    project: str
+    person: str
+    why: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resolved:
     """What settling did: the entry is ticked, and `removed` notes are gone."""
 
@@ -37,6 +51,27 @@ def waiting(store: Store) -> list[Conflict]:
         digests = {note.file: note.digest for note in _present(store, entry)}
         found.append(Conflict(entry, conflicts.stale(entry, digests)))
     return found
+
+
+def across(projects: Sequence[StoredNote], persons: Sequence[StoredNote]) -> list[Across]:
+    """The contradictions between notes of two stores, by their form."""
+    from mdmemory.text.contradiction import contradiction, profile
+
+    theirs = [(each, profile(each.note)) for each in persons]
+    found = []
+    for one in projects:
+        own = profile(one.note) if theirs else None
+        for other, profiled in theirs:
+            if own is not None and (why := contradiction(own, profiled)):
+                since = max(_day(one), _day(other))
+                id = conflicts.entry_id(one.file, f"{PERSON}/{other.file}")
+                found.append(Across(id, one.file, other.file, why, since))
+    return found
+
+
+def _day(stored: StoredNote) -> str:
+    head = stored.note.head
+    return head.updated or head.created or ""
 
 
 def resolve(writer: Writer, id: str, *, keep: str | None = None) -> Resolved:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mdmemory.cli.output import emit, is_terminal, layered, opened, visible
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
+from mdmemory.routing import USER
 
 if TYPE_CHECKING:
     from mdmemory.actions.note_history import Step
@@ -40,12 +41,14 @@ def log(asked: Namespace) -> int:
     asked.holder = "log"
     if asked.captures:
         return _captures(asked)
-    rows = opened(asked).log(asked.n)
+    layers = layered(asked)
+    rows = layers.log(asked.n)
     if asked.json:
-        emit([_json(entry, undone) for entry, undone in rows])
+        emit([{**_json(entry, undone), "layer": layer} for layer, entry, undone in rows])
         return 0
-    for entry, undone in rows:
+    for layer, entry, undone in rows:
         mark = "  (undone)" if undone else "  (not on a branch yet)" if entry.waits else ""
+        mark += "  (your own store)" if layer == USER and layers.project else ""
         print(f"{entry.get(ID_TRAILER)}  {entry.time[:16]}  {entry.subject}{mark}")
         for op in entry.ops:
             print(f"            {op}")
@@ -93,9 +96,12 @@ def diff(asked: Namespace) -> int:
     """Show what a change did to the notes: word by word on a terminal, else a unified diff."""
     asked.holder = "diff"
     words = sys.stdout.isatty() and not asked.json
-    entry, text = opened(asked).diff(asked.id, generated=asked.all, words=words)
+    layers = layered(asked)
+    memory = layers.of_change(asked.id) if asked.id else layers.of_newest()
+    entry, text = memory.diff(asked.id, generated=asked.all, words=words)
     if asked.json:
-        emit({**(_json(entry, False) if entry else {}), "diff": text})
+        about = {"diff": text, "layer": layers.of(memory)}
+        emit({**(_json(entry, False) if entry else {}), **about})
     elif entry:
         print(f"{entry.get(ID_TRAILER) or entry.commit[:10]}  {entry.subject}")
         print(_rendered(text) if words else text, end="")
@@ -123,14 +129,14 @@ def history_options(parser: ArgumentParser) -> None:
 def history(asked: Namespace) -> int:
     """Show every version of one note, newest first, across renames and merges."""
     asked.holder = "history"
-    memory = opened(asked)
-    steps = memory.history(asked.name)
+    layers = layered(asked)
+    memory, steps = layers.history(asked.name)
     if asked.id is not None:
         steps = _chosen(memory, steps, asked.id)
     if asked.json:
         emit([
             {"commit": step.commit, "time": step.time, "file": step.file, "kind": step.kind,
-             "text": step.text}
+             "text": step.text, "layer": layers.of(memory)}
             for step in steps
         ])  # fmt: skip
         return 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.output import emit, layered, opened, visible, warn
+from mdmemory.both import BOTH
+from mdmemory.cli.output import emit, layered, visible, warn
 from mdmemory.errors import UsageError
-from mdmemory.layers import USER, Layers
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
+from mdmemory.routing import MINE, USER
 
 if TYPE_CHECKING:
     from mdmemory.capture.pending import PendingFact
@@ -121,45 +123,57 @@ def conflicts_options(parser: ArgumentParser) -> None:
 def conflicts(asked: Namespace) -> int:
     """List contradictions between notes. Only you resolve them."""
     asked.holder = "conflicts"
-    memory = opened(asked)
+    layers = layered(asked)
     if asked.action is None:
         if asked.keep or asked.both:
             raise UsageError(
                 "No conflict named.", "Run `mdmemory conflicts resolve ID --keep NAME`."
             )
-        return _list_conflicts(memory, asked.json)
+        return _list_conflicts(layers, asked.json)
     if asked.id is None or bool(asked.keep) == asked.both:
         raise UsageError(
             "`conflicts resolve` needs an ID and either --keep NAME or --both.",
             "`mdmemory conflicts` lists the ids.",
         )
-    done = memory.resolve(asked.id, keep=asked.keep)
-    for file, why in done.written.kept:
+    layer, removed, written = layers.resolve(asked.id, keep=asked.keep)
+    for file, why in written.kept:
         warn(f"{file} was not changed: {why}.")
     if asked.json:
-        emit({"id": asked.id, "removed": [*done.removed], "commit": done.written.commit})
+        about = {"commit": written.commit, "layer": layer}
+        emit({"id": asked.id, "removed": [*removed], **about})
     else:
-        for file in done.removed:
-            print(f"Removed {file}; `mdmemory undo {done.written.id}` brings it back.")
+        for file in removed:
+            print(f"Removed {file}; `mdmemory undo {written.id}` brings it back.")
         print(f"Resolved {asked.id}.")
-    return 1 if done.written.kept else 0
+    return 1 if written.kept else 0
 
 
-def _list_conflicts(memory: Memory, as_json: bool) -> int:
-    found = memory.conflicts()
+def _list_conflicts(layers: Layers, as_json: bool) -> int:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": each.entry.id, "files": [*each.entry.files], "why": each.entry.why,
+            "since": each.entry.since, "stale": each.stale, "layer": layer,
+        }
+        for layer, each in layers.conflicts()
+    ]  # fmt: skip
+    rows += [
+        {
+            "id": each.id, "files": [each.project, f"{MINE}{each.person}"], "why": each.why,
+            "since": each.since, "stale": False, "layer": BOTH,
+        }
+        for each in layers.across()
+    ]  # fmt: skip
     if as_json:
-        emit([
-            {
-                "id": each.entry.id, "files": [*each.entry.files], "why": each.entry.why,
-                "since": each.entry.since, "stale": each.stale,
-            }
-            for each in found
-        ])  # fmt: skip
+        emit(rows)
         return 0
-    for each in found:
-        mark = "  (a note has changed since)" if each.stale else ""
-        print(f"{each.entry.id}  {' × '.join(each.entry.files)}: {each.entry.why}{mark}")
-    if found:
+    for row in rows:
+        mark = "  (a note has changed since)" if row["stale"] else ""
+        if row["layer"] == BOTH:
+            mark = "  (the project's goes first here)"
+        elif row["layer"] == USER and layers.project:
+            mark += "  (your own store)"
+        print(f"{row['id']}  {' × '.join(row['files'])}: {row['why']}{mark}")
+    if rows:
         print("Next: `mdmemory conflicts resolve ID --keep NAME`, or `--both`.")
     else:
         print("No conflicts.")

@@ -31,10 +31,13 @@ def export_options(parser: ArgumentParser) -> None:
 def export(asked: Namespace) -> int:
     """Write all notes but those on hold to standard output as JSON, or to one markdown file."""
     asked.holder = "export"
-    memory = opened(asked)
-    pairs = _exported(memory)
+    found = {layer: _exported(memory) for layer, memory in layered(asked).each()}
+    pairs = [pair for each in found.values() for pair in each]
     if asked.markdown is None:
-        emit([_json(row, stored) for row, stored in pairs])
+        emit([
+            {**_json(row, stored), "layer": layer}
+            for layer, each in found.items() for row, stored in each
+        ])  # fmt: skip
         return 0
     text = _markdown(pairs)
     if asked.markdown == "-":

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from mdmemory.actions.listing import Listed
 from mdmemory.cli.output import emit, is_terminal, layered, plural, warn
 from mdmemory.errors import MdmemoryError, NoGit, UsageError
-from mdmemory.layers import USER, Layers
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
 from mdmemory.note.note import UNREADABLE, fields
+from mdmemory.routing import PROJECT, USER
 
 if TYPE_CHECKING:  # the commands that only read must not pay for writing
     from mdmemory.actions.editing import Edited
@@ -63,23 +64,38 @@ def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
 
 
 def list_options(parser: ArgumentParser) -> None:
-    """Options of `list`: none of its own."""
+    """Options of `list`."""
+    parser.add_argument(
+        "--all-projects", action="store_true", help="list the notes of all your projects, too"
+    )
 
 
 def list(asked: Namespace) -> int:
     """List all notes, the project's and your own, sorted by file."""
     asked.holder = "list"
     layers = layered(asked)
-    rows = layers.listing()
+    others = [*layers.others()] if asked.all_projects else []
+    stores = layers.each() if layers.there() or not others else []
+    found = [(layer, "", memory, memory.listing()) for layer, memory in stores]
+    found += [(PROJECT, name, memory, memory.listing()) for name, memory in others]
     if asked.json:
-        emit([_json(row, layer) for layer, row in rows])
+        emit([
+            {**_json(row, layer), **({"project": name} if name else {})}
+            for layer, name, _, rows in found for row in rows
+        ])  # fmt: skip
         return 0
-    for layer, row in rows:
-        mark = f"  [{row.status}]" if row.status else "" if row.listed else "  [not in the index]"
-        print(f"{layers.shown(layer, row.head.file)}  {_description(row)}{mark}")
-    for layer, memory in layers.each():
-        print(f"{plural(sum(of == layer for of, _ in rows), 'note')} in {memory.project.store}")
+    for layer, name, _, rows in found:
+        for row in rows:
+            file = f"{name}/{row.head.file}" if name else layers.shown(layer, row.head.file)
+            mark = f"  [{row.status}]" if row.status else _unlisted(row)
+            print(f"{file}  {_description(row)}{mark}")
+    for _, _, memory, rows in found:
+        print(f"{plural(len(rows), 'note')} in {memory.project.store}")
     return 0
+
+
+def _unlisted(row: Listed) -> str:
+    return "" if row.listed else "  [not in the index]"
 
 
 def show_options(parser: ArgumentParser) -> None:

@@ -24,9 +24,9 @@ PATIENCE = 1.0  # seconds
 class Progress:
     """`with Progress(memory, json=asked.json) as progress:`, and `report=progress.step` in it."""
 
-    def __init__(self, memory: Memory, *, json: bool = False) -> None:
+    def __init__(self, memory: Memory | None, *, json: bool = False) -> None:
         self._shown = not json and sys.stderr.isatty()
-        self._spent = _account(memory) if self._shown else int
+        self._spent = _account(memory) if memory and self._shown else int
         self._step = (0, 0, "")
         self._tokens = 0
         self._begun = time.monotonic()

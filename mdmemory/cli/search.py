@@ -9,13 +9,14 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mdmemory.cli.output import emit, opened, plural, visible, warn
+from mdmemory.cli.output import emit, layered, opened, plural, visible, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.errors import MdmemoryError, UsageError
 
 if TYPE_CHECKING:
     from threading import Event
 
+    from mdmemory.layers import Layers
     from mdmemory.memory import Memory
     from mdmemory.search.project import Updated
     from mdmemory.search.results import Hit
@@ -41,6 +42,9 @@ def search_options(parser: ArgumentParser) -> None:
                         "notes, sessions and files"
                         )  # fmt: skip
     parser.add_argument("--at", metavar="REV", help="search the notes as they were at a commit")
+    parser.add_argument(
+        "--all-projects", action="store_true", help="search the notes of all your projects, too"
+    )
 
 
 def _count(text: str) -> int:
@@ -52,11 +56,13 @@ def _count(text: str) -> int:
 def search(asked: Namespace) -> int:
     """Find the notes that answer a question, best first."""
     asked.holder = "search"
-    query, memory = " ".join(asked.query), opened(asked)
-    with Progress(memory, json=asked.json) as progress:
-        found = memory.search(
-            query, k=asked.k, source=asked.source, at=asked.at, report=progress.step
-        )
+    query, layers = " ".join(asked.query), layered(asked)
+    every = asked.all_projects
+    with Progress(None if every else layers.main, json=asked.json) as progress:
+        found = layers.search(
+            query, k=asked.k, source=asked.source, at=asked.at, report=progress.step,
+            all_projects=every,
+        )  # fmt: skip
     for sentence in found.said:
         warn(sentence)
     if asked.json:
@@ -64,12 +70,15 @@ def search(asked: Namespace) -> int:
         return 0
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     colour = colour and os.environ.get("TERM") != "dumb"
-    print("\n\n".join(_shown(hit, query, colour) for hit in found.hits) or "No matches.")
+    print("\n\n".join(_shown(hit, layers, query, colour) for hit in found.hits) or "No matches.")
     return 0
 
 
-def _shown(hit: Hit, query: str, colour: bool) -> str:
-    place = f"{hit.file}:{hit.start_line}-{hit.end_line}"
+def _shown(hit: Hit, layers: Layers, query: str, colour: bool) -> str:
+    file = hit.file
+    if hit.source == "memory":
+        file = f"{hit.project}/{file}" if hit.project else layers.shown(hit.layer, file)
+    place = f"{file}:{hit.start_line}-{hit.end_line}"
     title = f"{_TITLE[0]}{visible(place)}{_TITLE[1]}" if colour else visible(place)
     status = f"  [{visible(hit.status)}]" if hit.status else ""
     if hit.source == "sessions":  # the id of a session says little
@@ -111,9 +120,11 @@ def get(asked: Namespace) -> int:
         raise UsageError("No file named.", "`mdmemory list` lists the notes.")
     file, first, last = match.groups()
     lines = (int(first), int(last or first)) if first else None
-    passage = opened(asked).get(file, lines)
+    layers = layered(asked)
+    memory, name = layers.holding(file)
+    passage = memory.get(name, lines)
     if asked.json:
-        emit(asdict(passage))
+        emit({**asdict(passage), "layer": layers.of(memory)})
     else:
         print(visible(passage.text) if sys.stdout.isatty() else passage.text)
     return 0
@@ -127,17 +138,19 @@ def rebuild_options(parser: ArgumentParser) -> None:
 def rebuild(asked: Namespace) -> int:
     """Rebuild MEMORY.md and the search database from the notes."""
     asked.holder = "rebuild"
-    memory = opened(asked)
-    with Progress(memory, json=asked.json) as progress:
-        done = memory.rebuild(search_only=asked.db, report=progress.step)
-    for sentence in done.said:
-        warn(sentence)
-    if asked.json:
-        emit({"files": len(done.changed), "chunks": done.chunks})
-    else:
+    rows = []
+    for layer, memory in layered(asked).each():
+        with Progress(memory, json=asked.json) as progress:
+            done = memory.rebuild(search_only=asked.db, report=progress.step)
+        for sentence in done.said:
+            warn(sentence)
+        rows.append({"layer": layer, "files": len(done.changed), "chunks": done.chunks})
         what = "the search database" if asked.db else "MEMORY.md and the search database"
         notes, pieces = plural(len(done.changed), "note"), plural(done.chunks, "piece")
-        print(f"Rebuilt {what} from {notes} in {memory.project.store} ({pieces}).")
+        if not asked.json:
+            print(f"Rebuilt {what} from {notes} in {memory.project.store} ({pieces}).")
+    if asked.json:
+        emit({"files": rows[0]["files"], "chunks": rows[0]["chunks"], "layers": rows})
     return 0
 
 

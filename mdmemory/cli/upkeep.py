@@ -6,12 +6,13 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import Any
 
-from mdmemory.cli.output import emit, opened, plural
+from mdmemory.cli.output import emit, layered, opened, plural
 from mdmemory.config import person
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory
+from mdmemory.routing import MINE, USER
 from mdmemory.store.store import INDEX
 from mdmemory.store.strangers import WHY
 
@@ -26,22 +27,30 @@ def index_options(parser: ArgumentParser) -> None:
 def index(asked: Namespace) -> int:
     """Update MEMORY.md from the notes, and commit what other hands did to them."""
     asked.holder = "index"
-    memory = opened(asked)
+    rows = [_index(memory, asked, layer) for layer, memory in layered(asked).each()]
+    if asked.json:
+        first = {name: value for name, value in rows[0].items() if name != "layer"}
+        emit({**first, "layers": rows})
+    return 1 if asked.check and any(row["changed"] for row in rows) else 0
+
+
+def _index(memory: Memory, asked: Namespace, layer: str) -> dict[str, Any]:
+    """Update or check one index, and say so; what the JSON has of it."""
     state = memory.index(check=asked.check)
     if not asked.check:
         memory.adopt()
     path = memory.project.store / INDEX
     listed, total, changed = len(state.index.listed), state.index.total, bool(state.changed)
-    if asked.json:
-        emit({"path": str(path), "changed": changed, "listed": listed, "total": total})
-    elif asked.check:
+    if asked.check and not asked.json:
         print(
             f"{path} is out of date: run `mdmemory index`." if changed else f"{path} is up to date."
         )
-    else:
+    elif not asked.json:
         done = f"Updated {path}" if changed else f"{path} is up to date"
         print(f"{done}: {listed} of {plural(total, 'note')}.")
-    return 1 if asked.check and changed else 0
+    return {
+        "layer": layer, "path": str(path), "changed": changed, "listed": listed, "total": total,
+    }  # fmt: skip
 
 
 def status_options(parser: ArgumentParser) -> None:
@@ -53,12 +62,29 @@ def status(asked: Namespace) -> int:
     from mdmemory import protocol
 
     asked.holder = "status"
-    memory = opened(asked)
+    layers = layered(asked)
+    each, memory = layers.each(), layers.main
+    rows = [{"layer": layer, **_of_store(memory)} for layer, memory in each]
     report = _report(memory)
     if asked.json:
-        emit(report)
+        emit({**rows[0], **report, "layers": rows})
         return 0
-    print(f"store       {report['store']}")
+    for (_, one), row in zip(each, rows, strict=True):
+        _tell_store(one, row)
+    print(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
+    settings = memory.project.settings
+    print(f"planner     {report['planner']}: text is sent {_to(report)}")
+    if said := protocol.of_project(memory.project).said:
+        print(f"protocol    {said}")
+    print("settings")
+    for name, origin in settings.origins.items():
+        print(f"  {name} = {settings.shown(name)}  ({origin})")
+    return 0
+
+
+def _tell_store(memory: Memory, report: dict[str, Any]) -> None:
+    whose = "your own   " if report["layer"] == USER else "store      "
+    print(f"{whose} {report['store']}")
     print(f"git         {report['git']}")
     if not report["remote"]:
         print("remote      none: the notes are only on this disk (`mdmemory sync --remote URL`)")
@@ -79,15 +105,6 @@ def status(asked: Namespace) -> int:
             f"unreadable  {', '.join(report['unread'])}: skipped and never committed "
             "by mdmemory; `mdmemory doctor` says why"
         )
-    print(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
-    settings = memory.project.settings
-    print(f"planner     {report['planner']}: text is sent {_to(report)}")
-    if said := protocol.of_project(memory.project).said:
-        print(f"protocol    {said}")
-    print("settings")
-    for name, origin in settings.origins.items():
-        print(f"  {name} = {settings.shown(name)}  ({origin})")
-    return 0
 
 
 def _by_hand(found: list[dict[str, str]], lost: list[str]) -> list[str]:
@@ -135,13 +152,27 @@ def _last(report: dict[str, Any]) -> str:
 
 
 def _report(memory: Memory) -> dict[str, Any]:
-    from mdmemory.capture.imports import rest
+    """What is due, and where text is sent."""
     from mdmemory.llm.choose import sends_to  # `index` stands in this module too, and is quicker
 
     with memory.state() as known:
         last = known.last_pass()
         used = known.usage(person.now().date().isoformat())
-    settings, by_hand = memory.project.settings, memory.unadopted()
+    settings = memory.project.settings
+    return {
+        "due": memory.due(),
+        "last": {"at": last.at, "outcome": last.outcome} if last else None,
+        "planner": settings.text("planner"),
+        "sends_to": sends_to(settings),
+        "tokens_today": asdict(used),
+    }
+
+
+def _of_store(memory: Memory) -> dict[str, Any]:
+    """What one store holds, and what waits there."""
+    from mdmemory.capture.imports import rest
+
+    by_hand = memory.unadopted()
     return {
         "store": str(memory.project.store),
         "git": memory.git_state(),
@@ -166,11 +197,6 @@ def _report(memory: Memory) -> dict[str, Any]:
             }
             for each in memory.waiting()
         ],
-        "due": memory.due(),
-        "last": {"at": last.at, "outcome": last.outcome} if last else None,
-        "planner": settings.text("planner"),
-        "sends_to": sends_to(settings),
-        "tokens_today": asdict(used),
     }
 
 
@@ -182,23 +208,28 @@ def doctor_options(parser: ArgumentParser) -> None:
 def doctor(asked: Namespace) -> int:
     """Find problems of the store and its connection to OpenCode, each with its fix."""
     asked.holder = "doctor"
-    memory = opened(asked)
-    rows = [asdict(finding) for finding in memory.doctor(fix=asked.fix)]
+    layers = layered(asked)
+    rows = [{**asdict(finding), "layer": layer} for layer, finding in layers.doctor(fix=asked.fix)]
     rows += [
-        {"check": "opencode", "level": "warning", "path": "", "message": text, "fixable": False}
-        for text in _opencode(memory)
-    ]
+        {"check": "opencode", "level": "warning", "path": "", "message": text, "fixable": False,
+         "layer": layers.of(layers.main)}
+        for text in _opencode(layers.main)
+    ]  # fmt: skip
     failed = any(row["level"] == "error" for row in rows)
     if asked.json:
         emit({"ok": not failed, "findings": rows})
     else:
         for row in rows:
-            print(f"{row['level']}: {row['path'] + ': ' if row['path'] else ''}{row['message']}")
+            path = row["path"]
+            if layers.project and row["layer"] == USER:
+                path = f"{MINE}{path}"
+            print(f"{row['level']}: {path + ': ' if path else ''}{row['message']}")
         fixable = sum(row["fixable"] for row in rows)
         if fixable and not asked.fix:
             print(f"`mdmemory doctor --fix` fixes {fixable} of these.")
         if not rows:
-            print(f"No problems in {memory.project.store}.")
+            stores = (str(memory.project.store) for _, memory in layers.each())
+            print(f"No problems in {' and '.join(stores)}.")
     return 1 if failed else 0
 
 

@@ -79,7 +79,7 @@ def answer(
 def merged(found: Sequence[Found], k: int) -> Found:
     """The best of several sources; at least half of `k` are notes, where so many match."""
     notes = [hit for each in found for hit in each.hits if hit.source == MEMORY]
-    kept = notes[: (k + 1) // 2]
+    kept = sorted(notes, key=_rank)[: (k + 1) // 2]
     rest = [hit for each in found for hit in each.hits if hit not in kept]
     for hit in sorted(rest, key=_rank):
         if len(kept) < k and not any(ranking.same(hit.text, other.text) for other in kept):
@@ -88,6 +88,25 @@ def merged(found: Sequence[Found], k: int) -> Found:
     mode = next((mode for mode in ("hybrid", "vectors") if mode in modes), "keyword")
     said = dict.fromkeys(sentence for each in found for sentence in each.said)
     return Found(mode, tuple(sorted(kept, key=_rank)), tuple(said))
+
+
+def of_layer(found: Found, layer: str, project: str) -> Found:
+    """What one store answered, each hit with whose it is."""
+    hits = (dataclasses.replace(hit, layer=layer, project=project) for hit in found.hits)
+    return dataclasses.replace(found, hits=tuple(hits))
+
+
+def joined(found: Sequence[Found], k: int) -> Found:
+    """The best of several stores; a text that an earlier one has, too, is that one's."""
+    if len(found) == 1:
+        return found[0]
+    texts: list[str] = []
+    fresh = []
+    for each in found:
+        hits = [hit for hit in each.hits if not any(ranking.same(hit.text, t) for t in texts)]
+        texts += [hit.text for hit in hits]
+        fresh.append(dataclasses.replace(each, hits=tuple(hits)))
+    return merged(fresh, k)
 
 
 def _rank(hit: Hit) -> tuple[float, int]:

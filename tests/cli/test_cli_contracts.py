@@ -36,24 +36,28 @@ COMPACT = {
 }  # fmt: skip
 LOGGED = {
     "id": str, "time": str, "kind": str, "commit": str, "checkpoint": WORD, "session": WORD,
-    "ops": [str], "undone": bool, "waiting": bool,
+    "ops": [str], "undone": bool, "waiting": bool, "layer": str,
 }  # fmt: skip
 UNDO = {
     "undone": str, "commit": WORD, "restored": [str], "kept": [{"file": str, "reason": str}],
     "facts": [str], "layer": str,
 }  # fmt: skip
-STATUS = {
-    "store": str, "git": str, "remote": WORD, "notes": int, "listed": int, "held": int,
-    "unconfirmed": int, "conflicts": int, "unread": [str], "lost": [str],
+STORE = {
+    "layer": str, "store": str, "git": str, "remote": WORD, "notes": int, "listed": int,
+    "held": int, "unconfirmed": int, "conflicts": int, "unread": [str], "lost": [str],
     "unadopted": [{"file": str, "change": str, "why": str}],
     "inbox": {"wishes": int, "pending": int, "imports": int},
-    "waiting": [{"id": str, "subject": str, "files": [str]}], "due": WORD,
-    "last": dict | None, "planner": str, "sends_to": WORD,
+    "waiting": [{"id": str, "subject": str, "files": [str]}],
+}  # fmt: skip
+STATUS = {
+    **STORE, "layers": [STORE], "due": WORD, "last": dict | None, "planner": str, "sends_to": WORD,
     "tokens_today": {"input": int, "output": int, "calls": int},
 }  # fmt: skip
 DOCTOR = {
     "ok": bool,
-    "findings": [{"check": str, "level": str, "path": str, "message": str, "fixable": bool}],
+    "findings": [
+        {"check": str, "level": str, "path": str, "message": str, "fixable": bool, "layer": str}
+    ],
 }
 ERROR = {"error": {"code": str, "message": str, "hint": str}}
 
@@ -172,7 +176,8 @@ def test_confirm_gives_what_edit_gives_and_lists_the_note(project: Path, ask: As
 
 
 def test_index_tells_whether_it_changed_anything(project: Path, ask: Ask) -> None:
-    shape = {"path": str, "changed": bool, "listed": int, "total": int}
+    one = {"path": str, "changed": bool, "listed": int, "total": int}
+    shape = {**one, "layers": [{"layer": str, **one}]}
     code, done = ask("index")
     assert code == 0
     fit(done, shape)
@@ -344,7 +349,7 @@ def test_conflicts_lists_what_a_person_must_settle(project: Path, ask: Ask) -> N
     ask("compact")
     code, rows = ask("conflicts")
     assert code == 0
-    fit(rows, [{"id": str, "files": [str], "why": str, "since": str, "stale": bool}])
+    fit(rows, [{"id": str, "files": [str], "why": str, "since": str, "stale": bool, "layer": str}])
     assert [row["files"] for row in rows] == [
         ["feedback-indent-with-spaces.md", "feedback-indent-with-tabs.md"]
     ]
@@ -363,7 +368,7 @@ def test_resolving_a_conflict_is_one_commit_that_can_be_undone(
     (row,) = ask("conflicts")[1]
     code, done = ask("conflicts", "resolve", row["id"], *how)
     assert code == 0
-    fit(done, {"id": str, "removed": [str], "commit": WORD})
+    fit(done, {"id": str, "removed": [str], "commit": WORD, "layer": str})
     assert (done["removed"], done["commit"]) == (removed, head(project, git))
     assert ask("conflicts")[1] == []
     assert ask("undo", done["commit"])[0] == 0

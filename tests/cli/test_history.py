@@ -148,7 +148,9 @@ def test_history_is_a_line_a_step_and_the_text_where_it_is_asked_for(
 def test_history_in_json_has_every_text_and_null_for_a_removal(project: Path, say: Say) -> None:
     Memory.open(project).remove("go-tabs")
     rows = json.loads(say("history", "go-tabs", "--json"))
-    assert [sorted(row) for row in rows] == [["commit", "file", "kind", "text", "time"]] * 3
+    assert [sorted(row) for row in rows] == [
+        ["commit", "file", "kind", "layer", "text", "time"]
+    ] * 3
     assert [row["kind"] for row in rows] == ["remove", "edit", "add"]
     assert [row["text"] is None for row in rows] == [True, False, False]
     assert say("history", "go-tabs").splitlines()[0].endswith("memory: remove go-tabs  (gone)")

@@ -1,0 +1,233 @@
+"""Two layers, read as one: what lies in the project's store and in the person's is shown once,
+with its layer, and every command finds it by the name that was shown."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mdmemory import Layers, Memory
+from mdmemory.cli import main
+
+Say = Callable[..., str]
+NOTE = "---\nname: {name}\ndescription: {about}\nmetadata:\n  type: {type}\n---\n\n{about}.\n"
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Say:
+    """Runs a command that has to succeed, and gives what it printed."""
+
+    def run(*words: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert main(words) == code, capsys.readouterr().err
+        out, err = capsys.readouterr()
+        return out if code == 0 else err
+
+    return run
+
+
+@pytest.fixture
+def home(empty_home: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The memory folder, with the test standing in a project that has no store yet."""
+    monkeypatch.chdir(repository)
+    return empty_home / "mdmemory"
+
+
+def add(say: Say, name: str, type: str, about: str, *more: str) -> None:
+    say("add", name, "--type", type, "--description", about, *more, f"{about}.")
+
+
+@pytest.fixture
+def both(say: Say, home: Path) -> Path:
+    add(say, "tabs", "feedback", "Use tabs in Go")
+    add(say, "tea", "user", "Drinks green tea")
+    add(say, "tabs", "feedback", "Use spaces in Go", "--everywhere")
+    return home
+
+
+def test_add_goes_where_the_type_belongs_and_makes_the_store_with_its_first_note(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--description", "Likes tea", "Likes tea."]
+    assert main(["add", "Bad Name", "--type", "feedback", *words]) == 1
+    assert not home.exists()
+    assert main(["add", "rule", "--type", "feedback", *words]) == 0
+    assert f"The store of this project is {home / 'project'}." in capsys.readouterr().err
+    assert main(["add", "tea", "--type", "user", *words]) == 0
+    said = capsys.readouterr()
+    assert f"Your own store is {home / 'me'}." in said.err
+    assert "in your own store" in said.out
+    assert (home / "me/user-tea.md").is_file()
+    assert (home / "project/feedback-rule.md").is_file()
+
+
+def test_a_personal_note_never_goes_into_a_shared_store(
+    say: Say, home: Path, git: Callable[..., str], repository: Path
+) -> None:
+    say("init", "--shared")
+    add(say, "tea", "user", "Drinks green tea")
+    assert (home / "me/user-tea.md").is_file()
+    assert "tea" not in git(repository, "log", "--format=%B", "--name-only", "-p")
+
+
+def test_a_named_store_is_used_alone(both: Path, say: Say) -> None:
+    store = str(both / "project")
+    say("--store", store, "add", "cat", "--type", "user", "--description", "Cat", "Has a cat.")
+    assert (both / "project/user-cat.md").is_file()
+    assert "tea" not in say("--store", store, "list")
+
+
+def test_lists_show_both_and_the_names_lead_back(both: Path, say: Say) -> None:
+    said = say("list")
+    assert [line.split("  ")[0] for line in said.splitlines()[:3]] == [
+        "feedback-tabs.md", "me/feedback-tabs.md", "user-tea.md",
+    ]  # fmt: skip
+    assert "Use tabs" in say("show", "tabs")
+    assert "Use spaces" in say("show", "me/tabs")
+    assert json.loads(say("show", "tea", "--json"))["layer"] == "user"
+    say("edit", "me/tabs", "Use spaces in Go, four.")
+    assert "four" in say("get", "me/feedback-tabs.md")
+    say("rename", "me/tabs", "blanks")
+    say("remove", "me/blanks")
+    assert "me/" not in say("list")
+    assert "blanks" in say("history", "me/blanks")
+
+
+NAMES = st.sets(st.sampled_from(["tabs", "tea", "user-tabs", "me", "feedback-tea"]), max_size=4)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.tuples(NAMES, NAMES), st.sampled_from(["user", "feedback"]))
+def test_whatever_lies_in_two_layers_is_listed_once_and_shown_by_that_name(
+    both: Path, capsys: pytest.CaptureFixture[str], names: tuple[set[str], set[str]], type: str
+) -> None:
+    wanted = []
+    for folder, some in zip(("project", "me"), names, strict=True):
+        for old in (both / folder).glob("*-*.md"):
+            old.unlink()
+        for name in some:
+            about = f"{name} of {folder}"
+            text = NOTE.format(name=name, type=type, about=about)
+            (both / folder / f"{type}-{name}.md").write_text(text)
+            wanted.append(("project" if folder == "project" else "user", about))
+    capsys.readouterr()
+    assert main(["list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert sorted((row["layer"], row["description"]) for row in rows) == sorted(wanted)
+    assert main(["list"]) == 0
+    for line in capsys.readouterr().out.splitlines()[: len(wanted)]:
+        shown, about = line.split("  ")[:2]
+        assert main(["show", shown]) == 0
+        assert f"description: {about}\n" in capsys.readouterr().out
+
+
+def test_search_ranks_both_together_and_shows_the_same_text_once(both: Path, say: Say) -> None:
+    Memory.open(both / "me").add(
+        "again", type="user", description="Same", body="Deploys on Friday."
+    )
+    add(say, "again", "project", "Same")
+    (both / "project/project-again.md").write_text((both / "me/user-again.md").read_text())
+    hits = json.loads(say("search", "deploys", "friday", "--json"))["hits"]
+    assert [(hit["layer"], hit["file"]) for hit in hits] == [("project", "project-again.md")]
+    hits = json.loads(say("search", "green", "tea", "--json"))["hits"]
+    assert [(hit["layer"], hit["file"]) for hit in hits] == [("user", "user-tea.md")]
+
+
+def test_a_contradiction_between_layers_is_shown_on_both_and_the_projects_goes_first(
+    both: Path, say: Say, git: Callable[..., str]
+) -> None:
+    hits = json.loads(say("search", "use", "go", "--json"))["hits"]
+    assert [(hit["layer"], hit["status"]) for hit in hits] == [
+        ("project", "in conflict"), ("user", "in conflict"),
+    ]  # fmt: skip
+    (row,) = json.loads(say("conflicts", "--json"))
+    assert (row["layer"], row["files"]) == ("both", ["feedback-tabs.md", "me/feedback-tabs.md"])
+    assert not (both / "project/_CONFLICTS.md").exists()
+    assert "Both stay" in say("conflicts", "resolve", row["id"], "--both", code=2)
+    say("conflicts", "resolve", row["id"], "--keep", "tabs")
+    assert not (both / "me/feedback-tabs.md").exists()
+    assert "No conflicts" in say("conflicts")
+    assert "restored: me/feedback-tabs.md" in say("undo")
+    assert (both / "me/feedback-tabs.md").exists()
+
+
+def test_undo_takes_the_newest_change_of_either_layer(both: Path, say: Say) -> None:
+    rows = json.loads(say("log", "--json"))
+    assert {row["layer"] for row in rows} == {"project", "user"}
+    tea = next(row["id"] for row in rows if "user-tea.md" in str(row["ops"]))
+    assert "+Drinks green tea." in say("diff", tea)
+    assert json.loads(say("undo", "--json"))["layer"] == "user"
+    assert not (both / "me/feedback-tabs.md").exists()
+    say("undo", tea)
+    assert not (both / "me/user-tea.md").exists()
+    assert json.loads(say("undo", "--json"))["layer"] == "project"
+
+
+def test_a_link_to_a_note_of_the_other_layer_is_not_dead(both: Path, say: Say) -> None:
+    add(say, "links", "project", "See [[tea]] and [[nowhere]]")
+    findings = json.loads(say("doctor", "--json"))["findings"]
+    assert [row["message"] for row in findings if row["check"] == "links"] == [
+        "It links to [[nowhere]], and there is no such note."
+    ]
+
+
+def test_status_index_and_export_cover_both(both: Path, say: Say) -> None:
+    status = json.loads(say("status", "--json"))
+    assert [(row["layer"], row["notes"]) for row in status["layers"]] == [
+        ("project", 1), ("user", 2),
+    ]  # fmt: skip
+    assert status["store"] == str(both / "project")
+    assert f"your own    {both / 'me'}" in say("status")
+    assert str(both / "me/MEMORY.md") in say("index")
+    (both / "me/MEMORY.md").write_text("<!-- generated by mdmemory -->\n")
+    say("index", "--check", code=1)
+    rows = json.loads(say("export"))
+    assert sorted(row["layer"] for row in rows) == ["project", "user", "user"]
+
+
+def test_other_projects_are_read_only_where_a_person_asks(
+    both: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    subprocess.run(["git", "clone", "-q", ".", str(other)], check=True)
+    for words in (("remote", "remove", "origin"), ("config", "user.name", "A")):
+        subprocess.run(["git", "-C", str(other), *words], check=True)
+    monkeypatch.chdir(other)
+    say("init")
+    add(say, "goat", "project", "The goat deploys")
+    monkeypatch.chdir(tmp_path)
+    assert "goat" not in say("list")
+    assert "No matches" in say("search", "goat")
+    assert "other/project-goat.md" in say("list", "--all-projects")
+    assert "other/project-goat.md:" in say("search", "goat", "--all-projects")
+
+
+def test_where_the_store_is_not_certain_reading_serves_the_person_and_writing_asks(
+    both: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    subprocess.run(["cp", "-r", ".", str(tmp_path / "copy")], check=True)
+    monkeypatch.chdir(tmp_path / "copy")
+    capsys.readouterr()
+    assert main(["list"]) == 0
+    said = capsys.readouterr()
+    assert "user-tea.md" in said.out
+    assert "--join" in said.err
+    words = ("--type", "feedback", "--description", "d", "b")
+    assert "--join" in say("add", "x", *words, code=1)
+
+
+def test_layers_in_python(both: Path) -> None:
+    layers = Layers.open(".")
+    assert [(layer, note.file) for layer, note in layers.notes()] == [
+        ("project", "feedback-tabs.md"), ("user", "feedback-tabs.md"), ("user", "user-tea.md"),
+    ]  # fmt: skip
+    assert layers.add("cup", type="user", description="A cup", body="A cup.").file == "user-cup.md"
+    assert [layer for layer, _ in layers.listing()] == ["project", "user", "user", "user"]
+    assert layers.search("cup").hits[0].layer == "user"
