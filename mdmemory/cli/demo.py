@@ -55,10 +55,14 @@ def _inside(folder: Path) -> Iterator[None]:
     before = {name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)}
     for name in before:
         del os.environ[name]
+    own = {"MDMEMORY_STORE": str(folder), "MDMEMORY_HOME": str(folder / "mdmemory")}
+    os.environ |= own  # neither the person's notes nor their memory folder is looked at
     try:
         with contextlib.chdir(folder):
             yield
     finally:
+        for name in own:
+            os.environ.pop(name, None)
         os.environ |= before
 
 
