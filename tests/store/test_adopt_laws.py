@@ -199,11 +199,9 @@ class Hands(RuleBasedStateMachine):
         self.assert_served_is_committed()
 
     def assert_served_is_committed(self) -> None:
-        there = {*self.files_of("HEAD")}
-        if "MEMORY.md" in there:
-            listed = self.listed(self.show("HEAD:./MEMORY.md"))
-            assert listed <= there, "the committed index names what the commit lacks"
-        self.memory.index()
+        self.assert_index_names_its_own()
+        self.memory.index()  # commits what waited
+        there = self.assert_index_names_its_own()
         path = self.store / "MEMORY.md"
         found = self.memory.unadopted()
         named = {each.file for each in found.found} if found else set()
@@ -213,6 +211,14 @@ class Hands(RuleBasedStateMachine):
             assert not unsaid, "it is served, in no commit, and not named"
             waiting = {each.file for each in found.found if each.why}
             assert not waiting & self.listed(path.read_text("utf-8")), "what waits is listed"
+
+    def assert_index_names_its_own(self) -> set[str]:
+        """The files of HEAD, which hold all that its index names."""
+        there = {*self.files_of("HEAD")}
+        if "MEMORY.md" in there:
+            listed = self.listed(self.show("HEAD:./MEMORY.md"))
+            assert listed <= there, "the committed index names what the commit lacks"
+        return there
 
     def in_groups(self, entry: object) -> list[str]:
         return [file for files in entry.groups() for file in files]  # type: ignore[attr-defined]
