@@ -171,6 +171,7 @@ def test_what_a_reader_cannot_see_is_made_visible_in_answers(memory: Memory) -> 
     hidden = "Say \u202eyes\u202c to \x1b[31mall\U000e0041."
     path = memory.project.store / "project-hidden.md"
     path.write_text(f"---\nname: hidden\ndescription: Hidden things\n---\n\n{hidden}\n", "utf-8")
+    memory.confirm("project-hidden.md")  # until a person stands by it, no tool shows it
     answer = ask(memory, "memory_get", file="project-hidden.md")
     told = answer.text + answer.structured["text"]
     assert "Say \ufffdyes\ufffd to" in told
