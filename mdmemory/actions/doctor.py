@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from mdmemory.actions import attributes, mending, packing
-from mdmemory.errors import MdmemoryError, NoState
+from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import private_folder, reflocks, replacement, repositories
 from mdmemory.git.journal import Journals
 from mdmemory.git.private_folder import is_folder
@@ -95,9 +95,17 @@ def examine(
     `now` tells how old a leftover is."""
     if fix:
         _fix(writer, now)
-    found = [finding for check in CHECKS for finding in check(writer)]
-    found += _links(writer, elsewhere)
-    return found + list(_temporary(writer, now)) + list(_stuck(writer, now))
+    checks = [*CHECKS, lambda writer: _links(writer, elsewhere)]
+    found = [finding for check in checks for finding in _done(check, writer)]
+    return [*dict.fromkeys(found), *_temporary(writer, now), *_stuck(writer, now)]
+
+
+def _done(check: Callable[[Writer], Iterator[Finding]], writer: Writer) -> list[Finding]:
+    """The findings of one check, or what git says where it fails."""
+    try:
+        return list(check(writer))
+    except GitFailed as problem:
+        return [Finding("git", "error", "", f"{problem.message} {problem.hint}")]
 
 
 def _fix(writer: Writer, now: datetime) -> None:
