@@ -231,3 +231,11 @@ def test_layers_in_python(both: Path) -> None:
     assert layers.add("cup", type="user", description="A cup", body="A cup.").file == "user-cup.md"
     assert [layer for layer, _ in layers.listing()] == ["project", "user", "user", "user"]
     assert layers.search("cup").hits[0].layer == "user"
+
+
+def test_sessions_are_those_of_the_project_not_of_the_memory_folder(
+    both: Path, repository: Path
+) -> None:
+    from mdmemory.search.sources import session_folders
+
+    assert session_folders(Memory.open(repository).project)[0] == repository

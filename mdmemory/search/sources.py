@@ -57,13 +57,15 @@ def session_folders(project: Project) -> list[Path]:
     """
     from mdmemory.git import repositories
 
-    root = project.root
-    if root == person_root(person.places()) or not (root / PROJECT_FILE).is_file():
+    root = project.around or project.root  # the store may lie in the memory folder
+    if root == person_root(person.places()) or not (project.root / PROJECT_FILE).is_file():
         root = Path.cwd()
     try:
         repository = repositories.find(root)
     except RepositoryState:  # no reason not to look
         repository = None
+    if repository is not None and project.around is not None:
+        root = repository.top
     listed = repository.ask("worktree", "list", "--porcelain") if repository else None
     if repository is None or listed is None:
         return [root]
