@@ -15,7 +15,7 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.layers import MINE, Layers
 from mdmemory.memory import Memory
-from mdmemory.prompt import blocks
+from mdmemory.prompt import blocks, receipts
 
 if TYPE_CHECKING:
     from mdmemory.search.results import Hit
@@ -34,6 +34,26 @@ def at_hand(memory: Memory, session: str) -> str:
         return ""  # reading does not make the file
     with memory.session(session) as own:
         return own.blocks()
+
+
+def inbox(layers: Layers, _session: str, _message: str) -> str:
+    """A line on the inboxes, or ""; mostly there is none, and nothing is loaded."""
+    wishes = pending = 0
+    for memory in layers.there():
+        project = memory.project
+        if not (project.has_inbox() or os.path.lexists(project.state_file)):
+            continue
+        from mdmemory.capture.imports import rest
+
+        wishes += len(memory.kept_wishes())
+        pending += len(memory.pending()) + len(rest.files(project.store))
+    return receipts.waiting(wishes, pending)
+
+
+def by_hand(layers: Layers, _session: str, _message: str) -> str:
+    """A line for each layer that other hands changed and no commit holds so yet."""
+    looks = [look for memory in layers.there() if (look := memory.unadopted())]
+    return "\n".join(filter(None, (receipts.by_hand(look.found, look.lost) for look in looks)))
 
 
 def notes(layers: Layers, session: str, message: str) -> str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given, as_text, digest, read_regular, writing
-from mdmemory.git.commits_of_store import History, Message, memory_trailers, subject
-from mdmemory.git.transaction import Change, Transactions
+from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
+from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import UNCLOSED, UNREADABLE, Head, Note, headline
 from mdmemory.store import conflicts
@@ -309,3 +310,35 @@ def _contradictions(
                 other = refresher.store.read(known[at].file)
                 if why := contradiction(mine, profile(other.note)):
                     yield one, other, why
+
+
+def adopt(
+    refresher: Refresher, transactions: Transactions, needed: Collection[str],
+    tell: Callable[[str], None], index: Callable[[Sequence[Change]], list[Change]], *,
+    ours: Sequence[str] = (), destructive: bool = False, **how: Any,
+) -> Checkpoint:  # fmt: skip
+    """Commit all that other hands did, then make a checkpoint of `needed` and `ours`.
+
+    `index` gives the index that belongs to changes; other options are those of `plan`. Raises
+    SuddenLoss before a `destructive` write; of any other, `tell` hears the loss.
+    """
+    seen = look(refresher, transactions.history)
+    if seen.lost and not how.get("accept_loss"):
+        problem = sudden_loss(seen, refresher.project.store)
+        if destructive:
+            raise problem
+        tell(f"{problem.message} {problem.hint}")
+    if accepted := how.get("accepted"):
+        refresher.catalog().accept(accepted)
+    planned = plan(refresher, seen, ours=ours, needed=needed, **how)
+    if planned is None:
+        return transactions.checkpoint([*needed, *ours], KEEP)
+    old = [change.file for change in planned.ledger if change.old is not None]
+    base = transactions.checkpoint(old, KEEP)
+    changes = [*planned.ledger, *index(planned.ledger)]
+    done = transactions.apply(changes, base, planned.message, found=planned.found)
+    if done.kept:
+        refresher.refresh()
+    else:
+        refresher.follow()
+    return replace(transactions.checkpoint([*needed, *ours], KEEP), made=True)

@@ -335,12 +335,8 @@ def _utf8(names: list[str]) -> list[str]:
     try:
         "".join(names).encode()
     except UnicodeEncodeError:
-        return [name for name in names if name.isprintable() or _is_utf8(name)]
+        return [n for n in names if not any("\ud800" <= sign <= "\udfff" for sign in n)]
     return names
-
-
-def _is_utf8(name: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _others(folder: Path) -> tuple[str, int]:

@@ -6,9 +6,10 @@ is committed, a change of theirs stays, and what no commit took over stays kept 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
@@ -47,6 +48,21 @@ def replay(history: History, waiting: Waiting) -> list[str]:
             transactions.publish_ready(write, commit)
     waiting.end(tip, plan.whole)
     return [*_committed(history, done), *_left(put_back, tip)]
+
+
+def replay_all(history: History, tell: Callable[[str], None]) -> None:
+    """`replay`, and what becomes of it in sentences. Raises what it raises in the middle."""
+    waiting = Waiting(history)
+    if waiting.is_empty():
+        return
+    try:
+        said = replay(history, waiting)
+    except (RepositoryState, GitFailed) as problem:
+        if Transactions(history).is_open():
+            raise
+        said = [f"What waits to be committed goes on waiting: {problem.message}"]
+    for sentence in said:
+        tell(sentence)
 
 
 def _committed(history: History, commits: list[str]) -> list[str]:

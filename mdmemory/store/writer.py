@@ -181,20 +181,10 @@ class Writer:
     def _commit_what_waits(self, history: History) -> None:
         if not repositories.may_have(history.repository, KEPT_REFS):
             return
-        chain = Waiting(history)
-        if chain.is_empty() or self.refusal() is not None:
-            return
-        from mdmemory.store.replay import replay
+        if self.refusal() is None:
+            from mdmemory.store.replay import replay_all
 
-        try:
-            said = replay(history, chain)
-        except (RepositoryState, GitFailed) as problem:
-            if Transactions(history).is_open():
-                raise
-            self.tell(f"What waits to be committed goes on waiting: {problem.message}")
-            return
-        for sentence in said:
-            self.tell(sentence)
+            replay_all(history, self.tell)
 
     def refusal(self, patience: float = 0.0) -> MdmemoryError | None:
         """Why nothing destructive can be done now (no git, a merge under way...), or None.
@@ -352,32 +342,12 @@ class Writer:
         return checkpoint
 
     def _adopted(
-        self, transactions: Transactions, needed: Collection[str], *, ours: Sequence[str] = (),
-        destructive: bool = False, **how: Any,
-    ) -> Checkpoint:  # fmt: skip
+        self, transactions: Transactions, needed: Collection[str], **how: Any
+    ) -> Checkpoint:
         """A checkpoint of these files, after one commit of all that other hands did."""
         from mdmemory.store import adopt
 
-        seen = adopt.look(self.refresher, transactions.history)
-        if seen.lost and not how.get("accept_loss"):
-            problem = adopt.sudden_loss(seen, self.project.store)
-            if destructive:
-                raise problem
-            self.tell(f"{problem.message} {problem.hint}")
-        if accepted := how.get("accepted"):
-            self.refresher.catalog().accept(accepted)
-        plan = adopt.plan(self.refresher, seen, ours=ours, needed=needed, **how)
-        if plan is None:
-            return transactions.checkpoint([*needed, *ours], KEEP)
-        old = [change.file for change in plan.ledger if change.old is not None]
-        base = transactions.checkpoint(old, KEEP)
-        changes = [*plan.ledger, *self._index(plan.ledger)]
-        done = transactions.apply(changes, base, plan.message, found=plan.found)
-        if done.kept:
-            self.refresher.refresh()
-        else:
-            self.refresher.follow()
-        return replace(transactions.checkpoint([*needed, *ours], KEEP), made=True)
+        return adopt.adopt(self.refresher, transactions, needed, self.tell, self._index, **how)
 
     def _is(self, file: str, seen: str) -> bool:
         try:
@@ -406,9 +376,7 @@ class Writer:
         """Without a commit; where there is a repository, the next commit takes it along."""
         private = self.project.prepare_private()
         if self.repository:
-            replacement.sweep_fresh(
-                self.project.store
-            )  # nothing marks such a write that was killed
+            replacement.sweep_fresh(self.project.store)  # a killed write of this kind has no mark
             with self.state() as state:
                 waiting = {c.file: digest(c.new) for c in changes if c.new is not None}
                 state.add_uncommitted(waiting)

@@ -144,7 +144,7 @@ def test_a_person_may_edit_the_text_and_accept_it_by_the_same_id(memory: Memory)
 
 @pytest.mark.parametrize("memory", [SHARED], indirect=True)
 def test_secrets_are_taken_out_and_a_secret_that_is_the_fact_is_not_kept(memory: Memory) -> None:
-    secret = "hunter2-Xk29!"
+    secret = "hunter2-" + "Xk29!"
     body = f"The board's password is {secret}"
     alone = PendingFact("user", "", "board", body, body, "s", TODAY, ())
     body = f"Deploys of the board go out on Tuesdays only. The password is {secret} there."

@@ -6,8 +6,8 @@ been made, moved or removed since the last one.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,7 +33,7 @@ from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.prompt.blocks import joined
-from mdmemory.prompt.receipts import by_hand, saved, toast, told, waiting, written
+from mdmemory.prompt.receipts import saved, toast, told, written
 from mdmemory.store.adopt import SETTLED
 from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
@@ -222,7 +222,7 @@ class Hooks:
 
     def _prompt(self, layers: Layers, session: str) -> str:
         message = self._messages.get(session) or ""
-        blocks: list[Block] = [_waiting, _by_hand, self._at_hand, *self._blocks]
+        blocks: list[Block] = [recall.inbox, recall.by_hand, self._at_hand, *self._blocks]
         texts = [self._tried("system", partial(each, layers, session, message)) for each in blocks]
         return joined(filter(None, texts))
 
@@ -377,10 +377,9 @@ class Hooks:
 
         is_child = self._children.get(session)
         if is_child is None and asks(turn.text):
-            try:
+            is_child = False
+            with suppress(MdmemoryError):  # a host without such a database
                 is_child = bool(parent(person.hosts().opencode, session))
-            except MdmemoryError:  # a host without such a database
-                is_child = False
             self._children.put(session, is_child)
         return bool(is_child)
 
@@ -388,23 +387,3 @@ class Hooks:
 def _refresh(memory: Memory) -> None:
     """MEMORY.md follows the notes; nothing is read where nothing changed."""
     Refresher(memory.project, is_secret).keep_fresh()
-
-
-def _waiting(layers: Layers, _session: str, _message: str) -> str:
-    """A line on the inboxes, or ""; mostly there is none, and nothing is loaded."""
-    wishes = pending = 0
-    for memory in layers.there():
-        project = memory.project
-        if not (project.has_inbox() or os.path.lexists(project.state_file)):
-            continue
-        from mdmemory.capture.imports import rest
-
-        wishes += len(memory.kept_wishes())
-        pending += len(memory.pending()) + len(rest.files(project.store))
-    return waiting(wishes, pending)
-
-
-def _by_hand(layers: Layers, _session: str, _message: str) -> str:
-    """A line for each layer that other hands changed and no commit holds so yet."""
-    looks = [look for memory in layers.there() if (look := memory.unadopted())]
-    return "\n".join(filter(None, (by_hand(look.found, look.lost) for look in looks)))
