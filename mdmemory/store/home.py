@@ -22,6 +22,7 @@ from mdmemory.git.identity import Identity
 
 _FOLDERS = 20  # folders and commits that are remembered of one project, the newest last
 _NAME_BYTES = 80
+_CHANGE = "Choose another with `memory.home` in your config.toml."
 _LISTS = ("roots", "remotes", "folders", "seen")
 
 
@@ -119,20 +120,24 @@ def prepare(home: Path) -> Path:
 
     Raises NoStore where it cannot hold a store: a file, a link, a folder that cannot be written.
     """
-    change = "Choose another with `memory.home` in your config.toml."
-    if home.is_symlink():
-        raise NoStore(f"The memory folder {home} is a link, and links are not followed.", change)
-    if home.exists() and not home.is_dir():
-        raise NoStore(f"The memory folder {home} is a file.", change)
+    require_folder(home)
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as problem:
         raise NoStore(
-            f"The memory folder {home} cannot be made: {problem.strerror}.", change
+            f"The memory folder {home} cannot be made: {problem.strerror}.", _CHANGE
         ) from problem
     if not os.access(home, os.W_OK | os.X_OK):
-        raise NoStore(f"The memory folder {home} cannot be written.", change)
+        raise NoStore(f"The memory folder {home} cannot be written.", _CHANGE)
     return home
+
+
+def require_folder(home: Path) -> None:
+    """Raise NoStore where something else than a folder has the memory folder's name."""
+    if home.is_symlink():
+        raise NoStore(f"The memory folder {home} is a link, and links are not followed.", _CHANGE)
+    if home.exists() and not home.is_dir():
+        raise NoStore(f"The memory folder {home} is a file.", _CHANGE)
 
 
 # --- what a store says of its project ------------------------------------------------------------
@@ -237,6 +242,7 @@ def find(home: Path, start: Path) -> Match:
     commit and remotes together, where something shows that the clone is no stranger's. Whatever
     else resembles the project is asked about, never taken.
     """
+    require_folder(home)
     common = identity.common_dir(start)
     if common is None:
         return Match()

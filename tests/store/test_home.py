@@ -239,3 +239,15 @@ def test_whatever_a_path_holds_is_read_back(texts: list[str]) -> None:
 
     table = tomllib.loads(homes.write(Known(Path("/s"), folders=tuple(texts))).decode())
     assert table["project"]["folders"] == texts
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_what_is_no_memory_folder_is_said_by_whatever_looks_there(
+    home: Path, repository: Path, tmp_path: Path, kind: str
+) -> None:
+    if kind == "file":
+        home.write_text("")
+    else:
+        home.symlink_to(tmp_path)
+    with pytest.raises(NoStore, match=f"is a {kind}"):
+        homes.find(home, repository)
