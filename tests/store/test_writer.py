@@ -463,7 +463,7 @@ def test_two_commands_at_the_same_time_lose_nothing(repository: Path, git: Git) 
     words = [sys.executable, "-P", "-m", "mdmemory", "add"]
     running = [
         subprocess.Popen(
-            [*words, f"note-{n}", "--type", "user", "--description", f"Note {n}", f"Body {n}."],
+            [*words, f"note-{n}", "--type", "feedback", "--description", f"Note {n}", f"Body {n}."],
             cwd=repository,
             stdout=subprocess.DEVNULL,
         )
