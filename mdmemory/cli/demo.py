@@ -109,8 +109,8 @@ def _where_next(folder: Path) -> None:
     _say("bold", "Where to look:")
     print(f"  the notes            {folder / 'notes/memory'}")
     print(f"  what was done        git -C {folder} log --stat")
-    _say("bold", "In your own project:")
-    print("  mdmemory init --opencode     create a store and connect OpenCode")
+    _say("bold", "For your own projects:")
+    print("  mdmemory setup opencode      connect OpenCode, once for all projects")
     print("  mdmemory add --help          store your first note")
 
 
