@@ -250,9 +250,13 @@ def _report(
 
 
 def _warn_of_no_commit(memory: Memory) -> None:
-    """Warn why there is no commit, unless the folder simply has no git."""
+    """Warn why there is no commit, unless the folder simply has no git.
+
+    A store in the memory folder was made with git: there something is amiss.
+    """
     why = memory.refusal()
-    if why is not None and not isinstance(why, NoGit):
+    is_usual = isinstance(why, NoGit) and memory.project.around is None
+    if why is not None and not is_usual:
         warn(f"A later commit will include it. {why.message} {why.hint}".rstrip())
 
 

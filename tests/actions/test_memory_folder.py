@@ -208,3 +208,16 @@ def test_what_a_killed_process_began_is_no_store_and_goes(repository: Path, home
     (home / ".begun-project").mkdir(parents=True)
     Memory.init(repository, home=True)
     assert [name for name in os.listdir(home) if not name.startswith(".lock")] == ["project"]
+
+
+def test_a_note_for_a_store_that_lost_its_repository_is_written_and_the_next_step_is_said(
+    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(repository)
+    assert main(["init"]) == 0
+    shutil.rmtree(home / "project" / ".git")
+    words = ["--type", "feedback", "--description", "About tabs", "Tabs."]
+    assert main(["add", "tabs", *words]) == 0
+    assert f"Make it one: `mdmemory init {home / 'project'}`" in capsys.readouterr().err
+    assert (home / "project" / "feedback-tabs.md").is_file()
