@@ -104,7 +104,7 @@ class Learning(Opened):
 
     def pending(self) -> list[PendingFact]:
         """Candidates without enough proof, which wait for a person."""
-        return capture.pending.waiting(self.project, self.state, self._today())
+        return capture.pending.waiting(self.project, self.state)
 
     def accept(self, id: str, *, into: Self | None = None) -> Edited:
         """Store a candidate that waits, here or `into` another store: a person stands by it."""
@@ -113,7 +113,7 @@ class Learning(Opened):
 
     def drop(self, id: str) -> PendingFact:
         """Take a candidate off the list; for 30 days it is not proposed again."""
-        return capture.pending.drop(self._writer(), id, today=self._today())
+        return capture.pending.drop(self._writer(), id, today=self._today())[0]
 
     def compact(
         self, *, plan: str | bytes | None = None, model: Model | None = None,

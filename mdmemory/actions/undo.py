@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mdmemory.actions import leaving
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History, subject
@@ -168,10 +169,11 @@ def _newest(history: History, gone: Collection[str]) -> Logged | None:
 
 
 def _is_change(entry: Logged) -> bool:
-    """Whether a commit changed what the notes say, or which contradictions are open."""
+    """Whether a commit changed what the notes say, which contradictions are open, or what waits."""
     files = [file for group in entry.groups() for file in group]
     about_notes = any(is_note_name(file) or file == LEDGER for file in files)
-    return about_notes and entry.get("Memory-Op") not in NO_CHANGES
+    is_dropped = entry.get("Memory-Op") == leaving.KIND
+    return is_dropped or (about_notes and entry.get("Memory-Op") not in NO_CHANGES)
 
 
 def _newest_first(history: History) -> Iterator[Logged]:
@@ -206,8 +208,8 @@ def _planned(history: History, entry: Logged) -> Planned:
 
 def _facts(history: History, entry: Logged) -> tuple[str, ...]:
     """The facts that a commit was about, one for each op: the first few, and how many more. Of a
-    renaming the two names, for its fact stays."""
-    if entry.get("Memory-Op") == "rename":
+    renaming the two names, for its fact stays; of what left the inbox its name."""
+    if entry.get("Memory-Op") in ("rename", leaving.KIND):
         return (entry.subject.removeprefix("memory: "),)
     groups = entry.groups()
     files = [file for group in groups[:_NAMED] for file in group]

@@ -112,7 +112,7 @@ class Findings:
             PendingFact(
                 each.candidate.type, each.candidate.kind, each.candidate.name,
                 description_of(each.candidate.description), each.candidate.body, self.session,
-                today, each.reasons,
+                today, each.reasons, each.candidate.quote,
             )
             for each in found
         ]  # fmt: skip

@@ -1,7 +1,8 @@
 """Candidates without enough proof: they wait in an inbox for a person, who accepts or drops them.
 
-One markdown file each, at most 50 for at most 30 days. What is accepted becomes a note like one
-that was written by hand. Of one that was dropped `state.db` keeps the id: it is not proposed again.
+One markdown file each, until a person answers. What is accepted becomes a note like one that was
+written by hand. Of one that was dropped `state.db` keeps the id for 30 days: it is not proposed
+again.
 """
 
 from __future__ import annotations
@@ -16,32 +17,34 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from mdmemory.actions import editing
+from mdmemory.actions import editing, leaving
 from mdmemory.actions.editing import Edited
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.files import digest, read_regular, write_atomic
+from mdmemory.files import read_regular, write_atomic
+from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import limits
 from mdmemory.privacy import is_secret
 from mdmemory.privacy.redaction import redact
 from mdmemory.privacy.remains import says_something
 from mdmemory.store import inbox
-from mdmemory.store.project import INBOX, Project
+from mdmemory.store.project import Project
 from mdmemory.store.state import State
-from mdmemory.store.writer import Writer
+from mdmemory.store.writer import Writer, Written
 
-KEPT = 50
-KEPT_DAYS = 30
+FULL = 300  # facts that wait; the next ones are told of, and not kept
+DROPPED_DAYS = 30
 _BEGIN = "pending-"
 _ID = "p-"
 
 
 @dataclass(frozen=True, slots=True)
 class PendingFact:
-    """A fact that waits; `since` is `YYYY-MM-DD`, `reasons` say what proof it lacks. `kept_as` is
-    the id that its file gives it, whatever a person makes of the text."""
+    """A fact that waits; `since` is `YYYY-MM-DD`, `reasons` say what proof it lacks, `quote` is
+    what it rests on. `kept_as` is the id that its file gives it, whatever a person makes of the
+    text."""
 
     type: str
     kind: str
@@ -51,6 +54,7 @@ class PendingFact:
     session: str
     since: str
     reasons: tuple[str, ...]
+    quote: str = ""
     kept_as: str = ""
 
     @property
@@ -63,40 +67,45 @@ class PendingFact:
 def put(project: Project, state: State, facts: Sequence[PendingFact], today: str) -> None:
     """Let these wait, without their secrets; of one that is a secret nothing is kept. One that
     waits already, or that a person dropped, stays as it is. The caller holds the store's lock."""
-    insert = "INSERT OR IGNORE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
-    rows = [
-        (insert, (each.id, each.type, each.kind, each.name, each.description, each.body,
-                  each.session, each.since, json.dumps(each.reasons)))
-        for each in filter(None, map(_clean, facts))
-    ]  # fmt: skip
-    state.change(("DELETE FROM pending WHERE dropped = 1 AND since < ?", (_oldest(today),)), *rows)
+    state.change(("DELETE FROM pending WHERE dropped = 1 AND since < ?", (_oldest(today),)))
+    dropped = {id for (id,) in state.rows("SELECT id FROM pending WHERE dropped = 1")}
     _carry_over(project, state)
-    newest_first = sorted(_files(project), key=lambda pair: pair[1].since, reverse=True)
-    for at, (path, fact) in enumerate(newest_first):
-        if at >= KEPT or _is_old(fact, today):
-            path.unlink(missing_ok=True)
+    there = {fact.id for _, fact in _files(project)}
+    for fact in filter(None, map(_clean, facts)):
+        if fact.id in dropped or fact.id in there or len(there) >= FULL:
+            continue
+        there.add(fact.id)
+        if not _is_kept(project, fact):
+            row = (fact.id, fact.type, fact.kind, fact.name, fact.description, fact.body,
+                   fact.session, fact.since, json.dumps(fact.reasons))  # fmt: skip
+            insert = "INSERT OR IGNORE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+            state.change((insert, row))
 
 
-def waiting(project: Project, open_state: Callable[[], State], today: str) -> list[PendingFact]:
+def waiting(project: Project, open_state: Callable[[], State]) -> list[PendingFact]:
     """Those that wait, the newest first. The database is asked where there may be one."""
     found: list[PendingFact] = []
     if os.path.lexists(project.private):
         with open_state() as state:
             found = _carry_over(project, state)
     by_id = {fact.id: fact for fact in (*found, *(fact for _, fact in _files(project)))}
-    fresh = [fact for fact in by_id.values() if not _is_old(fact, today)]
-    return sorted(fresh, key=lambda fact: fact.since, reverse=True)
+    return sorted(by_id.values(), key=lambda fact: fact.since, reverse=True)
 
 
-def accept(writer: Writer, id: str, *, today: str, into: Writer | None = None) -> Edited:
+def accept(
+    writer: Writer, id: str, *, today: str, into: Writer | None = None, text: str | None = None
+) -> Edited:
     """Store one, on a person's word (`source: manual`), in one commit; `into` is another store
-    that the note belongs to. Raises NotFound, BadNote."""
-    chosen, path = _find(writer, id, today)
+    that the note belongs to, `text` the person's own wording: a description, and a body below it.
+    Raises NotFound, BadNote."""
+    chosen, path = _find(writer, id)
+    if text is not None:
+        chosen = _worded(chosen, text)
     leaves: list[Change] = []
-    if into is None:
+    if into is None and path is not None:
         with writer.locked():
             writer.commit_inbox()
-            leaves = _leaves(writer, path)
+            leaves = leaving.leaves(writer, path)
     done = editing.add(
         into or writer, name=limits.slug(chosen.name) or "fact", type=chosen.type,
         description=chosen.description, body=chosen.body, kind=chosen.kind, today=today,
@@ -107,37 +116,35 @@ def accept(writer: Writer, id: str, *, today: str, into: Writer | None = None) -
     return done
 
 
-def drop(writer: Writer, id: str, *, today: str) -> PendingFact:
-    """Take one off the list; for 30 days it is not proposed again. Raises NotFound."""
-    chosen, path = _find(writer, id, today)
+def _worded(fact: PendingFact, text: str) -> PendingFact:
+    head, _, body = text.strip().partition("\n")
+    return replace(fact, description=head.strip(), body=body.strip() or head.strip())
+
+
+def drop(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:
+    """Take one off the list, in one commit where the inbox is in one; for 30 days it is not
+    proposed again. Raises NotFound."""
+    chosen, path = _find(writer, id)
+    written = Written()
+    if path is not None:
+        said = subject("drop", [chosen.name or chosen.id])
+        written = leaving.take_out(writer, path, said)
     with writer.locked():
         # of a fact that a person does not want, only the id is kept
         row = (id, "", "", "", "", "", "", today, "[]")
         insert = "INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"
         with writer.state() as state:
             state.change((insert, row))
-        _forget(writer, id, path)
-    return chosen
+    return chosen, written
 
 
-def _find(writer: Writer, id: str, today: str) -> tuple[PendingFact, Path | None]:
+def _find(writer: Writer, id: str) -> tuple[PendingFact, Path | None]:
     """A fact that waits, and its file; None where it still lies in the database."""
-    for fact in waiting(writer.project, writer.state, today):
+    for fact in waiting(writer.project, writer.state):
         if fact.id == id:
             paths = [path for path, kept in _files(writer.project) if kept.id == id]
             return fact, next(iter(paths), None)
     raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory pending` lists what waits.")
-
-
-def _leaves(writer: Writer, path: Path | None) -> list[Change]:
-    """What takes a fact out of a committed inbox, in the commit of its note: so that an undo puts
-    it back."""
-    if path is None or writer.history is None or writer.refusal() is not None:
-        return []
-    is_ours = writer.is_own and path.parent == writer.project.store / INBOX
-    if not is_ours or not inbox.is_committed(writer.history, path.name):
-        return []
-    return [Change(f"{INBOX}/{path.name}", digest(read_regular(path)), None)]
 
 
 def _forget(writer: Writer, id: str, path: Path | None) -> None:
@@ -149,11 +156,7 @@ def _forget(writer: Writer, id: str, path: Path | None) -> None:
 
 
 def _oldest(today: str) -> str:
-    return (date.fromisoformat(today) - timedelta(days=KEPT_DAYS)).isoformat()
-
-
-def _is_old(fact: PendingFact, today: str) -> bool:
-    return bool(fact.since) and fact.since < _oldest(today)
+    return (date.fromisoformat(today) - timedelta(days=DROPPED_DAYS)).isoformat()
 
 
 def _carry_over(project: Project, state: State) -> list[PendingFact]:
@@ -165,7 +168,8 @@ def _carry_over(project: Project, state: State) -> list[PendingFact]:
     columns = "type, kind, name, description, body, session, since, reasons, id"
     left: list[PendingFact] = []
     for row in state.rows(f"SELECT {columns} FROM pending WHERE dropped = 0"):
-        fact = _clean(replace(PendingFact(*row), reasons=tuple(json.loads(row[7]))))
+        kept = replace(PendingFact(*row[:8]), kept_as=row[8])
+        fact = _clean(replace(kept, reasons=tuple(json.loads(row[7]))))
         if fact is not None and not _is_kept(project, fact):
             left.append(fact)
             continue
@@ -196,11 +200,13 @@ def _is_kept(project: Project, fact: PendingFact) -> bool:
 
 def _clean(fact: PendingFact) -> PendingFact | None:
     """The fact without its secrets, under the same id; None where nothing is left of it."""
-    name, hook, body = (redact(text)[0] for text in (fact.name, fact.description, fact.body))
+    texts = (fact.name, fact.description, fact.body, fact.quote)
+    name, hook, body, quote = (redact(text)[0] for text in texts)
     if body != fact.body and not says_something(body):
         return None
-    clean = replace(fact, name=name, description=hook, body=body, kept_as=fact.id)
-    return None if is_secret(f"{clean.description}\n{clean.body}") else clean
+    clean = replace(fact, name=name, description=hook, body=body, quote=quote, kept_as=fact.id)
+    said = f"{clean.description}\n{clean.body}\n{clean.quote}"
+    return None if is_secret(said) else clean
 
 
 def _files(project: Project) -> Iterator[tuple[Path, PendingFact]]:
@@ -217,7 +223,7 @@ _KEYS = [field.name for field in fields(PendingFact) if field.name not in ("body
 
 
 def _rendered(fact: PendingFact, project: str) -> bytes:
-    values = {name: getattr(fact, name) for name in _KEYS}
+    values = {name: getattr(fact, name) for name in _KEYS if name != "quote" or fact.quote}
     values |= {"project": project} if project else {}
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
     head = "\n".join(lines)
@@ -240,7 +246,7 @@ def _read(data: bytes, path: Path) -> tuple[PendingFact, str]:
         name=texts["name"], description=texts["description"] or description_of(body), body=body,
         session=texts["session"], since=texts["since"],
         reasons=tuple(map(str, reasons)) if isinstance(reasons, list) else (),
-        kept_as=_ID + path.name.removeprefix(_BEGIN).removesuffix(inbox.END),
+        quote=texts["quote"], kept_as=_ID + path.name.removeprefix(_BEGIN).removesuffix(inbox.END),
     )  # fmt: skip
     return fact, texts["project"]
 

@@ -28,7 +28,7 @@ def pending_options(parser: ArgumentParser) -> None:
 
 
 def pending(asked: Namespace) -> int:
-    """List facts that a model proposed without proof. They are kept for 30 days."""
+    """List facts that a model proposed without proof. They wait until you answer."""
     asked.holder = "pending"
     layers = layered(asked)
     if asked.action is None:

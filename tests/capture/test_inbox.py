@@ -107,6 +107,20 @@ def test_accepting_is_one_commit_and_its_undo_lets_the_fact_wait_again(
     assert git(store, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("memory", [OWN], indirect=True)
+def test_dropping_is_one_commit_and_its_undo_lets_the_fact_wait_again(
+    memory: Memory, git: Git
+) -> None:
+    let_wait(memory)
+    store, before = memory.project.store, git(memory.project.store, "rev-parse", "HEAD^{tree}")
+    memory.drop(FACT.id)
+    assert git(store, "log", "-1", "--format=%s").strip() == "memory: drop docker-27"
+    assert memory.undo().facts == ("drop docker-27",)
+    assert [replaced(each) for each in memory.pending()] == [FACT]
+    assert git(store, "rev-parse", "HEAD^{tree}") == before
+    assert git(store, "status", "--porcelain") == ""
+
+
 def test_a_fact_may_go_to_another_store_than_where_it_waited(
     memory: Memory, git: Git, tmp_path: Path
 ) -> None:

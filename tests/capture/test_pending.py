@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.capture.pending import KEPT, KEPT_DAYS, PendingFact, put, waiting
+from mdmemory.capture.pending import FULL, PendingFact, put
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
 
@@ -77,28 +77,17 @@ def test_a_dry_run_leaves_nothing_waiting(memory: Memory) -> None:
     assert memory.pending() == []
 
 
-def test_fifty_wait_for_thirty_days(memory: Memory) -> None:
-    today = NOW.date()
-
+def test_what_waits_neither_expires_nor_makes_room_for_newer_facts(memory: Memory) -> None:
     def one(number: int) -> PendingFact:
-        day = (today + timedelta(days=number // 10)).isoformat()
         fact = f"Fact {number}"
-        return PendingFact("project", "", f"n{number}", fact, fact, "s", day, ())
-
-    def wait_on(day: str) -> list[PendingFact]:
-        return waiting(memory.project, memory.state, day)
+        return PendingFact("project", "", f"n{number}", fact, fact, "s", "2020-01-01", ())
 
     with memory.state() as state:
-        put(memory.project, state, [one(number) for number in range(60)], today.isoformat())
-        kept = [each.name for each in wait_on(today.isoformat())]
-        assert len(kept) == KEPT
-        assert "n59" in kept
-        assert "n0" not in kept
-        put(memory.project, state, [one(59)], today.isoformat())
-        assert len(wait_on(today.isoformat())) == KEPT
-        late = today + timedelta(days=KEPT_DAYS + 5)
-        assert {each.since for each in wait_on(late.isoformat())} == {"2026-06-25"}
-        assert wait_on("2026-09-01") == []
+        put(memory.project, state, [one(0)], "2020-01-01")
+        put(memory.project, state, [one(number) for number in range(1, FULL + 5)], "2026-06-20")
+    kept = [each.name for each in memory.pending()]
+    assert len(kept) == FULL
+    assert "n0" in kept
 
 
 def test_the_command_lists_accepts_and_drops(

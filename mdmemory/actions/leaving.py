@@ -1,0 +1,43 @@
+"""What waited in the inbox and leaves it, on a person's word: as one commit where the inbox is in
+one, so that an undo puts it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mdmemory.files import digest, read_regular, write_atomic, writing
+from mdmemory.git.private_folder import subfolder
+from mdmemory.git.transaction import Change
+from mdmemory.store import inbox
+from mdmemory.store.project import INBOX
+from mdmemory.store.writer import Group, Writer, Written
+
+KIND = "drop"  # the Memory-Op of such a commit
+
+
+def leaves(writer: Writer, path: Path) -> list[Change]:
+    """What takes this file out of a committed inbox, for the commit of what came of it; none where
+    the inbox is in no commit. The caller holds the lock."""
+    if writer.history is None or writer.refusal() is not None:
+        return []
+    is_ours = writer.is_own and path.parent == writer.project.store / INBOX
+    if not is_ours or not inbox.is_committed(writer.history, path.name):
+        return []
+    return [Change(f"{INBOX}/{path.name}", digest(read_regular(path)), None)]
+
+
+def take_out(writer: Writer, path: Path, subject: str) -> Written:
+    """Take a file out of the inbox. Where that is no commit, its text is kept in
+    `.mdmemory/aside/`. Raises NotFound where it is gone already."""
+    with writer.locked():
+        writer.commit_inbox()
+        if changes := leaves(writer, path):
+            group = Group(f"drop {changes[0].file}", tuple(changes))
+            return writer.write(subject, [group], kind=KIND, destructive=True)
+        data = read_regular(path)
+        aside = writer.project.prepare_private() / "aside"
+        with writing(aside):
+            subfolder(aside)
+        write_atomic(aside / f"{path.name}.{digest(data)[:12]}", data, mode=0o600)
+        path.unlink(missing_ok=True)
+    return Written()
