@@ -43,8 +43,10 @@ from mdmemory.version import VERSION as __version__
 if TYPE_CHECKING:
     from mdmemory.actions.doctor import Finding as Finding
     from mdmemory.actions.editing import Edited as Edited
+    from mdmemory.actions.index_place import IndexPlace as IndexPlace
     from mdmemory.actions.listing import Listed as Listed
     from mdmemory.actions.note_history import Step as Step
+    from mdmemory.actions.quality import Quality as Quality
     from mdmemory.actions.renaming import Renamed as Renamed
     from mdmemory.actions.resolve import Conflict as Conflict
     from mdmemory.actions.resolve import Resolved as Resolved
@@ -95,8 +97,10 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "actions.doctor": "Finding",
     "actions.editing": "Edited",
+    "actions.index_place": "IndexPlace",
     "actions.listing": "Listed",
     "actions.note_history": "Step",
+    "actions.quality": "Quality",
     "actions.renaming": "Renamed",
     "actions.resolve": "Conflict Resolved",
     "actions.setup": "Setup",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
-from mdmemory.errors import MdmemoryError
+from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.learning import Learning
 from mdmemory.opened import actions, search
 from mdmemory.privacy import is_secret
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
+    from mdmemory.actions.index_place import IndexPlace
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
+    from mdmemory.actions.quality import Quality
     from mdmemory.actions.renaming import Renamed
     from mdmemory.actions.resolve import Conflict, Resolved
     from mdmemory.actions.setup import Setup
@@ -117,6 +119,21 @@ class Memory(Learning):
     def listing(self) -> list[Listed]:
         """Every note with its strength, and whether the index lists it. Refreshes the index."""
         return actions.listing.listing(self._refresher())
+
+    def index_place(self, name: str) -> IndexPlace | None:
+        """Why the index lists a note or does not, and when it left it; None for a note that is
+        gone."""
+        writer = self._writer()
+        try:
+            file = self.note(name).file
+        except NotFound:
+            return None
+        return actions.index_place.index_place(writer.refresher, writer.history, file)
+
+    def quality(self) -> Quality:
+        """Counts that tell how good the memory is: sources of the notes, and what became of what
+        was found in sessions."""
+        return actions.quality.quality(self._writer())
 
     def counts(self) -> dict[str, int]:
         """How many notes there are, are listed, on hold, unconfirmed, and open conflicts."""

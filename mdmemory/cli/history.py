@@ -149,6 +149,9 @@ def history(asked: Namespace) -> int:
         if (asked.text or asked.id) and step.text is not None:
             lines = visible(step.text.replace("\r\n", "\n")).split("\n")
             print("\n".join(f"    {line}".rstrip() for line in lines))
+    place = memory.index_place(steps[0].file) if steps and asked.id is None else None
+    if place is not None and (said := place.told()):
+        print(said)
     return 0
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import emit, layered, opened, plural
 from mdmemory.config import person
@@ -15,6 +16,9 @@ from mdmemory.memory import Memory
 from mdmemory.routing import MINE, USER
 from mdmemory.store.store import INDEX
 from mdmemory.store.strangers import WHY
+
+if TYPE_CHECKING:
+    from mdmemory.layers import Layers
 
 
 def index_options(parser: ArgumentParser) -> None:
@@ -202,13 +206,21 @@ def _of_store(memory: Memory) -> dict[str, Any]:
 
 def doctor_options(parser: ArgumentParser) -> None:
     """Options of `doctor`."""
-    parser.add_argument("--fix", action="store_true", help="first fix what is safe to fix")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--fix", action="store_true", help="first fix what is safe to fix")
+    what.add_argument(
+        "--quality",
+        action="store_true",
+        help="count where notes come from, and what was turned down",
+    )
 
 
 def doctor(asked: Namespace) -> int:
     """Find problems of the store and its connection to OpenCode, each with its fix."""
     asked.holder = "doctor"
     layers = layered(asked)
+    if asked.quality:
+        return _quality(asked, layers)
     rows = [{**asdict(finding), "layer": layer} for layer, finding in layers.doctor(fix=asked.fix)]
     rows += [
         {"check": "opencode", "level": "warning", "path": "", "message": text, "fixable": False,
@@ -231,6 +243,27 @@ def doctor(asked: Namespace) -> int:
             stores = (str(memory.project.store) for _, memory in layers.each())
             print(f"No problems in {' and '.join(stores)}.")
     return 1 if failed else 0
+
+
+def _quality(asked: Namespace, layers: Layers) -> int:
+    """Show the counts of each store."""
+    found = [(layer, memory, memory.quality()) for layer, memory in layers.each()]
+    if asked.json:
+        emit({"quality": [{"layer": layer, **asdict(counts)} for layer, _, counts in found]})
+        return 0
+    for _, memory, counts in found:
+        print(memory.project.store)
+        print(f"  notes     {counts.notes}: {_listed(counts.types)}")
+        print(f"  sources   {_listed(counts.sources)}")
+        print(f"  marks     {_listed(counts.statuses)}; {counts.reinforced} said again")
+        print(f"  found     {_listed(counts.found)} (in {counts.days} days)")
+        print(f"  reasons   {_listed(counts.reasons)}")
+        print(f"  captures  {plural(counts.captures, 'commit')}, {counts.undone} taken back")
+    return 0
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
 
 
 def _opencode(memory: Memory) -> list[str]:

@@ -1,0 +1,90 @@
+"""How good the memory is: where its notes come from, and what became of what was found.
+
+Counts only. Notes without a source were made by hand, or before sources were written down.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mdmemory.note.note import Head
+from mdmemory.store import evidence
+from mdmemory.store.evidence import KEPT_DAYS
+
+if TYPE_CHECKING:
+    from mdmemory.store.writer import Writer
+
+HISTORICAL = "historical"  # the source of a note that names none
+# Ops of the commits by which facts come to the notes without a person typing a command for each.
+_CAPTURED = frozenset({"extract", "store"})
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Counts of one store.
+
+    `sources`, `types` and `statuses` count notes (a status of "" is left out), `reinforced` those
+    that were said again, `unread` those that cannot be read. `found` counts the candidates of the
+    last 90 days by outcome, `reasons` why those were turned down or wait. `captures` are the
+    commits that stored what was found, `undone` those of them that were taken back.
+    """
+
+    notes: int
+    sources: Mapping[str, int]
+    types: Mapping[str, int]
+    statuses: Mapping[str, int]
+    reinforced: int
+    found: Mapping[str, int]
+    reasons: Mapping[str, int]
+    captures: int
+    undone: int
+    days: int = KEPT_DAYS
+
+
+def quality(writer: Writer) -> Quality:
+    """The counts of a store, whose index is brought up to date. Raises NoState."""
+    refresher = writer.refresher
+    refresher.keep_fresh()
+    heads = [*refresher.catalog().heads()]
+    with writer.state() as state:
+        seen = evidence.recorded(state)
+    rows = [each for each in seen if each.phase != "run"]
+    captures, undone = _captures(writer)
+    return Quality(
+        notes=len(heads),
+        sources=_counted(head.source or HISTORICAL for head in heads),
+        types=_counted(_type(head) for head in heads),
+        statuses=_counted(_statuses(heads, refresher.catalog().held)),
+        reinforced=sum(head.reinforced > 0 for head in heads),
+        found=_counted(each.outcome for each in rows),
+        reasons=_counted(why for each in rows for why in each.reasons),
+        captures=captures,
+        undone=undone,
+    )
+
+
+def _type(head: Head) -> str:
+    return "decision" if (head.type, head.kind) == ("project", "decision") else head.type
+
+
+def _statuses(heads: list[Head], held: frozenset[str]) -> list[str]:
+    found = ["on hold" if head.file in held else head.status for head in heads]
+    return [each for each in found if each]
+
+
+def _captures(writer: Writer) -> tuple[int, int]:
+    """How many commits stored what was found, and how many of them were taken back."""
+    if writer.history is None:
+        return 0, 0
+    taken_back = writer.history.undone()
+    found = [each for each in writer.history.log() if each.get("Memory-Op") in _CAPTURED]
+    return len(found), sum(each.commit in taken_back for each in found)
+
+
+def _counted(words: Iterable[str]) -> dict[str, int]:
+    """How often each stands there, the most frequent first, equals by name."""
+    counts = Counter(words)
+    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
