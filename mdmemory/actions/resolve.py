@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from mdmemory.config.table import PERSON
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
+from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
+from mdmemory.note.note import headline
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import LEDGER, Store, StoredNote
@@ -90,9 +92,10 @@ def resolve(writer: Writer, id: str, *, keep: str | None = None) -> Resolved:
         changes.append(Change(LEDGER, digest(_bytes(text)), _bytes(conflicts.clear(text, id))))
         how = f"keep {keep}" if keep else "keep both"
         group = Group(f"resolve {id} ({' × '.join(entry.files)}): {how}", tuple(changes))
-        written = writer.write(
-            f"memory: resolve {id}, {how}", [group], kind="resolve", destructive=True
-        )
+        stay = [note for note in _present(store, entry) if note not in gone]
+        verb = "resolve, keep" if keep else "resolve, keep both:"
+        about = subject(verb, [headline(note.note.head) for note in stay])
+        written = writer.write(about, [group], kind="resolve", destructive=True)
     return Resolved(entry, tuple(note.file for note in gone), written)
 
 

@@ -270,10 +270,14 @@ def write(writer: Writer, found: Findings, model: str, done: Extracted, today: s
 def _subject(groups: Sequence[Group]) -> str:
     """What was done first (add, update, reinforce, flag), and the facts of all that was done."""
     verb, _, line = groups[0].line.partition("\n")[0].partition(" ")
-    facts = [
+    return subject(verb, facts_of(groups) or [line])
+
+
+def facts_of(groups: Sequence[Group]) -> list[str]:
+    """What these ops leave in notes, as the subject of a commit calls it."""
+    return [
         headline(parse(change.new.decode("utf-8"), change.file).head)
         for group in groups
         for change in group.changes
         if change.new is not None and is_note_name(change.file)
     ]
-    return subject(verb, facts or [line])

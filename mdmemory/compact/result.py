@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, flagged_pairs
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, flagged_pairs, named
+from mdmemory.git import replacement
+from mdmemory.git.commits_of_store import subject
 from mdmemory.note import editing
-from mdmemory.note.note import Head, Note
+from mdmemory.note.note import Head, Note, headline, parse
 from mdmemory.store import merged
 from mdmemory.store.merged import united
 from mdmemory.store.store import StoredNote
@@ -43,6 +45,28 @@ def changes(op: Op, notes: Mapping[str, StoredNote], today: str) -> list[Change]
 def pairs(op: Flag, notes: Mapping[str, StoredNote]) -> list[tuple[StoredNote, StoredNote, str]]:
     """A flag as the conflict ledger takes it: every two of its files, with its reason."""
     return [(notes[one], notes[other], op.reason) for one, other in flagged_pairs(op.files)]
+
+
+def subject_of(
+    ops: Sequence[Op], changes: Iterable[replacement.Change], notes: Mapping[str, StoredNote]
+) -> str:
+    """The subject of a pass's commit: its first op, and the facts of all. Of a merge the note that
+    it made, of a flag and of a deleted note the names."""
+    new = {change.file: change.new for change in changes}
+    facts = []
+    for op in ops:
+        file = op.target if isinstance(op, Merge) else named(op)[0]
+        if isinstance(op, Flag):
+            facts.append(" × ".join(notes[each].note.head.name for each in op.files))
+        elif data := new.get(file):
+            facts.append(headline(parse(data.decode("utf-8"), file).head))
+        else:
+            facts.append(headline(notes[file].note.head, gone=True))
+    first = ops[0]
+    verb = type(first).__name__.lower()
+    return subject(
+        f"{verb} {len(first.sources)} notes:" if isinstance(first, Merge) else verb, facts
+    )
 
 
 def best(notes: Iterable[StoredNote]) -> StoredNote:

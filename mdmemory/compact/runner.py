@@ -29,7 +29,7 @@ from mdmemory.compact.plan import (
 from mdmemory.compact.planner import Given, Planner, ProposedPlan, Tokens
 from mdmemory.compact.removals import removed
 from mdmemory.compact.result import changes as changes_of
-from mdmemory.compact.result import pairs
+from mdmemory.compact.result import pairs, subject_of
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
 from mdmemory.files import digest, read_regular, write_atomic, writing
 from mdmemory.git.lock import is_ours, lock_file
@@ -267,10 +267,9 @@ class Compactor:
     def _write(
         self, groups: Sequence[Group], outcome: Outcome, notes: Mapping[str, StoredNote]
     ) -> None:
-        touched = [change.file for group in groups for change in group.changes]
-        count = len(outcome.applied)
+        changes = [change for group in groups for change in group.changes]
         written = self.writer.write(
-            f"memory: compact, {count} op{'s' if count != 1 else ''}",
+            subject_of(outcome.applied, changes, notes),
             groups,
             kind="compact",
             destructive=True,
@@ -281,7 +280,7 @@ class Compactor:
                 *(past_passes.removal_trailers(outcome.applied) if outcome.automatic else ()),
             ),
             by_model=True,
-            checkpoint=self.writer.checkpoint_all(touched),
+            checkpoint=self.writer.checkpoint_all([change.file for change in changes]),
         )
         outcome.outcome = "applied" if written.done else "noop"
         outcome.id, outcome.commit = written.id, written.commit

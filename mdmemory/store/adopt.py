@@ -234,7 +234,7 @@ def _message(
     if len(foreign) == 1:
         about = subject(_SAID[foreign[0].change], names)
     else:
-        about = f"memory: adopt what other hands did to {len(foreign)} notes"
+        about = subject("adopt", names)
     lines = [
         f"{_SAID[each.change]} {each.file}"
         + (f": {heads[each.file].description}" if each.file in heads else "")

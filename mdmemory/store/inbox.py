@@ -21,7 +21,6 @@ from mdmemory.store.project import INBOX
 MOST = 400  # files of one kind that are looked at
 END = ".md"
 _IGNORED = b"*\n"
-_MESSAGE = Message("memory: keep what waits in the inbox", trailers=(("Memory-Op", "inbox"),))
 
 
 def prepare(folder: Path) -> None:
@@ -71,7 +70,10 @@ def commit(history: History, is_secret: Callable[[str], bool]) -> None:
     fresh, gone = ([f"{INBOX}/{name}" for name in names] for names in (fresh, gone))
     hidden = transactions.unseen([*fresh, *gone])
     seen, removed = ([f for f in names if f not in hidden] for names in (fresh, gone))
-    transactions.checkpoint([], _MESSAGE, gone=removed, others=seen)
+    counts = {"to look at": len(seen), "settled": len(removed)}
+    about = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    message = Message(f"memory: inbox, {about}", trailers=(("Memory-Op", "inbox"),))
+    transactions.checkpoint([], message, gone=removed, others=seen)
 
 
 def is_committed(history: History, file: str) -> bool:

@@ -1,4 +1,5 @@
-"""Whatever the newest change was, a plain undo takes it back, and then the one before it."""
+"""Whatever the newest change was, its commit names the fact, a plain undo takes it back, and then
+the one before it."""
 
 from __future__ import annotations
 
@@ -22,6 +23,19 @@ DELETE = json.dumps({"ops": [{"op": "delete", "file": "feedback-noon.md", "reaso
 AGAINST = json.dumps({
     "ops": [{"op": "flag", "files": ["feedback-noon.md", "feedback-tabs.md"], "reason": "tabs"}]
 })  # fmt: skip
+
+
+# what the subject of each kind's commit says
+SUBJECTS = {
+    "tabs": "add Uses tabs in Go.", "noon": "add Deploys go out at noon.",
+    "edit": "edit Uses tabs in Go.", "rename": "rename tabs to go-tabs",
+    "rename back": "rename go-tabs to tabs", "keep": "tea", "reinforce": "tea",
+    "import": "import Lena owns the schema of the warehouse.",
+    "store": "The board is at board.example", "confirm": "confirm The board is at board.example",
+    "accept": "The pipeline needs Docker 27",
+    "resolve": "resolve, keep both: Deploys go out at noon. and 1 more",
+    "compact": "delete noon", "remove": "remove tabs",
+}  # fmt: skip
 
 
 def add(memory: Memory, name: str, text: str) -> None:
@@ -82,6 +96,7 @@ def test_changes_of_every_kind_are_taken_back_one_by_one(
         known = [entry.commit for entry, _ in memory.log()]
         change()
         made = [entry.commit for entry, _ in memory.log() if entry.commit not in known]
+        assert SUBJECTS[kind] in memory.log()[0][0].subject, kind
         # a flag is a change of its own
         assert len(made) == (2 if kind == "resolve" else 1), kind
         before.append((kind, seen))

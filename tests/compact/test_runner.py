@@ -187,7 +187,9 @@ def test_one_pass_is_one_commit_that_says_what_it_did(shop: Shop) -> None:
     assert done.checkpoint is None, "nothing was uncommitted"
     assert shop.git("rev-list", f"{before}..HEAD").split() == [done.commit]
     message = shop.git("log", "-1", "--format=%B")
-    assert message.startswith("memory: compact, 2 ops\n\nmerge user-tea.md + user-tea-2.md -> ")
+    assert message.startswith(
+        "memory: merge 2 notes: tea and 1 more\n\nmerge user-tea.md + user-tea-2.md -> "
+    )
     assert "flag user-friday.md × user-monday.md: friday against monday\n" in message
     for trailer in (f"Memory-Id: {done.id}", "Memory-Op: compact", "Memory-Planner: offline"):
         assert f"\n{trailer}\n" in message

@@ -88,7 +88,7 @@ def test_a_commit_names_the_model_that_planned_it(memory: Memory, git: Git) -> N
     done = memory.compact(model=Scripted(plan(MERGED)))
     assert (done.outcome, done.planner, done.model) == ("applied", "scripted", "scripted")
     message = git(memory.project.root, "log", "-1", "--format=%an <%ae>%n%B")
-    assert message.startswith("mdmemory <mdmemory@localhost>\nmemory: compact, 1 op\n")
+    assert message.startswith("mdmemory <mdmemory@localhost>\nmemory: merge 2 notes: ")
     assert "\nMemory-Planner: scripted\nMemory-Model: scripted\n" in message
     assert "user-cups.md" not in files(memory)
     memory.undo(done.id)

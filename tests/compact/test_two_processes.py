@@ -60,6 +60,6 @@ def test_while_one_process_compacts_the_other_says_so_and_leaves(
         assert told.stdout == "Another process is writing; nothing changed.\n"
         assert git(repository, "rev-parse", "HEAD") == before
         assert slow.communicate("go on\n", timeout=HUNG)[0] == "applied\n"
-    assert git(repository, "log", "-1", "--format=%s").startswith("memory: compact")
+    assert git(repository, "log", "-1", "--format=%s").startswith("memory: merge 2 notes: ")
     assert command(repository).stdout == "No compaction is due.\n"
     assert git(repository, "status", "--porcelain") == ""

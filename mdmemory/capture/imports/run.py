@@ -21,10 +21,12 @@ from mdmemory.capture.imports.fact_types import type_of_fact
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.reading import read
 from mdmemory.capture.imports.rest import Rest
+from mdmemory.capture.outcome import facts_of
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.run import judged_first
 from mdmemory.capture.triggers import holds_everywhere
 from mdmemory.errors import BadNote
+from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import parse
@@ -79,9 +81,10 @@ def store_all(
         if desk.rests and not dry_run:
             desk.done.rest = rest.keep(store_folder, _source(label), desk.rests, today)
         if desk.groups and not dry_run:
-            count = f"{len(desk.groups)} note{'' if len(desk.groups) == 1 else 's'}"
-            subject = f"memory: import {count} from {_source(label)}"
-            written = writer.write(subject, desk.groups, kind="import")
+            written = writer.write(
+                subject("import", facts_of(desk.groups)), desk.groups, kind="import",
+                trailers=[("Memory-From", _source(label))],
+            )  # fmt: skip
             desk.done.id, desk.done.commit = written.id, written.commit
             late = {file for file, _ in written.kept}
             desk.done.added = [each for each in desk.done.added if each[0] not in late]
