@@ -288,6 +288,7 @@ def test_the_counts_are_those_of_the_list(memory: Memory) -> None:
     counts = memory.counts()
     statuses = [row.status for row in memory.listing()]
     assert counts == {
-        "notes": 3, "listed": 1, "held": 1, "unconfirmed": 1, "conflicts": 0,
+        "notes": 3, "listed": 1, "held": 1, "unconfirmed": 1, "superseded": 0,
+        "conflicts": 0,
     }  # fmt: skip
     assert sorted(statuses) == ["", "held", "unconfirmed"]

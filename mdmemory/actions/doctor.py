@@ -22,7 +22,7 @@ from mdmemory.git.journal import Journals
 from mdmemory.git.private_folder import is_folder
 from mdmemory.git.replacement import MARK
 from mdmemory.git.transaction import Change, Transactions
-from mdmemory.note.note import Head
+from mdmemory.note.note import SUPERSEDED, Head
 from mdmemory.store import adopt
 from mdmemory.store.merged import folded
 from mdmemory.store.project import Project
@@ -30,6 +30,7 @@ from mdmemory.store.refresh import is_foreign
 from mdmemory.store.state import State
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name
 from mdmemory.store.strangers import WHY, copies
+from mdmemory.store.superseding import Chains
 from mdmemory.store.writer import Group, Writer
 
 MIN_AGE = 600.0  # seconds; a write takes milliseconds, on a disk that hangs a little longer
@@ -278,6 +279,23 @@ def _links(writer: Writer, elsewhere: Collection[str]) -> Iterator[Finding]:
             yield Finding("links", "warning", link.file, message)
 
 
+_MARKS = {
+    "missing": "and there is no such note. If it holds again, take the mark out",
+    "unnamed": "and not by which note: name it as `superseded_by`, or take the mark out",
+    "circle": "and that note leads back here: take the mark out of the one that holds",
+}
+
+
+def _superseded(writer: Writer) -> Iterator[Finding]:
+    """Marks that lead to no note in force."""
+    if not any(head.status == SUPERSEDED for head in writer.refresher.catalog().heads()):
+        return
+    for broken in Chains(writer.refresher.store.notes()).broken():
+        by = broken.note.note.head.superseded_by
+        message = f"It is marked as superseded{f' by {by}' if by else ''}, {_MARKS[broken.why]}."
+        yield Finding("superseded", "warning", broken.note.file, message)
+
+
 def _obsidian(writer: Writer) -> Iterator[Finding]:
     """Links that Obsidian, where it opens the folder, takes for notes yet to be written."""
     links = mending.links_by_name(writer)
@@ -419,5 +437,5 @@ def _within(writer: Writer) -> Iterator[Finding]:
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
     _git, _journal, _lost, _private, _strangers, _folders, _unreadable, _names, _copied, _held,
-    _index, _attributes, _unseen, _aside, _obsidian, _packages, _within,
+    _superseded, _index, _attributes, _unseen, _aside, _obsidian, _packages, _within,
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError, NoGit
 from mdmemory.files import as_given, digest, read_regular
-from mdmemory.note.note import UNREADABLE, Head
+from mdmemory.note.note import SUPERSEDED, UNREADABLE, Head
 from mdmemory.store.conflicts import open_entries
 from mdmemory.store.refresh import Refresher
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:  # a listing itself must not pay for it
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A note as `list` shows it. `status` is "", unconfirmed, held (on hold), or unreadable;
+    """A note as `list` shows it. `status` is "", unconfirmed, superseded, held (on hold), or
+    unreadable;
     `digest` is "" where the file cannot be read."""
 
     head: Head
@@ -43,15 +44,19 @@ def listing(refresher: Refresher) -> list[Listed]:
 
 
 def counts(refresher: Refresher) -> dict[str, int]:
-    """How many notes there are, are listed, held, unconfirmed, and how many conflicts are open."""
+    """How many notes are in force, are listed, held, unconfirmed, how many were superseded, and how
+    many conflicts are open."""
     state = refresher.current()
-    statuses = [_status(head, state.catalog.held) for head in state.catalog.heads()]
+    heads = state.catalog.heads()
+    statuses = [_status(head, state.catalog.held) for head in heads]
+    superseded = {head.file for head in heads if head.status == SUPERSEDED}
     return {
-        "notes": len(statuses),
+        "notes": len(statuses) - len(superseded),
         "listed": len(state.index.listed),
         "held": statuses.count("held"),
         "unconfirmed": statuses.count("unconfirmed"),
-        "conflicts": len(open_entries(refresher.store.ledger())),
+        "superseded": len(superseded),
+        "conflicts": len(open_entries(refresher.store.ledger(), superseded)),
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from mdmemory.actions import note_history
 from mdmemory.files import digest
 from mdmemory.git.transaction import Change, Transactions
-from mdmemory.note.note import Note
+from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.store import conflicts
 from mdmemory.store.links import Link, by_name, rewritten, stray
 from mdmemory.store.writer import Group, Writer
@@ -58,7 +58,9 @@ def closed_to_links(writer: Writer, files: Sequence[str]) -> set[str]:
     would admit them), in an open conflict, or not seen by git."""
     store, catalog = writer.refresher.store, writer.refresher.catalog()
     closed = {*catalog.held, *catalog.waiting}
-    closed |= {file for e in conflicts.open_entries(store.ledger()) for file in e.files}
+    if ledger := store.ledger():
+        superseded = {head.file for head in catalog.heads() if head.status == SUPERSEDED}
+        closed |= {file for e in conflicts.open_entries(ledger, superseded) for file in e.files}
     if files and writer.history:
         closed |= {*Transactions(writer.history).unseen(list(files))}
     return closed & {*files}

@@ -14,6 +14,7 @@ from mdmemory.note.note import headline
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import LEDGER, Store, StoredNote
+from mdmemory.store.superseding import superseded_files
 from mdmemory.store.writer import Group, Writer, Written
 
 
@@ -49,7 +50,7 @@ class Resolved:
 def waiting(store: Store) -> list[Conflict]:
     """The open entries, in the ledger's order."""
     found = []
-    for entry in conflicts.open_entries(store.ledger()):
+    for entry in _open(store):
         digests = {note.file: note.digest for note in _present(store, entry)}
         found.append(Conflict(entry, conflicts.stale(entry, digests)))
     return found
@@ -84,7 +85,7 @@ def resolve(writer: Writer, id: str, *, keep: str | None = None) -> Resolved:
     with writer.locked():
         store = writer.refresher.store
         text = store.ledger()
-        entry = next((entry for entry in conflicts.open_entries(text) if entry.id == id), None)
+        entry = next((entry for entry in _open(store) if entry.id == id), None)
         if entry is None:
             raise NotFound(f"There is no open conflict {id}.", "`mdmemory conflicts` lists them.")
         gone = [] if keep is None else _others(store, entry, keep)
@@ -97,6 +98,13 @@ def resolve(writer: Writer, id: str, *, keep: str | None = None) -> Resolved:
         about = subject(verb, [headline(note.note.head) for note in stay])
         written = writer.write(about, [group], kind="resolve", destructive=True)
     return Resolved(entry, tuple(note.file for note in gone), written)
+
+
+def _open(store: Store) -> list[Entry]:
+    """The open entries between notes that are in force."""
+    if not (text := store.ledger()):
+        return []
+    return conflicts.open_entries(text, superseded_files(store.notes()))
 
 
 def _others(store: Store, entry: Entry, keep: str) -> list[StoredNote]:

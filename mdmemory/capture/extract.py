@@ -23,6 +23,7 @@ from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
 from mdmemory.privacy.remains import MARK, says_something
 from mdmemory.search.near import Near, contradicted, scan
+from mdmemory.store.superseding import in_force
 from mdmemory.text.words import ENGLISH, is_cjk, parts
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
@@ -155,7 +156,7 @@ def propose(
         else:
             new = _add(proposal, fact, taken, (session, fact.turn), today, route)
             if new is not None:
-                free = [note for note in existing if note.file not in held]
+                free = [note for note in in_force(existing) if note.file not in held]
                 _compare(proposal, new, free, near)
         handled.add(key)
     return proposal

@@ -24,6 +24,7 @@ from mdmemory.privacy.redaction import has_secret, names_secret, redact
 from mdmemory.privacy.remains import says_something
 from mdmemory.search.near import Near, contradicted, nearest, scan
 from mdmemory.store.store import StoredNote
+from mdmemory.store.superseding import in_force
 from mdmemory.text import literals
 from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
@@ -266,7 +267,8 @@ class _Sitting:
     ) -> tuple[tuple[StoredNote, str], ...]:
         """The notes that a new one contradicts: the one that the model named, and what is near."""
         busy = self.touched | set(self.scene.held)
-        free = [note for note in self.scene.notes if note.file not in busy and note.note.text]
+        notes = in_force(self.scene.notes)
+        free = [note for note in notes if note.file not in busy and note.note.text]
         found = contradicted(new.note, free, self.scene.near)
         found = [(note, why) for note, why in found if note is not named]
         said = f"the user said: {candidate.quote}"

@@ -36,6 +36,7 @@ from mdmemory.store.evidence import Evidence
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
+from mdmemory.store.superseding import superseded_files
 from mdmemory.store.writer import Writer
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript, Turn, since, turns_read
@@ -242,7 +243,8 @@ def scene_of(
 ) -> Scene:  # fmt: skip
     """What candidates are held against, in the store as it is now."""
     asked = asked or Proposal()
-    waiting = conflicts.open_entries(writer.refresher.store.ledger())
+    ledger = writer.refresher.store.ledger()
+    waiting = conflicts.open_entries(ledger, superseded_files(notes))
     return Scene(
         turns, notes, session, today, _gate,
         shown=shown,

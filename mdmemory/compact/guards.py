@@ -20,6 +20,7 @@ from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote, is_note_name
+from mdmemory.store.superseding import Chains, superseded_files
 from mdmemory.text import literals
 from mdmemory.text.contradiction import Profile, contradiction, profile
 from mdmemory.text.near import Neighbours
@@ -89,8 +90,9 @@ def _digest_names(plan: Plan, store: Mapping[str, StoredNote]) -> Iterator[tuple
 
 
 def _emptied(plan: Plan, store: Mapping[str, StoredNote]) -> Iterator[tuple[str, str]]:
-    if store and store.keys() <= {op.file for op in plan.ops if isinstance(op, Delete)}:
-        yield "empties_store", f"The plan removes all of the {len(store)} notes."
+    in_force = store.keys() - superseded_files(store.values())
+    if in_force and in_force <= {op.file for op in plan.ops if isinstance(op, Delete)}:
+        yield "empties_store", f"The plan removes all of the {len(in_force)} notes."
 
 
 # --- the names of an op
@@ -228,6 +230,15 @@ class World:
     held: frozenset[str]
     profiles: dict[str, Profile] = field(default_factory=dict)
 
+    @cached_property
+    def chains(self) -> Chains:
+        return Chains([*self.store.values()])
+
+    @cached_property
+    def superseded(self) -> set[str]:
+        """The notes that others replaced: they contradict, and support, nothing."""
+        return superseded_files(self.store.values())
+
     def profile(self, file: str) -> Profile:
         if file not in self.profiles:
             self.profiles[file] = profile(self.store[file].note)
@@ -256,7 +267,7 @@ class World:
 
     @cached_property
     def _files(self) -> list[str]:
-        return list(self.store)
+        return [file for file in self.store if file not in self.superseded]
 
     @cached_property
     def _at(self) -> dict[str, int]:
@@ -295,6 +306,8 @@ def _refusals(op: Op, world: World) -> Iterator[_Refusal]:
 
 def _untouchable(op: Merge | Delete | Rewrite, world: World) -> Iterator[_Refusal]:
     for file in named(op):
+        if file in world.superseded:
+            yield "held", f"{shown(file)} is superseded, and stays as it is."
         if file in world.in_conflict:
             yield "in_conflict", f"{shown(file)} is in an open conflict, which a person clears."
         if file in world.held:
@@ -331,6 +344,9 @@ def _rewrite_refusals(op: Rewrite, world: World) -> Iterator[_Refusal]:
 
 
 def _delete_refusals(op: Delete, world: World) -> Iterator[_Refusal]:
+    if replaced := world.chains.replaced(world.store[op.file]):
+        message = f"{shown(op.file)} replaced {shown(replaced[0].file)}, which names it."
+        yield "dangling_link", message
     if found := world.contradicted(op.file):
         other, why = found
         message = f"{shown(op.file)} and {shown(other)} contradict, so both stay: {why}."

@@ -15,6 +15,7 @@ from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
 from mdmemory.compact.text_guards import said
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
+from mdmemory.store.superseding import superseded_files
 from mdmemory.text import literals, units
 from mdmemory.text.statements import is_small, pieces, turned
 from mdmemory.text.words import grams, sense
@@ -135,7 +136,8 @@ def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
     claimed = [op for op in ops if isinstance(op, Delete) and _ELSEWHERE.search(op.reason)]
     if not claimed:
         return {}
-    texts = texts_after(ops, store)
+    superseded = superseded_files(store.values())  # what they say holds no more
+    texts = {f: text for f, text in texts_after(ops, store).items() if f not in superseded}
     words = {file: _words(text) for file, text in texts.items()}
     found: dict[Op, Refusal] = {}
     for op in claimed:

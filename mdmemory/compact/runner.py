@@ -39,6 +39,7 @@ from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted
 from mdmemory.store import conflicts
 from mdmemory.store.store import LEDGER, StoredNote
+from mdmemory.store.superseding import in_force, superseded_files
 from mdmemory.store.writer import Group, Writer
 
 KEPT = timedelta(days=7)
@@ -176,7 +177,10 @@ class Compactor:
 
     def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> ProposedPlan:
         try:
-            return self.planner.propose(notes, conflicts=conflicts.parse(self._ledger()))
+            left_out = superseded_files(self.writer.refresher.store.notes())
+            entries = conflicts.parse(self._ledger())
+            entries = [entry for entry in entries if left_out.isdisjoint(entry.files)]
+            return self.planner.propose(notes, conflicts=entries)
         except Exception:
             if not dry_run:
                 self._record("failed")
@@ -225,7 +229,7 @@ class Compactor:
     def _check(
         self, plan: Plan, notes: Mapping[str, StoredNote], gone: int, refused: int
     ) -> guards.Verdict:
-        pairs_open = conflicts.open_entries(self._ledger())
+        pairs_open = conflicts.open_entries(self._ledger(), superseded_files(notes.values()))
         return guards.check(
             plan,
             list(notes.values()),
@@ -306,9 +310,10 @@ class Compactor:
                 self.writer.tell(f"A refused answer could not be kept. {problem.message}")
 
     def _readable(self) -> list[StoredNote]:
-        """What a planner may see: not the held notes, and not what cannot be read."""
+        """What a planner may see: not the held notes, not the superseded ones, and not what cannot
+        be read."""
         held = self.writer.refresher.catalog().held
-        notes = self.writer.refresher.store.notes()
+        notes = in_force(self.writer.refresher.store.notes())
         return [note for note in notes if note.file not in held and note.note.text]
 
     def _ledger(self) -> str:

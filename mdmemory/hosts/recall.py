@@ -15,6 +15,7 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.layers import MINE, Layers
 from mdmemory.memory import Memory
+from mdmemory.note.note import SUPERSEDED
 from mdmemory.prompt import blocks, receipts
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def notes(layers: Layers, session: str, message: str) -> str:
     found: list[Hit] = []
     for each in layers.there():
         prefix = MINE if each is not memory else ""
-        found += [replace(hit, file=f"{prefix}{hit.file}") for hit in _hits(each, query, mode)]
+        hits = [hit for hit in _hits(each, query, mode) if hit.status != SUPERSEDED]
+        found += [replace(hit, file=f"{prefix}{hit.file}") for hit in hits]
     found.sort(key=lambda hit: -hit.score)  # stable: of two as good the project's comes first
     return blocks.notes(found, settings.whole("recall.tokens"))
 

@@ -129,7 +129,7 @@ def _put_flow(lines: list[str], block: Field, key: str, value: str | None) -> st
 # The order of keys in a machine-written metadata block.
 _ORDER = (
     *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
-    *("last_reinforced", "session", "turn", "status"),
+    *("last_reinforced", "session", "turn", "status", "superseded_by", "superseded"),
 )
 _PLACE = re.compile(r"(?:metadata\.)?[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _BLANK_LINES = re.compile(rf"(?:[ \t]*{EOL})+")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ORIGIN = "originSessionId"  # the key by which another assistant says that it wrote a note itself
 UNREADABLE = "unreadable"  # the status of a file that is no text
+SUPERSEDED = "superseded"  # the status of a note that a newer one replaced
 UNCLOSED = "The head is opened by `---` and never closed."  # or not written to its end yet
 
 _IN_METADATA = frozenset(limits.METADATA_KEYS)
@@ -54,6 +55,8 @@ class Head:
     session: str = ""
     turn: str = ""
     status: str = ""
+    superseded_by: str = ""  # the name of the note that replaced it
+    superseded: str = ""  # the day on which that was said
     secrets: str = ""
     title: str = ""
     aliases: tuple[str, ...] = ()  # other names, as written, without blanks around them

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from mdmemory.note.note import SUPERSEDED
 from mdmemory.search import ranking
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
 from mdmemory.search.query import Query, Term, parse
@@ -70,7 +71,10 @@ def answer(
             row = rows[chunk]
             named = ranking.NAMED * ranking.is_named(row.name, query.words)
             final[chunk] = ranking.aged(min(1.0, score + named), row.date, today, weights.half_life)
-    order = sorted(final, key=lambda c: (-final[c], rows[c].file, rows[c].start))
+    order = sorted(
+        final,
+        key=lambda c: (rows[c].status == SUPERSEDED, -final[c], rows[c].file, rows[c].start),
+    )
     places = TURNS if source == SESSIONS else 1
     best = ranking.folded(((c, rows[c].file, rows[c].text) for c in order), k, places)
     return Found(mode, tuple(_hit(rows[chunk], final[chunk]) for chunk in best), said)
@@ -109,8 +113,8 @@ def joined(found: Sequence[Found], k: int) -> Found:
     return merged(fresh, k)
 
 
-def _rank(hit: Hit) -> tuple[float, int]:
-    return -hit.score, SOURCES.index(hit.source)
+def _rank(hit: Hit) -> tuple[bool, float, int]:
+    return hit.status == SUPERSEDED, -hit.score, SOURCES.index(hit.source)
 
 
 def _by_words(database: Database, query: Query, source: str, limit: int) -> dict[int, float]:

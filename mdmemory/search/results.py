@@ -85,7 +85,8 @@ class Hit:
     """One place that answers a query; `text` is that place, line by line as it stands.
 
     `score` lies between 0 and 1. `title` is the note's title or name, or the session's title,
-    `date` (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed or in conflict.
+    `date` (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed,
+    superseded or in conflict.
     `layer` is project or user where both were searched; `project` names another project's store.
     Lines count from 1
     and belong to the file; of a session (`file` is its id) they are turns.

@@ -20,7 +20,7 @@ from mdmemory.files import as_given, as_text, digest, read_regular, writing
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.git.waiting import Waiting
-from mdmemory.note.note import UNCLOSED, UNREADABLE, Head, Note, headline
+from mdmemory.note.note import SUPERSEDED, UNCLOSED, UNREADABLE, Head, Note, headline
 from mdmemory.store import conflicts
 from mdmemory.store.catalog import SECRET
 from mdmemory.store.refresh import Refresher
@@ -297,7 +297,9 @@ def _contradictions(
     from mdmemory.text.near import Neighbours
 
     held = refresher.catalog().held
-    known = [head for head in heads.values() if head.file not in held]
+    known = [
+        head for head in heads.values() if head.file not in held and head.status != SUPERSEDED
+    ]
     places = {head.file: at for at, head in enumerate(known)}
     # by their descriptions, so that few notes have to be read
     neighbours = Neighbours([Note("", head, "") for head in known])

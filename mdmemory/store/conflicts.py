@@ -9,7 +9,7 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -59,10 +59,13 @@ def parse(text: str) -> list[Entry]:
     return _settled(entry for entry in map(_entry, text.split("\n")) if entry)
 
 
-def open_entries(text: str) -> list[Entry]:
-    """The entries that wait for a person, one for each id: the latest."""
+def open_entries(text: str, superseded: Container[str] = ()) -> list[Entry]:
+    """The entries that wait for a person, one for each id: the latest. A pair with one of the
+    `superseded` files waits for nobody while that file is superseded."""
     latest: dict[str, Entry] = {}
     for entry in parse(text):
+        if any(file in superseded for file in entry.files):
+            continue
         if not entry.cleared and entry.since >= latest.get(entry.id, entry).since:
             latest[entry.id] = entry
     return list(latest.values())

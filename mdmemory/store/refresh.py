@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
-from mdmemory.note.note import Note
+from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.store import index, strangers
 from mdmemory.store.catalog import Catalog
 from mdmemory.store.project import Project
@@ -150,7 +150,7 @@ class Refresher:
                 data = change.new
                 replaced[change.file] = None if data is None else decode(data, change.file)
         known = self.catalog().foreseen(replaced)
-        texts = _texts(self._arrange(self.catalog().columns(known), ledger))
+        texts = _texts(self._arrange(self.catalog().columns(known), ledger, replaced))
         self._foreseen = _Foreseen(replaced, known, texts)
         return [
             Change(name, None, data, derived=True)
@@ -172,13 +172,30 @@ class Refresher:
         self.catalog().take(foreseen.replaced, foreseen.known)
         self.catalog().save()
 
-    def _arrange(self, columns: index.IndexColumns, ledger: str) -> index.Index:
+    def _arrange(
+        self, columns: index.IndexColumns, ledger: str, coming: Mapping[str, Note | None] = {}
+    ) -> index.Index:
+        """The index of these notes; `coming` are those that a write is about to put in place."""
         return index.arrange(
             columns,
-            conflicts=_count_open(ledger) if ledger else 0,
+            conflicts=self._count_open(columns, ledger, coming) if ledger else 0,
             max_chars=self.project.settings.whole("index.max_chars"),
             max_entries=self.project.settings.whole("index.max_entries"),
         )
+
+    def _count_open(
+        self, columns: index.IndexColumns, ledger: str, coming: Mapping[str, Note | None]
+    ) -> int:
+        from mdmemory.store.conflicts import open_entries  # most stores have no ledger
+
+        entries = open_entries(ledger)
+        sections = dict(zip(columns.files, columns.sections, strict=True)) if entries else {}
+        unlisted = {f for entry in entries for f in entry.files if sections.get(f) == ""}
+        if unlisted:  # heads are dear, and few notes of a conflict are not listed
+            heads = {head.file: head for head in self.catalog().heads()}
+            heads |= {file: note.head for file, note in coming.items() if note}
+            unlisted = {file for file in unlisted if heads[file].status == SUPERSEDED}
+        return sum(unlisted.isdisjoint(entry.files) for entry in entries)
 
     def _differs(self, name: str, data: bytes | None) -> bool:
         path = self.store.folder / name
@@ -208,12 +225,6 @@ def is_foreign(path: Path) -> bool:
     length. Raises MdmemoryError for a link, a folder and what cannot be read."""
     start = read_start(path, _START).decode("utf-8", "replace")
     return bool(start) and not index.is_generated(start)
-
-
-def _count_open(ledger: str) -> int:
-    from mdmemory.store.conflicts import open_entries  # most stores have no ledger
-
-    return len(open_entries(ledger))
 
 
 def _texts(built: index.Index) -> list[tuple[str, bytes | None]]:

@@ -15,6 +15,7 @@ from mdmemory.errors import UsageError
 from mdmemory.layers import PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
+from mdmemory.note.note import SUPERSEDED
 from mdmemory.tools.both import Both
 from mdmemory.tools.tool import AS_DATA, Caller, Tool, ToolAnswer, schema, text, whole
 
@@ -138,7 +139,7 @@ def _list(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     wanted = given.get("type")
     shown = [row for row in rows if row.status != "held" and wanted in (None, row.head.type)]
     held = sum(row.status == "held" for row in rows)
-    shown.sort(key=lambda row: (-row.strength, row.head.file))
+    shown.sort(key=lambda row: (row.status == SUPERSEDED, -row.strength, row.head.file))
     some = shown[: given["limit"]]
     kind = f" of the type {wanted}" if wanted else ""
     parts = [f"{len(some)} of {len(shown)} notes{kind}, the strongest first.", AS_DATA]

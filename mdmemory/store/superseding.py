@@ -1,0 +1,126 @@
+"""Which notes newer ones replaced: the marks in their heads, and the chains that the marks make.
+
+Pure. A mark changes only its own lines. Marks lead from a note to its successor, and at the end of
+a chain stands the note that is in force; so a new mark never closes a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from mdmemory.note import editing
+from mdmemory.note.note import SUPERSEDED, Note
+from mdmemory.store.merged import folded, names, own_names
+from mdmemory.store.store import StoredNote
+
+_STATUS, _BY, _DAY = "metadata.status", "metadata.superseded_by", "metadata.superseded"
+
+
+def in_force(notes: Iterable[StoredNote]) -> list[StoredNote]:
+    """The notes that none has replaced."""
+    return [note for note in notes if note.note.head.status != SUPERSEDED]
+
+
+def superseded_files(notes: Iterable[StoredNote]) -> set[str]:
+    """The files of the notes that others replaced."""
+    return {note.file for note in notes if note.note.head.status == SUPERSEDED}
+
+
+def marked(note: Note, by: str, today: str) -> Note:
+    """The note with the mark that the note named `by` replaced it today. Raises BadNote."""
+    return editing.edit(note, set={_STATUS: SUPERSEDED, _BY: by, _DAY: today})
+
+
+def unmarked(note: Note, today: str) -> Note:
+    """The note without its mark, in force again from today on. Raises BadNote."""
+    taken = dict.fromkeys((_STATUS, _BY, _DAY))
+    return editing.edit(note, set={**taken, "metadata.updated": today})
+
+
+def following(note: Note, by: str) -> Note:
+    """A superseded note that names its successor by another name. Raises BadNote."""
+    return editing.edit(note, set={_BY: by})
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A mark that leads to no note in force: `why` is missing (there is no such note), unnamed (it
+    names none) or circle."""
+
+    note: StoredNote
+    why: str
+
+
+class Chains:
+    """The notes of one store, ready to be asked which replaced which."""
+
+    def __init__(self, notes: Sequence[StoredNote]) -> None:
+        self._notes = {note.file: note for note in notes}
+        self._by_name: dict[str, str] = {}
+        for note in notes:  # a name or file of now is meant before a name of earlier
+            for name in names(note.note):
+                self._by_name.setdefault(name, note.file)
+        for note in notes:
+            self._by_name |= dict.fromkeys(own_names(note.note), note.file)
+
+    def successor(self, note: StoredNote) -> StoredNote | None:
+        """The note that replaced this one; None where it is in force, or names no note."""
+        head = note.note.head
+        if head.status != SUPERSEDED or not head.superseded_by:
+            return None
+        file = self._by_name.get(folded(head.superseded_by))
+        return None if file is None else self._notes[file]
+
+    def last(self, note: StoredNote) -> StoredNote | None:
+        """The note in force at the end of the chain; None where the chain ends in nothing."""
+        for each in self._onward(note):
+            if each.note.head.status != SUPERSEDED:
+                return each
+        return None
+
+    def replaced(self, note: StoredNote) -> list[StoredNote]:
+        """The notes that this one replaced, and those that these replaced, the nearest first."""
+        found: dict[str, StoredNote] = {}
+        wanted = [note.file]
+        while wanted:
+            file = wanted.pop(0)
+            for other in self._before(file):
+                if other.file not in found and other.file != note.file:
+                    found[other.file] = other
+                    wanted.append(other.file)
+        return list(found.values())
+
+    def broken(self) -> list[Broken]:
+        """The superseded notes whose mark leads to no note in force, by file."""
+        found = []
+        for note in self._notes.values():
+            if note.note.head.status != SUPERSEDED or self.last(note) is not None:
+                continue
+            *_, end = self._onward(note)
+            why = "circle" if self.successor(end) else "missing"
+            if not end.note.head.superseded_by:
+                why = "unnamed"
+            found.append(Broken(note, why))
+        return sorted(found, key=lambda each: each.note.file)
+
+    def _onward(self, note: StoredNote) -> Iterator[StoredNote]:
+        """The note and those that follow it, each once."""
+        seen: set[str] = set()
+        at: StoredNote | None = note
+        while at is not None and at.file not in seen:
+            yield at
+            seen.add(at.file)
+            at = self.successor(at)
+
+    def _before(self, file: str) -> list[StoredNote]:
+        return [
+            note for note in self._notes.values()
+            if (after := self.successor(note)) is not None and after.file == file
+        ]  # fmt: skip
+
+
+def orphans(notes: Sequence[StoredNote]) -> list[StoredNote]:
+    """The superseded notes that no note in force stands for any more: a person has to say whether
+    they hold again."""
+    return [each.note for each in Chains(notes).broken()]
