@@ -44,7 +44,8 @@ UNDO = {
 }  # fmt: skip
 STORE = {
     "layer": str, "store": str, "git": str, "remote": WORD, "notes": int, "listed": int,
-    "held": int, "unconfirmed": int, "superseded": int, "conflicts": int, "unread": [str], "lost": [str],
+    "held": int, "unconfirmed": int, "superseded": int, "conflicts": int, "unread": [str],
+    "lost": [str],
     "unadopted": [{"file": str, "change": str, "why": str}],
     "inbox": {"wishes": int, "pending": int, "imports": int},
     "waiting": [{"id": str, "subject": str, "files": [str]}],
