@@ -72,8 +72,7 @@ def answer(
             named = ranking.NAMED * ranking.is_named(row.name, query.words)
             final[chunk] = ranking.aged(min(1.0, score + named), row.date, today, weights.half_life)
     order = sorted(
-        final,
-        key=lambda c: (rows[c].status == SUPERSEDED, -final[c], rows[c].file, rows[c].start),
+        final, key=lambda c: (rows[c].status == SUPERSEDED, -final[c], rows[c].file, rows[c].start)
     )
     places = TURNS if source == SESSIONS else 1
     best = ranking.folded(((c, rows[c].file, rows[c].text) for c in order), k, places)

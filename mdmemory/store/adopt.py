@@ -297,9 +297,7 @@ def _contradictions(
     from mdmemory.text.near import Neighbours
 
     held = refresher.catalog().held
-    known = [
-        head for head in heads.values() if head.file not in held and head.status != SUPERSEDED
-    ]
+    known = [head for head in heads.values() if head.file not in held and head.status != SUPERSEDED]
     places = {head.file: at for at, head in enumerate(known)}
     # by their descriptions, so that few notes have to be read
     neighbours = Neighbours([Note("", head, "") for head in known])

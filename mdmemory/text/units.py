@@ -47,6 +47,23 @@ _NUMBERS = {
     for number, *spelled in [words.split()]
     for word in spelled
 }  # fmt: skip
+# Further ones and further languages; what means something else in English or German is left out.
+_FURTHER = {
+    word: number
+    for words in (
+        "2 deux dos dois duas", "3 trois tres três tre", "4 quatre cuatro quatro quattro",
+        "5 cinq cinco cinque", "6 seis", "7 sept siete sete sette", "8 huit ocho oito otto",
+        "9 neuf nueve nove", "10 dix diez dez dieci", "11 onze undici",
+        "12 douze doce doze dodici", "14 fourteen vierzehn quatorze catorce",
+        "15 quinze quince quindici", "16 sixteen sechzehn seize", "18 eighteen achtzehn",
+        "20 vingt veinte vinte venti", "24 vierundzwanzig", "30 trente treinta trinta trenta",
+        "40 forty vierzig quarante cuarenta quarenta quaranta",
+        "50 fifty fünfzig cinquante cincuenta cinquenta cinquanta",
+        "60 soixante sesenta sessenta sessanta", "1000 thousand tausend mille mil",
+    )
+    for number, *spelled in [words.split()]
+    for word in spelled
+}  # fmt: skip
 _PAIR = re.compile(
     r"(?<![\w.,])(\d+(?:[.,:]\d+)*|[a-zäöüß]{3,8})(?=[ \t\n-]{1,3}([a-zäöüß]{2,14})\b)"
 )
@@ -67,6 +84,11 @@ def lost(source: str, result: str) -> list[str]:
         for number, unit in gone
         if number in theirs or not _stands(number, unit, result)
     )
+
+
+def number(word: str) -> str:
+    """The digits of a folded word that names a number, in one of six languages; "" for another."""
+    return _NUMBERS.get(word) or _FURTHER.get(word, "")
 
 
 def _measured(text: str) -> dict[str, set[str]]:

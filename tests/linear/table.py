@@ -48,7 +48,18 @@ from mdmemory.search.postgres import keywords
 from mdmemory.session import cleaning, failures, hot, pruning
 from mdmemory.store import conflicts, index, links
 from mdmemory.store.store import StoredNote
-from mdmemory.text import contradiction, dates, literals, places, polarity, statements, units, words
+from mdmemory.text import (
+    change,
+    contradiction,
+    dates,
+    literals,
+    places,
+    polarity,
+    slots,
+    statements,
+    units,
+    words,
+)
 from mdmemory.tools import notes
 from mdmemory.tools import table as tools
 from mdmemory.transcripts import claude, injected, opencode, plain, turns
@@ -320,6 +331,10 @@ EVERY = (
     row(lambda text: polarity.negated([text]), polarity, "negated", NOTE),
     row(polarity.without_negation, polarity, "without_negation", NOTE),
     row(_contradiction, contradiction, "", NOTE),
+    row(
+        lambda text: change.changes(text, {"a.md": f"a {text}"}), change, "said", bounds.FACT, slots
+    ),
+    row(lambda text: slots.Cut(text).words, slots, "words", NOTE),
     row(lambda text: places.moved([text, "a is 1"], f"{text} a is 2 and b is 1"), places, "", NOTE),
     row(words.stem, words, "stem"),
     row(words.sense, words, "sense"),
