@@ -139,8 +139,9 @@ def test_the_readme_sets_up_without_make_as_the_makefile_does() -> None:
 INTRODUCTION = """\
 # Settings
 
-`mdmemory status` shows the values in effect and where each comes from. Later wins (this page is
-generated from `mdmemory/config/table.py`):
+`mdmemory config` shows the values in effect and where each comes from; `mdmemory config set NAME
+VALUE` writes one into the right file. Later wins (this page is generated from
+`mdmemory/config/table.py`):
 
 1. the default
 2. your own file, `~/.config/mdmemory/config.toml` (or under `$XDG_CONFIG_HOME`)
@@ -273,6 +274,7 @@ def scene(
         return json.loads(capsys.readouterr().out)
 
     found = {"init": ask("init", "--store", "notes/memory"), "an error": ask("show", "nothing")}
+    found["config"] = ask("config", "list", "index.max_entries")
     found["setup"] = ask("setup", "opencode", "--dry-run")
     found |= {"list": ask("list"), "show": ask("show", "prefers-pnpm"), "add": ask(*ADD)}
     assert set(ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")) == set(ADDED)

@@ -17,50 +17,53 @@ from importlib import import_module
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.version import VERSION
 
-# name, module of this package, what it does
+# name, module of this package, what it does; in the order in which help shows them
 COMMANDS = (
-    ("init", "setup", "create a store in a project; --opencode connects OpenCode"),
-    ("setup", "assistants", "connect your assistants, for all projects"),
-    ("status", "upkeep", "show the store, what is due, and where text is sent"),
-    ("doctor", "upkeep", "find problems, and say how to fix them"),
-    ("demo", "demo", "try it all in a temporary folder"),
     ("add", "notes", "store a note"),
+    ("search", "search", "find the notes that answer a question"),
     ("list", "notes", "list all notes"),
     ("show", "notes", "show one note"),
     ("edit", "notes", "change a note"),
     ("rename", "notes", "rename a note; the links to it follow"),
     ("remove", "notes", "remove a note; git keeps its text"),
-    ("confirm", "notes", "confirm an unconfirmed note"),
-    ("search", "search", "find the notes that answer a question"),
-    ("get", "search", "show a search result, or some lines of a note"),
+    ("log", "history", "list the changes to the notes"),
+    ("undo", "history", "take a change back"),
+    ("setup", "assistants", "connect your assistants, for all projects"),
+    ("init", "setup", "create a store for a project"),
+    ("move", "place", "move the store, with its history, to another place"),
+    ("open", "place", "show the store's folder in your file manager"),
+    ("import", "moving", "import the facts of another memory, in one commit"),
+    ("export", "moving", "write all notes as JSON or as one markdown file"),
+    ("sync", "moving", "commit the notes, fetch, merge and push"),
+    ("status", "upkeep", "show the store, what waits, and where text is sent"),
+    ("doctor", "upkeep", "find problems, and say how to fix them"),
+    ("config", "configuring", "list the settings, or change one"),
+    ("demo", "demo", "try it all in a temporary folder"),
     ("extract", "passes", "store what a session says is worth remembering"),
-    ("explain", "passes", "explain why a message would be remembered or not"),
+    ("compact", "passes", "merge duplicates and flag contradictions, in one commit"),
+    ("conflicts", "inbox", "list contradictions and resolve them"),
     ("pending", "inbox", "list facts that lack proof; accept or drop them"),
     ("session", "sessions", "list sessions, and how far each was read"),
     ("observe", "observing", "list and search what the assistant's tools showed"),
-    ("compact", "passes", "merge duplicates and flag contradictions, in one commit"),
-    ("conflicts", "inbox", "list contradictions and resolve them"),
-    ("log", "history", "list the changes to the notes"),
     ("diff", "history", "show what one change did"),
     ("history", "history", "show every version of one note"),
-    ("undo", "history", "take a change back"),
+    ("explain", "passes", "explain why a message would be remembered or not"),
     ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
     ("rebuild", "search", "rebuild MEMORY.md and the search database"),
     ("watch", "search", "keep both up to date while you edit notes"),
-    ("move", "place", "move the store, with its history, to another place"),
-    ("open", "place", "show the store's folder in your file manager"),
-    ("sync", "moving", "commit the notes, fetch, merge and push"),
-    ("export", "moving", "write all notes as JSON or as one markdown file"),
-    ("import", "moving", "import the facts of another memory, in one commit"),
-    ("mcp", "serving", "serve the memory to an MCP host (Claude Code, Cursor, ...)"),
+    ("get", "search", "show a search result, or some lines of a note"),
+    ("confirm", "notes", "confirm an unconfirmed note"),
     ("trust", "upkeep", "let models read this project's edited PROTOCOL.md"),
+    ("mcp", "serving", "serve the memory to an MCP host (Claude Code, Cursor, ...)"),
     ("bridge", "serving", "serve OpenCode's plugin; not for people"),
 )
-# The heading above the first command of each group.
-_GROUPS = {
-    "init": "Start", "add": "Notes", "search": "Search", "extract": "Sessions",
-    "compact": "Duplicates and contradictions", "log": "History", "index": "Generated files",
-    "move": "Other places, machines and tools", "mcp": "Assistants",
+# The first command of each group, and the heading above it. The last group is for --help-all.
+_GROUPS = {"add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing"}
+# What people type who know other programs, and what it is called here.
+_OTHER_NAMES = {
+    "mv": "rename", "rm": "remove", "delete": "remove", "forget": "remove", "ls": "list",
+    "cat": "show", "settings": "config", "set": "config", "find": "search", "grep": "search",
+    "new": "add", "remember": "add", "revert": "undo", "push": "sync", "install": "setup",
 }  # fmt: skip
 
 
@@ -159,6 +162,9 @@ def _unwritten(problem: OSError) -> int:
 def _dispatch(words: Sequence[str]) -> int:
     top = _top()
     asked = top.parse_args(words)
+    if asked.help_all:
+        _top(all_groups=True).print_help()
+        return 0
     if asked.command is None:
         top.print_help()
         return 2
@@ -220,25 +226,19 @@ def _after(words: Sequence[str], command: str) -> list[str]:
     return [*words[at + 1 :]]
 
 
-def _top() -> Parser:
-    width = max(len(name) for name, _, _ in COMMANDS)
-    lines = []
-    for name, _, what in COMMANDS:
-        if name in _GROUPS:
-            lines.append(f"\n{_GROUPS[name]}:")
-        lines.append(f"  {name:<{width}}  {what}")
-    listing = "\n".join(lines)
+def _top(*, all_groups: bool = False) -> Parser:
     parser = Parser(
         prog="mdmemory",
         usage="mdmemory [--store PATH] COMMAND ...",
         description="Long-term memory for coding assistants: markdown notes in git.\n\n"
-        "Begin in a project with `mdmemory init` (or `mdmemory init --opencode`), then\n"
+        "Begin with `mdmemory setup`, which connects your assistants, or in a project with\n"
         "`mdmemory add`. `mdmemory demo` shows it all in a temporary folder.",
-        epilog=f"{listing}\n\nOptions of a command: `mdmemory COMMAND --help`.",
+        epilog=_listing(all_groups),
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=_width()),
     )
     parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
     parser.add_argument("--store", metavar="PATH", help="the store or project to use")
+    parser.add_argument("--help-all", action="store_true", help="show every command")
     parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--verbose", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
@@ -246,10 +246,29 @@ def _top() -> Parser:
     return parser
 
 
+def _listing(all_groups: bool) -> str:
+    """The commands in their groups, a line each; the last group only on request."""
+    width = max(len(name) for name, _, _ in COMMANDS)
+    *_, last = _GROUPS
+    lines = []
+    for name, _, what in COMMANDS:
+        if name == last and not all_groups:
+            lines.append("\nThe other commands: `mdmemory --help-all`.")
+            break
+        if name in _GROUPS:
+            lines.append(f"\n{_GROUPS[name]}:")
+        lines.append(f"  {name:<{width}}  {what}")
+    listing = "\n".join(lines)
+    return f"{listing}\nOptions of a command: `mdmemory COMMAND --help`."
+
+
 def _nearest(name: str) -> str:
     import difflib  # only for this message
 
-    near = difflib.get_close_matches(name, [known for known, _, _ in COMMANDS], 1)
+    known = _OTHER_NAMES.get(name.lower())
+    near = (
+        [known] if known else difflib.get_close_matches(name, [each for each, _, _ in COMMANDS], 1)
+    )
     return (
         f"Did you mean `mdmemory {near[0]}`?" if near else "`mdmemory --help` lists the commands."
     )

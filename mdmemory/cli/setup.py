@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory import assets
 from mdmemory.actions import memory_folder, setup
+from mdmemory.actions.configuring import set_for_person
 from mdmemory.cli.output import emit, is_terminal
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE
-from mdmemory.errors import BadSetting, MdmemoryError, NotFound, UsageError
-from mdmemory.files import read_regular, write_atomic
+from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.store import home as homes
@@ -31,8 +30,6 @@ PLANNERS = {
     "OpenCode uses",
     "openai": "sends the same to an OpenAI-compatible server (OPENAI_BASE_URL, OPENAI_API_KEY)",
 }
-_PLANNER_LINE = re.compile(r"^[ \t]*planner[ \t]*=.*$", re.M)
-_TABLE = re.compile(r"^[ \t]*\[", re.M)
 
 
 def init_options(parser: ArgumentParser) -> None:
@@ -264,7 +261,7 @@ def _choose(asked: Namespace, project: Project) -> list[str]:
         planner = _ask()
     if planner is None:
         return ["No model reads your sessions. To choose one: `mdmemory init --planner NAME`."]
-    if not choose_planner(file, planner):
+    if not set_for_person(file, "planner", planner):
         return []
     return [f"Wrote planner = {planner} to {file}: {PLANNERS[planner]}."]
 
@@ -279,42 +276,3 @@ def _ask() -> str:
         if answer in PLANNERS:
             return answer
         print(f"Choose one of {', '.join(PLANNERS)}.")
-
-
-def choose_planner(file: Path, planner: str) -> bool:
-    """Write `planner` into the settings `file`, leaving every other byte. False: it was there.
-
-    Raises BadSetting if the file is not valid TOML.
-    """
-    before = read_regular(file).decode("utf-8", "replace") if file.is_file() else ""
-    if _parsed(file, before).get("planner") == planner:
-        return False
-    line = f'planner = "{planner}"'
-    table = _TABLE.search(before)
-    top = before[: table.start()] if table else before
-    if _PLANNER_LINE.search(top):
-        top = _PLANNER_LINE.sub(line, top, count=1)
-    else:
-        top += ("" if not top or top.endswith("\n") else "\n") + line + "\n"
-    after = top + (before[table.start() :] if table else "")
-    if _parsed(file, after) != {**_parsed(file, before), "planner": planner}:
-        raise BadSetting(
-            f"{file} could not be changed without changing other settings.",
-            f"Write `{line}` into it by hand, above the first [table].",
-        )
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(file, after.encode(), mode=_mode(file))
-    return True
-
-
-def _mode(file: Path) -> int:
-    return file.stat().st_mode & 0o777 if file.exists() else 0o600
-
-
-def _parsed(file: Path, text: str) -> dict[str, object]:
-    import tomllib  # only where a planner is chosen
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise BadSetting(f"{file} is not valid: {problem}.", "Correct it first.") from problem

@@ -76,13 +76,9 @@ def status(asked: Namespace) -> int:
     for (_, one), row in zip(each, rows, strict=True):
         _tell_store(one, row)
     print(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
-    settings = memory.project.settings
     print(f"planner     {report['planner']}: text is sent {_to(report)}")
     if said := protocol.of_project(memory.project).said:
         print(f"protocol    {said}")
-    print("settings")
-    for name, origin in settings.origins.items():
-        print(f"  {name} = {settings.shown(name)}  ({origin})")
     return 0
 
 

@@ -67,19 +67,19 @@ def load(
 
     Raises BadSetting, which names the file or variable, the setting, and what it must be.
     """
-    values: dict[str, Any] = {setting.name: setting.default for setting in TABLE}
+    values: dict[str, Any] = {row.name: row.default for row in TABLE}
     origins = dict.fromkeys(values, "default")
     for path, is_project in ((personal, False), (project, True)):
         for name, value in _entries(path).items():
-            setting = _known(name, path, personal, is_project)
-            values[name] = _value(setting, value, f"{name} in {path}")
+            row = _known(name, path, personal, is_project)
+            values[name] = checked(row, value, f"{name} in {path}")
             origins[name] = str(path)
-    for setting in TABLE:
-        for variable in setting.variables:
+    for row in TABLE:
+        for variable in row.variables:
             text = environment.get(variable, "").strip()
             if text:
-                values[setting.name] = _value(setting, text, variable)
-                origins[setting.name] = variable
+                values[row.name] = checked(row, text, variable)
+                origins[row.name] = variable
                 break
     return Settings(values, origins)
 
@@ -94,7 +94,9 @@ def _entries(path: Path | None) -> dict[str, object]:
         why = getattr(problem, "strerror", None) or "it is not UTF-8 text"
         raise BadSetting(f"{path} cannot be read: {why}.", "Check the file.") from problem
     # what `init` writes about the project is no setting, and the rest needs no TOML parser
-    text_of_init = text.partition(f"\n[{OWNER}]\n")[0]
+    text_of_init, _, about = text.partition(f"\n[{OWNER}]\n")
+    if "\n[" in about:  # a person wrote a table behind it
+        text_of_init = text
     plain = text_of_init.removesuffix(PERSONS_INDEX)
     if store := _only_store(plain):
         is_whole = plain == text_of_init
@@ -104,7 +106,7 @@ def _entries(path: Path | None) -> dict[str, object]:
     try:
         table = tomllib.loads(text)
         table.pop(OWNER, None)
-        return _flat(table)
+        return flat(table)
     except tomllib.TOMLDecodeError as problem:
         raise BadSetting(f"{path} is not valid TOML: {problem}.", "Correct that line.") from problem
 
@@ -115,35 +117,45 @@ def _only_store(text: str) -> str:
     return found[1] if found else ""
 
 
-def _flat(table: Mapping[str, object], before: str = "") -> dict[str, object]:
+def flat(table: Mapping[str, object], before: str = "") -> dict[str, object]:
+    """What a TOML table holds, with dotted names for what its tables hold."""
     found: dict[str, object] = {}
     for name, value in table.items():
         if isinstance(value, dict):
-            found |= _flat(value, f"{before}{name}.")
+            found |= flat(value, f"{before}{name}.")
         else:
             found[before + name] = value
     return found
 
 
 def _known(name: str, path: Path | None, personal: Path | None, is_project: bool) -> Setting:
-    setting = _BY_NAME.get(name)
+    found = _BY_NAME.get(name)
     names_outside = name.rpartition(".")[2] in _PERSONAL_WORDS
-    if is_project and (names_outside or (setting is not None and setting.personal)):
+    if is_project and (names_outside or (found is not None and found.personal)):
         raise BadSetting(
             f"{path} sets {name}, but a project may not choose hosts, keys, programs or planners "
             "for the people who open it.",
             f"Move the line to {personal or '~/.config/mdmemory/config.toml'}.",
         )
-    if setting is None:
-        import difflib  # only for this message
-
-        near = difflib.get_close_matches(name, _BY_NAME, 1)
-        hint = f"Did you mean {near[0]}?" if near else "docs/settings.md lists the settings."
-        raise BadSetting(f"Unknown setting {name} in {path}.", hint)
-    return setting
+    return found or setting(name, f" in {path}")
 
 
-def _value(setting: Setting, value: object, place: str) -> Any:
+def setting(name: str, place: str = "") -> Setting:
+    """The row of the table. Raises BadSetting with the nearest name; `place` says where it was
+    read, such as " in mdmemory.toml"."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    import difflib  # only for this message
+
+    near = difflib.get_close_matches(name, _BY_NAME, 1)
+    # `config` cannot list the settings while a file is wrong
+    where = "docs/settings.md" if place else "`mdmemory config`"
+    hint = f"Did you mean {near[0]}?" if near else f"{where} lists the settings."
+    raise BadSetting(f"Unknown setting {name}{place}.", hint)
+
+
+def checked(setting: Setting, value: object, place: str) -> Any:
+    """The value of a setting, from text or TOML. Raises BadSetting, which names `place`."""
     try:
         return setting.read(value)
     except (ValueError, KeyError) as problem:

@@ -1,4 +1,4 @@
-"""The settings: one table for the loader, docs/settings.md and `mdmemory status`."""
+"""The settings: one table for the loader, docs/settings.md and `mdmemory config`."""
 
 from __future__ import annotations
 

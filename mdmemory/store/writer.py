@@ -242,7 +242,7 @@ class Writer:
         files = [[change.file for change in group.changes] for group in groups]
         about = memory_trailers(kind, more, groups=files, id=id)
         message = Message(subject, [group.line for group in groups], about, by_model)
-        derived = [*self._index(changes), *self._place()]
+        derived = [*self._index(changes), *self._place(changes)]
         done = transactions.apply([*changes, *derived], checkpoint, message)
         kept = self._kept(done.kept) if done.kept else ()
         if kept:
@@ -361,10 +361,11 @@ class Writer:
             return []
         return self.refresher.after(changes)
 
-    def _place(self) -> list[Change]:
+    def _place(self, changes: Sequence[Change]) -> list[Change]:
         """What the store's own file is to say of its project, where that is known better now."""
         project = self.project
-        if project.around is None or self.waits:
+        is_set = any(change.file == PROJECT_FILE for change in changes)  # by an undo of a setting
+        if project.around is None or self.waits or is_set:
             return []
         from mdmemory.store import home
 

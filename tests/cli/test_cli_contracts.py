@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -527,7 +528,26 @@ def test_what_is_unexpected_exits_3_with_a_log_and_without_a_trace(
 def test_no_command_shows_the_help_and_exits_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     shown = capsys.readouterr().out
-    assert all(f"\n  {name} " in shown for name, _, _ in COMMANDS)
+    assert main(["--help-all"]) == 0
+    everything = capsys.readouterr().out
+    names = [name for name, _, _ in COMMANDS]
+    assert re.findall(r"^  ([a-z]+) ", everything, re.MULTILINE) == names
+    daily = names[: names.index("index")]
+    assert re.findall(r"^  ([a-z]+) ", shown, re.MULTILINE) == daily
+    assert re.findall(r"^([A-Z][\w-]+):$", everything, re.MULTILINE) == [
+        "Daily", "Set-up", "Passes", "Plumbing",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("mv", "rename"), ("rm", "remove"), ("settings", "config"), ("renmae", "rename")],
+)
+def test_an_unknown_command_is_answered_with_the_one_that_was_meant(
+    typed: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([typed]) == 2
+    assert f"Did you mean `mdmemory {meant}`?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [name for name, _, _ in COMMANDS])

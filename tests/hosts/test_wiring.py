@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from mdmemory.cli import main
-from mdmemory.cli.setup import choose_planner
-from mdmemory.errors import BadSetting
 from mdmemory.hosts.opencode import checks, wiring
 from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Wanted
 from mdmemory.hosts.opencode.places import Place
@@ -219,34 +217,6 @@ def test_a_client_outside_the_tested_range_is_told(said: str, told: int) -> None
 
 
 # --- the choice of who reads ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", 'planner = "openai"\n'),
-        ("# mine\n", '# mine\nplanner = "openai"\n'),
-        ('planner = "offline"  # for now\n', 'planner = "openai"\n'),
-        ('[extract]\nmodel = "a/b"\n', 'planner = "openai"\n[extract]\nmodel = "a/b"\n'),
-        ('editor = "vi"', 'editor = "vi"\nplanner = "openai"\n'),
-    ],
-)
-def test_choosing_a_planner_writes_one_line(tmp_path: Path, before: str, after: str) -> None:
-    file = tmp_path / "mdmemory/config.toml"
-    if before:
-        file.parent.mkdir()
-        file.write_text(before, encoding="utf-8")
-    assert choose_planner(file, "openai")
-    assert file.read_text(encoding="utf-8") == after
-    assert not choose_planner(file, "openai")
-
-
-def test_settings_that_are_no_toml_are_left_alone(tmp_path: Path) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text("planner = [\n", encoding="utf-8")
-    with pytest.raises(BadSetting):
-        choose_planner(file, "openai")
-    assert file.read_text(encoding="utf-8") == "planner = [\n"
 
 
 # --- at the command line -------------------------------------------------------------------------

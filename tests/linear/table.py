@@ -415,7 +415,7 @@ SPARED = {
     "compact.result": "a date of a note",
     "cli.search": "what a person types",
     "hosts.git_hooks": "the first line of a person's own hook",
-    "cli.setup": "a person's own settings",
+    "config.writing": "settings that a person changes",
     "hosts.opencode.checks": "our own plugin, and the version of a client",
     "hosts.opencode.configurations": "a path of the project or the store",
     "hosts.opencode.files": "our own plugin",

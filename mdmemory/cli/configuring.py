@@ -1,0 +1,170 @@
+"""The command for settings: config."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import suppress
+from typing import Any
+
+from mdmemory.cli.output import emit, is_terminal, opened, warn
+from mdmemory.config import person
+from mdmemory.config.settings import Settings, checked, load, setting
+from mdmemory.config.table import PROJECT_FILE, TABLE, Setting
+from mdmemory.errors import MdmemoryError, NoStore, UsageError
+from mdmemory.store.project import Project
+
+
+def config_options(parser: ArgumentParser) -> None:
+    """Options of `config`."""
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "get", "set"), default="list", metavar="ACTION",
+        help="list (the default), get or set",
+    )  # fmt: skip
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the setting: index.max_chars")
+    parser.add_argument(
+        "value", nargs="?", metavar="VALUE", help="its new value; - reads standard input"
+    )
+    parser.add_argument("--unset", action="store_true", help="with set: take the setting out")
+    parser.add_argument(
+        "--global", action="store_true", dest="everywhere",
+        help="with set: in your own file, for all your projects",
+    )  # fmt: skip
+    parser.add_argument(
+        "--changed", action="store_true", help="with list: only those that have another value"
+    )
+
+
+def config(asked: Namespace) -> int:
+    """List the settings with their values and where each comes from, show one, or set one in the
+    right file."""
+    asked.holder = "config"
+    _refuse_nonsense(asked)
+    if asked.action == "set":
+        return _set(asked)
+    project = _project(asked)
+    settings = _settings(project)
+    if asked.action == "get":
+        return _get(settings, asked)
+    wanted = asked.name or ""
+    rows = [
+        row for row in TABLE
+        if wanted in row.name and not (asked.changed and settings.origins[row.name] == "default")
+    ]  # fmt: skip
+    if asked.json:
+        emit([_json(settings, row) for row in rows])
+        return 0
+    for row in rows:
+        print(f"{row.name} = {settings.shown(row.name)}  ({settings.origins[row.name]})")
+        print(f"    {row.help}")
+    if not rows:
+        print("Every setting has its default." if asked.changed else f"No setting has {wanted!r}.")
+    return 0
+
+
+def _refuse_nonsense(asked: Namespace) -> None:
+    if asked.action == "set":
+        if asked.name is None or (asked.value is None) != asked.unset:
+            raise UsageError(
+                "`config set` needs NAME and VALUE.",
+                "Or `mdmemory config set NAME --unset` for the default.",
+            )
+    elif asked.value is not None or asked.unset or asked.everywhere:
+        raise UsageError("VALUE, --unset and --global go with set.", "`mdmemory config set --help`")
+    elif asked.action == "get" and asked.name is None:
+        raise UsageError("`config get` needs NAME.", "`mdmemory config` lists the settings.")
+
+
+def _project(asked: Namespace) -> Project | None:
+    """The store whose settings count here, if there is one."""
+    try:
+        return opened(asked).project
+    except NoStore:
+        if asked.store:
+            raise
+        return None
+
+
+def _settings(project: Project | None) -> Settings:
+    places = person.places()
+    return project.settings if project else load(places.environment, places.personal_settings)
+
+
+def _get(settings: Settings, asked: Namespace) -> int:
+    row = setting(asked.name)
+    if asked.json:
+        emit(_json(settings, row))
+    else:
+        print(settings.shown(row.name))
+    return 0
+
+
+def _json(settings: Settings, row: Setting) -> dict[str, Any]:
+    return {
+        "name": row.name, "value": None if row.secret else settings.values[row.name],
+        "origin": settings.origins[row.name], "default": row.default, "kind": row.kind,
+        "help": row.help, "personal": row.personal,
+    }  # fmt: skip
+
+
+# --- set -----------------------------------------------------------------------------------------
+
+
+def _set(asked: Namespace) -> int:
+    from mdmemory.actions.configuring import set_for_person, set_for_store
+
+    row = setting(asked.name)
+    if row.name == "store":
+        raise UsageError("The store is not moved by a setting.", "`mdmemory move` moves it.")
+    value = None if asked.unset else _value(row, asked.value)
+    own = person.places().personal_settings
+    project = None if row.personal or asked.everywhere else _project(asked)
+    if project is None and not (row.personal or asked.everywhere):
+        raise NoStore(
+            "There is no store here whose setting this could be.",
+            "`mdmemory config set --global` sets it for all your projects.",
+        )
+    if project is None:
+        file, commit = own, None
+        is_new = set_for_person(own, row.name, value)
+    else:
+        file = project.root / PROJECT_FILE
+        is_new, commit = set_for_store(project, row.name, value, "`mdmemory config`")
+    if asked.json:
+        emit({"name": row.name, "file": str(file), "changed": is_new, "commit": commit})
+    else:
+        _tell(row, value, str(file), is_new, commit)
+    _warn_of_another(row, str(file), project)
+    return 0
+
+
+def _value(row: Setting, given: str) -> Any:
+    """The value to write. Raises BadSetting."""
+    if given == "-":
+        given = sys.stdin.read().strip()
+    elif row.secret and is_terminal():
+        warn("The value is in your shell's history now; `-` reads it from standard input.")
+    value = checked(row, given, row.name)
+    return [*filter(None, value.split(os.pathsep))] if row.kind.startswith("a list") else value
+
+
+def _tell(row: Setting, value: Any, file: str, is_new: bool, commit: str | None) -> None:
+    where = f" (commit {commit[:10]})" if commit else ""
+    if value is None:
+        print(f"Removed {row.name} from {file}{where}." if is_new else f"{file} does not set it.")
+        return
+    from mdmemory.config.writing import toml
+
+    shown = row.name if row.secret else f"{row.name} = {toml(value)}"
+    print(f"Wrote {shown} to {file}{where}." if is_new else f"{file} has {shown} already.")
+
+
+def _warn_of_another(row: Setting, file: str, project: Project | None) -> None:
+    """Warn where another place has the last word on the setting."""
+    places = person.places()
+    ours = project.root / PROJECT_FILE if project else None
+    with suppress(MdmemoryError):  # the value is written; another line of the files is wrong
+        origin = load(places.environment, places.personal_settings, ours).origins[row.name]
+        if origin not in ("default", file):
+            warn(f"{origin} sets {row.name} too, and counts here.")
