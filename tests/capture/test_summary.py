@@ -60,8 +60,6 @@ def test_the_request_numbers_notes_under_its_budget_and_asks_for_nothing_else() 
         "Memory candidates:\n- [project] We deploy on Tuesdays\n\nMore: none",
         "## Memory Candidates\n\n* project We deploy on Tuesdays\n\n## Next\n- [user] Not this",
         "**Workspace Memory Candidates:**\n1. [Project]: We deploy on Tuesdays",
-        "<workspace_memory_candidates>\n- [project] We deploy on Tuesdays\n"
-        "</workspace_memory_candidates>\n- [user] Not this",
     ],
 )
 def test_each_form_of_the_section_is_read(section: str) -> None:
@@ -129,6 +127,16 @@ def test_what_the_user_said_is_stored_and_the_rest_waits(memory: Memory) -> None
     assert {row.phase for row in memory.captures()} == {"summary"}
     again = memory.summary("ses_1", text, SAID)
     assert (again.added, again.commit, len(memory.pending())) == ([], None, 3)
+
+
+def test_the_older_form_in_tags_is_read_and_injected_memory_is_not(memory: Memory) -> None:
+    text = (
+        "## Goal\n<workspace_memory>\nMemory candidates:\n- [feedback] Keep answers short\n"
+        "</workspace_memory>\n  <Workspace_Memory_Candidates>\n"
+        "- [project] Deploys are always on Tuesdays\n"
+        "</workspace_memory_candidates>\n- [user] The port of the proxy is 8443\n"
+    )
+    assert memory.summary("ses_1", text, SAID).added == ["project-deploys-always-tuesdays.md"]
 
 
 def test_numbered_notes_are_reinforced_by_the_users_words_and_replaced_only_with_care(

@@ -104,10 +104,16 @@ def linked_journal(path: Path) -> None:
 def seen(folder: Path) -> dict[str, object]:
     """What lies there, byte for byte."""
     return {
-        each.name: each.read_bytes() if each.is_file() and not each.is_symlink() else each.lstat()
-        for each in folder.iterdir()
-        if each.name != ".gitignore"
-    }  # fmt: skip
+        each.name: _bytes_or_print(each) for each in folder.iterdir() if each.name != ".gitignore"
+    }
+
+
+def _bytes_or_print(path: Path) -> object:
+    """Bytes of a file; of anything else what tells it from another, which reading it leaves."""
+    if path.is_file() and not path.is_symlink():
+        return path.read_bytes()
+    state = path.lstat()
+    return state.st_mode, state.st_ino, state.st_size, state.st_mtime_ns
 
 
 @pytest.mark.parametrize(
