@@ -114,7 +114,9 @@ class Memory(Learning):
         """A note, or its first to last line of `lines`, from 1. Raises NotFound, UsageError."""
         (refresher := self._refresher()).keep_fresh()
         waiting = refresher.catalog().waiting
-        return search.results.passage(refresher.store, is_secret, file, lines, waiting)
+        return search.results.passage(
+            refresher.store, is_secret, file, lines, waiting, self._today()
+        )
 
     def listing(self) -> list[Listed]:
         """Every note with its strength, and whether the index lists it. Refreshes the index."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmemory.errors import BadNote
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from mdmemory.note.frontmatter import Reading
 
 
+# Days after which a note is to be verified: those of the published design with this mark. What a
+# person is and wants has no end.
+STALE_AFTER = {"decision": 45, "project": 60, "reference": 90}
 ORIGIN = "originSessionId"  # the key by which another assistant says that it wrote a note itself
 UNREADABLE = "unreadable"  # the status of a file that is no text
 SUPERSEDED = "superseded"  # the status of a note that a newer one replaced
@@ -89,6 +94,20 @@ def parse(text: str, file: str) -> Note:
     start, end = body_span(text, fences)
     body = text[start:end]
     return Note(text, _head(file, reading, body), body)
+
+
+def to_verify(head: Head, today: str) -> int:
+    """The days since a note was last written or said again, where they are so many that it should
+    be verified before it is relied on; else 0. `today` is `YYYY-MM-DD`."""
+    kind = "decision" if (head.type, head.kind) == ("project", "decision") else head.type
+    dates = []
+    for text in (head.created, head.updated, head.last_reinforced):
+        with suppress(ValueError):
+            dates.append(date.fromisoformat(text))
+    if kind not in STALE_AFTER or not dates:
+        return 0
+    days = (date.fromisoformat(today) - max(dates)).days
+    return days if days >= STALE_AFTER[kind] else 0
 
 
 def headline(head: Head, *, gone: bool = False) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stat import S_ISREG
 
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.note.note import UNREADABLE
+from mdmemory.note.note import UNREADABLE, to_verify
 from mdmemory.store import catalog, strangers
 from mdmemory.store.store import Store, StoredNote, is_note_name
 
@@ -17,7 +17,7 @@ _SHOWN = 120  # characters of a name that a message repeats
 
 def passage(
     store: Store, is_secret: Callable[[str], bool], file: str, lines: tuple[int, int] | None,
-    waiting: Mapping[str, str],
+    waiting: Mapping[str, str], today: str,
 ) -> Passage:  # fmt: skip
     """The lines (from 1, both included; None: all) of a note. The last may lie behind its end.
     `waiting` notes, with a word on why, are not for assistants.
@@ -42,7 +42,8 @@ def passage(
     if first > max(1, len(every)):
         raise NotFound(f"{stored.file} has {len(every)} lines.", "Ask for fewer.")
     last = min(last, max(1, len(every)))
-    return Passage(stored.file, first, last, "\n".join(every[first - 1 : last]))
+    text = "\n".join(every[first - 1 : last])
+    return Passage(stored.file, first, last, text, to_verify(stored.note.head, today))
 
 
 def _note(store: Store, file: str) -> StoredNote:
@@ -117,9 +118,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Some lines of a note, as they stand."""
+    """Some lines of a note, as they stand. `to_verify` is the age of the note in days, where it is
+    so old that it should be verified; else 0."""
 
     file: str
     start_line: int
     end_line: int
     text: str
+    to_verify: int = 0

@@ -71,6 +71,8 @@ def _get(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
         file, lines = place[1], lines or _numbers(file[len(place[1]) + 1 :])
     passage = memory.get(file, lines)
     where = f"{passage.file}:{passage.start_line}-{passage.end_line}"
+    if passage.to_verify:
+        where += f" [{passage.to_verify}d old, verify]"
     structured = {**asdict(passage), "layer": _layer(memory, passage.file)}
     return ToolAnswer(f"{where}\n{AS_DATA}\n\n{passage.text}", structured)
 

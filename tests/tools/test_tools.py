@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,26 @@ def test_get_reads_a_note_or_lines_of_it(memory: Memory, lines: str, text: str) 
     found = answer.structured
     assert place == f"{found['file']}:{found['start_line']}-{found['end_line']}"
     assert found["text"] == rest
+
+
+@pytest.mark.parametrize(
+    ("file", "days", "old"),
+    [
+        ("project-proxy.md", 59, 0), ("project-proxy.md", 60, 60), ("project-proxy.md", -3, 0),
+        ("feedback-prefers-pnpm.md", 900, 0),
+    ],
+)  # fmt: skip
+def test_a_note_that_nobody_confirmed_for_long_asks_to_be_verified(
+    memory: Memory, file: str, days: int, old: int
+) -> None:
+    path = memory.project.store / file
+    text = path.read_text("utf-8").replace("metadata:\n", "metadata:\n  created: 2026-01-10\n")
+    path.write_text(text, "utf-8")
+    today = datetime(2026, 1, 10, 12, tzinfo=UTC) + timedelta(days=days)
+    later = Memory(memory.project, clock=lambda: today)
+    answer = ask(later, "memory_get", file=file)
+    assert answer.structured["to_verify"] == old
+    assert ("d old, verify]" in answer.text) == bool(old)
 
 
 @pytest.mark.parametrize(
