@@ -11,7 +11,7 @@ from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.session.cleaning import UNSEEN
 from mdmemory.tools.both import USED_BY, Both
-from mdmemory.tools.notes import NOTES
+from mdmemory.tools.notes import FORMER_NOTES, NOTES
 from mdmemory.tools.observations import OBSERVATIONS
 from mdmemory.tools.session import SESSION
 from mdmemory.tools.tool import Caller, Tool, ToolAnswer, checked
@@ -19,13 +19,16 @@ from mdmemory.tools.tool import Caller, Tool, ToolAnswer, checked
 __all__ = ["TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 
 TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, *SESSION)
+# Of 0.1: no host is told of them, and a call is still answered.
+_UNLISTED: tuple[Tool, ...] = FORMER_NOTES
 
 
 def offered(settings: Settings) -> list[Tool]:
-    """The tools, without those of parts of a session that are switched off."""
+    """The tools, without those of what is switched off: observations, parts of a session."""
     is_on = settings.switch
     off = tuple(f"{part}_memory_" for part in ("core", "working") if not is_on(f"session.{part}"))
-    return [each for each in TOOLS if not each.name.startswith(off)]
+    unseen = () if is_on("observe.enabled") else OBSERVATIONS
+    return [each for each in TOOLS if not each.name.startswith(off) and each not in unseen]
 
 
 def call(
@@ -33,13 +36,13 @@ def call(
 ) -> ToolAnswer:
     """The answer of a tool. Raises UsageError for an unknown tool or wrong arguments, and the
     MdmemoryError of the tool."""
-    tool = next((each for each in TOOLS if each.name == name), None)
+    tool = next((each for each in (*TOOLS, *_UNLISTED) if each.name == name), None)
     if tool is None:
         raise UsageError(
             f"There is no tool {name[:40]!r}.",
             f"There are: {', '.join(each.name for each in TOOLS)}.",
         )
-    given = checked(name, tool.parameters, arguments)
+    given = checked(name, tool.accepted, arguments)
     asked: Memory | Both = memory if isinstance(memory, Memory) else _asked(memory, name)
     answer = tool.run(cast(Memory, asked), given, caller or Caller())
     return ToolAnswer(_visible(answer.text), _all_visible(answer.structured))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mdmemory.errors import UsageError
@@ -34,7 +34,10 @@ Run = Callable[[Memory, Mapping[str, Any], Caller], ToolAnswer]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool. `parameters` is a JSON schema; `idempotent`: a second call changes nothing more."""
+    """A tool. `parameters` is a JSON schema; `idempotent`: a second call changes nothing more.
+
+    `former` are properties that hosts are no longer told of, and that a call may still have.
+    """
 
     name: str
     title: str
@@ -44,6 +47,12 @@ class Tool:
     destructive: bool
     run: Run
     idempotent: bool = True
+    former: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def accepted(self) -> dict[str, Any]:
+        """The JSON schema that a call is checked by."""
+        return {**self.parameters, "properties": {**self.parameters["properties"], **self.former}}
 
 
 # --- arguments -----------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def test_after_one_command_the_client_has_all_of_it_and_after_another_nothing(
         assert "# Memory index" in told
         assert "How to use the long-term memory" in told  # the skill's line
         offered = {each["function"]["name"] for each in request["tools"]}
-        assert {"memory_search", "memory_get", "memory_store", "memory_status"} <= offered
+        assert {"memory_search", "memory_get", "memory_store"} <= offered
 
         server.script.default = Answer("Kept.")
         client.command(session, "remember", "Releases are cut on Tuesdays, never on Fridays.")

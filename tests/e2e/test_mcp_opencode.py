@@ -55,7 +55,7 @@ def test_the_client_offers_the_tools_and_the_index_and_a_note_is_stored(
         session = client.new_session()
         assert client.send(session, "Which port has the proxy?") == "It is 8080."
         first, last = server.turns[0], server.turns[-1]
-    offered = {f"mdmemory_memory_{name}" for name in ("search", "get", "store", "list", "status")}
+    offered = {f"mdmemory_memory_{name}" for name in ("search", "get", "store")}
     assert offered <= set(tools(first))
     assert "- [Proxy](project-proxy.md) — The proxy's port" in system_text(first)
     found, stored, refused = results(last)
