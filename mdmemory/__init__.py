@@ -23,6 +23,7 @@
     prompt/                                  what goes into a prompt, and receipts
     opened, learning, memory                 the Python interface, which all of the following use
     routing, both, layers                    the person's memory and the project's, read as one
+    review/                                  all that waits for a person, and their answers
     tools/                                   the tools for assistants: one table for all hosts
     hosts/                                   what all clients share; git's hooks
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge

@@ -198,7 +198,8 @@ class BothLayers:
 
         assert self.project is not None
         assert self.person is not None
-        return resolve.across(_read(self.project, projects), _read(self.person, persons))
+        ledger = Store(self.project.project.store).ledger()
+        return resolve.across(_read(self.project, projects), _read(self.person, persons), ledger)
 
     def conflicts(self) -> list[tuple[str, Conflict]]:
         """The open entries of both ledgers, each with its layer."""

@@ -62,6 +62,11 @@ def without(text: str) -> str:
     return _pattern().sub(lambda found: "\n" if found[0] in "\u2028\u2029" else "", text)
 
 
+def marked(text: str) -> str:
+    """The text with a mark (U+FFFD) in place of each character that shows nothing."""
+    return text if text.isascii() else _pattern().sub("\ufffd", text)
+
+
 def added(sources: Iterable[str], result: str) -> list[str]:
     """What shows nothing in words of `result` that none of the sources has, as `U+200B`; sorted."""
     if result.isascii():

@@ -189,13 +189,19 @@ def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
     )
 
 
-def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+def admitted(writer: Writer, stored: StoredNote, text: str) -> bytes:
+    """The bytes of a text that may stand in the note's place. Raises BadNote for one that may
+    not."""
     refuse_held(writer, stored)
     refuse_waiting(writer, stored)
-    data = text.encode("utf-8")
-    fresh = notes_format.parse(text, stored.file).head
-    if fresh.secrets != "allowed":
+    if notes_format.parse(text, stored.file).head.secrets != "allowed":
         refuse_secret(writer.refresher.is_secret, text)
+    return text.encode("utf-8")
+
+
+def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+    data = admitted(writer, stored, text)
+    fresh = notes_format.parse(text, stored.file).head
     line = f"{verb} {stored.file}: {fresh.description}"
     group = Group(line, (Change(stored.file, stored.digest, data),))
     written = writer.write(subject(verb, [notes_format.headline(fresh)]), [group], kind=verb)

@@ -20,10 +20,14 @@ def leaves(writer: Writer, path: Path) -> list[Change]:
     the inbox is in no commit. The caller holds the lock."""
     if writer.history is None or writer.refusal() is not None:
         return []
-    is_ours = writer.is_own and path.parent == writer.project.store / INBOX
-    if not is_ours or not inbox.is_committed(writer.history, path.name):
+    if not is_in_commits(writer, path) or not inbox.is_committed(writer.history, path.name):
         return []
     return [Change(f"{INBOX}/{path.name}", digest(read_regular(path)), None)]
+
+
+def is_in_commits(writer: Writer, path: Path) -> bool:
+    """Whether a file of this inbox is committed by the store's next write."""
+    return writer.is_own and path.parent == writer.project.store / INBOX
 
 
 def take_out(writer: Writer, path: Path, subject: str) -> Written:

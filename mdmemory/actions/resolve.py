@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
+from mdmemory.actions import editing
 from mdmemory.config.table import PERSON
-from mdmemory.errors import NotFound
+from mdmemory.errors import NoteChanged, NotFound
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
@@ -14,7 +15,7 @@ from mdmemory.note.note import headline
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import LEDGER, Store, StoredNote
-from mdmemory.store.superseding import superseded_files
+from mdmemory.store.superseding import marked, superseded_files
 from mdmemory.store.writer import Group, Writer, Written
 
 
@@ -47,6 +48,15 @@ class Resolved:
     written: Written
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The text that a person gave a note, and the digest of what they saw."""
+
+    file: str
+    text: str
+    replaces: str
+
+
 def waiting(store: Store) -> list[Conflict]:
     """The open entries, in the ledger's order."""
     found = []
@@ -56,20 +66,45 @@ def waiting(store: Store) -> list[Conflict]:
     return found
 
 
-def across(projects: Sequence[StoredNote], persons: Sequence[StoredNote]) -> list[Across]:
-    """The contradictions between notes of two stores, by their form."""
+def across(
+    projects: Sequence[StoredNote], persons: Sequence[StoredNote], ledger: str = ""
+) -> list[Across]:
+    """The contradictions between notes of two stores, by their form, but for those that the
+    project's ledger says were looked at."""
     from mdmemory.text.contradiction import contradiction, profile
 
     theirs = [(each, profile(each.note)) for each in persons]
+    entries = conflicts.parse(ledger)
     found = []
     for one in projects:
         own = profile(one.note) if theirs else None
         for other, profiled in theirs:
             if own is not None and (why := contradiction(own, profiled)):
+                if conflicts.known(entries, one, _persons(other)):
+                    continue
                 since = max(_day(one), _day(other))
                 id = conflicts.entry_id(one.file, f"{PERSON}/{other.file}")
                 found.append(Across(id, one.file, other.file, why, since))
     return found
+
+
+def _persons(stored: StoredNote) -> StoredNote:
+    """A note of the person's as the project's ledger names it."""
+    return replace(stored, file=f"{PERSON}/{stored.file}")
+
+
+def both_hold(writer: Writer, one: StoredNote, other: StoredNote, why: str, today: str) -> Written:
+    """Write into the project's ledger that its note `one` and the person's `other` were looked at,
+    and both hold. One commit."""
+    with writer.locked():
+        text = writer.refresher.store.ledger()
+        pair = (one, _persons(other), why)
+        id = conflicts.entry_id(one.file, pair[1].file)
+        fresh = conflicts.clear(conflicts.add(text, [pair], today), id)
+        change = Change(LEDGER, digest(_bytes(text)) if text else None, _bytes(fresh))
+        line = f"resolve {id} ({one.file} × {pair[1].file}): keep both"
+        said = subject("resolve", [f"{headline(one.note.head)}: both hold"])
+        return writer.write(said, [Group(line, (change,))], kind="resolve", destructive=True)
 
 
 def _day(stored: StoredNote) -> str:
@@ -77,8 +112,13 @@ def _day(stored: StoredNote) -> str:
     return head.updated or head.created or ""
 
 
-def resolve(writer: Writer, id: str, *, keep: str | None = None) -> Resolved:
-    """Tick the entry `id`; with `keep` (name, stem or file), remove the other note, too.
+def resolve(
+    writer: Writer, id: str, *, keep: str | None = None, superseded_on: str = "",
+    edited: Edit | None = None,
+) -> Resolved:  # fmt: skip
+    """Tick the entry `id`; with `keep` (name, stem or file), remove the other note, too, or where
+    a day is given mark it as superseded on it; with `edited`, one of the two gets the text that a
+    person gave it.
 
     One commit. Raises NotFound for an entry that is not open, or a note that is not in it.
     """
@@ -89,9 +129,13 @@ def resolve(writer: Writer, id: str, *, keep: str | None = None) -> Resolved:
         if entry is None:
             raise NotFound(f"There is no open conflict {id}.", "`mdmemory conflicts` lists them.")
         gone = [] if keep is None else _others(store, entry, keep)
-        changes = [Change(note.file, note.digest, None) for note in gone]
-        changes.append(Change(LEDGER, digest(_bytes(text)), _bytes(conflicts.clear(text, id))))
+        left = _mark(writer, keep, superseded_on) if keep and superseded_on else lambda _: None
+        changes = [Change(note.file, note.digest, left(note)) for note in gone]
         how = f"keep {keep}" if keep else "keep both"
+        if edited is not None:
+            changes.append(_edit(writer, entry, edited))
+            how = f"edit {edited.file}"
+        changes.append(Change(LEDGER, digest(_bytes(text)), _bytes(conflicts.clear(text, id))))
         group = Group(f"resolve {id} ({' × '.join(entry.files)}): {how}", tuple(changes))
         stay = [note for note in _present(store, entry) if note not in gone]
         verb = "resolve, keep" if keep else "resolve, keep both:"
@@ -105,6 +149,26 @@ def _open(store: Store) -> list[Entry]:
     if not (text := store.ledger()):
         return []
     return conflicts.open_entries(text, superseded_files(store.notes()))
+
+
+def _mark(writer: Writer, keep: str, today: str) -> Callable[[StoredNote], bytes]:
+    """What a note's file says once the note `keep` superseded it."""
+    kept = writer.refresher.store.find(keep).note.head.name
+
+    def left(stored: StoredNote) -> bytes:
+        return editing.admitted(writer, stored, marked(stored.note, kept, today).text)
+
+    return left
+
+
+def _edit(writer: Writer, entry: Entry, edited: Edit) -> Change:
+    """The change of a note of the entry. Raises NotFound, NoteChanged, BadNote."""
+    stored = writer.refresher.store.find(edited.file)
+    if stored.file not in entry.files:
+        raise NotFound(f"{stored.file} is not part of {entry.id}.")
+    if stored.digest != edited.replaces:
+        raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
+    return Change(stored.file, stored.digest, editing.admitted(writer, stored, edited.text))
 
 
 def _others(store: Store, entry: Entry, keep: str) -> list[StoredNote]:

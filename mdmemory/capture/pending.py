@@ -138,12 +138,16 @@ def drop(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:
     return chosen, written
 
 
+def place(project: Project, id: str) -> Path | None:
+    """The file of a fact that waits; None where it still lies in the database."""
+    return next((path for path, kept in _files(project) if kept.id == id), None)
+
+
 def _find(writer: Writer, id: str) -> tuple[PendingFact, Path | None]:
     """A fact that waits, and its file; None where it still lies in the database."""
     for fact in waiting(writer.project, writer.state):
         if fact.id == id:
-            paths = [path for path, kept in _files(writer.project) if kept.id == id]
-            return fact, next(iter(paths), None)
+            return fact, place(writer.project, id)
     raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory pending` lists what waits.")
 
 

@@ -26,6 +26,7 @@ COMMANDS = (
     ("edit", "notes", "change a note"),
     ("rename", "notes", "rename a note; the links to it follow"),
     ("remove", "notes", "remove a note; git keeps its text"),
+    ("review", "review", "answer what waits for you, one key each"),
     ("log", "history", "list the changes to the notes"),
     ("undo", "history", "take a change back"),
     ("setup", "assistants", "connect your assistants, for all projects"),

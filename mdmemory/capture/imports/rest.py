@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.files import digest, write_atomic
+from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.store import inbox
 from mdmemory.store.project import INBOX
 
@@ -48,6 +48,17 @@ def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
 def files(store: Path) -> list[Path]:
     """The files that imports left in the store's inbox, without reading them."""
     return inbox.files(store / INBOX, _BEGIN)
+
+
+def read(path: Path) -> tuple[str, str, str]:
+    """Where such a file comes from, its day, and its text without the head; a person may have
+    edited it. Raises MdmemoryError where it cannot be read."""
+    text = read_regular(path).decode("utf-8", "replace")
+    head, mark, body = text.removeprefix("---\n").partition("\n---\n")
+    if not mark or not text.startswith("---\n"):
+        return "", "", text.strip()
+    said = dict(line.partition(": ")[::2] for line in head.split("\n"))
+    return said.get("from", "").strip('"'), said.get("since", "").strip('"'), body.strip()
 
 
 def _comment(rest: Rest) -> str:

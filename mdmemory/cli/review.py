@@ -1,0 +1,330 @@
+"""The inbox: `mdmemory review`, as a list, as one item after the other, or one answer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, warn
+from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.layers import Layers
+from mdmemory.review import answers, waiting
+from mdmemory.review.answers import Settled, Wording
+from mdmemory.review.items import (
+    ACTIONS,
+    BOTH,
+    CONFLICT,
+    DROP,
+    EDIT,
+    KEEP,
+    KINDS,
+    LATER,
+    ON_HOLD,
+    THAT,
+    THIS,
+    Item,
+)
+
+if TYPE_CHECKING:
+    from mdmemory.cli.terminal import Terminal
+
+NOTHING = "Nothing waits for you."
+_SIGNS = {"1": (KEEP, THIS), "a": (KEEP, THIS), "2": (THAT,), "b": (THAT,), "3": (BOTH,),
+          "e": (EDIT,), "d": (DROP,), "l": (LATER,)}  # fmt: skip
+
+
+def review_options(parser: ArgumentParser) -> None:
+    """Options of `review`."""
+    parser.add_argument("id", nargs="?", metavar="ID", help="such as p-1a2b3c4d")
+    parser.add_argument("answer", nargs="?", metavar="ANSWER", help=", ".join(ACTIONS))
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="with edit: which note of a conflict"
+    )
+    parser.add_argument("--text", help="with edit: the new text, or - for standard input")
+    parser.add_argument("--all", metavar="KIND", help=f"answer all of a kind: {', '.join(KINDS)}")
+
+
+def review(asked: Namespace) -> int:
+    """Show what waits for you, one after the other, and answer with one key each. With ID and
+    ANSWER: answer one. Each answer is one change that `mdmemory undo` takes back."""
+    asked.holder = "review"
+    layers = layered(asked)
+    if asked.all:
+        return _answer_all(layers, asked)
+    if asked.id and asked.answer:
+        return _answer_one(layers, asked)
+    if asked.id or asked.json or not is_terminal():
+        return _list(layers, asked)
+    layers.write_wishes()
+    return _sit(layers)
+
+
+def _list(layers: Layers, asked: Namespace) -> int:
+    found = [waiting.item(layers, asked.id)] if asked.id else waiting.items(layers)
+    if asked.json:
+        emit([item.as_json() for item in found])
+        return 0
+    for item in found:
+        print(visible("\n".join(_lines(item))))
+    if found:
+        print(f"{plural(len(found), 'item')}. Answer with `mdmemory review ID ANSWER`, or run "
+              "`mdmemory review` at a terminal.")  # fmt: skip
+    else:
+        print(NOTHING)
+    return 0
+
+
+def _lines(item: Item) -> list[str]:
+    """An item as text for a pipe, which an assistant may read."""
+    said = item.as_json()
+    names = ("this", "that") if item.kind == CONFLICT else ("", "")
+    lines = [f"{item.id}  {item.kind.replace('_', ' ')}: {item.why}"]
+    for place, side in enumerate(said["notes"]):
+        name = f"{names[place]}: " if place < len(names) and names[place] else ""
+        about = ", ".join(filter(None, (side["layer"], side["date"], side["source"])))
+        lines.append(f"  {name}{side['name']} ({about})")
+        lines += [f"    {line}" for line in side["text"].split("\n") if line.strip()]
+    if said["quote"]:
+        lines.append(f"  you said: “{said['quote']}”")
+    return [*lines, f"  answers: {', '.join(item.actions)}", ""]
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def _answer_one(layers: Layers, asked: Namespace) -> int:
+    item = waiting.item(layers, asked.id)
+    done = answers.answer(layers, item, asked.answer, _wording(layers, item, asked))
+    _tell([done], asked)
+    return 0
+
+
+def _answer_all(layers: Layers, asked: Namespace) -> int:
+    """One answer for every item of a kind, each a change of its own."""
+    if asked.all not in KINDS or asked.answer or asked.id not in ACTIONS or asked.id == EDIT:
+        raise UsageError(
+            "`review --all` needs a kind and one answer.",
+            f"Such as `mdmemory review --all pending drop`; kinds: {', '.join(KINDS)}.",
+        )
+    found = [item for item in waiting.items(layers) if item.kind == asked.all]
+    done: list[Settled] = []
+    failed = False
+    for item in found:
+        try:
+            done.append(answers.answer(layers, item, asked.id))
+        except MdmemoryError as problem:
+            failed = True
+            warn(f"{item.id}: {problem.message} {problem.hint}".rstrip())
+    _tell(done, asked)
+    return 1 if failed else 0
+
+
+def _tell(done: list[Settled], asked: Namespace) -> None:
+    if asked.json:
+        rows: list[dict[str, Any]] = [
+            {"id": each.item.id, "answer": each.action, "said": each.said, "commit": each.commit,
+             "undo": each.id}
+            for each in done
+        ]  # fmt: skip
+        emit(rows if asked.all else rows[0])
+        return
+    for each in done:
+        back = f" `mdmemory undo {each.id}` takes it back." if each.id else ""
+        print(visible(f"{each.said}{back}"))
+    if not done:
+        print(NOTHING)
+
+
+def _wording(layers: Layers, item: Item, asked: Namespace) -> Wording | None:
+    """The text for an edit: given, from standard input, or out of the editor."""
+    if asked.answer != EDIT:
+        return None
+    side = 0
+    if item.kind == CONFLICT:
+        names = [each.name for each in item.notes]
+        if asked.name not in (*names, THIS, THAT):
+            raise UsageError("Which of the two?", f"Name it: {' or '.join(names)}.")
+        side = names.index(asked.name) if asked.name in names else (THIS, THAT).index(asked.name)
+    if asked.text is not None:
+        text = sys.stdin.read() if asked.text == "-" else asked.text
+        return Wording(_whole(layers, item, side, text), side)
+    if not is_terminal():
+        raise UsageError("There is no new text.", "Pass it with --text, or edit at a terminal.")
+    text = _edited(layers, item, side)
+    return Wording(text, side) if text is not None else None
+
+
+def _whole(layers: Layers, item: Item, side: int, text: str) -> str:
+    """The text of a file: of a note whose head was not given its head stays, with the first line
+    as its description."""
+    if not item.notes[side].file or text.startswith("---"):
+        return text
+    return answers.worded(layers, item, side, text)
+
+
+def _edited(layers: Layers, item: Item, side: int) -> str | None:
+    """What a person leaves in an editor; None where they changed nothing."""
+    from mdmemory.cli.editor import edited_copy
+
+    settings = layers.settings
+    if item.kind == ON_HOLD:
+        _edit_in_place(layers, item)
+        return None
+    before, name = answers.text_of(layers, item, side)
+    with edited_copy(before, name.rpartition("/")[2], settings) as text:
+        return None if text == before else text
+
+
+def _edit_in_place(layers: Layers, item: Item) -> None:
+    """Open a note that no commit may hold: what it was stays with the person alone."""
+    import shlex
+
+    path = answers.file_of(layers, item)
+    subprocess.run([*shlex.split(layers.settings.text("editor")), str(path)], check=False)
+
+
+# --- one after the other -------------------------------------------------------------------------
+
+
+def _sit(layers: Layers) -> int:
+    if not waiting.items(layers):
+        print(NOTHING)
+        return 0
+    from mdmemory.cli.terminal import Terminal
+
+    with Terminal() as terminal:
+        sitting = _Sitting(layers, terminal)
+        sitting.run()
+    print(sitting.summary())
+    return 0
+
+
+class _Sitting:
+    """A person before the screen: what they answered, what they put off, and what is shown."""
+
+    def __init__(self, layers: Layers, terminal: Terminal) -> None:
+        self._layers, self._terminal = layers, terminal
+        self._done: list[Settled] = []
+        self._items = waiting.items(layers)
+        self._said = ""
+        self._scrolled = 0
+        self._most = 0
+        self._shown = ""
+
+    def run(self) -> None:
+        """Show one item after the other until none is left, or the person goes."""
+        while (item := self._item()) is not None:
+            key = self._ask(item)
+            if key in ("q", "ended"):
+                return
+            self._do(item, key)
+
+    def summary(self) -> str:
+        """What the sitting came to."""
+        put_off = sum(done.action == LATER for done in self._done)
+        left = len(self._items) if self._items else 0
+        return (
+            f"{plural(len(self._done) - put_off, 'answer')}; {plural(left, 'item')} in the inbox."
+        )
+
+    def _item(self) -> Item | None:
+        later = {done.item.id for done in self._done if done.action == LATER}
+        return next((item for item in self._items if item.id not in later), None)
+
+    def _ask(self, item: Item, question: str = "") -> str:
+        """Show an item, and give the key that was pressed for it."""
+        from mdmemory.cli.review_screen import View, draw
+        from mdmemory.cli.terminal import RESIZED
+
+        is_new = self._shown != item.id
+        self._shown = item.id
+        view = View(
+            item, len(self._done) + 1, len(self._done) + self._left(), self._said, self._scrolled,
+            question, bool(self._done),
+        )  # fmt: skip
+        while True:
+            drawn = draw(view, *self._terminal.size(), colour=self._terminal.has_colour)
+            self._most = drawn.most
+            if is_new:  # a key counts for what the person has seen
+                self._terminal.forget_typed()
+                is_new = False
+            self._terminal.draw(drawn.lines)
+            if (key := self._terminal.key()) != RESIZED:
+                return key
+
+    def _left(self) -> int:
+        later = {done.item.id for done in self._done if done.action == LATER}
+        return sum(item.id not in later for item in self._items)
+
+    def _do(self, item: Item, key: str) -> None:
+        if self._moved(key):
+            return
+        self._said = ""
+        if key == "?":
+            self._help()
+        elif key == "u":
+            self._undo()
+        elif action := next((each for each in _SIGNS.get(key, ()) if each in item.actions), None):
+            self._answer(item, action)
+        else:
+            self._said = f"{key!r} is no answer here; ? shows the keys."
+
+    def _moved(self, key: str) -> bool:
+        """Whether a key only scrolled the text."""
+        page = self._terminal.size()[1] // 2
+        by = {"up": -1, "down": 1, "page up": -page, "page down": page, " ": page}.get(key)
+        if by is not None:
+            self._scrolled = min(max(0, self._scrolled + by), self._most)
+        return by is not None
+
+    def _help(self) -> None:
+        from mdmemory.cli.review_screen import help_screen
+        from mdmemory.cli.terminal import RESIZED
+
+        self._terminal.draw(help_screen(*self._terminal.size()))
+        while self._terminal.key() == RESIZED:
+            self._terminal.draw(help_screen(*self._terminal.size()))
+
+    def _answer(self, item: Item, action: str) -> None:
+        try:
+            wording = None
+            if action == EDIT and (wording := self._wording(item)) is None:
+                self._look_again()
+                return
+            done = answers.answer(self._layers, item, action, wording)
+        except MdmemoryError as problem:
+            self._said = f"{problem.message} {problem.hint}".rstrip()
+            self._items = waiting.items(self._layers)
+            return
+        self._done.append(done)
+        self._look_again(done.said)
+
+    def _look_again(self, said: str = "Nothing changed.") -> None:
+        self._said, self._scrolled = said, 0
+        self._items = waiting.items(self._layers)
+
+    def _wording(self, item: Item) -> Wording | None:
+        side = 0
+        if item.kind == CONFLICT:
+            key = self._ask(item, "Edit which: 1 (this) or 2 (that)? Any other key: none.")
+            if key not in ("1", "2", "a", "b"):
+                return None
+            side = 0 if key in "1a" else 1
+        with self._terminal.given_back():
+            text = _edited(self._layers, item, side)
+        return None if text is None else Wording(text, side)
+
+    def _undo(self) -> None:
+        if not self._done:
+            self._said = "There is no answer to take back."
+            return
+        done = self._done[-1]
+        try:
+            said = done.said if done.action == LATER else answers.take_back(self._layers, done)
+        except MdmemoryError as problem:
+            self._said = f"{problem.message} {problem.hint}".rstrip()
+            return
+        self._done.pop()
+        self._look_again("It waits again." if done.action == LATER else said)

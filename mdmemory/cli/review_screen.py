@@ -1,0 +1,205 @@
+"""How one thing that waits looks on a screen of some columns and lines: text in, lines out.
+
+Control and hidden characters of a note never reach the terminal; wide characters count two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from mdmemory import unseen
+from mdmemory.cli.output import visible
+from mdmemory.review.items import (
+    BOTH,
+    CONFLICT,
+    DROP,
+    EDIT,
+    KEEP,
+    LATER,
+    LOST,
+    THAT,
+    THIS,
+    Item,
+    Side,
+)
+
+SIDE_BY_SIDE = 80  # columns from which two texts stand beside each other
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+_BETWEEN = " │ "
+KEYS = {KEEP: "1", THIS: "1", THAT: "2", BOTH: "3", EDIT: "e", DROP: "d", LATER: "l"}
+_LABELS = {THIS: "keep this", THAT: "keep that"}
+_OF_LOST = {KEEP: "put them back", DROP: "they were meant to go"}
+HELP = """\
+1 or a   keep this: store the fact, confirm the note, or the first of two that contradict
+2 or b   keep that: the second of the two
+3        both hold: they do not contradict
+e        edit it in your editor, and keep your wording
+d        drop it
+l        later: it stays in the inbox
+u        take the last answer back
+↑ ↓      scroll; space: a page on
+q        quit; what you did not answer stays in the inbox
+
+Each answer is one change. `mdmemory log` lists them, `mdmemory undo` takes one back."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is drawn: an item, its place among `total`, a line about the last answer, and how far
+    the text is scrolled. `question` stands in the place of the keys."""
+
+    item: Item
+    place: int
+    total: int
+    said: str = ""
+    scrolled: int = 0
+    question: str = ""
+    can_undo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The lines of a screen, and how far its text can be scrolled."""
+
+    lines: list[str]
+    most: int
+
+
+def draw(view: View, columns: int, lines: int, *, colour: bool) -> Drawn:
+    """The screen for an item. No line is wider than the columns, nor are there more lines."""
+    width = columns - 1  # the last column makes some terminals begin a new line
+    item = view.item
+    title = f"{view.place} of {view.total} · {item.kind.replace('_', ' ')} · {item.id}"
+    head = [_styled(cut(title, width), _BOLD, colour)]
+    foot = [*_foot(view, width)]
+    body = [*_body(item, width, colour)]
+    room = max(1, lines - len(head) - len(foot) - 2)
+    most = max(0, len(body) - room)
+    begin = min(view.scrolled, most)
+    shown = body[begin : begin + room]
+    shown += [""] * (room - len(shown))
+    more = "" if not most else cut(f"lines {begin + 1}-{begin + room} of {len(body)}: ↑ ↓", width)
+    drawn = [*head, "", *shown, _styled(more, _DIM, colour), *foot]
+    return Drawn(drawn[:lines], most)
+
+
+def help_screen(columns: int, lines: int) -> list[str]:
+    """The keys, in words."""
+    width = columns - 1
+    found = [part for line in HELP.split("\n") for part in wrapped(line, width)]
+    return [*found[: lines - 1], cut("Any key: back", width)]
+
+
+def _foot(view: View, width: int) -> Iterator[str]:
+    if view.said:
+        yield cut(clean(view.said), width)
+    if view.question:
+        yield cut(view.question, width)
+        return
+    words = [f"{KEYS[each]} {label(view.item, each)}" for each in view.item.actions]
+    words += ["u undo"] if view.can_undo else []
+    yield from wrapped(" · ".join([*words, "q quit", "? help"]), width)
+
+
+def label(item: Item, action: str) -> str:
+    """What an answer is called at an item."""
+    if item.kind == LOST and action in _OF_LOST:
+        return _OF_LOST[action]
+    return _LABELS.get(action, action)
+
+
+def _body(item: Item, width: int, colour: bool) -> Iterator[str]:
+    yield from wrapped(clean(f"Why: {item.why}"), width)
+    if item.quote:
+        yield from wrapped(clean(f"You said: “{item.quote}”"), width)
+    yield ""
+    if item.kind != CONFLICT or len(item.notes) != 2:
+        for side in item.notes:
+            yield from _side(side, "", width, colour)
+            yield ""
+        return
+    if width + 1 < SIDE_BY_SIDE:
+        yield from _side(item.notes[0], "1 this: ", width, colour)
+        yield ""
+        yield from _side(item.notes[1], "2 that: ", width, colour)
+        return
+    half = (width - len(_BETWEEN)) // 2
+    names = ("1 this: ", "2 that: ")
+    columns = [
+        [*_side(side, name, half, colour)] for side, name in zip(item.notes, names, strict=True)
+    ]
+    for left, right in zip_longest(*columns, fillvalue=""):
+        yield f"{left}{' ' * (half - wide(left))}{_BETWEEN}{right}"
+
+
+def _side(side: Side, name: str, width: int, colour: bool) -> Iterator[str]:
+    yield _styled(cut(clean(f"{name}{side.name}"), width), _BOLD, colour)
+    about = " · ".join(each for each in (side.layer, side.date, side.source) if each)
+    yield _styled(cut(clean(about), width), _DIM, colour)
+    for line in clean(side.text).split("\n") if side.text else ():
+        yield from wrapped(line, width)
+
+
+def _styled(text: str, style: str, colour: bool) -> str:
+    return f"{style}{text}{_PLAIN}" if colour and text else text
+
+
+# --- text as a terminal shows it -----------------------------------------------------------------
+
+
+def clean(text: str) -> str:
+    """The text without what a terminal would obey, and with a mark for what nobody sees."""
+    shown = unseen.marked(visible(text.expandtabs(4)))
+    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in shown)
+
+
+def wide(text: str) -> int:
+    """The columns that a text takes; styles take none."""
+    from rich.cells import cell_len  # only where something is drawn
+
+    for style in (_BOLD, _DIM, _PLAIN):
+        text = text.replace(style, "")
+    return cell_len(text)
+
+
+def cut(text: str, width: int) -> str:
+    """The text on one line of at most `width` columns, with an ellipsis where it was longer."""
+    line = " ".join(text.split())
+    return line if wide(line) <= width else f"{_first(line, width - 1)}…"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width` columns, broken at blanks where there are any."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split():
+        if line and wide(line) + 1 + wide(word) <= width:
+            line = f"{line} {word}"
+            continue
+        lines += [line] if line else []
+        *whole, line = _pieces(word, width)
+        lines += whole
+    return [*lines, line]
+
+
+def _pieces(word: str, width: int) -> Sequence[str]:
+    if wide(word) <= width:
+        return [word]
+    pieces = []
+    while wide(word) > width:
+        piece = _first(word, width)
+        pieces.append(piece)
+        word = word[len(piece) :]
+    return [*pieces, word]
+
+
+def _first(text: str, width: int) -> str:
+    """As much of the text as `width` columns hold; at least one character."""
+    used = 0
+    for at, char in enumerate(text):
+        used += wide(char)
+        if used > width:
+            return text[: max(1, at)]
+    return text

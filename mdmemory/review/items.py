@@ -1,0 +1,77 @@
+"""One thing that waits for a person: its texts, why it waits, and the answers it can have. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+# The kinds, in the order in which they come: what a person did or said, then contradictions, then
+# what a model found, then what has time.
+LOST, WISH, CONFLICT = "lost", "wish", "conflict"
+PENDING, UNCONFIRMED, ORPHANED = "pending", "unconfirmed", "orphaned"
+ON_HOLD, REST = "on_hold", "import_rest"
+KINDS = (LOST, WISH, CONFLICT, PENDING, UNCONFIRMED, ORPHANED, ON_HOLD, REST)
+
+# The answers. `this` and `that` are the first and the second note of a conflict.
+KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER = "keep", "this", "that", "both", "edit", "drop", "later"
+ACTIONS = (KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the texts: of a note, or of what may become one. `date` is `YYYY-MM-DD` or "",
+    `file` the note's file, "" where it is no note yet."""
+
+    name: str
+    layer: str
+    text: str
+    date: str = ""
+    source: str = ""
+    file: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`key` is what its own room knows it by (an id or a file), `layer` whose memory it waits in.
+    `is_shielded`: it reads like an order to an assistant, and is shown to a person alone."""
+
+    id: str
+    kind: str
+    notes: tuple[Side, ...]
+    why: str
+    actions: tuple[str, ...]
+    layer: str
+    key: str
+    quote: str = ""
+    since: str = ""
+    is_shielded: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """What programs and assistants are told of it."""
+        hidden = "(shown at a terminal only)"
+        return {
+            "id": self.id, "kind": self.kind,
+            "notes": [
+                {"name": hidden if self.is_shielded else side.name, "layer": side.layer,
+                 "text": hidden if self.is_shielded else side.text, "date": side.date,
+                 "source": side.source, "file": hidden if self.is_shielded else side.file}
+                for side in self.notes
+            ],
+            "why": self.why, "quote": "" if self.is_shielded else self.quote,
+            "actions": [*self.actions], "layer": self.layer, "since": self.since,
+        }  # fmt: skip
+
+
+def in_order(items: Iterable[Item], mine: str) -> list[Item]:
+    """The items as a person meets them, each under an id of its own. Of two with one id, that of
+    the person's layer gets `mine` in front."""
+    found = sorted(items, key=lambda item: (item.layer, item.id))
+    first = set[str]()
+    for at, item in enumerate(found):
+        if item.id in first:
+            found[at] = replace(item, id=f"{mine}{item.id}")
+        first.add(item.id)
+    found.sort(key=lambda item: item.since, reverse=True)
+    return sorted(found, key=lambda item: KINDS.index(item.kind))

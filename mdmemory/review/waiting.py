@@ -1,0 +1,232 @@
+"""What waits for a person in both layers, found anew at each question; nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmemory.capture import wishes
+from mdmemory.capture.imports import rest
+from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.files import read_regular
+from mdmemory.layers import MINE, PROJECT, USER, Layers
+from mdmemory.memory import Memory
+from mdmemory.note.note import SUPERSEDED
+from mdmemory.privacy import redacted
+from mdmemory.review.items import (
+    BOTH,
+    CONFLICT,
+    DROP,
+    EDIT,
+    KEEP,
+    LATER,
+    LOST,
+    ON_HOLD,
+    ORPHANED,
+    PENDING,
+    REST,
+    THAT,
+    THIS,
+    UNCONFIRMED,
+    WISH,
+    Item,
+    Side,
+    in_order,
+)
+from mdmemory.store.conflicts import Entry
+from mdmemory.store.store import Store, StoredNote
+from mdmemory.store.strangers import WHY, suspicion
+from mdmemory.store.superseding import orphans
+
+if TYPE_CHECKING:
+    from mdmemory.capture.pending import PendingFact
+    from mdmemory.store.catalog import Catalog
+
+BETWEEN = "both"  # the layer of what lies between the two
+_HELD = "it seems to hold a secret, so it is in no commit and no index; take the secret out"
+_UNPROVEN = "an assistant stored it, and nothing that you said bears it out"
+_REASONS = {
+    "assistant_said": "the assistant said it, and you did not",
+    "no_evidence": "nothing that you said bears it out",
+    "weak_evidence": "what you said hardly bears it out",
+    "invented": "it says more than you said",
+    "not_the_users_words": "the quote is not in your words",
+    "order": "it reads like an order to an assistant", "pasted": "it stood in a pasted text",
+}  # fmt: skip
+_ORDERS = {"order", "injection"}
+_MOST = 20_000  # characters of a text that is shown
+
+
+def items(layers: Layers) -> list[Item]:
+    """All that waits, first what a person has to see first."""
+    found = [item for layer, memory in layers.each() for item in _of(layer, memory)]
+    return in_order([*found, *_across(layers)], MINE)
+
+
+def item(layers: Layers, id: str) -> Item:
+    """The item with this id. Raises NotFound."""
+    for each in items(layers):
+        if each.id == id:
+            return each
+    raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory review` lists what waits.")
+
+
+def _of(layer: str, memory: Memory) -> Iterator[Item]:
+    refresher = memory._refresher()
+    refresher.keep_fresh()
+    catalog = refresher.catalog()
+    yield from _lost(layer, memory)
+    for conflict in memory.conflicts():
+        yield _conflict(layer, refresher.store, conflict.entry, conflict.stale)
+    yield from _notes(layer, refresher.store, catalog)
+    if any(head.status == SUPERSEDED for head in catalog.heads()):
+        yield from (_orphaned(layer, each) for each in orphans(refresher.store.notes()))
+    if memory.project.has_inbox() or memory.project.state_file.exists():
+        yield from (_pending(layer, fact) for fact in memory.pending())
+        yield from _wishes(layer, memory)
+        yield from _rests(layer, memory)
+
+
+def _lost(layer: str, memory: Memory) -> Iterator[Item]:
+    seen = memory.unadopted()
+    if seen and seen.lost:
+        sides = tuple(Side(file.removesuffix(".md"), layer, "", file=file) for file in seen.lost)
+        why = f"{len(seen.lost)} of {seen.before} notes are gone and no commit removes them"
+        yield Item(_id("g", layer), LOST, sides, why, (KEEP, DROP, LATER), layer, LOST)
+
+
+def _conflict(layer: str, store: Store, entry: Entry, is_stale: bool) -> Item:
+    sides = tuple(_file_side(layer, store, file) for file in entry.files)
+    why = entry.why + (" (a note has changed since)" if is_stale else "")
+    actions = (
+        (THIS, THAT, BOTH, EDIT, LATER) if all(side.digest for side in sides) else (BOTH, LATER)
+    )
+    return Item(entry.id, CONFLICT, sides, why, actions, layer, entry.id, since=entry.since)
+
+
+def _file_side(layer: str, store: Store, file: str) -> Side:
+    try:
+        return side_of(layer, store.read(file))
+    except MdmemoryError:
+        return Side(file.removesuffix(".md"), layer, "(gone)", file=file)
+
+
+def side_of(layer: str, stored: StoredNote) -> Side:
+    """A note as one side of an item."""
+    head, body = stored.note.head, stored.note.body.strip()
+    text = head.description
+    if body.rstrip(".").casefold() != text.rstrip(".").casefold():
+        text = f"{text}\n\n{body}".strip()
+    return Side(
+        head.name, layer, text[:_MOST], head.updated or head.created, head.source, stored.file,
+        stored.digest,
+    )  # fmt: skip
+
+
+def _notes(layer: str, store: Store, catalog: Catalog) -> Iterator[Item]:
+    """Notes that are not served, or not without a mark, until a person saw them."""
+    held, strangers = catalog.held, catalog.waiting
+    for head in catalog.heads():
+        is_of_note = head.file in held or head.file in strangers or head.status == "unconfirmed"
+        if not is_of_note:
+            continue
+        side = _file_side(layer, store, head.file)
+        about = (layer, head.file)
+        if head.file in held:
+            clean = Side(
+                redacted(side.name), layer, redacted(side.text), side.date, side.source, head.file,
+                side.digest,
+            )  # fmt: skip
+            actions: tuple[str, ...] = (EDIT, LATER)
+            yield Item(_id("h", *about), ON_HOLD, (clean,), _HELD, actions, *about, since=side.date)
+        elif why := strangers.get(head.file):
+            said = f"{WHY[why]}, and no command of yours wrote it"
+            actions = (KEEP, EDIT, DROP, LATER)
+            yield Item(
+                _id("h", *about), ON_HOLD, (side,), said, actions, *about, since=side.date,
+                is_shielded=True,
+            )  # fmt: skip
+        else:
+            actions = (KEEP, EDIT, DROP, LATER)
+            yield Item(
+                _id("u", *about), UNCONFIRMED, (side,), _UNPROVEN, actions, *about,
+                since=side.date, is_shielded=bool(suspicion(side.text)),
+            )  # fmt: skip
+
+
+def _orphaned(layer: str, stored: StoredNote) -> Item:
+    side, about = side_of(layer, stored), (layer, stored.file)
+    why = "another note replaced it, and that one is gone: does it hold again?"
+    actions = (KEEP, EDIT, DROP, LATER)
+    return Item(_id("o", *about), ORPHANED, (side,), why, actions, *about, since=side.date)
+
+
+def _pending(layer: str, fact: PendingFact) -> Item:
+    body = fact.body.strip()
+    text = fact.description
+    if body.rstrip(".").casefold() != text.rstrip(".").casefold():
+        text = f"{text}\n\n{body}".strip()
+    why = "; ".join(_REASONS.get(each, each.replace("_", " ")) for each in fact.reasons)
+    side = Side(fact.name, layer, text, fact.since, f"session {fact.session}")
+    return Item(
+        fact.id, PENDING, (side,), why or "it lacks proof", (KEEP, EDIT, DROP, LATER), layer,
+        fact.id, fact.quote, fact.since,
+        not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(text)),
+    )  # fmt: skip
+
+
+def _wishes(layer: str, memory: Memory) -> Iterator[Item]:
+    for box in wishes.inboxes(memory.project):
+        known = dict(box.wishes())
+        for path in box.kept():
+            wish = known.get(path)
+            text = wish.text if wish else _text(path)
+            since, source = (wish.since, f"session {wish.session}") if wish else ("", "unknown")
+            why = "you asked to remember it, and it could not be written"
+            if wish and wish.why == "unfit":
+                why = "you asked to remember it, and it is too long for one note"
+            if wish is None:
+                why = "a request to remember; it carries no seal of this machine"
+            side = Side(path.stem, layer, text[:_MOST], since, source)
+            yield Item(
+                _id("w", layer, path.name), WISH, (side,), why, (KEEP, EDIT, DROP, LATER), layer,
+                str(path), since=since, is_shielded=wish is None,
+            )  # fmt: skip
+
+
+def _rests(layer: str, memory: Memory) -> Iterator[Item]:
+    for path in rest.files(memory.project.store):
+        with suppress(MdmemoryError):  # gone in this moment, or not to be read
+            origin, since, text = rest.read(path)
+            side = Side(origin or path.stem, layer, text[:_MOST], since, "import")
+            yield Item(
+                _id("i", layer, path.name), REST, (side,), "an import made no note of it",
+                (KEEP, EDIT, DROP, LATER), layer, str(path), since=since,
+                is_shielded=bool(suspicion(text)),
+            )  # fmt: skip
+
+
+def _across(layers: Layers) -> Iterator[Item]:
+    for pair in layers.across():
+        assert layers.project is not None
+        assert layers.person is not None
+        sides = (
+            _file_side(PROJECT, layers.project._store(), pair.project),
+            _file_side(USER, layers.person._store(), pair.person),
+        )
+        why = f"{pair.why} (here the project's goes first)"
+        actions = (THIS, THAT, BOTH, EDIT, LATER)
+        yield Item(pair.id, CONFLICT, sides, why, actions, BETWEEN, pair.id, since=pair.since)
+
+
+def _text(path: Path) -> str:
+    with suppress(MdmemoryError):
+        return redacted(read_regular(path).decode("utf-8", "replace"))
+    return ""
+
+
+def _id(letter: str, *parts: str) -> str:
+    return f"{letter}-{sha256('/'.join(parts).encode('utf-8', 'replace')).hexdigest()[:8]}"
