@@ -286,6 +286,7 @@ def scene(
     found["observe"] = ask("observe", "add", "The gateway answers 429", "--file", "client.py")
     found["compact"] = ask("compact", "--plan", "plan.json")
     ask("compact")
+    found["review"] = ask("review")
     found |= {"conflicts": ask("conflicts"), "status": ask("status"), "doctor": ask("doctor")}
     found |= {"log": ask("log"), "diff": ask("diff"), "history": ask("history", "tabs-in-go")}
     found["rename"] = ask("rename", "tabs-in-go", "go-uses-tabs")

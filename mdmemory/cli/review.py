@@ -11,7 +11,7 @@ from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, war
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import Layers
 from mdmemory.review import answers, waiting
-from mdmemory.review.answers import Settled, Wording
+from mdmemory.review.answers import Reviewed, Wording
 from mdmemory.review.items import (
     ACTIONS,
     BOTH,
@@ -24,7 +24,7 @@ from mdmemory.review.items import (
     ON_HOLD,
     THAT,
     THIS,
-    Item,
+    InboxItem,
 )
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _list(layers: Layers, asked: Namespace) -> int:
     return 0
 
 
-def _lines(item: Item) -> list[str]:
+def _lines(item: InboxItem) -> list[str]:
     """An item as text for a pipe, which an assistant may read."""
     said = item.as_json()
     names = ("this", "that") if item.kind == CONFLICT else ("", "")
@@ -109,7 +109,7 @@ def _answer_all(layers: Layers, asked: Namespace) -> int:
             f"Such as `mdmemory review --all pending drop`; kinds: {', '.join(KINDS)}.",
         )
     found = [item for item in waiting.items(layers) if item.kind == asked.all]
-    done: list[Settled] = []
+    done: list[Reviewed] = []
     failed = False
     for item in found:
         try:
@@ -121,7 +121,7 @@ def _answer_all(layers: Layers, asked: Namespace) -> int:
     return 1 if failed else 0
 
 
-def _tell(done: list[Settled], asked: Namespace) -> None:
+def _tell(done: list[Reviewed], asked: Namespace) -> None:
     if asked.json:
         rows: list[dict[str, Any]] = [
             {"id": each.item.id, "answer": each.action, "said": each.said, "commit": each.commit,
@@ -137,7 +137,7 @@ def _tell(done: list[Settled], asked: Namespace) -> None:
         print(NOTHING)
 
 
-def _wording(layers: Layers, item: Item, asked: Namespace) -> Wording | None:
+def _wording(layers: Layers, item: InboxItem, asked: Namespace) -> Wording | None:
     """The text for an edit: given, from standard input, or out of the editor."""
     if asked.answer != EDIT:
         return None
@@ -156,7 +156,7 @@ def _wording(layers: Layers, item: Item, asked: Namespace) -> Wording | None:
     return Wording(text, side) if text is not None else None
 
 
-def _whole(layers: Layers, item: Item, side: int, text: str) -> str:
+def _whole(layers: Layers, item: InboxItem, side: int, text: str) -> str:
     """The text of a file: of a note whose head was not given its head stays, with the first line
     as its description."""
     if not item.notes[side].file or text.startswith("---"):
@@ -164,7 +164,7 @@ def _whole(layers: Layers, item: Item, side: int, text: str) -> str:
     return answers.worded(layers, item, side, text)
 
 
-def _edited(layers: Layers, item: Item, side: int) -> str | None:
+def _edited(layers: Layers, item: InboxItem, side: int) -> str | None:
     """What a person leaves in an editor; None where they changed nothing."""
     from mdmemory.cli.editor import edited_copy
 
@@ -177,7 +177,7 @@ def _edited(layers: Layers, item: Item, side: int) -> str | None:
         return None if text == before else text
 
 
-def _edit_in_place(layers: Layers, item: Item) -> None:
+def _edit_in_place(layers: Layers, item: InboxItem) -> None:
     """Open a note that no commit may hold: what it was stays with the person alone."""
     import shlex
 
@@ -206,7 +206,7 @@ class _Sitting:
 
     def __init__(self, layers: Layers, terminal: Terminal) -> None:
         self._layers, self._terminal = layers, terminal
-        self._done: list[Settled] = []
+        self._done: list[Reviewed] = []
         self._items = waiting.items(layers)
         self._said = ""
         self._scrolled = 0
@@ -229,11 +229,11 @@ class _Sitting:
             f"{plural(len(self._done) - put_off, 'answer')}; {plural(left, 'item')} in the inbox."
         )
 
-    def _item(self) -> Item | None:
+    def _item(self) -> InboxItem | None:
         later = {done.item.id for done in self._done if done.action == LATER}
         return next((item for item in self._items if item.id not in later), None)
 
-    def _ask(self, item: Item, question: str = "") -> str:
+    def _ask(self, item: InboxItem, question: str = "") -> str:
         """Show an item, and give the key that was pressed for it."""
         from mdmemory.cli.review_screen import View, draw
         from mdmemory.cli.terminal import RESIZED
@@ -258,7 +258,7 @@ class _Sitting:
         later = {done.item.id for done in self._done if done.action == LATER}
         return sum(item.id not in later for item in self._items)
 
-    def _do(self, item: Item, key: str) -> None:
+    def _do(self, item: InboxItem, key: str) -> None:
         if self._moved(key):
             return
         self._said = ""
@@ -287,7 +287,7 @@ class _Sitting:
         while self._terminal.key() == RESIZED:
             self._terminal.draw(help_screen(*self._terminal.size()))
 
-    def _answer(self, item: Item, action: str) -> None:
+    def _answer(self, item: InboxItem, action: str) -> None:
         try:
             wording = None
             if action == EDIT and (wording := self._wording(item)) is None:
@@ -305,7 +305,7 @@ class _Sitting:
         self._said, self._scrolled = said, 0
         self._items = waiting.items(self._layers)
 
-    def _wording(self, item: Item) -> Wording | None:
+    def _wording(self, item: InboxItem) -> Wording | None:
         side = 0
         if item.kind == CONFLICT:
             key = self._ask(item, "Edit which: 1 (this) or 2 (that)? Any other key: none.")

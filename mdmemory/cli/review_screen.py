@@ -21,7 +21,7 @@ from mdmemory.review.items import (
     LOST,
     THAT,
     THIS,
-    Item,
+    InboxItem,
     Side,
 )
 
@@ -50,7 +50,7 @@ class View:
     """What is drawn: an item, its place among `total`, a line about the last answer, and how far
     the text is scrolled. `question` stands in the place of the keys."""
 
-    item: Item
+    item: InboxItem
     place: int
     total: int
     said: str = ""
@@ -103,14 +103,14 @@ def _foot(view: View, width: int) -> Iterator[str]:
     yield from wrapped(" · ".join([*words, "q quit", "? help"]), width)
 
 
-def label(item: Item, action: str) -> str:
+def label(item: InboxItem, action: str) -> str:
     """What an answer is called at an item."""
     if item.kind == LOST and action in _OF_LOST:
         return _OF_LOST[action]
     return _LABELS.get(action, action)
 
 
-def _body(item: Item, width: int, colour: bool) -> Iterator[str]:
+def _body(item: InboxItem, width: int, colour: bool) -> Iterator[str]:
     yield from wrapped(clean(f"Why: {item.why}"), width)
     if item.quote:
         yield from wrapped(clean(f"You said: “{item.quote}”"), width)

@@ -34,7 +34,7 @@ from mdmemory.review.items import (
     THIS,
     UNCONFIRMED,
     WISH,
-    Item,
+    InboxItem,
     Side,
 )
 from mdmemory.review.waiting import BETWEEN
@@ -49,11 +49,11 @@ Left = tuple[Path, bytes, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Reviewed:
     """What an answer did, in a sentence. `memory` holds the change `id` (None: no commit);
     `left` is a file that an undo does not bring back, with its bytes and mode."""
 
-    item: Item
+    item: InboxItem
     action: str
     said: str
     memory: Memory
@@ -75,7 +75,9 @@ class Wording:
     side: int = 0
 
 
-def answer(layers: Layers, item: Item, action: str, wording: Wording | None = None) -> Settled:
+def answer(
+    layers: Layers, item: InboxItem, action: str, wording: Wording | None = None
+) -> Reviewed:
     """Do what a person answered. Raises UsageError for an answer that the item cannot have, and
     whatever the change itself raises; then nothing has happened."""
     if action not in item.actions:
@@ -84,13 +86,13 @@ def answer(layers: Layers, item: Item, action: str, wording: Wording | None = No
         )
     memory = _memory(layers, item)
     if action == LATER:
-        return Settled(item, action, f"{item.id} stays in the inbox.", memory)
+        return Reviewed(item, action, f"{item.id} stays in the inbox.", memory)
     if action == EDIT and wording is None:
         raise UsageError("There is no new text.", "Pass it with --text, or edit at a terminal.")
     return _BY_KIND[item.kind](layers, memory, item, action, wording)
 
 
-def take_back(layers: Layers, done: Settled) -> str:
+def take_back(layers: Layers, done: Reviewed) -> str:
     """Take an answer back; a sentence. Raises MdmemoryError where it cannot be."""
     if not done.can_be_taken_back:
         raise NotFound("There is nothing to take back.", "`mdmemory log` lists the changes.")
@@ -103,10 +105,11 @@ def take_back(layers: Layers, done: Settled) -> str:
         path, data, mode = done.left
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomic(path, data, mode=mode)
+        done.memory.index()  # counts what waits
     return f"Taken back: {done.said}"
 
 
-def text_of(layers: Layers, item: Item, side: int = 0) -> tuple[str, str]:
+def text_of(layers: Layers, item: InboxItem, side: int = 0) -> tuple[str, str]:
     """What a person edits of an item, and the name of the copy. Raises MdmemoryError."""
     memory = _memory(layers, item)
     chosen = item.notes[side]
@@ -122,7 +125,7 @@ def text_of(layers: Layers, item: Item, side: int = 0) -> tuple[str, str]:
     return f"{chosen.text}\n", f"{chosen.name or 'fact'}.md"
 
 
-def worded(layers: Layers, item: Item, side: int, text: str) -> str:
+def worded(layers: Layers, item: InboxItem, side: int, text: str) -> str:
     """A note's file with another wording: its first line is the description, all of it the body.
     Raises BadNote."""
     before, file = text_of(layers, item, side)
@@ -131,32 +134,32 @@ def worded(layers: Layers, item: Item, side: int, text: str) -> str:
     return note_editing.edit(note, set=said, body=text.strip()).text
 
 
-def file_of(layers: Layers, item: Item) -> Path:
+def file_of(layers: Layers, item: InboxItem) -> Path:
     """The file of a note that is edited in its place."""
     return _memory(layers, item).project.store / item.notes[0].file
 
 
-def _memory(layers: Layers, item: Item) -> Memory:
+def _memory(layers: Layers, item: InboxItem) -> Memory:
     memory = layers.person if item.layer == USER else layers.project
     return memory or layers.main
 
 
 def _done(
-    item: Item, action: str, said: str, memory: Memory, written: Written,
+    item: InboxItem, action: str, said: str, memory: Memory, written: Written,
     left: Left | None = None,
-) -> Settled:  # fmt: skip
+) -> Reviewed:  # fmt: skip
     if written.kept:
         file, why = written.kept[0]
         raise MdmemoryError(f"{file} was not changed: {why}.", "Answer again.")
-    return Settled(item, action, said, memory, written.id, written.commit, left)
+    return Reviewed(item, action, said, memory, written.id, written.commit, left)
 
 
 # --- notes ---------------------------------------------------------------------------------------
 
 
 def _conflict(
-    layers: Layers, memory: Memory, item: Item, action: str, wording: Wording | None
-) -> Settled:
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
     if item.layer == BETWEEN:
         return _between(layers, item, action, wording)
     writer, (one, other) = memory._writer(), item.notes
@@ -174,7 +177,7 @@ def _conflict(
     return _done(item, action, said, memory, done.written)
 
 
-def _between(layers: Layers, item: Item, action: str, wording: Wording | None) -> Settled:
+def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | None) -> Reviewed:
     """Of a note of the project's, the first, and one of the person's."""
     assert layers.project is not None
     assert layers.person is not None
@@ -195,8 +198,8 @@ def _between(layers: Layers, item: Item, action: str, wording: Wording | None) -
 
 
 def _note(
-    layers: Layers, memory: Memory, item: Item, action: str, wording: Wording | None
-) -> Settled:
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
     """An unconfirmed note, one of other hands, or one whose successor is gone."""
     side = item.notes[0]
     if action == KEEP and item.kind == ORPHANED:
@@ -213,11 +216,11 @@ def _note(
     done = memory.remove(side.file).written
     if item.kind == ON_HOLD:  # what git has by now waits no more: that takes a word of its own
         said = f"Removed {side.name}; `mdmemory undo {done.id}` brings it back, and confirms it."
-        return Settled(item, action, said, memory, None, done.commit)
+        return Reviewed(item, action, said, memory, None, done.commit)
     return _done(item, action, f"Removed {side.name}.", memory, done)
 
 
-def _confirm(memory: Memory, item: Item) -> Settled:
+def _confirm(memory: Memory, item: InboxItem) -> Reviewed:
     side, left = item.notes[0], None
     if item.kind == ON_HOLD:
         memory.adopt()  # the others, so that the commit below holds this one alone
@@ -225,10 +228,10 @@ def _confirm(memory: Memory, item: Item) -> Settled:
         left = path, read_regular(path), 0o644
     done = memory.confirm(side.file).written
     said = f"Confirmed {side.name}."
-    return Settled(item, KEEP, said, memory, done.id or done.commit, done.commit, left)
+    return Reviewed(item, KEEP, said, memory, done.id or done.commit, done.commit, left)
 
 
-def _edited(memory: Memory, item: Item, side: Side, text: str) -> Written:
+def _edited(memory: Memory, item: InboxItem, side: Side, text: str) -> Written:
     if item.kind == ON_HOLD:  # a person stands by what they wrote into it
         raise UsageError(
             f"{side.file} is edited in its place, for no commit holds it.",
@@ -252,29 +255,29 @@ def _in_force(text: str, file: str, today: str) -> str:
 
 
 def _lost(
-    layers: Layers, memory: Memory, item: Item, action: str, wording: Wording | None
-) -> Settled:
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
     """Many notes are gone: they come back, or were meant to go."""
     writer = memory._writer()
     if action == DROP:
         memory.adopt()  # what else other hands did, so that the commit below holds this alone
         with writer.locked():
             commit = writer.adopt(accept_loss=True)
-        return Settled(item, action, "Committed that they are gone.", memory, commit, commit)
+        return Reviewed(item, action, "Committed that they are gone.", memory, commit, commit)
     from mdmemory.store import adopt
 
     with writer.locked():
         assert writer.history is not None
         files = adopt.restore(writer.refresher, writer.history)
-    return Settled(item, action, f"Put back {len(files)} notes.", memory)
+    return Reviewed(item, action, f"Put back {len(files)} notes.", memory)
 
 
 # --- what is no note yet -------------------------------------------------------------------------
 
 
 def _fact(
-    layers: Layers, memory: Memory, item: Item, action: str, wording: Wording | None
-) -> Settled:
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
     """A fact that a model proposed."""
     writer = memory._writer()
     home = layers.for_type(USER) if _type(memory, item) == USER else memory
@@ -297,13 +300,13 @@ def _is_committed(writer: Writer, path: Path | None) -> bool:
     return path is not None and leaving.is_in_commits(writer, path)
 
 
-def _type(memory: Memory, item: Item) -> str:
+def _type(memory: Memory, item: InboxItem) -> str:
     return next((fact.type for fact in memory.pending() if fact.id == item.key), "")
 
 
 def _file(
-    layers: Layers, memory: Memory, item: Item, action: str, wording: Wording | None
-) -> Settled:
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
     """A kept wish, or what an import left over."""
     writer, path = memory._writer(), Path(item.key)
     left = path, read_regular(path), 0o600
@@ -341,7 +344,7 @@ def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
     return None
 
 
-_Answerer = Callable[[Layers, Memory, Item, str, Wording | None], Settled]
+_Answerer = Callable[[Layers, Memory, InboxItem, str, Wording | None], Reviewed]
 _BY_KIND: dict[str, _Answerer] = {
     LOST: _lost, WISH: _file, CONFLICT: _conflict, PENDING: _fact, UNCONFIRMED: _note,
     ORPHANED: _note, ON_HOLD: _note, REST: _file,

@@ -33,7 +33,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class InboxItem:
     """`key` is what its own room knows it by (an id or a file), `layer` whose memory it waits in.
     `is_shielded`: it reads like an order to an assistant, and is shown to a person alone."""
 
@@ -64,7 +64,7 @@ class Item:
         }  # fmt: skip
 
 
-def in_order(items: Iterable[Item], mine: str) -> list[Item]:
+def in_order(items: Iterable[InboxItem], mine: str) -> list[InboxItem]:
     """The items as a person meets them, each under an id of its own. Of two with one id, that of
     the person's layer gets `mine` in front."""
     found = sorted(items, key=lambda item: (item.layer, item.id))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ from mdmemory.review.items import (
     THIS,
     UNCONFIRMED,
     WISH,
-    Item,
+    InboxItem,
     Side,
     in_order,
 )
@@ -60,13 +61,13 @@ _ORDERS = {"order", "injection"}
 _MOST = 20_000  # characters of a text that is shown
 
 
-def items(layers: Layers) -> list[Item]:
+def items(layers: Layers) -> list[InboxItem]:
     """All that waits, first what a person has to see first."""
     found = [item for layer, memory in layers.each() for item in _of(layer, memory)]
     return in_order([*found, *_across(layers)], MINE)
 
 
-def item(layers: Layers, id: str) -> Item:
+def item(layers: Layers, id: str) -> InboxItem:
     """The item with this id. Raises NotFound."""
     for each in items(layers):
         if each.id == id:
@@ -74,7 +75,7 @@ def item(layers: Layers, id: str) -> Item:
     raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory review` lists what waits.")
 
 
-def _of(layer: str, memory: Memory) -> Iterator[Item]:
+def _of(layer: str, memory: Memory) -> Iterator[InboxItem]:
     refresher = memory._refresher()
     refresher.keep_fresh()
     catalog = refresher.catalog()
@@ -90,21 +91,21 @@ def _of(layer: str, memory: Memory) -> Iterator[Item]:
         yield from _rests(layer, memory)
 
 
-def _lost(layer: str, memory: Memory) -> Iterator[Item]:
+def _lost(layer: str, memory: Memory) -> Iterator[InboxItem]:
     seen = memory.unadopted()
     if seen and seen.lost:
         sides = tuple(Side(file.removesuffix(".md"), layer, "", file=file) for file in seen.lost)
         why = f"{len(seen.lost)} of {seen.before} notes are gone and no commit removes them"
-        yield Item(_id("g", layer), LOST, sides, why, (KEEP, DROP, LATER), layer, LOST)
+        yield InboxItem(_id("g", layer), LOST, sides, why, (KEEP, DROP, LATER), layer, LOST)
 
 
-def _conflict(layer: str, store: Store, entry: Entry, is_stale: bool) -> Item:
+def _conflict(layer: str, store: Store, entry: Entry, is_stale: bool) -> InboxItem:
     sides = tuple(_file_side(layer, store, file) for file in entry.files)
     why = entry.why + (" (a note has changed since)" if is_stale else "")
     actions = (
         (THIS, THAT, BOTH, EDIT, LATER) if all(side.digest for side in sides) else (BOTH, LATER)
     )
-    return Item(entry.id, CONFLICT, sides, why, actions, layer, entry.id, since=entry.since)
+    return InboxItem(entry.id, CONFLICT, sides, why, actions, layer, entry.id, since=entry.since)
 
 
 def _file_side(layer: str, store: Store, file: str) -> Side:
@@ -126,59 +127,58 @@ def side_of(layer: str, stored: StoredNote) -> Side:
     )  # fmt: skip
 
 
-def _notes(layer: str, store: Store, catalog: Catalog) -> Iterator[Item]:
+def _notes(layer: str, store: Store, catalog: Catalog) -> Iterator[InboxItem]:
     """Notes that are not served, or not without a mark, until a person saw them."""
     held, strangers = catalog.held, catalog.waiting
     for head in catalog.heads():
         is_of_note = head.file in held or head.file in strangers or head.status == "unconfirmed"
         if not is_of_note:
             continue
-        side = _file_side(layer, store, head.file)
-        about = (layer, head.file)
-        if head.file in held:
-            clean = Side(
-                redacted(side.name), layer, redacted(side.text), side.date, side.source, head.file,
-                side.digest,
-            )  # fmt: skip
-            actions: tuple[str, ...] = (EDIT, LATER)
-            yield Item(_id("h", *about), ON_HOLD, (clean,), _HELD, actions, *about, since=side.date)
-        elif why := strangers.get(head.file):
+        side, about = _file_side(layer, store, head.file), (layer, head.file)
+        id, clean = _id("h", *about), _without_secrets(side)
+        if why := strangers.get(head.file):
             said = f"{WHY[why]}, and no command of yours wrote it"
-            actions = (KEEP, EDIT, DROP, LATER)
-            yield Item(
-                _id("h", *about), ON_HOLD, (side,), said, actions, *about, since=side.date,
-                is_shielded=True,
-            )  # fmt: skip
+            actions: tuple[str, ...] = (KEEP, EDIT, DROP, LATER)
+            yield InboxItem(
+                id, ON_HOLD, (clean,), said, actions, *about, since=side.date, is_shielded=True
+            )
+        elif head.file in held:
+            actions = (EDIT, LATER)
+            yield InboxItem(id, ON_HOLD, (clean,), _HELD, actions, *about, since=side.date)
         else:
             actions = (KEEP, EDIT, DROP, LATER)
-            yield Item(
+            yield InboxItem(
                 _id("u", *about), UNCONFIRMED, (side,), _UNPROVEN, actions, *about,
                 since=side.date, is_shielded=bool(suspicion(side.text)),
             )  # fmt: skip
 
 
-def _orphaned(layer: str, stored: StoredNote) -> Item:
+def _without_secrets(side: Side) -> Side:
+    return replace(side, name=redacted(side.name), text=redacted(side.text))
+
+
+def _orphaned(layer: str, stored: StoredNote) -> InboxItem:
     side, about = side_of(layer, stored), (layer, stored.file)
     why = "another note replaced it, and that one is gone: does it hold again?"
     actions = (KEEP, EDIT, DROP, LATER)
-    return Item(_id("o", *about), ORPHANED, (side,), why, actions, *about, since=side.date)
+    return InboxItem(_id("o", *about), ORPHANED, (side,), why, actions, *about, since=side.date)
 
 
-def _pending(layer: str, fact: PendingFact) -> Item:
+def _pending(layer: str, fact: PendingFact) -> InboxItem:
     body = fact.body.strip()
     text = fact.description
     if body.rstrip(".").casefold() != text.rstrip(".").casefold():
         text = f"{text}\n\n{body}".strip()
     why = "; ".join(_REASONS.get(each, each.replace("_", " ")) for each in fact.reasons)
     side = Side(fact.name, layer, text, fact.since, f"session {fact.session}")
-    return Item(
+    return InboxItem(
         fact.id, PENDING, (side,), why or "it lacks proof", (KEEP, EDIT, DROP, LATER), layer,
         fact.id, fact.quote, fact.since,
         not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(text)),
     )  # fmt: skip
 
 
-def _wishes(layer: str, memory: Memory) -> Iterator[Item]:
+def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
     for box in wishes.inboxes(memory.project):
         known = dict(box.wishes())
         for path in box.kept():
@@ -191,25 +191,25 @@ def _wishes(layer: str, memory: Memory) -> Iterator[Item]:
             if wish is None:
                 why = "a request to remember; it carries no seal of this machine"
             side = Side(path.stem, layer, text[:_MOST], since, source)
-            yield Item(
+            yield InboxItem(
                 _id("w", layer, path.name), WISH, (side,), why, (KEEP, EDIT, DROP, LATER), layer,
                 str(path), since=since, is_shielded=wish is None,
             )  # fmt: skip
 
 
-def _rests(layer: str, memory: Memory) -> Iterator[Item]:
+def _rests(layer: str, memory: Memory) -> Iterator[InboxItem]:
     for path in rest.files(memory.project.store):
         with suppress(MdmemoryError):  # gone in this moment, or not to be read
             origin, since, text = rest.read(path)
             side = Side(origin or path.stem, layer, text[:_MOST], since, "import")
-            yield Item(
+            yield InboxItem(
                 _id("i", layer, path.name), REST, (side,), "an import made no note of it",
                 (KEEP, EDIT, DROP, LATER), layer, str(path), since=since,
                 is_shielded=bool(suspicion(text)),
             )  # fmt: skip
 
 
-def _across(layers: Layers) -> Iterator[Item]:
+def _across(layers: Layers) -> Iterator[InboxItem]:
     for pair in layers.across():
         assert layers.project is not None
         assert layers.person is not None
@@ -219,7 +219,7 @@ def _across(layers: Layers) -> Iterator[Item]:
         )
         why = f"{pair.why} (here the project's goes first)"
         actions = (THIS, THAT, BOTH, EDIT, LATER)
-        yield Item(pair.id, CONFLICT, sides, why, actions, BETWEEN, pair.id, since=pair.since)
+        yield InboxItem(pair.id, CONFLICT, sides, why, actions, BETWEEN, pair.id, since=pair.since)
 
 
 def _text(path: Path) -> str:
