@@ -13,7 +13,8 @@ EXPLAIN = {
 }  # fmt: skip
 EXTRACT = {
     "added": [str], "updated": [str], "reinforced": [str], "flagged": [str],
-    "dropped": [{"text": str, "reasons": [str]}], "commit": WORD, "watermark": str,
+    "superseded": [{"file": str, "by": str, "text": str, "new": str}], "pending": [str],
+    "dropped": [{"text": str, "reasons": [str]}], "id": WORD, "commit": WORD, "watermark": str,
 }  # fmt: skip
 
 

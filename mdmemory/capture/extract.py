@@ -12,25 +12,27 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from mdmemory import bounds, unseen
+from mdmemory.actions.replacing import Effect, IsAnothers, Superseding
 from mdmemory.capture.duplicates import ComparedFact, canonical, place_of
 from mdmemory.capture.routes import ALL, Route
+from mdmemory.capture.standing import Standing, as_now, nobodys
 from mdmemory.capture.triggers import Trigger, find, type_of
 from mdmemory.errors import BadNote
+from mdmemory.files import digest
 from mdmemory.note import editing, limits
 from mdmemory.note.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
-from mdmemory.note.note import Note, parse
+from mdmemory.note.note import SUPERSEDED, Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
 from mdmemory.privacy.remains import MARK, says_something
-from mdmemory.search.near import Near, contradicted, scan
-from mdmemory.store.superseding import in_force
+from mdmemory.search.near import Near, scan
+from mdmemory.store.store import StoredNote
 from mdmemory.text.words import ENGLISH, is_cjk, parts
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
 if TYPE_CHECKING:
     from mdmemory.capture.gate import GateVerdict
-    from mdmemory.store.store import StoredNote
 
 REINFORCE_EVERY = 7  # days, rolling
 REINFORCE_MAX = 6
@@ -69,6 +71,7 @@ def _is_due(last: str, today: str) -> bool:
 
 
 NAME_WORDS = 6
+_BEFORE = 200  # characters before a fact that may say what becomes of an older one
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _CLAUSE_END = re.compile(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)")
@@ -79,13 +82,16 @@ class Proposal:
     """What one reading of a transcript would change.
 
     `added` are files with their whole text, `flagged` the same with the notes that they contradict
-    and in what, `reinforced` a stored note with its edited form, `dropped` objects {"text",
-    "reasons"} (redacted), `watermark` the id of the last turn read, "" when there was none.
+    and in what, `reinforced` a stored note with its edited form, `restored` one that was superseded
+    and holds again, `superseded` the notes that are replaced, `dropped` objects {"text", "reasons"}
+    (redacted), `watermark` the id of the last turn read, "" when there was none.
     """
 
     added: list[tuple[str, str]] = field(default_factory=list)
     flagged: list[tuple[str, str, list[tuple[StoredNote, str]]]] = field(default_factory=list)
     reinforced: list[tuple[StoredNote, Note]] = field(default_factory=list)
+    restored: list[tuple[StoredNote, Note]] = field(default_factory=list)
+    superseded: list[Superseding] = field(default_factory=list)
     dropped: list[dict[str, object]] = field(default_factory=list)
     watermark: str = ""
 
@@ -98,18 +104,27 @@ class Proposal:
     def touched(self) -> set[str]:
         """The notes that change, or wait for a person, because of it."""
         waiting = {note.file for _, _, against in self.flagged for note, _ in against}
-        return waiting | {stored.file for stored, _ in self.reinforced}
+        waiting |= {each.old.file for each in self.superseded}
+        return waiting | {stored.file for stored, _ in (*self.reinforced, *self.restored)}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a trigger in the turn of that id asked for, after redaction; `reason` as in Trigger, or
-    private, secret."""
+    private, secret. `before` is what the sentence says before the fact, `day` when it was said
+    (`YYYY-MM-DD`, "": now)."""
 
     turn: str
     text: str
     trigger: Trigger
     reason: str
+    before: str = ""
+    day: str = ""
+
+    @property
+    def said(self) -> str:
+        """The fact with the user's words before it, which may say that it replaces another."""
+        return f"{self.before or self.trigger.phrase} {self.text}"
 
 
 def asked_in(turns: Iterable[Turn]) -> list[Asked]:
@@ -128,15 +143,21 @@ def propose(
     asked: Sequence[Asked] | None = None,
     near: Near = scan,
     route: Route = ALL,
+    is_anothers: IsAnothers = nobodys,
 ) -> Proposal:
     """Plan what the explicit requests in these turns change. `today` is `YYYY-MM-DD` (UTC).
 
     `reserved` are names of other files in the store's folder, which no new note may have; `held`
     are files of notes that nothing is compared with; `asked` is what the turns ask for, where that
-    is known already; `route` says which of it is for this store.
+    is known already; `route` says which of it is for this store; `is_anothers` tells the notes of
+    other people, which no words replace.
     """
-    proposal = Proposal(watermark=turns[-1].id if turns else "")
-    stored = {key: note for note in reversed(existing) for key in keys_of(note.note)}
+    standing = Standing(existing, held=held, near=near, is_anothers=is_anothers, today=today)
+    last = turns[-1].id if turns else ""
+    proposal = Proposal(superseded=standing.made, watermark=last)
+    ordered = [*reversed(existing)]  # where two notes state a fact, the one in force is meant
+    ordered.sort(key=lambda note: note.note.head.status != SUPERSEDED)
+    stored = {key: note.file for note in ordered for key in keys_of(note.note)}
     names = {name for note in existing for name in (note.file, note.note.head.name)}
     taken = {name.casefold() for name in names} | {name.casefold() for name in reserved}
     handled: set[str] = set()
@@ -147,17 +168,18 @@ def propose(
         if fact.reason:
             _drop(proposal, fact.text or fact.trigger.phrase, fact.reason)
             continue
-        if key in handled:
+        if key in handled and not standing.is_replaced(stored.get(key)):
             continue  # said twice in one reading
-        if key in stored:
-            _reinforce(proposal, stored[key], (session, fact.turn), today)
+        source = (session, fact.turn)
+        if key in stored and _again(proposal, standing, fact, stored[key], source, today):
+            pass
         elif key in route.said:
             _drop(proposal, route.said[key], "known")
         else:
-            new = _add(proposal, fact, taken, (session, fact.turn), today, route)
+            new = _add(proposal, fact, taken, source, today, route)
             if new is not None:
-                free = [note for note in in_force(existing) if note.file not in held]
-                _compare(proposal, new, free, near)
+                stored[key] = new[0]
+                _compare(proposal, standing, new, fact)
         handled.add(key)
     return proposal
 
@@ -230,7 +252,14 @@ def _facts(turn: Turn) -> Iterator[Asked]:
             reason = "private"
         if reason in ("", "too_short") and not says_something(trigger.text):
             reason = "secret"
-        yield Asked(turn.id, " ".join(trigger.text.split()), trigger, reason)
+        fact = " ".join(trigger.text.split())
+        yield Asked(turn.id, fact, trigger, reason, _before(said, trigger), turn.day)
+
+
+def _before(said: str, trigger: Trigger) -> str:
+    """What the sentence of a request says before its fact: "Actually, from now on"."""
+    at = said.find(trigger.text) if trigger.text and not trigger.reason else -1
+    return " ".join(re.split(r"[.!?。！？]\s|\n", said[max(0, at - _BEFORE) : at])[-1].split())
 
 
 def _drop(proposal: Proposal, text: str, reason: str) -> None:
@@ -246,23 +275,57 @@ def keys_of(note: Note) -> set[str]:
     return {canonical(note.body), canonical(hook)} - {""}
 
 
-def _reinforce(proposal: Proposal, stored: StoredNote, source: tuple[str, str], today: str) -> None:
+def _again(
+    proposal: Proposal, standing: Standing, fact: Asked, file: str, source: tuple[str, str],
+    today: str,
+) -> bool:  # fmt: skip
+    """A fact that a note states already: count it, or put it in force again; and mark what it
+    replaces by these words. False where it takes a note of its own."""
+    now, replaced = standing.notes[file], Effect().replaced
+    if now.note.head.status != SUPERSEDED or standing.is_held(file):
+        if fresh := _reinforce(proposal, now, source, today):
+            now = as_now(now, fresh)
+        if standing.is_held(file):
+            return True
+    elif fact.day and fact.day < now.note.head.superseded:
+        _drop(proposal, now.note.head.name, "superseded")
+        return True
+    elif (found := standing.restored(now)) is None:
+        return False
+    else:
+        if found.fresh is not None:
+            proposal.restored.append((now, found.fresh))
+        now, replaced = found.note, found.replaced
+    taken = [note.file for note, _ in replaced]
+    more = standing.meets(fact.said, now, day=fact.day, but=taken).replaced
+    standing.put(now, (*replaced, *more))
+    return True
+
+
+def _reinforce(
+    proposal: Proposal, stored: StoredNote, source: tuple[str, str], today: str
+) -> Note | None:
     fresh = reinforced(stored, source, today)
     if isinstance(fresh, str):
         _drop(proposal, stored.note.head.name, fresh)
-    else:
-        proposal.reinforced.append((stored, fresh))
+        return None
+    proposal.reinforced.append((stored, fresh))
+    return fresh
 
 
 # --- a new one -------------------------------------------------------------------------------
 
 
 def _compare(
-    proposal: Proposal, new: tuple[str, str], notes: Sequence[StoredNote], near: Near
+    proposal: Proposal, standing: Standing, new: tuple[str, str], fact: Asked
 ) -> None:
-    """Add the note, or (where near ones say otherwise) flag it: both stay, a person settles it."""
+    """Add the note, with marks on those that it surely replaces; or (where near ones may say
+    otherwise) flag it: both stay, a person settles it."""
     file, text = new
-    if against := contradicted(parse(text, file), notes, near):
+    note = StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
+    found = standing.meets(fact.said, note, day=fact.day)
+    against = [*found.doubtful, *standing.put(note, found.replaced)]
+    if against:
         proposal.flagged.append((file, text, against))
     else:
         proposal.added.append(new)

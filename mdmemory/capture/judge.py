@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdmemory import unseen
+from mdmemory.actions.replacing import Superseding
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import description_of, keys_of, name_of, reinforced
@@ -73,7 +74,8 @@ class Judged:
     """One candidate's fate: `outcome` is added, updated, reinforced, flagged, pending or dropped.
 
     `file` is the note's, `old` it as it is (None: new), `text` its new text (None: unchanged);
-    `against` are the notes that a flagged one contradicts, each with what they differ in.
+    `against` are the notes that a flagged one contradicts, each with what they differ in;
+    `superseded` are the notes that it replaces.
     """
 
     candidate: Candidate
@@ -84,6 +86,7 @@ class Judged:
     text: str | None = None
     against: tuple[tuple[StoredNote, str], ...] = ()
     near: tuple[str, ...] = ()
+    superseded: tuple[Superseding, ...] = ()
 
 
 def judge(candidates: Sequence[Candidate], scene: Scene) -> list[Judged]:

@@ -5,10 +5,11 @@ Every text that is told or logged here is clean of secrets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mdmemory.actions.replacing import Superseding, with_marks
 from mdmemory.capture.extract import Proposal, description_of
 from mdmemory.capture.pending import PendingFact
 from mdmemory.errors import MdmemoryError
@@ -33,11 +34,13 @@ ANSWERED = "answered"
 class Extracted:
     """What a run did (or, on a dry run, would do): files, and what was dropped with its reasons.
 
-    `pending` are ids of candidates that wait for a person (they stand in `dropped`, too), `model`
-    is who was asked, `unread` counts turns that are left for the next run. `failure`: no answer of
-    the model could be used; what the user asked for was stored all the same. `waits`: it is in no
-    branch yet, and the next command that a person types commits it. `kept` are the files of wishes
-    that could not be written; `failure` says why.
+    `superseded` are the notes that were replaced: file, the file `by` which, the old `text` and the
+    `new` one (their descriptions); `doubtful` has the same of those that flagged ones may replace
+    or contradict. `pending` are ids of candidates that wait for a person (they stand in `dropped`,
+    too), `model` is who was asked, `unread` counts turns that are left for the next run. `failure`:
+    no answer of the model could be used; what the user asked for was stored all the same. `waits`:
+    it is in no branch yet, and the next command that a person types commits it. `kept` are the
+    files of wishes that could not be written; `failure` says why.
     """
 
     session: str
@@ -45,6 +48,8 @@ class Extracted:
     updated: list[str] = field(default_factory=list)
     reinforced: list[str] = field(default_factory=list)
     flagged: list[str] = field(default_factory=list)
+    superseded: list[dict[str, str]] = field(default_factory=list)
+    doubtful: list[dict[str, str]] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
     dropped: list[dict[str, object]] = field(default_factory=list)
     id: str | None = None
@@ -60,6 +65,8 @@ class Extracted:
         """Take over what a run in another store did; `prefix` stands before that store's files."""
         for name in ("added", "updated", "reinforced", "flagged"):
             getattr(self, name).extend(f"{prefix}{file}" for file in getattr(other, name))
+        self.superseded += [prefixed(each, prefix) for each in other.superseded]
+        self.doubtful += [prefixed(each, prefix) for each in other.doubtful]
         self.pending += other.pending
         self.dropped += other.dropped
         self.kept += other.kept
@@ -96,14 +103,23 @@ class Findings:
         return Extracted(
             session=self.session,
             added=[*(file for file, _ in self.asked.added), *self._files("added")],
-            updated=self._files("updated"),
+            updated=[
+                *(stored.file for stored, _ in self.asked.restored), *self._files("updated"),
+            ],
             reinforced=[
                 *(stored.file for stored, _ in self.asked.reinforced), *self._files("reinforced"),
             ],
             flagged=[*(file for file, _, _ in self.asked.flagged), *self._files("flagged")],
+            superseded=[each.told() for each in self.superseded],
+            doubtful=[pair for each in self._flagged() for pair in each.told()],
             pending=[each.id for each in self.waiting("")],
             dropped=[*self.asked.dropped, *dropped],
         )  # fmt: skip
+
+    @property
+    def superseded(self) -> list[Superseding]:
+        """The notes that are replaced, in the order in which that was said."""
+        return [*self.asked.superseded, *(more for each in self.judged for more in each.superseded)]
 
     def waiting(self, today: str) -> list[PendingFact]:
         """The candidates that wait for a person."""
@@ -123,6 +139,10 @@ class Findings:
             yield self._row("asked", "added", (), file)
         for stored, _ in self.asked.reinforced:
             yield self._row("asked", "reinforced", (), stored.file)
+        for stored, _ in self.asked.restored:
+            yield self._row("asked", "restored", (), stored.file)
+        for each in self.superseded:
+            yield self._row("asked", "superseded", (), each.old.file, (each.new,))
         for file, _, against in self.asked.flagged:
             near = tuple(note.file for note, _ in against)
             yield self._row("asked", "flagged", (), file, near)
@@ -130,9 +150,9 @@ class Findings:
             why = drop["reasons"]
             assert isinstance(why, list)
             yield self._row("asked", "dropped", why, str(drop["text"]))
-        for each in self.judged:
-            text = each.candidate.text
-            yield self._row(self.phase, each.outcome, each.reasons, text, each.near)
+        for one in self.judged:
+            text = one.candidate.text
+            yield self._row(self.phase, one.outcome, one.reasons, text, one.near)
         for text, reason in self.unreadable:
             yield self._row(self.phase, "dropped", (reason,), text)
 
@@ -143,7 +163,8 @@ class Findings:
 
     def groups(self, ledger: str, today: str) -> list[Group]:
         """All of it as the ops of a commit; `ledger` is the conflict ledger's text."""
-        return [*self._by_requests(), *self._by_model(), *self._flags(ledger, today)]
+        found = [*self._by_requests(), *self._by_model(), *self._flags(ledger, today)]
+        return with_marks(found, self.superseded, ledger)
 
     def _by_requests(self) -> list[Group]:
         added = [_group(f"add {file}", file, None, text) for file, text in self.asked.added]
@@ -151,7 +172,11 @@ class Findings:
             _group(f"reinforce {stored.file}", stored.file, stored, fresh.text)
             for stored, fresh in self.asked.reinforced
         ]
-        return [*added, *reinforced]
+        restored = [
+            _group(f"restore {old.file}: {headline(fresh.head)}", old.file, old, fresh.text)
+            for old, fresh in self.asked.restored
+        ]
+        return [*added, *restored, *reinforced]
 
     def _by_model(self) -> list[Group]:
         return [
@@ -163,12 +188,7 @@ class Findings:
     def _flags(self, ledger: str, today: str) -> list[Group]:
         """What contradicts a note, and the ledger, as one op: an entry without its note would name
         nothing."""
-        found = [_Flag(file, None, text, against) for file, text, against in self.asked.flagged]
-        found += [
-            _Flag(each.file, each.old, each.text, each.against)
-            for each in self.judged
-            if each.outcome == "flagged"
-        ]
+        found = self._flagged()
         if not found:
             return []
         fresh = conflicts.add(ledger, [pair for each in found for pair in each.pairs()], today)
@@ -182,6 +202,15 @@ class Findings:
             changes.append(Change(LEDGER, old, _bytes(fresh)))
         lines = "\n".join(each.line() for each in found)
         return [Group(lines, tuple(changes))] if changes else []
+
+    def _flagged(self) -> list[_Flag]:
+        found = [_Flag(file, None, text, against) for file, text, against in self.asked.flagged]
+        found += [
+            _Flag(each.file, each.old, each.text, each.against)
+            for each in self.judged
+            if each.outcome == "flagged"
+        ]
+        return found
 
     def _files(self, outcome: str) -> list[str]:
         return [each.file for each in self.judged if each.outcome == outcome]
@@ -209,6 +238,12 @@ class _Flag:
         other = self.old if self.text is None else stored_as(self.file, self.text)
         if other is not None:
             yield from ((note, other, why) for note, why in self.against)
+
+    def told(self) -> Iterator[dict[str, str]]:
+        """The pairs, as receipts show them."""
+        for note, other, _ in self.pairs():
+            old, new = note.note.head.description, other.note.head.description
+            yield {"file": note.file, "by": other.file, "text": old, "new": new}
 
     def line(self) -> str:
         """What the commit says of it."""
@@ -240,6 +275,11 @@ def _reasons(each: Judged) -> list[str]:
     return [*(["pending"] if each.outcome == "pending" else []), *each.reasons]
 
 
+def prefixed(pair: dict[str, str], prefix: str) -> dict[str, str]:
+    """A replaced note and its successor, with `prefix` before both files."""
+    return {**pair, "file": f"{prefix}{pair['file']}", "by": f"{prefix}{pair['by']}"}
+
+
 def _clean(text: str) -> str:
     return description_of(redact(text)[0])
 
@@ -253,31 +293,35 @@ def write(writer: Writer, found: Findings, model: str, done: Extracted, today: s
     groups = found.groups(writer.refresher.store.ledger(), today)
     if not groups:
         return
+    marked = {each.old.file for each in found.superseded}
     by_model = found.has_words_of_a_model
     about = [("Memory-Session", done.session)]
     if by_model:
         about.append(("Memory-Model", " ".join(model.split())))
-    said = _subject(groups)
+    said = _subject(groups, marked)
     written = writer.write(said, groups, kind="extract", trailers=about, by_model=by_model)
     done.id, done.commit, done.waits = written.id, written.commit, written.waits
     for file, _ in written.kept:
         # somebody saved it at the very moment of the write: a hand's edit wins
         for listed in (done.added, done.updated, done.reinforced, done.flagged):
             listed[:] = [each for each in listed if each != file]
+        done.superseded[:] = [
+            each for each in done.superseded if file not in (each["file"], each["by"])
+        ]
         done.dropped.append({"text": file, "reasons": ["note_changed"]})
 
 
-def _subject(groups: Sequence[Group]) -> str:
+def _subject(groups: Sequence[Group], marked: Container[str]) -> str:
     """What was done first (add, update, reinforce, flag), and the facts of all that was done."""
     verb, _, line = groups[0].line.partition("\n")[0].partition(" ")
-    return subject(verb, facts_of(groups) or [line])
+    return subject(verb, facts_of(groups, marked) or [line])
 
 
-def facts_of(groups: Sequence[Group]) -> list[str]:
-    """What these ops leave in notes, as the subject of a commit calls it."""
+def facts_of(groups: Sequence[Group], but: Container[str] = ()) -> list[str]:
+    """What these ops leave in notes, `but` in these files, as the subject of a commit calls it."""
     return [
         headline(parse(change.new.decode("utf-8"), change.file).head)
         for group in groups
         for change in group.changes
-        if change.new is not None and is_note_name(change.file)
+        if change.new is not None and is_note_name(change.file) and change.file not in but
     ]

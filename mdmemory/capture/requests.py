@@ -12,6 +12,7 @@ from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
+from mdmemory.actions.replacing import anothers
 from mdmemory.capture import foreign, pending
 from mdmemory.capture.extract import Asked, Proposal, asked_in, description_of, propose
 from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, write
@@ -190,7 +191,7 @@ def _proposal(
     reserved = [path.name for path in writer.project.store.iterdir()]
     found = propose(
         [turn], store.notes(), session=session, today=today, reserved=reserved, held=held,
-        asked=asked, near=near_in(writer.refresher), route=route,
+        asked=asked, near=near_in(writer.refresher), route=route, is_anothers=anothers(writer),
     )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found

@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
+from mdmemory.actions.replacing import anothers
 from mdmemory.capture import pending
 from mdmemory.capture.candidates import (
     Answered,
@@ -25,7 +26,7 @@ from mdmemory.capture.candidates import (
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, asked_in, propose
 from mdmemory.capture.judge import Judged, Scene, judge
-from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, stored_as, write
+from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, prefixed, stored_as, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
@@ -230,7 +231,7 @@ def _requests(
     held = writer.refresher.catalog().held
     found = propose(
         part.asked_in, notes, session=session, today=today, reserved=reserved, held=held,
-        near=near_in(writer.refresher), route=route,
+        near=near_in(writer.refresher), route=route, is_anothers=anothers(writer),
     )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found
@@ -310,6 +311,8 @@ def both(done: Extracted, other: Extracted, split: Split | None) -> Extracted:
         return done
     for files in (done.added, done.updated, done.reinforced, done.flagged):
         files[:] = [f"{split.own}{file}" for file in files]
+    for pairs in (done.superseded, done.doubtful):
+        pairs[:] = [prefixed(each, split.own) for each in pairs]
     done.join(other, split.prefix)
     return done
 

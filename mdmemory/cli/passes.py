@@ -134,7 +134,8 @@ def _read(layers: Layers, transcript: bytes, asked: Namespace) -> int:
 def _extracted(done: Extracted) -> dict[str, Any]:
     found: dict[str, Any] = {
         "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
-        "flagged": done.flagged, "dropped": done.dropped, "commit": done.commit,
+        "flagged": done.flagged, "superseded": done.superseded, "pending": done.pending,
+        "dropped": done.dropped, "id": done.id, "commit": done.commit,
         "watermark": done.watermark,
     }  # fmt: skip
     if done.failure is not None:
@@ -152,6 +153,8 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
     for what, files in written.items():
         for file in files:
             print(f"{would}{what}: {file}")
+    for pair in done.superseded:
+        print(f"{would}superseded: {pair['file']} by {pair['by']}")
     for drop in done.dropped:
         print(f"left out ({', '.join(map(str, drop['reasons']))}): {drop['text']}")  # type: ignore[call-overload]
     if not any(written.values()):

@@ -73,6 +73,16 @@ def read(repository: Repository, *words: str) -> Iterator[Logged]:
     return _commits(repository.run("rev-list", _FORMAT, *words))
 
 
+def authors(repository: Repository, path: str) -> list[tuple[str, str]]:
+    """Who wrote the commits of HEAD that touched a path, the first one first: the address, and what
+    the commit says of a `Memory-Origin`. [] where no commit has it."""
+    form = "--format=%ae%x00%(trailers:key=Memory-Origin,valueonly,separator=%x2C)"
+    out = repository.ask("rev-list", "--reverse", form, "HEAD", "--", path) or b""
+    lines = out.decode("utf-8", "replace").splitlines()
+    rows = (line.partition("\0") for line in lines if "\0" in line)
+    return [(email, origin) for email, _, origin in rows]
+
+
 def read_with_files(repository: Repository, *words: str) -> Iterator[Logged]:
     """The same, each commit with the files that it touched (of those after "--" in `words`)."""
     commits = repository.run("rev-list", *words)

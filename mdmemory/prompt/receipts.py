@@ -4,7 +4,7 @@ to the user.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.session.cleaning import line
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mdmemory.store.adopt import Unadopted
 
 _NAMED = {"vague": "private"}  # nothing is left of it without what is private
+_FACT = 160  # characters of a fact that a sentence for the assistant repeats
 _FILES, _NAME = 3, 60  # that a line names, and the characters of each
 SHOWN = 120  # characters of a line for the user
 _ASK = (
@@ -110,12 +111,38 @@ def _stored(done: Extracted) -> list[str]:
     said = f"mdmemory has stored this already: {', '.join([*files, *done.flagged])}."
     if done.waits:
         said += " It is kept in git; the next mdmemory command that the user types commits it."
-    if done.flagged:
-        said += (
-            f" {', '.join(done.flagged)} contradicts an older note: ask the user which holds "
-            "(`mdmemory conflicts`)."
-        )
-    return [said]
+    return [said, *map(_replaced, done.superseded), *_taken_back(done), *_doubts(done)]
+
+
+def _replaced(pair: Mapping[str, str]) -> str:
+    old, new = line(pair["text"], _FACT), line(pair["new"], _FACT)
+    return (
+        f"It replaces an older note: \"{new}\" ({pair['by']}) holds, and \"{old}\" "
+        f"({pair['file']}) is superseded. Tell the user so in a few words."
+    )
+
+
+def _taken_back(done: Extracted) -> list[str]:
+    """How to take back that notes were replaced."""
+    if not done.superseded or not done.id:
+        return []
+    return [f"If they did not mean that: `mdmemory undo {done.id}`, or /memory-undo."]
+
+
+def _doubts(done: Extracted) -> list[str]:
+    """What the user has to be asked, with both texts."""
+    if not done.doubtful:
+        flagged = ", ".join(done.flagged)
+        why = f"{flagged} contradicts an older note: ask the user which holds"
+        return [f"{why} (`mdmemory conflicts`)."] if flagged else []
+    pairs = [
+        f"\"{line(pair['new'], _FACT)}\" ({pair['by']}) may replace "
+        f"\"{line(pair['text'], _FACT)}\" ({pair['file']})"
+        for pair in done.doubtful[:_FILES]
+    ]
+    more = f", and {len(done.doubtful) - _FILES} more" if done.doubtful[_FILES:] else ""
+    said = f"{'; '.join(pairs)}{more}: both stay."
+    return [f"{said} Ask the user which holds, then use memory_update."]
 
 
 def _kept(done: Extracted) -> list[str]:

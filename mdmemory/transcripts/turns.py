@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from mdmemory.bounds import beginning
 from mdmemory.privacy.private import strip_private
@@ -31,6 +32,15 @@ class Turn:
     role: str
     text: str
     time: int = 0
+
+    @property
+    def day(self) -> str:
+        """The day of the message in UTC, `YYYY-MM-DD`; "" where it is not known."""
+        try:
+            moment = datetime.fromtimestamp(self.time / 1000, UTC)
+        except (OverflowError, OSError, ValueError):
+            return ""
+        return moment.date().isoformat() if self.time > 0 else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,200 @@
+"""What a new fact of the user's does to the notes there are: which it replaces, which it may.
+
+A fact that surely replaces notes is written with their marks in one op. Every text stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from mdmemory.errors import BadNote
+from mdmemory.files import digest
+from mdmemory.git.commits_of_store import AUTHOR
+from mdmemory.git.log import authors
+from mdmemory.git.transaction import Change
+from mdmemory.store import conflicts, superseding
+from mdmemory.store.store import LEDGER, StoredNote
+from mdmemory.store.superseding import in_force
+from mdmemory.store.writer import Group, Writer
+
+_LOOKED = 60  # notes near a fact that may be replaced by it
+_SAME = 0.6  # of the words of two notes, from which on they may state the same old value
+_ANOTHERS = "another person's note"
+
+Pairs = tuple[tuple[StoredNote, str], ...]  # notes, each with half a sentence on why
+IsAnothers = Callable[[StoredNote], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a fact does to notes: those that it replaces, and those that it may replace."""
+
+    replaced: Pairs = ()
+    doubtful: Pairs = ()
+
+
+NOTHING = Effect()
+
+
+@dataclass(frozen=True, slots=True)
+class Superseding:
+    """A note that is replaced: `old` as it was, and `text`, its text with the mark. `by` and `new`
+    are name and file of the note that replaces it, `fact` what that says."""
+
+    old: StoredNote
+    text: str
+    by: str
+    new: str
+    fact: str
+    why: str
+
+    def told(self) -> dict[str, str]:
+        """The pair as answers in JSON have it."""
+        before = self.old.note.head.description
+        return {"file": self.old.file, "by": self.new, "text": before, "new": self.fact}
+
+    def line(self) -> str:
+        """The line of the commit."""
+        return f"supersede {self.old.file} by {self.new}: {self.why}"
+
+
+def effect(
+    said: str, near: Sequence[StoredNote], is_anothers: IsAnothers = lambda _: False
+) -> Effect:
+    """What the user's words `said` do to the notes `near` them, the nearest first.
+
+    Notes that state the same old value are replaced together. A note that is another person's is
+    never replaced by itself.
+    """
+    near = in_force(near)[:_LOOKED]
+    if not near:
+        return NOTHING
+    from mdmemory.text.change import changes  # only where words meet
+
+    notes = {note.file: note for note in near}
+    texts = {file: _text(note) for file, note in notes.items()}
+    found = changes(said, texts)
+    sure = {each.file: each.why for each in found if each.is_certain}
+    for file in [*sure]:
+        for other in _alike(file, notes, texts):
+            alone = changes(said, {other: texts[other]}) if other not in sure else []
+            sure |= {each.file: each.why for each in alone if each.is_certain}
+    replaced = [(notes[file], why) for file, why in sure.items()]
+    foreign = [(note, f"{why} ({_ANOTHERS})") for note, why in replaced if is_anothers(note)]
+    replaced = [pair for pair in replaced if not any(pair[0] is note for note, _ in foreign)]
+    doubtful = [(notes[each.file], each.why) for each in found if each.file not in sure]
+    return Effect(tuple(replaced), (*foreign, *doubtful))
+
+
+def _alike(file: str, notes: Mapping[str, StoredNote], texts: Mapping[str, str]) -> list[str]:
+    """The other notes that state what this one does, in nearly the same words."""
+    from mdmemory.text.similarity import likeness
+    from mdmemory.text.words import keys
+
+    words = {*keys(texts[file])}
+    return [other for other in notes if likeness(words, {*keys(texts[other])}) >= _SAME]
+
+
+def _text(note: StoredNote) -> str:
+    description, body = note.note.head.description, note.note.body.strip()
+    return description if body == description else f"{description}\n\n{body}"
+
+
+@dataclass
+class Marks:
+    """The marks that could be made, and the pairs whose old note cannot be edited."""
+
+    made: list[Superseding] = field(default_factory=list)
+    left: list[tuple[StoredNote, str]] = field(default_factory=list)
+
+
+def marks(new: StoredNote, replaced: Iterable[tuple[StoredNote, str]], today: str) -> Marks:
+    """The marks by which `new` replaces notes. One that cannot be edited is left as it is."""
+    found = Marks()
+    head = new.note.head
+    for old, why in replaced:
+        if old.file == new.file:
+            continue
+        try:
+            text = superseding.marked(old.note, head.name, today).text
+        except BadNote:
+            found.left.append((old, why))
+            continue
+        found.made.append(Superseding(old, text, head.name, new.file, head.description, why))
+    return found
+
+
+def anothers(writer: Writer) -> IsAnothers:
+    """Tells of the notes of a store whose note is another person's, or nobody knows whose; in a
+    store of its own, none is."""
+    history = writer.history
+    if history is None or writer.is_own:
+        return lambda _: False
+    ident = history.repository.ask("var", "GIT_AUTHOR_IDENT") or b""
+    found = re.search(r"<([^<>]*)>", ident.decode("utf-8", "replace"))
+    me = found[1] if found else ""
+
+    def is_anothers(note: StoredNote) -> bool:
+        wrote = authors(history.repository, f"{history.prefix}{note.file}")
+        people = {email for email, _ in wrote} - {AUTHOR[1]}
+        unknown = any(origin == "unknown" for _, origin in wrote)
+        return bool(wrote) and (unknown or people != {me} or wrote[0][0] != me)
+
+    return is_anothers
+
+
+# --- as ops of a commit --------------------------------------------------------------------------
+
+
+def with_marks(groups: Sequence[Group], made: Sequence[Superseding], ledger: str) -> list[Group]:
+    """The ops of a commit with these marks: what replaces and what is replaced goes back together.
+
+    `ledger` is the text of the conflict ledger; the pairs in it are settled.
+    """
+    found = [*groups]
+    for each in made:
+        mine = [g for g in found if {each.new, each.old.file} & {c.file for c in g.changes}]
+        found = [group for group in found if group not in mine]
+        changes = [change for group in mine for change in group.changes]
+        found.append(Group(_lines([*mine], each), tuple(_marked(changes, each))))
+    return _settled(found, made, ledger)
+
+
+def _lines(groups: Sequence[Group], each: Superseding) -> str:
+    return "\n".join([*(group.line for group in groups), each.line()])
+
+
+def _marked(changes: Sequence[Change], each: Superseding) -> list[Change]:
+    """The changes with the mark: of a note that comes in the same commit it is in its text."""
+    data = each.text.encode("utf-8")
+    if any(change.file == each.old.file for change in changes):
+        return [
+            replace(change, new=data) if change.file == each.old.file else change
+            for change in changes
+        ]
+    return [*changes, Change(each.old.file, each.old.digest, data)]
+
+
+def _settled(groups: Sequence[Group], made: Sequence[Superseding], ledger: str) -> list[Group]:
+    """The ops with the ticks of the pairs that the marks settle, in the op that has the ledger or
+    in that of the first such pair."""
+    ids = {conflicts.entry_id(each.old.file, each.new): each for each in made}
+    before = ledger
+    place = next((g for g in groups if LEDGER in (c.file for c in g.changes)), None)
+    if place is not None:
+        change = next(change for change in place.changes if change.file == LEDGER)
+        ledger = (change.new or b"").decode("utf-8", "surrogateescape")
+    closed = [entry.id for entry in conflicts.open_entries(ledger) if entry.id in ids]
+    if not closed:
+        return [*groups]
+    for id in closed:
+        ledger = conflicts.clear(ledger, id)
+    old = digest(before.encode("utf-8", "surrogateescape")) if before else None
+    ticked = Change(LEDGER, old, ledger.encode("utf-8", "surrogateescape"))
+    first = next(g for g in groups if ids[closed[0]].old.file in (c.file for c in g.changes))
+    joined = [group for group in groups if group in (first, place)]
+    rest = [change for g in joined for change in g.changes if change.file != LEDGER]
+    group = Group("\n".join(g.line for g in joined), (*rest, ticked))
+    return [*(each for each in groups if each not in joined), group]

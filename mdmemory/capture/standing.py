@@ -1,0 +1,124 @@
+"""The notes of a store as the facts of one reading leave them, one fact after the other.
+
+Nothing is written. A later fact meets what the earlier ones made of the notes, so that of two
+values said in one session the later one stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from mdmemory.actions.replacing import Effect, IsAnothers, Pairs, Superseding, effect, marks
+from mdmemory.errors import BadNote
+from mdmemory.files import digest
+from mdmemory.note.note import Note, parse
+from mdmemory.search.near import Near, contradicted, scan
+from mdmemory.store import superseding
+from mdmemory.store.store import StoredNote
+from mdmemory.store.superseding import Chains, in_force
+
+SAID_AGAIN = "what it said before is said again"
+
+
+def nobodys(_: StoredNote) -> bool:
+    """For a store in which every note is the person's own."""
+    return False
+
+
+class Standing:
+    """The notes, and which of them this reading marks as replaced (`made`)."""
+
+    def __init__(
+        self, notes: Iterable[StoredNote], *, held: Collection[str] = (), near: Near = scan,
+        is_anothers: IsAnothers = nobodys, today: str,
+    ) -> None:  # fmt: skip
+        self.notes = {note.file: note for note in notes}
+        self.made: list[Superseding] = []
+        self._held, self._near, self._is_anothers = held, near, is_anothers
+        self._known = set(self.notes)
+        self._today = today
+
+    def free(self, but: Collection[str] = ()) -> list[StoredNote]:
+        """The notes in force that a fact is compared with."""
+        return [
+            note for note in in_force(self.notes.values())
+            if note.file not in self._held and note.file not in but and note.note.text
+        ]  # fmt: skip
+
+    def meets(
+        self, said: str, new: StoredNote, *, day: str = "", but: Collection[str] = ()
+    ) -> Effect:
+        """What the note `new`, for which the user said `said` ("": nobody's words) on `day` ("":
+        now), does to the others: those that it replaces, and those that it contradicts or may
+        replace. Words replace nothing that was said or changed later."""
+        free = self.free({new.file, *but})
+        found = effect(said, self._nearby(said, free), self._is_anothers) if said else Effect()
+        late = tuple(pair for pair in found.replaced if day and day < last_day(pair[0]))
+        sure = tuple(pair for pair in found.replaced if pair not in late)
+        doubtful = {note.file: (note, why) for note, why in (*late, *found.doubtful)}
+        for note, why in contradicted(new.note, free, self._nearby):
+            if note not in (each for each, _ in sure):
+                doubtful[note.file] = (note, why)
+        return Effect(sure, tuple(doubtful.values()))
+
+    def put(self, new: StoredNote, replaced: Pairs = ()) -> list[tuple[StoredNote, str]]:
+        """Let `new` stand in place of the notes that it replaces; those whose marks cannot be
+        written, which stay."""
+        self.notes[new.file] = new
+        found = marks(new, replaced, self._today)
+        for each in found.made:
+            self.notes[each.old.file] = as_now(each.old, parse(each.text, each.old.file))
+        self.made += found.made
+        return found.left
+
+    def restored(self, old: StoredNote) -> Restored | None:
+        """A superseded note whose words are said again. None where it stays as it is: its head
+        cannot be edited, or the note in its place is on hold or another person's."""
+        last = Chains([*self.notes.values()]).last(old)
+        if last is not None and (last.file in self._held or self._is_anothers(last)):
+            return None
+        replaced = () if last is None else ((last, SAID_AGAIN),)
+        if mine := next((each for each in self.made if each.old.file == old.file), None):
+            self.made.remove(mine)
+            return Restored(mine.old, None, replaced)
+        try:
+            note = superseding.unmarked(old.note, self._today)
+        except BadNote:
+            return None
+        return Restored(as_now(old, note), note, replaced)
+
+    def is_replaced(self, file: str | None) -> bool:
+        """Whether this reading marked a note as replaced."""
+        return any(each.old.file == file for each in self.made)
+
+    def is_held(self, file: str) -> bool:
+        """Whether a note is on hold: nothing is compared with it, and it is not changed."""
+        return file in self._held
+
+    def _nearby(self, text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
+        """The notes near a text; those of this reading, which no database knows, among them."""
+        known = [note for note in notes if note.file in self._known]
+        fresh = [note for note in notes if note.file not in self._known]
+        return [*scan(text, fresh), *self._near(text, known)] if fresh else self._near(text, known)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A note that holds again, as it is now; `fresh` is its edited form, None where only a mark of
+    the same reading is taken back. `replaced` is the note that was in force in its place."""
+
+    note: StoredNote
+    fresh: Note | None
+    replaced: Pairs
+
+
+def last_day(note: StoredNote) -> str:
+    """The day on which a note was last said or changed, `YYYY-MM-DD`, or ""."""
+    head = note.note.head
+    return max(head.created, head.updated, head.last_reinforced)
+
+
+def as_now(stored: StoredNote, note: Note) -> StoredNote:
+    """A note as a change leaves it."""
+    return StoredNote(stored.file, digest(note.text.encode("utf-8")), note)
