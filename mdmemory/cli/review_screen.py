@@ -74,6 +74,8 @@ def draw(view: View, columns: int, lines: int, *, colour: bool) -> Drawn:
     title = f"{view.place} of {view.total} · {item.kind.replace('_', ' ')} · {item.id}"
     head = [_styled(cut(title, width), _BOLD, colour)]
     foot = [*_foot(view, width)]
+    if len(foot) > lines - 4:  # a very small screen: the keys alone
+        foot = packed([KEYS[each] for each in item.actions] + ["q", "?"], " ", width)
     body = [*_body(item, width, colour)]
     room = max(1, lines - len(head) - len(foot) - 2)
     most = max(0, len(body) - room)
@@ -100,7 +102,7 @@ def _foot(view: View, width: int) -> Iterator[str]:
         return
     words = [f"{KEYS[each]} {label(view.item, each)}" for each in view.item.actions]
     words += ["u undo"] if view.can_undo else []
-    yield from wrapped(" · ".join([*words, "q quit", "? help"]), width)
+    yield from packed([*words, "q quit", "? help"], " · ", width)
 
 
 def label(item: InboxItem, action: str) -> str:
@@ -182,6 +184,17 @@ def wrapped(text: str, width: int) -> list[str]:
         *whole, line = _pieces(word, width)
         lines += whole
     return [*lines, line]
+
+
+def packed(parts: Sequence[str], between: str, width: int) -> list[str]:
+    """The parts in lines of at most `width` columns, none of them broken."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if wide(lines[-1]) + wide(between) + wide(part) <= width:
+            lines[-1] += f"{between}{part}"
+        else:
+            lines.append(part)
+    return lines
 
 
 def _pieces(word: str, width: int) -> Sequence[str]:
