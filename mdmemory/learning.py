@@ -139,7 +139,7 @@ class Learning(Opened):
 
     @contextmanager
     def session(self, session: str) -> Iterator[SessionMemory]:
-        """What one session keeps at hand: core blocks, working memory, hot state. Never notes."""
+        """The memory of one session. Never notes."""
         with self.state() as state:
             yield sessions.session.SessionMemory(state, session, self.project.settings)
 
@@ -159,7 +159,7 @@ class Learning(Opened):
             )  # fmt: skip
 
         with self.state() as state, self.session(session) as own:
-            return sessions.promotion.promote(state, session, own.hot(), take, now=now)
+            return sessions.promotion.promote(state, session, own.read(), take, now=now)
 
     def sweep(self) -> Swept:
         """Remove what sessions keep that is too old or too much. Notes are never touched."""

@@ -185,7 +185,8 @@ OUTSIDE = """\
 
 def settings_page() -> str:
     """docs/settings.md as it has to be."""
-    return INTRODUCTION + "".join(_row(setting) for setting in TABLE) + OUTSIDE
+    listed = [setting for setting in TABLE if not setting.former]
+    return INTRODUCTION + "".join(map(_row, listed)) + OUTSIDE
 
 
 def _row(setting: Setting) -> str:

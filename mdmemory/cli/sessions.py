@@ -14,6 +14,7 @@ from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
+from mdmemory.tools.session import told
 
 if TYPE_CHECKING:
     from mdmemory.transcripts.sources import Session
@@ -33,7 +34,7 @@ def session_options(parser: ArgumentParser) -> None:
 
 def session(asked: Namespace) -> int:
     """List the sessions of this project in OpenCode and Claude Code, and how far each was read; or
-    show what is stored about one: core blocks, working memory, files, errors, decisions."""
+    show what is stored about one: its goal, errors, decisions, todos, files."""
     from mdmemory.transcripts.sources import sessions
 
     asked.holder = "session"
@@ -144,32 +145,24 @@ def _output(memory: Memory, id: str, as_json: bool) -> int:
 
 
 def _kept(memory: Memory, session: str) -> dict[str, Any]:
+    from mdmemory.session import former
     from mdmemory.session.promotion import journal
-    from mdmemory.session.working import entries, id_of
     from mdmemory.store.state import State
 
     if not os.path.lexists(memory.project.state_file):  # do not create the file only to look
         raise _nothing(session)
     with memory.session(session) as own, State(memory.project.state_file) as state:
-        hot, items = own.hot(), entries(own.working())
-        promotions = journal(state, session)
-        found = {
-            "id": session,
-            "core": own.core_read(),
-            "working": [
-                {"id": id_of(place, item.text), "slot": place, "content": item.text}
-                for place, item in items
-            ],
-            "hot": hot.document(),
-            "promotions": [
-                {"type": each.type, "content": each.text, "since": each.since,
-                 "attempts": each.attempts, "outcome": each.outcome or "to do"}
-                for each in promotions
-            ],
-        }  # fmt: skip
-    if not (found["core"] or items or hot.turn or hot.decisions or promotions):
+        kept, promotions = own.read(), journal(state, session)
+    if not (kept.event or kept.blocks or promotions or any(told(kept).values())):
         raise _nothing(session)
-    return found
+    return {
+        "id": session, "sections": told(kept), **former.view(kept),
+        "promotions": [
+            {"type": each.type, "content": each.text, "since": each.since,
+             "attempts": each.attempts, "outcome": each.outcome or "to do"}
+            for each in promotions
+        ],
+    }  # fmt: skip
 
 
 def _nothing(session: str) -> NotFound:
@@ -179,18 +172,8 @@ def _nothing(session: str) -> NotFound:
     )
 
 
-def _tell_kept(found: dict[str, Any]) -> None:
-    hot = found["hot"]
-    sections = {
-        "core": [f"{name}: {text}" for name, text in found["core"].items()],
-        "working": [f"{each['id']} {each['slot']}: {each['content']}" for each in found["working"]],
-        "files": [f"{each['path']} ({each['action']}, {each['count']}x)" for each in hot["files"]],
-        "errors": [
-            f"[{each['category']}, {each['status']}] {each['summary']}" for each in hot["errors"]
-        ],
-        "decisions": hot["decisions"],
-        "promotions": [f"{each['outcome']}: {each['content']}" for each in found["promotions"]],
-    }
-    for title, lines in sections.items():
-        if lines:
-            print("\n".join([f"{title}:", *(f"  {each}" for each in lines)]))
+def _tell_kept(kept: dict[str, Any]) -> None:
+    rows = [f"- {each['outcome']}: {each['content']}" for each in kept["promotions"]]
+    for title, text in (kept["sections"] | {"promotions": "\n".join(rows)}).items():
+        if text:
+            print("\n".join([f"{title}:", *(f"  {each}" for each in text.splitlines())]))

@@ -146,6 +146,7 @@ class Setting:
     help: str
     personal: bool = False  # a project may not set it
     secret: bool = False  # never shown, neither by `status` nor in a message
+    former: bool = False  # of 0.1: it still counts, and is listed nowhere
 
 
 TABLE = (
@@ -281,12 +282,15 @@ TABLE = (
             "Maximum length of these notes in tokens."),
     Setting("recall.observation_tokens", (), "a whole number of at least 0", whole(0), 4_000,
             "The same for observations, if observe.enabled is on; 0: none."),
+    Setting("session.memory", (), "true or false", switch, True,
+            "Keep the goal, files, errors, decisions and tasks of each session: in its prompt, and "
+            "as a tool."),
     Setting("session.hot", (), "true or false", switch, True,
-            "Track the files, errors and decisions of a session, and show them in its prompt."),
+            "The files, errors, decisions and candidates of session.memory.", former=True),
     Setting("session.core", (), "true or false", switch, True,
-            "Give sessions core blocks: in the prompt, and as tools."),
+            "The goal, progress and context of session.memory.", former=True),
     Setting("session.working", (), "true or false", switch, True,
-            "Give sessions working memory: in the prompt, and as tools."),
+            "The tasks, dependencies and pool of session.memory.", former=True),
     Setting("session.pruning", (), "true or false", switch, True,
             "Shorten long outputs of tools."),
     Setting("session.pressure", (), "true or false", switch, True,

@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 
 # Seconds for a search by meaning, and again for one by words; the host waits for three.
 PATIENCE = 1.25
-_PARTS = ("hot", "core", "working")
 
 
 def at_hand(memory: Memory, session: str) -> str:
-    """The session's own memory: core blocks, working memory, files and errors."""
-    settings = memory.project.settings
-    if not any(settings.switch(f"session.{part}") for part in _PARTS):
-        return ""
+    """The memory of the session."""
     if not os.path.lexists(memory.project.state_file):
         return ""  # reading does not make the file
     with memory.session(session) as own:

@@ -22,7 +22,9 @@ _UNSEEN_ASCII = bytes(code for code in range(128) if UNSEEN.match(chr(code)))
 LOOKED_AT = 4_000  # characters of a text that becomes one line
 LEFT_OUT = "(left out: it reads as an instruction to an assistant)"
 # Tags that would open or close one of our blocks in the prompt.
-_OURS = re.compile(r"<(?=/?(?:core_memory|working_memory|goal|progress|context|private)\b)", re.I)
+_OURS = re.compile(
+    r"<(?=/?(?:session_memory|core_memory|working_memory|goal|progress|context|private)\b)", re.I
+)
 
 
 def visible(text: str) -> str:
@@ -63,14 +65,3 @@ def line(text: str, limit: int) -> str:
 def cut(text: str, limit: int) -> str:
     """At most `limit` characters of `text`; an ellipsis marks a cut."""
     return text if len(text) <= limit else text[: max(0, limit - 1)].rstrip() + "…"
-
-
-def fits(lines: list[str], budget: int) -> list[str]:
-    """The lines that fit into `budget` characters with their line ends; a line too long is skipped,
-    and the next is tried."""
-    fitting: list[str] = []
-    for each in lines:
-        if len(each) + 1 <= budget:
-            fitting.append(each)
-            budget -= len(each) + 1
-    return fitting

@@ -77,6 +77,15 @@ SUMMARY = 280  # characters
 FILES = 5  # that an error names
 SHELLS = ("bash", "shell", "sh", "terminal")
 INTERRUPTED = frozenset((130, 137, 141, 143))  # by a person, a limit, or a closed pipe
+# What programs say that do not call it an error.
+REFUSALS = (
+    r"\b(?:cannot|can't|could ?n[o']t|could not|unable to|not found|no such|not (?:a|an|allowed"
+    r"|permitted|supported|recognized)|denied|refused|rejected|aborted|timed? ?out|unreachable"
+    r"|unauthorized|forbidden|invalid|illegal|unknown|unexpected|unrecognized|unsupported|missing"
+    r"|does ?n[o']t exist|does not exist|already exists|conflict|killed|fehlgeschlagen|fehler"
+    r"|nicht gefunden|erreur|échou\w+|introuvable|falló|errore?|erro|falhou)\b"
+    r"|错误|失败|找不到|エラー|失敗|오류|실패"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +212,14 @@ def command_of(tool: str, args: Mapping[str, Any]) -> str:
 
 
 def telling(lines: Iterable[str], category: str) -> list[str]:
-    """The first lines that say what went wrong, else the last lines."""
+    """The first lines that say what went wrong: by the words of the category, else by those of any
+    error, else by those of a refusal; at last the last line alone."""
     full = [each.strip() for each in lines if each.strip()]
-    expression = re.compile(_says(category), re.IGNORECASE)
-    matching = [each for each in full if expression.search(each)]
-    return matching[:LINES] if matching else full[-LINES:]
+    for says in (_says(category), _says(""), REFUSALS):
+        expression = re.compile(says, re.IGNORECASE)
+        if matching := [each for each in full if expression.search(each)]:
+            return matching[:LINES]
+    return full[-1:]
 
 
 def paths(text: str) -> list[str]:

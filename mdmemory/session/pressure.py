@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-WINDOW = 180_000  # characters, where the model's window is not known
 PER_TOKEN = 4  # characters, where the provider counted no tokens
+FIRST_COUNT = 50_000  # tokens that are reported where the window is not known, and each doubling
 RESERVED = 32_000  # tokens that a host keeps free at most for the answer
 RESERVED_OF_INPUT = 20_000  # the same for a window that is given as a limit of the input
 
@@ -28,8 +28,8 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("moderate", 70, "normal", "Read parts of files rather than whole ones."),
     Threshold(
         "high", 85, "aggressive",
-        "Long outputs are shown in part from now on. Put what must survive into core memory "
-        "(core_memory_update), and finish the step at hand.",
+        "Long outputs are shown in part from now on. Write what must survive with session_memory, "
+        "and finish the step at hand.",
     ),
     Threshold(
         "critical", 95, "hyper",
@@ -49,11 +49,14 @@ class ContextUsage:
     characters: int = 0
 
     @property
-    def percent(self) -> float:
-        """How full the context is; may exceed 100."""
-        if self.window:
-            return 100 * (self.tokens or self.characters / PER_TOKEN) / self.window
-        return 100 * (self.tokens * PER_TOKEN or self.characters) / WINDOW
+    def size(self) -> int:
+        """The tokens in the context, estimated from characters where nobody counted them."""
+        return self.tokens or self.characters // PER_TOKEN
+
+    @property
+    def percent(self) -> float | None:
+        """How full the context is, which may exceed 100; None where the window is not known."""
+        return 100 * self.size / self.window if self.window else None
 
 
 def usable(context: int, input: int = 0, output: int = 0) -> int:
@@ -70,9 +73,13 @@ def thresholds(percents: Mapping[str, int]) -> list[Threshold]:
     return sorted(table, key=lambda each: each.percent)
 
 
-def level(percent: float, table: Sequence[Threshold]) -> Threshold:
-    """The highest threshold that is reached."""
-    return [each for each in table if percent >= each.percent or each is table[0]][-1]
+def level(usage: ContextUsage, table: Sequence[Threshold]) -> str:
+    """The level of the highest threshold that is reached. Where the window is not known there is
+    none, and the last count that was to be reported stands in its place, as `100,000 tokens`."""
+    if usage.percent is None:
+        return f"{_count(usage.size):,} tokens" if usage.size >= FIRST_COUNT else table[0].level
+    reached = [each for each in table if usage.percent >= each.percent or each is table[0]]
+    return reached[-1].level
 
 
 def notice(
@@ -80,20 +87,43 @@ def notice(
 ) -> str:
     """The text for the turn, "" while the level is still `before`.
 
-    At the highest level it lists our blocks in the prompt (`sizes`, in characters) and the choices.
+    At the highest level it lists the parts of our block (`sizes`, in characters) and the choices.
+    Where the window is not known, only a count that grew is reported.
     """
-    now = level(usage.percent, table)
-    if now.level == before:
+    now = level(usage, table)
+    if now == before:
         return ""
-    line = f"Context {now.level}: about {int(usage.percent)}% full. {now.advice}"
-    return f"{line}\n{_choices(sizes)}" if now.level == INTERVENES else line
+    if usage.percent is None:
+        grew = usage.size >= FIRST_COUNT and _count(usage.size) > _reported(before)
+        return _counted(usage.size) if grew else ""
+    threshold = next(each for each in table if each.level == now)
+    if threshold is table[0] and before not in {each.level for each in table}:
+        return ""  # there was no level yet
+    line = f"Context {now}: about {int(usage.percent)}% full. {threshold.advice}"
+    return f"{line}\n{_choices(sizes)}" if now == INTERVENES else line
+
+
+def _count(size: int) -> int:
+    """FIRST_COUNT, doubled as often as it still fits into `size`."""
+    return FIRST_COUNT << ((size // FIRST_COUNT).bit_length() - 1)
+
+
+def _reported(level: str) -> int:
+    digits = level.removesuffix(" tokens").replace(",", "")
+    return int(digits) if digits.isdecimal() else 0
+
+
+def _counted(size: int) -> str:
+    return (
+        f"Context: about {size:,} tokens; how many fit is not known. Write what must survive with "
+        "session_memory."
+    )
 
 
 def _choices(sizes: Mapping[str, int]) -> str:
     ours = ", ".join(f"{name} {size:,}" for name, size in sizes.items()) or "nothing"
     return (
         f"Of the session's memory the prompt holds, in characters: {ours}. Choices: write the goal "
-        "and the state of the work into core memory with core_memory_update; drop what is done "
-        "with working_memory_clear or working_memory_clear_slot; finish the step and let the "
-        "session be compacted; or go on in a new session."
+        "and the state of the work with session_memory; remove or clear there what is done; finish "
+        "the step and let the session be compacted; or go on in a new session."
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from mdmemory.capture.candidates import MAX_CANDIDATES
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import TYPES
-from mdmemory.session.hot import Hot
+from mdmemory.session.sections import Sections
 from mdmemory.session.storage import PROMOTION_DAYS
 
 if TYPE_CHECKING:  # loaded where something is promoted
@@ -59,11 +59,11 @@ class Accounting:
     failure: MdmemoryError | None = None
 
 
-def enter(state: State, session: str, hot: Hot, today: str) -> None:
+def enter(state: State, session: str, memory: Sections, today: str) -> None:
     """Put a session's decisions and candidates into the journal; known ones stay as they are."""
-    candidates = [("decision", text) for text in hot.decisions]
+    candidates = [("decision", text) for text in memory.decisions]
     types = (*TYPES, "decision")
-    candidates += [(each.type, each.text) for each in hot.pending if each.type in types]
+    candidates += [(each.type, each.text) for each in memory.candidates if each.type in types]
     oldest = (date.fromisoformat(today) - timedelta(days=PROMOTION_DAYS)).isoformat()
     insert = "INSERT OR IGNORE INTO promotion VALUES (?, ?, ?, ?, ?, 0, '')"
     state.change(
@@ -82,15 +82,15 @@ def journal(state: State, session: str | None = None) -> list[JournalEntry]:
 
 
 def promote(
-    state: State, session: str, hot: Hot, take: Callable[[str], Extracted], *, now: datetime
+    state: State, session: str, memory: Sections, take: Callable[[str], Extracted], *, now: datetime
 ) -> Accounting:
-    """Take a session's decisions and candidates (`hot`), and its older open entries, through
+    """Take a session's decisions and candidates (of `memory`), and its older open entries, through
     capture, in at most one commit for each store.
 
     `take` stores what a text lists, as far as the user's turns prove it. A failed write is
     reported, not raised: the entries are tried again at the next compaction.
     """
-    enter(state, session, hot, now.date().isoformat())
+    enter(state, session, memory, now.date().isoformat())
     account = Accounting()
     entries = [each for each in journal(state, session) if each.outcome == TO_DO]
     replaced = _superseded(entries)

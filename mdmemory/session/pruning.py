@@ -47,7 +47,7 @@ TOOLS: dict[str, str | None] = {
     "write": None, "multiedit": None, "patch": None, "apply_patch": None, "grep": "hyper",
     "glob": "hyper", "skill": None, "todowrite": None, "todoread": None, "question": None,
 }  # fmt: skip
-OWN_TOOL = re.compile(r"(?:mdmemory_)?(?:memory|core_memory|working_memory)_\w+")
+OWN_TOOL = re.compile(r"(?:mdmemory_)?(?:session_memory|(?:memory|core_memory|working_memory)_\w+)")
 
 Lines = Sequence[str]
 Keep = Callable[[Lines, Level], set[int]]

@@ -81,6 +81,15 @@ MIGRATIONS = (
         completed TEXT NOT NULL, next_steps TEXT NOT NULL
     );
     """,
+    # the three documents of a session in one, which `session/former.py` reads
+    """
+    INSERT OR REPLACE INTO session_part
+        SELECT session, 'memory', '{' || group_concat('"' || part || '":' || content) || '}',
+            max(updated)
+        FROM session_part
+        WHERE part IN ('core', 'hot', 'working') AND json_valid(content) GROUP BY session;
+    DELETE FROM session_part WHERE part IN ('core', 'hot', 'working');
+    """,
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors

@@ -10,25 +10,27 @@ from mdmemory.errors import UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.session.cleaning import UNSEEN
+from mdmemory.session.sections import sections_on
 from mdmemory.tools.both import USED_BY, Both
+from mdmemory.tools.former import FORMER_SESSION
 from mdmemory.tools.notes import FORMER_NOTES, NOTES
 from mdmemory.tools.observations import OBSERVATIONS
-from mdmemory.tools.session import SESSION
+from mdmemory.tools.session import SESSION, with_sections
 from mdmemory.tools.tool import Caller, Tool, ToolAnswer, checked
 
 __all__ = ["TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 
-TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, *SESSION)
+TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, SESSION)
 # Of 0.1: no host is told of them, and a call is still answered.
-_UNLISTED: tuple[Tool, ...] = FORMER_NOTES
+_UNLISTED: tuple[Tool, ...] = (*FORMER_NOTES, *FORMER_SESSION)
 
 
 def offered(settings: Settings) -> list[Tool]:
-    """The tools, without those of what is switched off: observations, parts of a session."""
-    is_on = settings.switch
-    off = tuple(f"{part}_memory_" for part in ("core", "working") if not is_on(f"session.{part}"))
-    unseen = () if is_on("observe.enabled") else OBSERVATIONS
-    return [each for each in TOOLS if not each.name.startswith(off) and each not in unseen]
+    """The tools, without those of what is switched off: observations, sections of a session."""
+    on = sections_on(settings)
+    unseen = (SESSION,) if settings.switch("observe.enabled") else (*OBSERVATIONS, SESSION)
+    others = [each for each in TOOLS if each not in unseen]
+    return [*others, with_sections(SESSION, on)] if on else others
 
 
 def call(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 MEMORY_TAGS = (
-    r"core_memory|working_memory|workspace_memory\w*|recalled_memory\w*|mdmemory\w*"
+    r"session_memory|core_memory|working_memory|workspace_memory\w*|recalled_memory\w*|mdmemory\w*"
     r"|system-reminder"
 )
 _QUOTE = " \t>"

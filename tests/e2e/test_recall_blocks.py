@@ -79,7 +79,7 @@ def test_a_session_from_its_start_over_a_compaction_to_a_restart(place: Place) -
             session, other = client.new_session(), client.new_session()
             said = "FAILED tests/test_a.py::test_x - assert 1 == 2"
             failing = f"echo '{said}'; pytest() {{ false; }}; pytest"
-            server.call("core_memory_update", block="goal", content="Add a CSV export")
+            server.call("session_memory", action="write", section="goal", text="Add a CSV export")
             server.call("bash", command=failing, description="x")
             server.say("It fails. [Decision: semicolons separate the columns]")
             client.send(session, "Let's use semicolons as the separator.")
@@ -97,7 +97,7 @@ def test_a_session_from_its_start_over_a_compaction_to_a_restart(place: Place) -
             assert '<goal chars="16/1000">\nAdd a CSV export' in second
             assert "[test] FAILED tests/test_a.py::test_x" in second
             assert "semicolons" in second
-            server.call("core_memory_update", block="goal", content="Add a TSV export")
+            server.call("session_memory", action="write", section="goal", text="Add a TSV export")
             server.call("bash", command="pytest() { true; }; pytest", description="x")
             client.send(session, "It is TSV.")
             assert {shown(body) for body in server.turns[-3:]} == {second}
@@ -131,8 +131,10 @@ def test_two_sessions_at_once_never_mix_what_they_keep(
                 return Answer("Done.")
             work = last.split()[1]
             return Answer(calls=(
-                ("core_memory_update", {"block": "goal", "content": f"Goal: the {work}"}),
-                ("working_memory_add", {"slot": "todo", "content": f"Test the {work}"}),
+                ("session_memory",
+                 {"action": "write", "section": "goal", "text": f"Goal: the {work}"}),
+                ("session_memory",
+                 {"action": "add", "section": "todos", "text": f"Test the {work}"}),
                 ("bash", {"command": f"echo 'FAILED {work}'; pytest() {{ false; }}; pytest",
                           "description": "x"}),
             ))  # fmt: skip
@@ -200,7 +202,7 @@ def test_the_assistant_hears_of_a_full_context_once_for_each_level(
         first, second = outputs(server.turns[-1])
         assert first.strip() == "first"
         assert "Context critical: about 95% full." in second, "it is told in the turn itself"
-        assert "core_memory_update" in second
+        assert "session_memory" in second
         assert system_text(server.turns[-1]) == before
         client.send(session, "Five.")
         assert user_texts(server.turns[-1])[-1] == "Five."
@@ -208,7 +210,7 @@ def test_the_assistant_hears_of_a_full_context_once_for_each_level(
 
 
 def test_with_all_of_it_off_nothing_is_forwarded_written_or_shown(place: Place) -> None:
-    off = [f"{part} = false" for part in ("hot", "core", "working", "pruning", "pressure")]
+    off = [f"{part} = false" for part in ("memory", "pruning", "pressure")]
     settings = place.project / "mdmemory.toml"
     text = settings.read_text(encoding="utf-8")
     settings.write_text("\n".join([text, "[session]", *off, ""]), encoding="utf-8")
@@ -234,7 +236,10 @@ def test_the_prompt_that_the_docs_show_is_what_the_client_sends(place: Place) ->
     with FakeServer() as server, place.client(server) as client:
         session = client.new_session()
         server.call(
-            "core_memory_update", block="goal", content="Add a CSV export to the report page"
+            "session_memory",
+            action="write",
+            section="goal",
+            text="Add a CSV export to the report page",
         )
         server.call("read", filePath=str(place.project / "docs/format.md"))
         server.call("write", filePath=code, content="SEPARATOR = ','\n")
@@ -245,16 +250,17 @@ def test_the_prompt_that_the_docs_show_is_what_the_client_sends(place: Place) ->
         )
         server.call("todowrite", todos=todos)
         server.call(
-            "core_memory_update",
-            block="progress",
-            content="Writer done; the tests of its quoting fail",
+            "session_memory",
+            action="write",
+            section="progress",
+            text="Writer done; the tests of its quoting fail",
         )
         client.send(session, "Let's use semicolons as the separator.")
         compact(client, server, session)
         asked = [body for body in server.requests if not body.get("tools")][-1]
         client.send(session, "Go on.")
         text = system_text(server.turns[-1])
-        assert "<core_memory>" in sample()
+        assert "<session_memory>" in sample()
         assert text.endswith(sample())
         assert "What the session keeps at hand" in user_texts(asked)[-1]
         assert sample() in user_texts(asked)[-1]
@@ -285,12 +291,12 @@ def test_the_notes_that_fit_stand_in_the_prompt_where_a_person_wants_them(place:
     assert place.log() == ""
 
 
-def test_core_memory_is_there_at_once_after_the_client_compacts_by_itself(
+def test_the_goal_is_there_at_once_after_the_client_compacts_by_itself(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with FakeServer() as server, place.client(server) as client:
         session = client.new_session()
-        server.call("core_memory_update", block="goal", content="Add a CSV export")
+        server.call("session_memory", action="write", section="goal", text="Add a CSV export")
         client.send(session, "Go.")
         assert shown(server.turns[-1]) == ""
 

@@ -30,7 +30,7 @@ from mdmemory.transcripts.turns import Transcript, Turn
 
 FAILED = "FAILED tests/test_a.py::test_x - assert 1 == 2"
 WINDOW = {"model": "p/m", "limit": {"context": 108_000, "output": 8_000}}  # 100,000 to fill
-PARTS = ("hot", "core", "working", "pruning", "pressure")
+PARTS = ("memory", "pruning", "pressure")
 
 
 class Started(background.Starter):
@@ -144,16 +144,26 @@ def test_only_what_is_switched_on_is_forwarded(project: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["core", "working"])
-def test_a_part_that_is_off_has_no_tools_and_promises_no_prompt(project: Path, part: str) -> None:
+def test_a_part_that_is_off_is_no_section_and_promises_no_prompt(project: Path, part: str) -> None:
     configure(project, "session", **{part: False})
     host = Host(project)
-    names = {each["name"] for each in host.ask("hello", protocol=PROTOCOL)["tools"]}
-    left = "working" if part == "core" else "core"
-    assert {name.partition("_memory_")[0] for name in names if "_memory_" in name} == {left}
-    for tool, place in (("core_memory_update", "block"), ("working_memory_add", "slot")):
-        given = {place: "goal" if place == "block" else "todo", "content": "Ship it"}
-        told = host.ask("call", tool=tool, arguments=given)["text"]
-        assert ("The prompt shows it" in told) is (part not in tool)
+    (tool,) = [
+        each
+        for each in host.ask("hello", protocol=PROTOCOL)["tools"]
+        if each["name"] == "session_memory"
+    ]
+    offered = tool["parameters"]["properties"]["section"]["enum"]
+    for section, of in (("goal", "core"), ("todos", "working")):
+        assert (section in offered) is (part != of)
+        given = {"action": "add", "section": section, "text": "Ship it"}
+        told = host.ask("call", tool="session_memory", arguments=given)["text"]
+        assert ("The prompt shows it" in told) is (part != of)
+
+
+def test_without_a_memory_of_the_session_there_is_no_tool_for_it(project: Path) -> None:
+    configure(project, "session", memory=False)
+    names = {each["name"] for each in Host(project).ask("hello", protocol=PROTOCOL)["tools"]}
+    assert "session_memory" not in names
 
 
 def test_with_all_of_it_off_nothing_is_written(project: Path) -> None:
@@ -174,8 +184,8 @@ def test_what_is_kept_joins_the_prompt_at_the_next_epoch(host: Host, transcript:
     assert host.prompt() == ""
     host.say("Let's use semicolons as the separator.")
     host.run("pytest", FAILED, 1)
-    done = host.ask("call", tool="core_memory_update",
-                    arguments={"block": "goal", "content": "Ship it"})  # fmt: skip
+    goal = {"action": "write", "section": "goal", "text": "Ship it"}
+    done = host.ask("call", tool="session_memory", arguments=goal)
     assert "Ship it" in done["text"]
     assert host.prompt() == ""
     host.ask("compacted")
@@ -190,7 +200,8 @@ def test_what_is_kept_joins_the_prompt_at_the_next_epoch(host: Host, transcript:
 
 
 def test_a_restart_begins_an_epoch_with_what_was_kept(host: Host, project: Path) -> None:
-    host.ask("call", tool="core_memory_update", arguments={"block": "goal", "content": "Ship it"})
+    goal = {"action": "write", "section": "goal", "text": "Ship it"}
+    host.ask("call", tool="session_memory", arguments=goal)
     host.run("pytest", FAILED, 1)
     again = Host(project)
     assert "Ship it" in again.prompt()
@@ -203,8 +214,8 @@ def test_two_sessions_at_once_never_mix(host: Host, project: Path) -> None:
             host.run("pytest", f"FAILED {session} {number}", 1, session)
             host.say(f"Let's use {session} for it.", session)
             host.answer(80_000 if session == "ses_1" else 10, session=session)
-            arguments = {"slot": "todo", "content": f"{session} {number}"}
-            host.ask("call", session, tool="working_memory_add", arguments=arguments)
+            entry = {"action": "add", "section": "todos", "text": f"{session} {number}"}
+            host.ask("call", session, tool="session_memory", arguments=entry)
     again = Host(project)
     for mine, other in (("ses_1", "ses_2"), ("ses_2", "ses_1")):
         assert mine in again.prompt(mine)
@@ -372,6 +383,14 @@ def test_counts_that_make_no_sense_are_none(host: Host, tokens: object) -> None:
     assert host.say("One.") == []
 
 
+def test_without_the_models_window_no_share_of_it_is_told(host: Host) -> None:
+    host.answer(50_000)
+    (line,) = host.say("One.")
+    assert line.startswith("Context: about 50,000 tokens; how many fit is not known.")
+    host.answer(99_000)
+    assert host.say("Two.") == []
+
+
 # --- what becomes of it --------------------------------------------------------------------------
 
 
@@ -402,7 +421,8 @@ def test_a_summary_that_cannot_be_stored_keeps_no_decision_back(
 
 def test_a_summary_is_told_what_stays_in_the_prompt(host: Host) -> None:
     assert len(host.ask("compacting")["context"]) == 1
-    host.ask("call", tool="core_memory_update", arguments={"block": "goal", "content": "Ship it"})
+    goal = {"action": "write", "section": "goal", "text": "Ship it"}
+    host.ask("call", tool="session_memory", arguments=goal)
     _, kept = host.ask("compacting")["context"]
     assert "Ship it" in kept
     assert "need not repeat it" in kept

@@ -45,7 +45,7 @@ from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks
 from mdmemory.search import chunks, folders, query, schema
 from mdmemory.search.postgres import keywords
-from mdmemory.session import cleaning, failures, hot, pruning
+from mdmemory.session import cleaning, failures, mentions, pruning, sections, tracking
 from mdmemory.store import conflicts, index, links
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
@@ -162,7 +162,7 @@ def _prune(level: str) -> Call:
 
 
 def _patterns(speaker: str) -> Call:
-    return lambda text: hot.mentions(text, speaker)
+    return lambda text: mentions.mentions(text, speaker)
 
 
 def _prove(text: str) -> object:
@@ -188,12 +188,13 @@ def _difference(text: str) -> str:
     return worddiff.render(porcelain, colour=False)
 
 
-def _hot(text: str) -> object:
-    return hot.record(hot.Hot(), "bash", {"command": "pytest"}, text, 1)
+def _result(text: str) -> object:
+    memory = sections.Sections()
+    return tracking.take_result(memory, "bash", {"command": "pytest"}, text, 1)
 
 
 def _patch(text: str) -> object:
-    return hot.record(hot.Hot(), "apply_patch", {"patchText": text}, text, 0)
+    return tracking.take_result(sections.Sections(), "apply_patch", {"patchText": text}, text, 0)
 
 
 def _event(text: str) -> object:
@@ -352,10 +353,11 @@ EVERY = (
     row(cleaning.visible, cleaning, "visible"),
     row(cleaning.clean, cleaning, "clean"),
     row(lambda text: cleaning.line(text, 200), cleaning, "line"),
-    *(row(_patterns(each), hot, each) for each in ("user", "assistant", "tool")),
+    *(row(_patterns(each), mentions, each) for each in ("user", "assistant", "tool")),
     *(row(_prune(each), pruning, each) for each in pruning.LEVELS),
-    row(_hot, hot),
-    row(_patch, hot, "patch"),
+    row(_result, tracking),
+    row(_patch, tracking, "patch"),
+    row(sections.key, sections),
     row(_event, compress),
     row(observation.ids, observation),
     row(timeline._safe, timeline),

@@ -78,14 +78,15 @@ def test_every_tool_of_the_table_is_offered_with_its_hints(project: Path) -> Non
     talk(serving(project), conversation)
 
 
-def test_the_tools_of_a_part_that_is_switched_off_are_not_offered(project: Path) -> None:
+def test_the_sections_of_a_part_that_is_switched_off_are_not_offered(project: Path) -> None:
     with (project / "mdmemory.toml").open("a", encoding="utf-8") as file:
         file.write("\n[session]\nworking = false\n")
 
     async def conversation(client: Client) -> None:
-        names = [tool.name for tool in (await client.list_tools()).tools]
-        assert "core_memory_read" in names
-        assert not [name for name in names if name.startswith("working_memory_")]
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        sections = tools["session_memory"].input_schema["properties"]["section"]["enum"]
+        assert "goal" in sections
+        assert "todos" not in sections
 
     talk(serving(project), conversation)
 

@@ -58,6 +58,8 @@ def test_lists_questions_our_own_tools_and_short_outputs_are_not_observed() -> N
             (False, "question", {}, LONG),
             (False, "memory_search", {}, LONG),
             (False, "mdmemory_memory_store", {}, LONG),
+            (False, "session_memory", {}, LONG),
+            (False, "mdmemory_session_memory", {}, LONG),
             (False, "core_memory_update", {}, LONG),
             (False, "working_memory_add", {}, LONG),
             (False, "webfetch", {}, LONG),

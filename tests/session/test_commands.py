@@ -11,7 +11,7 @@ import pytest
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.tools.table import Caller, call
+from mdmemory.tools.table import Caller, call, offered
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 ONE, OTHER = Caller("ses_1"), Caller("ses_2")
@@ -37,6 +37,50 @@ def test_a_core_block_is_written_and_read_by_its_session_alone(memory: Memory) -
     assert call(memory, "core_memory_read", {}, OTHER).structured["goal"] == ""
     with pytest.raises(UsageError):
         call(memory, "core_memory_update", {"block": "aim", "content": "x"}, ONE)
+
+
+def ask(memory: Memory, action: str, section: str = "", text: str = "", by: Caller = ONE) -> str:
+    given = {"action": action, "section": section or None, "text": text or None}
+    return call(memory, "session_memory", given, by).text
+
+
+def test_one_tool_writes_adds_removes_and_clears(memory: Memory) -> None:
+    assert ask(memory, "read") == "Nothing is kept."
+    told = ask(memory, "write", "goal", "Ship it")
+    assert told == (
+        "Wrote goal. The prompt shows it from the next compaction or start on.\ngoal:\nShip it"
+    )
+    assert "Ship it\nby Friday" in ask(memory, "add", "goal", "by Friday")
+    assert "Warning: goal holds 1000 characters" in ask(memory, "write", "goal", "x" * 1_100)
+    ask(memory, "add", "todos", "rename it")
+    assert "todos:\n- test it\n- rename it" in ask(memory, "add", "todos", "test it")
+    assert "Removed: rename it" in ask(memory, "remove", "todos", "rename")
+    assert "todos:\n- test it" in ask(memory, "read")
+    assert "Emptied todos; it held 1." in ask(memory, "clear", "todos")
+    assert ask(memory, "read", "todos") == "Nothing is kept."
+    assert ask(memory, "read", by=OTHER) == "Nothing is kept."
+
+
+@pytest.mark.parametrize(
+    ("action", "section", "text"),
+    [("write", "todos", "x"), ("add", "", "x"), ("add", "todos", ""), ("add", "files", "a.py"),
+     ("clear", "", ""), ("remove", "todos", ""), ("remove", "", "what never was")],
+)  # fmt: skip
+def test_a_change_that_makes_no_sense_is_one_sentence(
+    memory: Memory, action: str, section: str, text: str
+) -> None:
+    with pytest.raises((UsageError, NotFound)) as refused:
+        ask(memory, action, section, text)
+    assert refused.value.hint
+
+
+def test_the_tools_of_0_1_still_answer_and_are_listed_nowhere(memory: Memory) -> None:
+    listed = {each.name for each in offered(memory.project.settings)}
+    assert "session_memory" in listed
+    assert not [name for name in listed if name.startswith(("core_", "working_"))]
+    call(memory, "core_memory_update", {"block": "goal", "content": "Ship it"}, ONE)
+    call(memory, "working_memory_add", {"slot": "todo", "content": "rename it"}, ONE)
+    assert "goal:\nShip it\n\ntodos:\n- rename it" in ask(memory, "read")
 
 
 def test_working_memory_is_filled_and_cleared(memory: Memory) -> None:
@@ -69,17 +113,20 @@ def test_a_person_sees_what_is_kept_and_sweeps_it(
     assert "Nothing is stored about a session ses_1." in capsys.readouterr().err
     assert not (memory.project.private / "state.db").exists()
     with memory.session("ses_1") as own:
-        own.core_update("goal", "Ship it", "replace", now=NOW)
+        own.write("goal", "Ship it", now=NOW)
         own.message("user", "Let's use pnpm here.", now=NOW)
         args = {"command": "./run"}
         shown = own.tool("bash", args, "line of text\n" * 500, exit_code=0, now=NOW) or ""
     assert main(["session", "show", "ses_1"]) == 0
     out = capsys.readouterr().out
-    assert "core:\n  goal: Ship it\n" in out
-    assert "decisions:\n  Let's use pnpm here\n" in out
+    assert "goal:\n  Ship it\n" in out
+    assert "decisions:\n  - Let's use pnpm here\n" in out
     main(["session", "show", "ses_1", "--json"])
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"id", "core", "working", "hot", "promotions"}
+    assert set(found) == {"id", "sections", "core", "working", "hot", "promotions"}
+    assert found["core"] == {"goal": "Ship it"}
+    assert found["hot"]["decisions"] == ["Let's use pnpm here"]
+    assert [each["slot"] for each in found["working"]] == ["decision"]
     id = Path(shown.rpartition("the whole output: ")[2].removesuffix("]")).stem
     assert main(["session", "show", id]) == 0
     assert capsys.readouterr().out.count("line of text") == 500

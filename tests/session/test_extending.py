@@ -15,13 +15,13 @@ import pytest
 from pace import HUNG
 
 from mdmemory.config.settings import load
-from mdmemory.session import core, failures, hot, pressure, pruning, working
+from mdmemory.session import failures, mentions, pressure, pruning, sections, tracking
 from mdmemory.session.failures import Category
-from mdmemory.session.hot import Pattern
+from mdmemory.session.mentions import Pattern
 from mdmemory.session.pressure import Threshold
 from mdmemory.session.pruning import MARK, Rule
+from mdmemory.session.sections import Slot
 from mdmemory.session.session import SessionMemory
-from mdmemory.session.working import Slot
 from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
@@ -47,15 +47,15 @@ def test_a_category_of_errors_is_one_row(own: SessionMemory, monkeypatch: Patch)
 
 
 def test_a_pattern_and_a_slot_are_a_row_each(own: SessionMemory, monkeypatch: Patch) -> None:
-    monkeypatch.setitem(working.SLOTS, "question", Slot(2, "?"))
-    row = Pattern("question", ("user",), r"\[Question:\s*(?P<text>[^\]\n]+)\]")
-    monkeypatch.setattr(hot, "PATTERNS", (*hot.PATTERNS, row))
+    monkeypatch.setitem(sections.SLOTS, "questions", Slot(2))
+    row = Pattern("questions", ("user",), r"\[Question:\s*(?P<text>[^\]\n]+)\]")
+    monkeypatch.setattr(mentions, "PATTERNS", (*mentions.PATTERNS, row))
     for number in range(3):
         own.message("user", f"[Question: which port {number}]", now=NOW)
     shown = own.blocks()
-    assert "? question: which port 2" in shown
+    assert "questions:\n- which port 2\n" in shown
     assert "which port 0" not in shown
-    assert own.working_clear_slot("question", now=NOW) == 2
+    assert own.clear("questions", now=NOW) == 2
 
 
 def test_a_pruning_rule_is_one_row(monkeypatch: Patch) -> None:
@@ -83,11 +83,11 @@ def test_a_threshold_is_one_row(own: SessionMemory, monkeypatch: Patch) -> None:
     assert own.tool("mytool", {}, lines, now=NOW) is not None
 
 
-def test_a_core_block_and_an_action_are_a_row_each(own: SessionMemory, monkeypatch: Patch) -> None:
-    monkeypatch.setitem(core.BLOCKS, "people", 300)
-    monkeypatch.setitem(hot.ACTIONS, "review", 40)
-    monkeypatch.setitem(hot.TOOLS, "review", "review")
-    own.core_update("people", "Ann reviews", "replace", now=NOW)
+def test_a_block_and_an_action_are_a_row_each(own: SessionMemory, monkeypatch: Patch) -> None:
+    monkeypatch.setitem(sections.BLOCKS, "people", 300)
+    monkeypatch.setitem(sections.ACTIONS, "review", 40)
+    monkeypatch.setitem(tracking.TOOLS, "review", "review")
+    own.write("people", "Ann reviews", now=NOW)
     own.tool("review", {"filePath": "a.py"}, "", now=NOW)
     assert '<people chars="11/300">' in own.blocks()
     assert "- a.py (review, 1x)" in own.blocks()

@@ -11,7 +11,7 @@ from mdmemory import Memory
 from mdmemory.capture import summary
 from mdmemory.errors import Busy
 from mdmemory.session import promotion
-from mdmemory.session.hot import Hot
+from mdmemory.session.sections import Item, Sections
 from mdmemory.store.state import State
 from mdmemory.transcripts.turns import Turn
 
@@ -27,6 +27,10 @@ def heard(memory: Memory, *decisions: str) -> None:
     with memory.session("ses_1") as own:
         for text in decisions:
             own.message("assistant", f"[Decision: {text}]", now=NOW)
+
+
+def decided(*texts: str) -> Sections:
+    return Sections(slots={"decisions": [Item(text, 1, is_candidate=True) for text in texts]})
 
 
 def test_decisions_become_notes_where_the_user_said_them(repository: Path) -> None:
@@ -80,9 +84,9 @@ def test_the_journal_is_bounded_and_forgets(tmp_path: Path) -> None:
     with State(tmp_path / "state.db") as state:
         for number in range(20):
             decisions = [f"decision {number} {at}" for at in range(8)]
-            promotion.enter(state, f"ses_{number}", Hot(decisions=decisions), TODAY)
+            promotion.enter(state, f"ses_{number}", decided(*decisions), TODAY)
         assert len(promotion.journal(state)) == promotion.MAX_ENTRIES
         assert promotion.journal(state)[-1].session == "ses_19"
         later = (NOW + timedelta(days=31)).date().isoformat()
-        promotion.enter(state, "ses_1", Hot(decisions=["new"]), later)
+        promotion.enter(state, "ses_1", decided("new"), later)
         assert [each.text for each in promotion.journal(state)] == ["new"]

@@ -69,6 +69,7 @@ INJECTED = {
     "a note made by hand": BARE,
     "a note of Windows": "\ufeff" + NOTES[1].note.text.replace("\n", "\r\n"),
     "recall": "<mdmemory_recall>\n- remember: what was recalled\n</mdmemory_recall>",
+    "session": "<session_memory>\nerrors:\n- remember: x is y and z\n</session_memory>",
     "core": "<core_memory><goal chars='9/1000'>\nremember: x is y and z\n</goal></core_memory>",
     "workspace": "<workspace_memory_candidates>\nremember: an older form",
     "headline": "Workspace memory (cross-session, verify if stale):\nfeedback:\n- remember: 4",

@@ -39,10 +39,11 @@ _T = TypeVar("_T")
 
 def wanted(settings: Settings) -> list[str]:
     """The names of the hooks that the settings need, [] where all is switched off."""
-    is_on = settings.switch
-    if any(is_on(f"session.{part}") for part in ("hot", "working", "pruning", "pressure")):
+    from mdmemory.session.sections import is_followed
+
+    if is_followed(settings):
         return list(HOOKS)
-    return ["tool"] if is_on("observe.enabled") else []
+    return ["tool"] if settings.switch("observe.enabled") else []
 
 
 class BySession(Generic[_T]):

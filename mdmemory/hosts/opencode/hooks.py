@@ -283,7 +283,7 @@ class Hooks:
         return {"saved": files + (self._tried("compacted", promoted) or [])}
 
     def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
-        if not layers.settings.switch("session.hot"):
+        if not layers.settings.switch("session.memory"):
             return []
         done = layers.promote(session, turns)
         if done.failure:  # tried again at the next compaction

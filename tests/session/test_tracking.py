@@ -1,4 +1,4 @@
-"""Hot state: files by their part in the work, errors from real failures alone, and bounded."""
+"""What tools did: files by their part in the work, errors from real failures alone, and bounded."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.session import hot
+from mdmemory.session import block, changes, sections
 from mdmemory.session.failures import failure, succeeded
-from mdmemory.session.hot import Hot, hot_of, snapshot
+from mdmemory.session.mentions import mentions
+from mdmemory.session.sections import Sections, sections_of
+from mdmemory.session.tracking import take_result
 
 ROOT = "/home/you/project"
 FAILED = "tests/test_a.py:3: AssertionError\nFAILED tests/test_a.py::test_x - assert 1 == 2"
 
 
-def used(state: Hot, tool: str, path: str = "", **more: object) -> None:
-    hot.record(state, tool, {"filePath": path, **more}, "", None, ROOT)
+def snapshot(memory: Sections) -> str:
+    return block.render(memory, sections.names()).text
 
 
-def ran(state: Hot, command: str, exit_code: int | None, output: str = FAILED) -> None:
-    hot.record(state, "bash", {"command": command}, output, exit_code, ROOT)
+def used(state: Sections, tool: str, path: str = "", **more: object) -> None:
+    take_result(state, tool, {"filePath": path, **more}, "", None, ROOT)
+
+
+def ran(state: Sections, command: str, exit_code: int | None, output: str = FAILED) -> None:
+    take_result(state, "bash", {"command": command}, output, exit_code, ROOT)
 
 
 # --- files -------------------------------------------------------------------------------------
 
 
 def test_files_are_ranked_by_their_best_action_and_by_how_often() -> None:
-    state = Hot()
+    state = Sections()
     for _ in range(11):
         used(state, "read", f"{ROOT}/often_read.py")
     used(state, "edit", f"{ROOT}/src/a.py")
@@ -45,24 +51,24 @@ def test_files_are_ranked_by_their_best_action_and_by_how_often() -> None:
 
 
 def test_a_search_makes_the_files_it_found_active_and_a_patch_those_it_edits() -> None:
-    state = Hot()
+    state = Sections()
     found = "Found 2 matches\nsrc/a.py:\n  Line 3: x = 1\nsrc/b.py:\n  Line 9: y"
-    hot.record(state, "grep", {"pattern": "x", "path": ROOT}, found, None, ROOT)
+    take_result(state, "grep", {"pattern": "x", "path": ROOT}, found, None, ROOT)
     assert {each.path for each in state.files} == {"src/a.py", "src/b.py"}
     patch = "*** Begin Patch\n*** Update File: src/b.py\n@@\n-y\n+z\n*** End Patch"
-    hot.record(state, "apply_patch", {"patchText": patch}, "", None, ROOT)
+    take_result(state, "apply_patch", {"patchText": patch}, "", None, ROOT)
     assert (state.files[0].path, state.files[0].action) == ("src/b.py", "edit")
 
 
 def test_what_is_kept_is_bounded() -> None:
-    state = Hot()
+    state = Sections()
     for number in range(100):
         used(state, "edit", f"f{number}.py")
         ran(state, f"pytest t{number}.py", 1, f"FAILED t{number}.py: {number}")
-        hot.decide(state, f"Decision number {number}")
-        hot.propose(state, "project", f"Candidate number {number}")
+        changes.add(state, "decisions", f"Decision number {number}", is_candidate=True)
+        changes.propose(state, "project", f"Candidate number {number}")
     assert (len(state.files), len(state.errors)) == (20, 5)
-    assert (len(state.decisions), len(state.pending)) == (8, 12)
+    assert (len(state.decisions), len(state.candidates)) == (8, 12)
 
 
 # --- errors ------------------------------------------------------------------------------------
@@ -119,7 +125,7 @@ def test_an_error_has_a_short_summary_and_its_fingerprint() -> None:
 
 
 def test_success_closes_the_errors_of_its_category_alone() -> None:
-    state = Hot()
+    state = Sections()
     ran(state, "pytest", 1)
     ran(state, "ruff check .", 1, "a.py:1:1: error F401")
     ran(state, "pytest | tail", 0)  # that is tail's success
@@ -138,7 +144,7 @@ def test_a_chain_proves_all_of_its_parts_only_when_it_ends_well() -> None:
 
 
 def test_the_same_command_has_one_error_and_an_edit_may_have_mended_it() -> None:
-    state = Hot()
+    state = Sections()
     ran(state, "pytest", 1)
     ran(state, "pytest", 1, "FAILED tests/test_b.py::test_y - other")
     assert [each.files for each in state.errors] == [["tests/test_b.py"]]
@@ -151,6 +157,31 @@ def test_the_same_command_has_one_error_and_an_edit_may_have_mended_it() -> None
     assert state.errors[0].status == "open"
 
 
+TOLD = [
+    ("terraformer plan", "\n".join(["Reading state"] * 9 + ["access denied by policy"]
+     + [f"module {n} skipped" for n in range(9)]), "access denied by policy"),
+    ("frobnicate", "a\nb\nbash: frobnicate: command not found\nc\nd\ne\nf\ng\nh", "not found"),
+    ("deploy now", "step 1\nstep 2\nFehler: kein Platz\nstep 3\n\nsee log", "Fehler: kein Platz"),
+    ("git push", "To host\n ! [rejected] main -> main\nhint: a\nhint: b", "[rejected]"),
+    ("curl x", "", "curl x: exit code 1"),
+    ("make", "gcc -c a.c\nld: cannot find -lfoo\nmake[1]: leaving\nx\ny\nz", "cannot find -lfoo"),
+]  # fmt: skip
+
+
+def says_the_error(command: str, output: str, telling: str) -> None:
+    found = failure("bash", {"command": command}, output, 1)
+    assert found is not None
+    assert telling in found.summary
+    assert found.summary.count(" | ") <= 1, found.summary
+
+
+def test_the_summary_is_what_says_the_error_and_not_the_last_lines() -> None:
+    each(TOLD, says_the_error)
+    found = failure("bash", {"command": "frob"}, "one\ntwo\nthree\nfour\nfive\nsix", 1)
+    assert found is not None
+    assert found.summary == "six"
+
+
 # --- snapshot ----------------------------------------------------------------------------------
 
 texts = st.text(max_size=300)
@@ -160,23 +191,23 @@ texts = st.text(max_size=300)
 def test_a_snapshot_is_never_over_its_budget_and_tells_whole_lines(
     events: list[tuple[str, str, int]],
 ) -> None:
-    state = Hot()
+    state = Sections()
     for path, text, code in events:
         used(state, "edit", path)
         ran(state, "pytest", code, text)
-        hot.decide(state, text)
-        hot.propose(state, "project", path)
+        changes.add(state, "decisions", text)
+        changes.propose(state, "project", path)
     shown = snapshot(state)
-    assert len(shown) <= 700
-    lines = shown.split("\n")
+    assert len(shown) <= block.LISTS + 250
+    lines = shown.split("\n")[3:-1]
     assert sum("x)" in line[-4:] and line.startswith("- ") for line in lines) <= 12
     assert all(line.startswith("- ") or line.endswith(":") for line in lines if line)
-    assert hot_of(state.document()) == state
+    assert sections_of(state.document()) == state
 
 
 def test_an_empty_state_says_nothing_and_a_foreign_document_is_an_empty_state() -> None:
-    assert snapshot(Hot()) == ""
-    assert hot_of({"files": [{"no": 1}], "turn": "x"}) == Hot()
+    assert snapshot(Sections()) == ""
+    assert sections_of({"files": [{"no": 1}], "event": "x"}) == Sections()
 
 
 HOSTILE = [
@@ -188,8 +219,8 @@ HOSTILE = [
 def takes_no_time(text: str) -> None:
     start = time.process_time()
     failure("bash", {"command": text}, text, 1)
-    hot.mentions(text, "tool")
-    hot.mentions(text, "user")
+    mentions(text, "tool")
+    mentions(text, "user")
     assert time.process_time() - start < 10
 
 

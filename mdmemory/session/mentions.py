@@ -1,0 +1,56 @@
+"""What messages and outputs say that a session should keep: one table of patterns. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+WINDOW = 20_000  # characters at either end of a long text that are searched
+MOST = 12  # mentions in one text
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The group `text` of the expression goes to `place`: a slot, `pool`, or `candidates` (for
+    notes). `speakers` are user, assistant, tool."""
+
+    place: str
+    speakers: tuple[str, ...]
+    expression: str
+
+
+_SAID = ("user", "assistant")
+_OPENS = r"(?:^|(?<=[.!?\]]\s))[ \t>*-]*"
+_REST = r"(?:[^.!?\n]|[.!?](?=\S)){2,250}"  # of a sentence
+PATTERNS: tuple[Pattern, ...] = (
+    Pattern("decisions", _SAID, r"\[Decision:\s*(?P<text>[^\]\n]{3,300})\]"),
+    Pattern("decisions", ("user",), _OPENS + r"(?P<text>(?:(?:we|I)(?:'ve| have)? "
+            r"(?:decided|agreed) (?:to|on|that)|let'?s (?:go with|use|switch to|stick with"
+            r"|stay with))\b" + _REST + ")"),
+    Pattern("decisions", ("user",), r"(?:^|[。！？\n])"
+            r"(?P<text>我们?(?:决定|選擇|选择)[^。！？\n]{2,120})"),
+    Pattern("todos", _SAID, r"\[Todo:\s*(?P<text>[^\]\n]{3,300})\]"),
+    Pattern("todos", ("assistant",), _OPENS + r"next step:\s*(?P<text>[^\n]{3,250})"),
+    Pattern("dependencies", _SAID, r"\[Dependency:\s*(?P<text>[^\]\n]{2,300})\]"),
+    Pattern("dependencies", ("tool",), r"^(?P<text>Successfully installed [^\n]{2,200})$"),
+    Pattern("dependencies", ("tool",), r"^(?P<text>added \d+ packages?\b[^\n]{0,120})$"),
+    Pattern("dependencies", ("tool",), r"^(?P<text>[ \t]*Adding \S+ v\S+ to [\w-]*dependencies)"),
+    Pattern("candidates", ("assistant",), r"\[Memory:\s*(?P<text>[^\]\n]{8,300})\]"),
+    Pattern("pool", _SAID, r"\[Note:\s*(?P<text>[^\]\n]{3,300})\]"),
+    Pattern("pool", _SAID, r"`(?P<text>(?:[\w.-]+/)+[\w.-]+\.\w{1,8}(?::\d+)?)`"),
+)  # fmt: skip
+
+
+def mentions(text: str, speaker: str) -> list[tuple[str, str]]:
+    """Pairs of a place and a text for it, in the table's order; `text` is `visible`."""
+    if len(text) > 2 * WINDOW:
+        # at the ends of lines, so that no word is cut in two
+        start, end = text[:WINDOW].rpartition("\n")[0], text[-WINDOW:].partition("\n")[2]
+        text = f"{start}\n{end}"
+    pairs = [
+        (pattern.place, match["text"].strip())
+        for pattern in PATTERNS
+        if speaker in pattern.speakers
+        for match in re.finditer(pattern.expression, text, re.IGNORECASE | re.MULTILINE)
+    ]
+    return list(dict.fromkeys(pairs))[:MOST]

@@ -1,0 +1,246 @@
+"""The one memory of a session: its sections, and which of them are on. Pure.
+
+Blocks are texts of the assistant; files and errors come from tools; slots are short lists; the
+pool holds mentions: each adds 1 to a score, of which an event takes 15 % away (score x
+0.85^events). So no score is over 1 / 0.15 = 6.7, and nothing outlives 41 events.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from mdmemory.config.settings import Settings
+
+# The most characters of each block, in the order of the prompt.
+BLOCKS = {"goal": 1_000, "progress": 2_000, "context": 1_500}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A short list: the entries that it holds, how many of them the prompt shows, and the
+    characters of one."""
+
+    holds: int
+    shown: int = 3
+    longest: int = 200
+
+
+SLOTS: dict[str, Slot] = {"decisions": Slot(8, 8, 260), "todos": Slot(3), "dependencies": Slot(3)}
+FILES, ERRORS, CANDIDATES, POOL = "files", "errors", "candidates", "pool"
+HOLDS = {FILES: 20, ERRORS: 5, CANDIDATES: 12, POOL: 50}
+SHOWN = {FILES: 8, ERRORS: 3, CANDIDATES: 6, POOL: 10}
+LONGEST = 260  # characters of a candidate
+NOTED = "noted"  # the category of an error that no command reported
+FADING = 0.85  # what is left of a score after one event
+GONE = 0.01  # a score under which an entry is dropped
+# What a file's best action says about its part in the work.
+ACTIONS = {"edit": 50, "write": 45, "grep": 30, "read": 20}
+EACH_USE = 3  # rank = weight + 3 x count
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the work; `turn` is the event of its last use."""
+
+    path: str
+    action: str
+    count: int
+    turn: int
+
+    @property
+    def rank(self) -> int:
+        """The sort key; the highest comes first."""
+        return ACTIONS.get(self.action, 0) + EACH_USE * self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """An open error; `status` is open, or maybe_fixed after an edit of a file that it names.
+    `source` tells its command from others."""
+
+    category: str
+    summary: str
+    fingerprint: str
+    source: str
+    files: list[str]
+    status: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An entry of a slot or the pool, the event of its last mention, and its score then.
+
+    `is_candidate`: somebody said it in a message, so that it may become a note.
+    """
+
+    text: str
+    at: int
+    score: float = 1.0
+    is_candidate: bool = False
+
+    def score_at(self, event: int) -> float:
+        """The score, faded until `event`."""
+        return self.score * FADING ** max(0, event - self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFact:
+    """A candidate for a note; `type` is decision, project... as in a summary's section."""
+
+    type: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEntry:
+    """One line of a list as it is shown, and the text that names it there."""
+
+    section: str
+    shown: str
+    text: str
+
+    @property
+    def id(self) -> str:
+        """The same text in the same section has the same id."""
+        text = f"{self.section}\n{self.text}".encode("utf-8", "replace")
+        return "w-" + hashlib.sha256(text).hexdigest()[:6]
+
+
+@dataclass
+class Sections:
+    """The memory of a session; `event` counts its messages and uses of tools. Lists have the
+    newest entry last, files the highest rank first."""
+
+    event: int = 0
+    blocks: dict[str, str] = field(default_factory=dict)
+    files: list[File] = field(default_factory=list)
+    errors: list[Error] = field(default_factory=list)
+    slots: dict[str, list[Item]] = field(default_factory=dict)
+    candidates: list[SessionFact] = field(default_factory=list)
+    pool: list[Item] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """The memory as a JSON object."""
+        return asdict(self)
+
+    @property
+    def decisions(self) -> list[str]:
+        """The decisions that may become notes, the oldest first."""
+        return [each.text for each in self.slots.get("decisions", ()) if each.is_candidate]
+
+
+def sections_of(document: Mapping[str, Any] | None) -> Sections:
+    """The memory in a document of `Sections.document`; an empty one for another form."""
+    try:
+        parts = dict(document or {})
+        slots, blocks = dict(parts.get("slots", {})), dict(parts.get("blocks", {}))
+        return Sections(
+            int(parts.get("event", 0)),
+            {name: str(blocks[name]) for name in BLOCKS if blocks.get(name)},
+            [File(**each) for each in parts.get(FILES, ())],
+            [Error(**each) for each in parts.get(ERRORS, ())],
+            {name: [Item(**each) for each in slots[name]] for name in SLOTS if slots.get(name)},
+            [SessionFact(**each) for each in parts.get(CANDIDATES, ())],
+            [Item(**each) for each in parts.get(POOL, ())],
+        )
+    except (TypeError, ValueError, AttributeError):
+        return Sections()
+
+
+def names() -> tuple[str, ...]:
+    """The sections, in the order of the prompt."""
+    return (*BLOCKS, ERRORS, *SLOTS, FILES, CANDIDATES, POOL)
+
+
+def sections_on(settings: Settings) -> tuple[str, ...]:
+    """The sections that the settings leave on, in the order of the prompt.
+
+    `session.memory` is the switch. The three of 0.1 still count, each for what it stood for.
+    """
+    is_on = settings.switch
+    if not is_on("session.memory"):
+        return ()
+    tracked, listed = is_on("session.hot"), is_on("session.working")
+    on = {FILES: tracked, CANDIDATES: tracked, POOL: listed}
+    on |= dict.fromkeys(SLOTS, listed) | dict.fromkeys(BLOCKS, is_on("session.core"))
+    on |= dict.fromkeys((ERRORS, "decisions"), tracked or listed)
+    return tuple(name for name in names() if on[name])
+
+
+def is_followed(settings: Settings) -> bool:
+    """Whether a host has to report messages and tools: a section of theirs, or another part, is
+    on."""
+    parts = any(settings.switch(f"session.{part}") for part in ("pruning", "pressure"))
+    return parts or any(name not in BLOCKS for name in sections_on(settings))
+
+
+# --- what is shown ---------------------------------------------------------------------------
+
+
+def entries(memory: Sections) -> list[SessionEntry]:
+    """The lists as lines, by section: slots and errors from the newest to the oldest, files and the
+    pool from the strongest to the weakest. What says the same stands once."""
+    seen: set[str] = set()
+    rows: list[SessionEntry] = []
+    for each in _rows(memory):
+        mark = key(_LINE_NUMBER.sub("", each.text) if each.section == POOL else each.text)
+        if mark not in seen:
+            rows.append(each)
+            seen.add(mark)
+    return rows
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two entries say the same: but for capitals, the end's marks, the words that open a
+    decision, and an end that was cut off."""
+    mine, theirs = key(one), key(other)
+    return (
+        mine == theirs
+        or (one.endswith("…") and bool(mine) and theirs.startswith(mine))
+        or (other.endswith("…") and bool(theirs) and mine.startswith(theirs))
+    )
+
+
+def fingerprint(summary: str) -> str:
+    """12 hex digits of a summary's sha256."""
+    return hashlib.sha256(summary.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+_OPENS = re.compile(
+    r"(?:let'?s|(?:we|i)(?:'ve| have)? (?:decided|agreed) (?:to|on|that))\s", re.IGNORECASE
+)
+_LINE_NUMBER = re.compile(r":\d+$")  # of a place in a file
+
+
+def key(text: str) -> str:
+    """What two entries that say the same have in common."""
+    text = text.strip()
+    opening = _OPENS.match(text)
+    return (text[opening.end() :] if opening else text).rstrip(" .!。！…").casefold()
+
+
+def _rows(memory: Sections) -> Iterator[SessionEntry]:
+    for error in reversed(memory.errors):
+        mark = error.category + ", maybe fixed" * (error.status == "maybe_fixed")
+        before = "" if mark == NOTED else f"[{mark}] "
+        yield SessionEntry(ERRORS, f"{before}{error.summary}", error.summary)
+    for name in SLOTS:
+        for item in reversed(memory.slots.get(name, ())):
+            yield SessionEntry(name, item.text, item.text)
+    for file in memory.files:
+        yield SessionEntry(FILES, f"{file.path} ({file.action}, {file.count}x)", file.path)
+    for fact in reversed(memory.candidates):
+        yield SessionEntry(CANDIDATES, f"[{fact.type}] {fact.text}", fact.text)
+    for item in by_score(memory):
+        yield SessionEntry(POOL, item.text, item.text)
+
+
+def by_score(memory: Sections) -> list[Item]:
+    """The pool from the strongest to the weakest."""
+    event = memory.event
+    return sorted(memory.pool, key=lambda item: (-item.score_at(event), -item.at, item.text))
