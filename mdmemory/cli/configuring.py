@@ -50,7 +50,8 @@ def config(asked: Namespace) -> int:
     wanted = asked.name or ""
     rows = [
         row for row in TABLE
-        if wanted in row.name and not (asked.changed and settings.origins[row.name] == "default")
+        if wanted in row.name
+        and (settings.origins[row.name] != "default" or not (asked.changed or row.former))
     ]  # fmt: skip
     if asked.json:
         emit([_json(settings, row) for row in rows])

@@ -146,7 +146,7 @@ class Setting:
     help: str
     personal: bool = False  # a project may not set it
     secret: bool = False  # never shown, neither by `status` nor in a message
-    former: bool = False  # of 0.1: it still counts, and is listed nowhere
+    former: bool = False  # of 0.1: it still counts, and is listed only where it is set
 
 
 TABLE = (
