@@ -29,8 +29,8 @@ MAX_ANSWER = bounds.OBSERVATION
 _FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)
 # Lists of tasks, questions to the user, and our own tools, under whatever name a host gives them.
 _IGNORED = re.compile(
-    r"(?:mdmemory_)?(?:core_|working_)?memory_\w+|todo_?(?:write|read)|question|ask_?user\w*|skill"
-    r"|invalid|exit_?plan_?mode",
+    r"(?:mdmemory_)?(?:session_memory|(?:core_|working_)?memory_\w+)|todo_?(?:write|read)|question"
+    r"|ask_?user\w*|skill|invalid|exit_?plan_?mode",
     re.IGNORECASE,
 )
 WRITING = ("edit", "write", "multiedit", "patch", "apply_patch", "notebookedit")

@@ -96,9 +96,9 @@ def told(memory: Sections, section: str = "") -> dict[str, str]:
 SESSION = Tool(
     "session_memory",
     "This session's memory",
-    "What this session keeps over compactions: texts (goal, progress, context) and lists. Write "
-    "the goal when it is clear, progress after a step and before the context is full; remove what "
-    "is done. Files and failed commands come by themselves. Lasting facts go to memory_store.",
+    "Read or change what this session keeps over compactions: texts (goal, progress, context) and "
+    "lists. Use it when the goal is clear, after a step, before the context is full, and to remove "
+    "what is done. Files and failed commands come by themselves; lasting facts go to memory_store.",
     schema(
         "action",
         action=text("write: replace a text. add: a line or an entry. remove: one. clear: all.",

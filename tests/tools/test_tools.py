@@ -66,7 +66,7 @@ def as_sent(tool: Tool) -> str:
 
 
 def test_the_tools_that_a_host_is_told_of_cost_less_than_1000_tokens(memory: Memory) -> None:
-    told = [each for each in offered(memory.project.settings) if "_memory_" not in each.name]
+    told = offered(memory.project.settings)
     assert sum(len(as_sent(each)) for each in told) / 4 < 1000
 
 
