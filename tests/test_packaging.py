@@ -17,9 +17,17 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mdmemory import assets
+from mdmemory.cli import main
 from mdmemory.version import VERSION
 
 ROOT = Path(__file__).parents[1]
+# what `man` and the shells find below the prefix
+SHARED = {
+    "man/man1/mdmemory.1": "man",
+    "bash-completion/completions/mdmemory": "bash",
+    "zsh/site-functions/_mdmemory": "zsh",
+    "fish/vendor_completions.d/mdmemory.fish": "fish",
+}
 
 pytestmark = pytest.mark.slow
 
@@ -118,20 +126,34 @@ def run(python: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[
 
 def test_the_wheel_holds_the_package_the_texts_and_the_type_marker(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    expected = {
-        f"mdmemory/{path.relative_to(ROOT / 'mdmemory')}"
-        for path in (ROOT / "mdmemory").rglob("*")
-        if path.suffix in (".py", ".toml", ".txt") or path.name == "py.typed"
-    } | {
-        f"mdmemory/shipped/{path.relative_to(ROOT)}"
-        for top in ("protocol", "templates")
-        for path in (ROOT / top).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+    expected = (
+        {
+            f"mdmemory/{path.relative_to(ROOT / 'mdmemory')}"
+            for path in (ROOT / "mdmemory").rglob("*")
+            if path.suffix in (".py", ".toml", ".txt") or path.name == "py.typed"
+        }
+        | {
+            f"mdmemory/shipped/{path.relative_to(ROOT)}"
+            for top in ("protocol", "templates")
+            for path in (ROOT / top).rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        | {f"mdmemory-{VERSION}.data/data/share/{place}" for place in SHARED}
+    )
     inside = {name for name in names if not name.startswith(f"mdmemory-{VERSION}.dist-info/")}
     assert inside == expected
     assert {"mdmemory/py.typed", "mdmemory/shipped/protocol/PROTOCOL.md"} <= inside
     assert f"mdmemory-{VERSION}.dist-info/licenses/LICENSE" in names
+
+
+def test_the_wheel_brings_the_manual_page_and_the_completions_of_this_version(
+    wheel: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = zipfile.ZipFile(wheel)
+    for place, wanted in SHARED.items():
+        assert main(["completion", wanted]) == 0
+        shared = archive.read(f"mdmemory-{VERSION}.data/data/share/{place}")
+        assert shared.decode() == capsys.readouterr().out
 
 
 def test_the_wheel_names_its_script_its_license_and_what_it_needs(wheel: Path) -> None:

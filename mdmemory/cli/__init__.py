@@ -10,7 +10,7 @@ import argparse
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 
@@ -39,6 +39,7 @@ COMMANDS = (
     ("status", "upkeep", "show the store, what waits, and where text is sent"),
     ("doctor", "upkeep", "find problems, and say how to fix them"),
     ("config", "configuring", "list the settings, or change one"),
+    ("completion", "completion", "complete commands and names of notes with the tab key"),
     ("demo", "demo", "try it all in a temporary folder"),
     ("extract", "passes", "store what a session says is worth remembering"),
     ("compact", "passes", "merge duplicates and flag contradictions, in one commit"),
@@ -59,7 +60,7 @@ COMMANDS = (
     ("bridge", "serving", "serve OpenCode's plugin; not for people"),
 )
 # The first command of each group, and the heading above it. The last group is for --help-all.
-_GROUPS = {"add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing"}
+GROUPS = {"add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing"}
 # What people type who know other programs, and what it is called here.
 _OTHER_NAMES = {
     "mv": "rename", "rm": "remove", "delete": "remove", "forget": "remove", "ls": "list",
@@ -178,30 +179,30 @@ def _dispatch(words: Sequence[str]) -> int:
         raise NotFound(
             "The current folder was removed.", "Change to another one: `cd`."
         ) from problem
-    room = import_module(f"mdmemory.cli.{module}")
-    parser = Parser(
-        prog=f"mdmemory {asked.command}",
-        formatter_class=partial(argparse.HelpFormatter, width=_width()),
-    )
-    parser.add_argument("--store", metavar="PATH", help="the store or project to use",
-                        default=asked.store)  # fmt: skip
-    parser.add_argument("--json", action="store_true", default=asked.json, help="answer in JSON")
-    parser.add_argument(
-        "--verbose",
-        action="store_true",
-        default=asked.verbose,
-        help="log what is done to standard error",
-    )
-    # `import` is a word of Python's own, so its function has another name
-    command = getattr(room, asked.command, None) or getattr(room, f"{asked.command}_")
-    getattr(room, f"{asked.command}_options")(parser)
-    parser.description = command.__doc__
+    command, parser = command_and_parser(asked.command, module)
+    parser.set_defaults(store=asked.store, json=asked.json, verbose=asked.verbose)
     asked = _parsed(parser, _after(words, asked.command))
     if asked.verbose:
         from mdmemory.cli.verbose import begin
 
         begin()
     return int(command(asked))
+
+
+def command_and_parser(name: str, module: str) -> tuple[Callable[..., int], Parser]:
+    """The function of a command, in a module of this package, and the parser of its words."""
+    room = import_module(f"mdmemory.cli.{module}")
+    parser = Parser(
+        prog=f"mdmemory {name}", formatter_class=partial(argparse.HelpFormatter, width=_width())
+    )
+    parser.add_argument("--store", metavar="PATH", help="the store or project to use")
+    parser.add_argument("--json", action="store_true", help="answer in JSON")
+    parser.add_argument("--verbose", action="store_true", help="log what is done to standard error")
+    # `import` is a word of Python's own, so its function has another name
+    command = getattr(room, name, None) or getattr(room, f"{name}_")
+    getattr(room, f"{name}_options")(parser)
+    parser.description = command.__doc__
+    return command, parser
 
 
 def _parsed(parser: Parser, rest: Sequence[str]) -> argparse.Namespace:
@@ -250,14 +251,14 @@ def _top(*, all_groups: bool = False) -> Parser:
 def _listing(all_groups: bool) -> str:
     """The commands in their groups, a line each; the last group only on request."""
     width = max(len(name) for name, _, _ in COMMANDS)
-    *_, last = _GROUPS
+    *_, last = GROUPS
     lines = []
     for name, _, what in COMMANDS:
         if name == last and not all_groups:
             lines.append("\nThe other commands: `mdmemory --help-all`.")
             break
-        if name in _GROUPS:
-            lines.append(f"\n{_GROUPS[name]}:")
+        if name in GROUPS:
+            lines.append(f"\n{GROUPS[name]}:")
         lines.append(f"  {name:<{width}}  {what}")
     listing = "\n".join(lines)
     return f"{listing}\nOptions of a command: `mdmemory COMMAND --help`."
