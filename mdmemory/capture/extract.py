@@ -316,9 +316,7 @@ def _reinforce(
 # --- a new one -------------------------------------------------------------------------------
 
 
-def _compare(
-    proposal: Proposal, standing: Standing, new: tuple[str, str], fact: Asked
-) -> None:
+def _compare(proposal: Proposal, standing: Standing, new: tuple[str, str], fact: Asked) -> None:
     """Add the note, with marks on those that it surely replaces; or (where near ones may say
     otherwise) flag it: both stay, a person settles it."""
     file, text = new

@@ -15,7 +15,6 @@ from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory
 from mdmemory.routing import MINE, USER
 from mdmemory.store.store import INDEX
-from mdmemory.store.strangers import WHY
 
 if TYPE_CHECKING:
     from mdmemory.layers import Layers
@@ -62,78 +61,96 @@ def status_options(parser: ArgumentParser) -> None:
 
 
 def status(asked: Namespace) -> int:
-    """Show the store, what is due, and where text is sent."""
+    """Show the stores, what waits for you, what is due, and where text is sent."""
     from mdmemory import protocol
+    from mdmemory.review import waiting
 
     asked.holder = "status"
     layers = layered(asked)
     each, memory = layers.each(), layers.main
     rows = [{"layer": layer, **_of_store(memory)} for layer, memory in each]
     report = _report(memory)
+    waits = waiting.counts(layers)
     if asked.json:
-        emit({**rows[0], **report, "layers": rows})
+        emit({**rows[0], **report, "review": waits, "layers": rows})
         return 0
-    for (_, one), row in zip(each, rows, strict=True):
-        _tell_store(one, row)
-    print(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
-    print(f"planner     {report['planner']}: text is sent {_to(report)}")
+    lines = [_store(row) for row in rows]
+    lines += [f"inbox       {_waits(waits, rows)}", *_told_of_files(rows)]
+    lines.append(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
+    lines.append(f"planner     {report['planner']}: text is sent {_to(report)}")
     if said := protocol.of_project(memory.project).said:
-        print(f"protocol    {said}")
+        lines.append(f"protocol    {said}")
+    lines.append(f"assistants  {_assistants(memory)}")
+    print("\n".join(lines))
     return 0
 
 
-def _tell_store(memory: Memory, report: dict[str, Any]) -> None:
-    whose = "your own   " if report["layer"] == USER else "store      "
-    print(f"{whose} {report['store']}")
-    print(f"git         {report['git']}")
-    if not report["remote"]:
-        print("remote      none: the notes are only on this disk (`mdmemory sync --remote URL`)")
-    print(f"notes       {report['notes']}, {report['listed']} in the index")
-    print(f"review      {plural(report['conflicts'], 'conflict')}, {report['held']} on hold, "
-          f"{report['unconfirmed']} unconfirmed")  # fmt: skip
-    for line in _inbox(memory, report["inbox"]["pending"]):
-        print(f"inbox       {line}")
-    for line in _by_hand(report["unadopted"], report["lost"]):
-        print(f"by hand     {line}")
-    for each in report["waiting"]:
-        print(
-            f"waiting     {each['subject']} ({', '.join(each['files'])}): stored in git; your "
-            "next mdmemory command commits it to the branch"
-        )
-    if report["unread"]:
-        print(
-            f"unreadable  {', '.join(report['unread'])}: skipped and never committed "
-            "by mdmemory; `mdmemory doctor` says why"
-        )
+def _store(row: dict[str, Any]) -> str:
+    """Where a store lies, what it holds, and whether git and a remote have it."""
+    whose = "your own   " if row["layer"] == USER else "store      "
+    notes = f"{plural(row['notes'], 'note')}, {row['listed']} in the index"
+    if row["superseded"]:
+        notes += f", {row['superseded']} superseded"
+    git = "" if row["git"] == "ready" else f"; git: {row['git']}"
+    remote = "" if row["remote"] else "; only on this disk (`mdmemory sync --remote URL`)"
+    return f"{whose} {row['store']}: {notes}{git}{remote}"
 
 
-def _by_hand(found: list[dict[str, str]], lost: list[str]) -> list[str]:
-    """Lines about what other hands did to the notes and no commit holds yet."""
+def _waits(waits: dict[str, int], rows: list[dict[str, Any]]) -> str:
+    """How many of each kind wait for a person, and whether more facts find a place."""
+    from mdmemory.capture.pending import FULL
+
+    said = [f"{count} {kind.replace('_', ' ')}" for kind, count in waits.items() if count]
+    full = "; it is full: no more facts are kept" if _is_full(rows, FULL) else ""
+    return f"{', '.join(said)}: `mdmemory review`{full}" if said else "nothing waits for you"
+
+
+def _is_full(rows: list[dict[str, Any]], most: int) -> bool:
+    return any(row["inbox"]["pending"] >= most for row in rows)
+
+
+def _told_of_files(rows: list[dict[str, Any]]) -> list[str]:
+    """At most one line each: on what other hands did, what no branch has yet, and what cannot be
+    read."""
     said = []
-    if lost:
-        said.append(
-            f"{len(lost)} notes are gone without a commit that removes them: `mdmemory doctor "
-            "--fix` puts them back, `mdmemory confirm --gone` says that they were meant to go"
-        )
-    free = [each for each in found if not each["why"] and each["file"] not in lost]
+    free = [
+        f"{each['file']} ({each['change']})"
+        for row in rows
+        for each in row["unadopted"]
+        if not each["why"] and each["file"] not in row["lost"]
+    ]
     if free:
-        files = ", ".join(f"{each['file']} ({each['change']})" for each in free)
-        said.append(f"{files}: your next mdmemory command that writes commits it")
-    for each in found:
-        if each["why"] in WHY:
-            said.append(
-                f"{each['file']} waits, unlisted: {WHY[each['why']]}; `mdmemory confirm "
-                f"{each['file'].removesuffix('.md')}` accepts it"
-            )
+        said.append(f"by hand     {_some(free)}: your next mdmemory command that writes commits it")
+    waiting = [f"{each['subject']} ({', '.join(each['files'])})"
+               for row in rows for each in row["waiting"]]  # fmt: skip
+    if waiting:
+        said.append(
+            f"waiting     {_some(waiting)}: stored in git; your next mdmemory command commits it "
+            "to the branch"
+        )
+    if unread := [file for row in rows for file in row["unread"]]:
+        said.append(
+            f"unreadable  {_some(unread)}: skipped and never committed by mdmemory; "
+            "`mdmemory doctor` says why"
+        )
     return said
 
 
-def _inbox(memory: Memory, pending: int) -> list[str]:
-    """Lines about requests not stored yet, facts to review, and what imports left over."""
-    from mdmemory.cli.inbox import waiting_files  # `index` stands in this module too
+def _some(names: list[str], most: int = 5) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
-    said = [f"{plural(pending, 'fact')} to review: `mdmemory pending`"] if pending else []
-    return said + waiting_files(memory)
+
+def _assistants(memory: Memory) -> str:
+    """Which assistants are connected to the memory."""
+    from mdmemory.hosts.opencode import personal, wiring
+    from mdmemory.hosts.opencode.places import Place
+
+    everywhere = wiring.is_used(personal.place(person.places().environment))
+    said = ["OpenCode, in all projects"] if everywhere else []
+    if wiring.is_used(Place(memory.project.root, memory.project.store)):
+        said.append("OpenCode, in this project")
+    return "; ".join(said) or "none is connected (`mdmemory setup`)"
 
 
 def _to(report: dict[str, Any]) -> str:

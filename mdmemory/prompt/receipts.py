@@ -117,7 +117,7 @@ def _stored(done: Extracted) -> list[str]:
 def _replaced(pair: Mapping[str, str]) -> str:
     old, new = line(pair["text"], _FACT), line(pair["new"], _FACT)
     return (
-        f"It replaces an older note: \"{new}\" ({pair['by']}) holds, and \"{old}\" "
+        f'It replaces an older note: "{new}" ({pair["by"]}) holds, and "{old}" '
         f"({pair['file']}) is superseded. Tell the user so in a few words."
     )
 
@@ -136,8 +136,8 @@ def _doubts(done: Extracted) -> list[str]:
         why = f"{flagged} contradicts an older note: ask the user which holds"
         return [f"{why} (`mdmemory conflicts`)."] if flagged else []
     pairs = [
-        f"\"{line(pair['new'], _FACT)}\" ({pair['by']}) may replace "
-        f"\"{line(pair['text'], _FACT)}\" ({pair['file']})"
+        f'"{line(pair["new"], _FACT)}" ({pair["by"]}) may replace '
+        f'"{line(pair["text"], _FACT)}" ({pair["file"]})'
         for pair in done.doubtful[:_FILES]
     ]
     more = f", and {len(done.doubtful) - _FILES} more" if done.doubtful[_FILES:] else ""

@@ -23,6 +23,7 @@ from mdmemory.review.items import (
     DROP,
     EDIT,
     KEEP,
+    KINDS,
     LATER,
     LOST,
     ON_HOLD,
@@ -65,6 +66,12 @@ def items(layers: Layers) -> list[InboxItem]:
     """All that waits, first what a person has to see first."""
     found = [item for layer, memory in layers.each() for item in _of(layer, memory)]
     return in_order([*found, *_across(layers)], MINE)
+
+
+def counts(layers: Layers) -> dict[str, int]:
+    """How many wait of each kind, the kinds in their order."""
+    kinds = [each.kind for each in items(layers)]
+    return {kind: kinds.count(kind) for kind in KINDS}
 
 
 def item(layers: Layers, id: str) -> InboxItem:

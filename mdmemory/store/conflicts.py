@@ -18,8 +18,8 @@ from mdmemory.store.store import StoredNote
 HEADER = """\
 <!-- conflict ledger of mdmemory: notes that contradict each other -->
 # Conflicts
-> Both notes of a line stay as they are until you decide: tick its box, or run \
-`mdmemory conflicts resolve ID`.
+> Both notes of a line stay as they are until you decide: `mdmemory review` shows both texts and \
+takes your answer. A ticked box means "looked at: keep both".
 
 """
 MAX_WHY = 300  # characters

@@ -116,6 +116,8 @@ def test_what_became_no_note_is_said_and_kept_for_its_owner_alone(
     assert "| post | 31.5 kg |" in rest.read_text("utf-8")
     assert "left out (task)" in told
     assert main(["status"]) == 0
+    assert "1 import rest" in capsys.readouterr().out
+    assert main(["pending"]) == 0
     assert str(rest) in capsys.readouterr().out
 
 

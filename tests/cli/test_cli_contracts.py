@@ -54,6 +54,10 @@ STORE = {
 STATUS = {
     **STORE, "layers": [STORE], "due": WORD, "last": dict | None, "planner": str, "sends_to": WORD,
     "tokens_today": {"input": int, "output": int, "calls": int},
+    "review": {
+        "lost": int, "wish": int, "conflict": int, "pending": int, "unconfirmed": int,
+        "orphaned": int, "on_hold": int, "import_rest": int,
+    },
 }  # fmt: skip
 DOCTOR = {
     "ok": bool,

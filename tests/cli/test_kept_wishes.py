@@ -116,7 +116,7 @@ def test_a_wish_said_while_the_store_is_busy_is_kept_and_written_by_the_next_com
     assert len(kept(project)) == 1
     assert git(project, "status", "--porcelain") == "", "git does not see the inbox"
     assert cli.main(["status"]) == 0
-    assert "1 wish not stored yet" in capsys.readouterr().out
+    assert "inbox       1 wish: `mdmemory review`" in capsys.readouterr().out
     assert cli.main(["remove", "not-there"]) == 1
     assert FILE in capsys.readouterr().err
     assert FACT in git(project, "show", f"HEAD:notes/memory/{FILE}")

@@ -277,3 +277,20 @@ def test_of_two_layers_that_contradict_one_goes_or_both_hold(
     assert layers.person.notes() == []
     answers.take_back(layers, done)
     assert [each.id for each in waiting.items(layers)] == [item.id]
+
+
+def test_status_is_ten_lines_and_counts_what_waits(
+    full: Layers, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full.add("tea", type="user", description="Drinks tea", body="Drinks tea.")
+    store = full.main.project.store
+    for number in range(12):
+        (store / f"hand-{number}.md").write_text(f"Made by hand {number}.\n", "utf-8")
+    (store / "broken.md").write_bytes(b"\xff\xfe\x00")
+    assert main(["status"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 10
+    (counted,) = [line for line in lines if line.startswith("inbox")]
+    assert "1 wish, 1 conflict, 1 pending, 1 unconfirmed, 1 orphaned, 1 on hold" in counted
+    assert main(["status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["review"] == waiting.counts(full)

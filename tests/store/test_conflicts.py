@@ -51,8 +51,8 @@ def test_an_entry_is_one_line_of_the_documented_form() -> None:
 
 def test_the_header_says_how_to_clear_an_entry() -> None:
     assert HEADER.startswith("<!-- ")
-    assert "mdmemory conflicts resolve" in HEADER
-    assert "tick its box" in HEADER
+    assert "`mdmemory review`" in HEADER
+    assert "looked at: keep both" in HEADER
 
 
 def test_a_pair_is_written_once_in_either_order() -> None:
