@@ -7,18 +7,23 @@ facts that differ in more than one place speak of different things, however alik
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from mdmemory.text import polarity, wordlists
-from mdmemory.text.slots import Cut, Word, cut
+from mdmemory.text.slots import CHANGED, Cut, Slot, Word, cut, is_verb, slots
 from mdmemory.text.words import is_cjk
 
-_CERTAIN = 0.3  # by which the best note has to lead
-_ENOUGH = 0.9  # weight of shared words below which nothing is the same subject
-_REACH = 3  # words behind a word like "not" that it speaks of
+_LEAD = 0.3  # by which the best note has to be nearer than the next
+_NEAR = 0.3  # weight of shared words below which a note is not looked at
+_SUBJECT = 0.9  # of those that a subject takes
+_WHOLE = 1.8  # of those that subject and attribute take
+_LOOKED = 3  # notes that are looked at
+_REACH = 3  # words beside a word like "not" that it speaks of
 _SHOWN = 4  # words of a value in a reason
+_VALUES = frozenset(("number", "time", "day", "unit", "place"))  # kinds with an end to them
+_MEASURES = frozenset(("number", "time", "day", "unit"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +36,31 @@ class Former:
 
 
 def changes(said: str, known: Mapping[str, str]) -> list[Former]:
-    """The stored facts that a sentence of the user's replaces, certain ones first, by file.
+    """The stored facts that a sentence of the user's replaces: one for certain, or some perhaps,
+    the nearest first.
 
     `known` holds the text of each file: description, blank line, body. A request for the moment, a
     question, more about the same subject and a look-alike replace nothing.
     """
     new = _New(cut(said))
-    cuts = {file: cut(text) for file, text in sorted(known.items())}
-    shared = {file: new.cut.shared(each) for file, each in cuts.items()}
-    held = [sum(column) for column in zip(*shared.values(), strict=True)] if shared else []
-    meetings = [_Meeting(new, file, each, shared[file], held) for file, each in cuts.items()]
-    near = [each for each in meetings if each.is_near]
-    near.sort(key=lambda each: (-each.score, each.file))
-    found: list[Former] = []
-    for at, each in enumerate(near[:3]):
-        lead = each.score - near[1].score if at == 0 and len(near) > 1 else 1.0
-        is_certain = at == 0 and each.is_certain(lead)
-        if is_certain:
-            return [Former(each.file, True, each.why)]
-        if each.is_possible and (at == 0 or each.score >= near[0].score - _CERTAIN):
-            found.append(Former(each.file, False, each.why))
-    return found
+    cuts = [(file, cut(text)) for file, text in sorted(known.items())]
+    shared = [new.cut.shared(each) for _, each in cuts]
+    held = [sum(column) for column in zip(*shared, strict=True)]
+    meetings = [
+        _Meeting(new, file, each, has, held)
+        for (file, each), has in zip(cuts, shared, strict=True)
+        if any(has)
+    ]
+    near = sorted(
+        (each for each in meetings if each.rank >= _NEAR), key=lambda each: (-each.score, each.file)
+    )[:_LOOKED]
+    if not near:
+        return []
+    lead = near[0].score - near[1].score if len(near) > 1 else near[0].score
+    if lead >= _LEAD and near[0].is_certain:
+        return [Former(near[0].file, True, near[0].why)]
+    close = [each for each in near if each.score >= near[0].score - _LEAD]
+    return [Former(each.file, False, each.why) for each in close if each.is_possible]
 
 
 class _New:
@@ -59,70 +68,95 @@ class _New:
 
     def __init__(self, said: Cut) -> None:
         self.cut = said
-        self.clauses = [clause for clause, _ in said.clauses]
-        self.dead = said.asked | {
-            at for at, clause in enumerate(self.clauses) if self._has("{change.ask}", clause)
-        }
-        self.cues = self._where("{change.word}")
+        self.clauses = said.clauses
+        asks = self._where("{change.ask}", bare=True)
+        self.dead = said.asked | asks
+        self.cues = self._where(CHANGED)
         self.moments = self._where("{change.moment}")
         self.more = self._where("{change.also}")
+        self.is_own = bool(self._where("{change.me}"))
 
-    def _where(self, section: str) -> frozenset[int]:
-        """The clauses that have a word of a section, those of questions left out."""
-        return frozenset(
-            at
-            for at, clause in enumerate(self.clauses)
-            if at not in self.cut.asked and self._has(section, clause)
-        )
-
-    @staticmethod
-    def _has(section: str, clause: str) -> bool:
-        return wordlists.search(section, clause.strip()) is not None
+    def _where(self, section: str, *, bare: bool = False) -> frozenset[int]:
+        """The clauses that have a word of a section, those of questions left out; `bare`: without
+        the words of change that they begin with."""
+        found: set[int] = set()
+        for at, (clause, _) in enumerate(self.clauses):
+            text = wordlists.pattern(CHANGED, clause).sub(" ", clause) if bare else clause
+            if at not in self.cut.asked and wordlists.search(section, text.strip()):
+                found.add(at)
+        return frozenset(found)
 
     @cached_property
     def old(self) -> frozenset[int]:
         """The positions of the words that are named as what held before."""
         found: set[int] = set()
-        for number, (clause, sign) in enumerate(self.cut.clauses):
+        for number, (clause, sign) in enumerate(self.clauses):
             at = [i for i, word in enumerate(self.cut.words) if word.clause == number]
             for match in wordlists.pattern("{change.old}", clause).finditer(clause):
                 behind = [i for i in at if self.cut.words[i].start >= match.end()]
-                reach = _REACH * 3 if behind and is_cjk(self.cut.words[behind[0]].text) else _REACH
-                found.update(behind[:reach])
+                found.update(self._phrase(behind, match.end(), clause))
             for match in wordlists.pattern("{change.gone}", clause).finditer(clause):
-                found.update(i for i in at if self.cut.words[i].start < match.start())
+                before = [i for i in at if self.cut.words[i].start < match.start()]
+                found.update(self._phrase(before[::-1], match.start(), clause))
             if sign.strip() in ("→", "->", "=>"):
-                found.update(at)
+                found.update(at[-1:])
         return frozenset(found)
+
+    def _phrase(self, at: Sequence[int], begin: int, clause: str) -> list[int]:
+        """The positions that belong together, from the first on: as far as the next verb or, in
+        CJK, the next particle."""
+        found: list[int] = []
+        words = self.cut.words
+        for i in at:
+            word = words[i]
+            if is_cjk(word.text[0]):
+                edge = words[found[-1]].start if found else begin
+                gap = clause[min(edge, word.start) + 1 : max(edge, word.start)]
+                if any(sign in gap for sign in "はがを的、,， ") or len(found) >= 3 * _REACH:
+                    break
+            elif found and (any(map(is_verb, word.link.split())) or len(found) >= _REACH):
+                break
+            found.append(i)
+        return found
 
 
 class _Meeting:
     """What was said, beside one stored fact."""
 
     def __init__(
-        self, new: _New, file: str, note: Cut, shared: list[bool], held: list[int]
+        self, new: _New, file: str, note: Cut, shared: Sequence[bool], held: Sequence[int]
     ) -> None:
         self.new, self.file, self.note = new, file, note
         words = new.cut.words
-        self.hits = [i for i, has in enumerate(shared) if has and words[i].clause not in new.dead]
-        self.touched = {words[i].clause for i in self.hits}
-        seen: dict[str, float] = {}
-        for i in self.hits:
-            seen[words[i].key] = words[i].weight / (1 + math.log(held[i]))
-        self.share = sum(seen.values())
+        hits = [i for i, has in enumerate(shared) if has and words[i].clause not in new.dead]
+        self.hits = frozenset(hits)
+        self.touched = frozenset(words[i].clause for i in hits)
+        weights = {words[i].key: words[i].weight for i in hits}
+        rare = {words[i].key: words[i].weight / (1 + math.log(held[i])) for i in hits}
+        self.share, self.rank = sum(weights.values()), sum(rare.values())
 
-    @property
-    def is_near(self) -> bool:
-        return self.share >= 0.5
+    # --- what differs
 
     @cached_property
-    def _in_note(self) -> list[bool]:
+    def _has(self) -> list[bool]:
         return self.note.shared(self.new.cut)
 
     @cached_property
     def left(self) -> list[Word]:
         """The words of the note that were not said."""
-        return [word for word, has in zip(self.note.words, self._in_note, strict=True) if not has]
+        return [word for word, has in zip(self.note.words, self._has, strict=True) if not has]
+
+    @cached_property
+    def fresh(self) -> list[Word]:
+        """The words that were said and are not in the note, in the clauses that speak of it and
+        those of change beside them; in any beside them, where these have none."""
+        words = self.new.cut.words
+        rest = [word for i, word in enumerate(words) if i not in self.hits]
+        rest = [word for word in rest if word.clause not in self.new.dead]
+        beside = {at + step for at in self.touched for step in (-1, 1)}
+        near = self.touched | (beside & self.new.cues)
+        same = [word for word in rest if word.clause in near]
+        return same or [word for word in rest if word.clause in beside]
 
     @cached_property
     def covered(self) -> float:
@@ -131,73 +165,181 @@ class _Meeting:
         return 1 - sum(word.weight for word in self.left) / (whole or 1.0)
 
     @cached_property
-    def fresh(self) -> list[Word]:
-        """The words that were said and are not in the note, near those that are."""
-        words, hits = self.new.cut.words, set(self.hits)
-        rest = [word for i, word in enumerate(words) if i not in hits]
-        rest = [word for word in rest if word.clause not in self.new.dead]
-        same = [word for word in rest if word.clause in self.touched]
-        beside = {at + step for at in self.touched for step in (-1, 1)}
-        return same or [word for word in rest if word.clause in beside]
+    def old(self) -> list[Word]:
+        """The words of the note that are named as what held before."""
+        words = self.new.cut.words
+        found = self.hits & self.new.old
+        return [words[i] for i in sorted(found or self._aside)]
+
+    @property
+    def _aside(self) -> set[int]:
+        """What the note ends with, said beside the clause of change: as a reason for it."""
+        words = self.new.cut.words
+        last = self.note.words[-1].key
+        found = {i for i in self.hits if words[i].key == last} if self._has[-1] else set[int]()
+        clauses = {words[i].clause for i in found}
+        around = {at + step for at in clauses for step in (-1, 1)}
+        news = {word.clause for i, word in enumerate(words) if i not in self.hits}
+        return found if around & self.new.cues & news and not clauses & self.new.cues else set()
 
     @cached_property
-    def old(self) -> list[int]:
-        return [i for i in self.hits if i in self.new.old]
+    def _pairs(self) -> list[tuple[Slot, Slot]]:
+        """The places in which the two differ: what the note says there, and what was said."""
+        words = self.new.cut.words
+        live = [i for i, word in enumerate(words) if word.clause in self._telling]
+        mine = slots([words[i] for i in live], [i in self.hits for i in live])
+        found: list[tuple[Slot, Slot]] = []
+        for slot in slots(self.note.words, self._has):
+            faced = [each for each in mine if slot.faces(each) and each not in dict(found).values()]
+            found.extend((slot, each) for each in faced[:1])
+        return found
+
+    @cached_property
+    def _telling(self) -> frozenset[int]:
+        """The clauses that speak of the note, those left out that only name what held before."""
+        words, old = self.new.cut.words, {word.key for word in self.old}
+        return frozenset(words[i].clause for i in self.hits if words[i].key not in old)
+
+    # --- what it means
+
+    @cached_property
+    def score(self) -> float:
+        """How near the note is, for choosing among notes."""
+        head = self._has[0] and self._first in self.hits
+        extra = (0.6 if head else 0.0) + (0.7 if self.old else 0.0) + (0.5 if self._kinds else 0.0)
+        return self.rank + 0.5 * self.covered + extra - (0.5 if self._is_narrower else 0.0)
+
+    @property
+    def _first(self) -> int:
+        """The position of the first word of the clause that speaks most of the note."""
+        words = self.new.cut.words
+        weights = dict.fromkeys(sorted(self._telling or self.touched), 0.0)
+        for i in self.hits:
+            if words[i].clause in weights:
+                weights[words[i].clause] += words[i].weight
+        clause = max(weights, key=lambda number: weights[number])
+        return next(i for i, word in enumerate(words) if word.clause == clause)
+
+    @cached_property
+    def _kinds(self) -> frozenset[str]:
+        """The kinds of value that both have in place of each other."""
+        mine = {word.kind for word in self.fresh} & _VALUES
+        theirs = {word.kind for word in (*self.left, *self.old)} & _VALUES
+        if (
+            mine
+            and theirs
+            and mine | theirs <= {"time", "number", "day"}
+            and "time" in mine | theirs
+        ):
+            return frozenset(mine | theirs)
+        return frozenset(mine & theirs)
 
     def _says(self, clauses: frozenset[int]) -> bool:
         return any(at + step in clauses for at in self.touched for step in (-1, 0, 1))
 
     @cached_property
-    def score(self) -> float:
-        return self.share + 0.5 * self.covered + self._kinds + (0.7 if self.old else 0.0)
-
-    @cached_property
-    def _kinds(self) -> float:
-        mine = {word.kind for word in self.fresh} - {""}
-        theirs = {word.kind for word in self.left} - {""}
-        if mine & theirs:
-            return 0.5
-        return 0.3 if {"time", "number"} <= mine | theirs else 0.0
-
-    @cached_property
     def is_other(self) -> bool:
-        """Whether the two begin with different subjects."""
-        words, hits = self.new.cut.words, set(self.hits)
-        mine = [i for i, word in enumerate(words) if word.clause in self.touched]
-        head = mine[: next((at for at, i in enumerate(mine) if i in hits), 0)]
-        theirs = next((at for at, has in enumerate(self._in_note) if has), 0)
-        return bool(head and theirs)
+        """Whether the two speak of different things, for all that they share."""
+        heads = [pair for pair in self._pairs if pair[0].is_subject and pair[1].is_subject]
+        if self.new.is_own and self._is_persons:
+            heads = [pair for pair in heads if pair[0].at > 0]
+        places = [pair for pair in self._pairs if not self._is_measure(pair)]
+        return bool(heads) or len(places) + (len(places) < len(self._pairs)) > 1
+
+    @staticmethod
+    def _is_measure(pair: tuple[Slot, Slot]) -> bool:
+        return all({word.kind for word in slot.words} <= _MEASURES for slot in pair)
+
+    @cached_property
+    def _is_persons(self) -> bool:
+        """Whether the note may speak of the user by name."""
+        first = self.note.words[:1]
+        return bool(first) and first[0].text[:1].isupper() and first[0].text.isalpha()
+
+    @cached_property
+    def _keeps_value(self) -> bool:
+        """Whether what the note ends with was said again, and not as what held before."""
+        words = self.note.words
+        if not self._has[-1] or words[-1].key in {word.key for word in self.old}:
+            return False
+        if any(not theirs.is_subject for theirs, _ in self._pairs):
+            return False
+        is_counted = len(words) > 1 and not self._has[-2] and words[-2].kind == "number"
+        return not is_counted and not (words[0].is_told and not self._has[0])
+
+    @property
+    def _is_barred(self) -> bool:
+        return self._says(self.new.moments) or (self._says(self.new.more) and not self.old)
+
+    @property
+    def _ends(self) -> bool:
+        """Whether it is said of the whole note that it no longer holds."""
+        return self.covered >= 0.6 and polarity.may_deny(self.new.cut.text)
 
     @property
     def is_possible(self) -> bool:
-        if self.share < _ENOUGH or self._says(self.new.moments) or self._says(self.new.more):
+        """Whether the note may say what no longer holds."""
+        if self._is_barred or self.is_other:
             return False
+        if self.new.is_own and self._is_persons and self._pairs:
+            return True
+        if self.share < _SUBJECT or (self.old and self._says(self.new.cues)):
+            return bool(self.old) and self._says(self.new.cues)
         if not self.left or not self.fresh:
             return self._says(self.new.cues)
-        return not self.is_other and self.covered >= 0.4
-
-    def is_certain(self, lead: float) -> bool:
-        """Whether the note may be marked at once."""
-        if lead < _CERTAIN or self._says(self.new.moments) or self._says(self.new.more):
-            return False
-        if not self.fresh and not self._turns:
-            return False
-        if self.old and len({self.new.cut.words[i].key for i in self.hits}) > len(self.old):
-            return self.share >= _ENOUGH
-        return self._says(self.new.cues) and self.share >= _ENOUGH and not self.is_other
+        return self.covered >= 0.4
 
     @property
-    def _turns(self) -> bool:
-        return polarity.may_deny(self.new.cut.text) != polarity.may_deny(self.note.text)
+    def is_certain(self) -> bool:
+        """Whether the note may be marked at once."""
+        if self._is_barred or self.is_other:
+            return False
+        if self.fresh and self._names_old:
+            return True
+        if not self._says(self.new.cues):
+            return self._is_plain
+        if not self.fresh:
+            return self._ends
+        if self.covered > 0.9:
+            return not self._is_narrower
+        enough = self.share >= _WHOLE or self.covered >= 0.6 or self._kinds
+        if self.share < _SUBJECT or not enough or self._is_narrower:
+            return False
+        return bool(self.left) and not self._keeps_value
+
+    @cached_property
+    def _names_old(self) -> bool:
+        """Whether what held before is named, and of what it held."""
+        told = {word.key for word in self.note.words if word.is_told}
+        value = [word for word in self.old if word.key in told] or self.old
+        return bool(value) and self.share - sum(word.weight for word in value) >= _NEAR
+
+    @cached_property
+    def _is_narrower(self) -> bool:
+        """Whether it was said of something that the note does not name."""
+        words, first = self.new.cut.words, self.note.words[0].key
+        if self.old or self._first in self.hits or words[self._first].is_told:
+            return False
+        return not any(words[i].key == first and words[i].is_told for i in self.hits)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether nothing differs but one value of a kind with an end to it."""
+        if len(self._pairs) != 1 or self.share < _WHOLE:
+            return False
+        ((theirs, mine),) = self._pairs
+        kinds = [{word.kind for word in slot.words} for slot in (theirs, mine)]
+        same = kinds[0] == kinds[1] and kinds[0] <= _VALUES and theirs.link == mine.link
+        return same and len(self.left) == len(theirs.words) and len(self.fresh) == len(mine.words)
 
     @cached_property
     def why(self) -> str:
-        words = self.new.cut.words
-        old = [words[i] for i in self.old] or self.left
-        return f"{_shown(old)} -> {_shown(self.fresh)}"
+        return f"{_shown(self.old or self.left)} -> {_shown(self.fresh)}"
 
 
-def _shown(words: list[Word]) -> str:
+def _shown(words: Sequence[Word]) -> str:
     """The first words of a value, as they were written."""
-    found = [word.text for word in words[:_SHOWN]]
-    return ("" if found and is_cjk(found[0][0]) else " ").join(found) or "..."
+    found = ""
+    for word in words[:_SHOWN]:
+        found += word.text if is_cjk(word.text[0]) and found[-1:] > "\u3000" else f" {word.text}"
+    return found.strip() or "..."

@@ -6,6 +6,7 @@ Chinese, Japanese and Korean come character by character; two neighbours make a 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -14,9 +15,10 @@ from mdmemory.text import wordlists
 from mdmemory.text.units import number
 from mdmemory.text.words import CJK, LIGHT, STOP, STOP_CJK, is_cjk, key, normal
 
+CHANGED = "{change.word}|{change.made}"
 LONGEST = 2_000  # characters of a text that are looked at
 _MOST = 120  # words of it
-_BEGIN = 5  # letters that two forms of one word begin with, at least
+_BEGIN = 4  # letters that two forms of one word begin with, at least
 
 _BREAK = re.compile(r"(?:[.!?;:,…]+(?=[\s\"'”»)]|$)|\n+|[，。；：！？、]|\s[—–-]+\s|[—→()]|->|=>)")
 _ASKS = re.compile(r"[?？]")
@@ -28,6 +30,9 @@ _MEASURE = re.compile(r"^([$€£¥~]?\d[\d.,:/]*)([^\W\d_]{1,4}|[%°€$£])$")
 _TIME = re.compile(r"^\d{1,2}(?:[:.h]\d{2}|h|am|pm|uhr)$")
 _PLACE = re.compile(r"://|@\w|/\w|\w/|^~|\d\.\d+\.\d|\w\.[a-z]{2,}$|_|::")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
+_DAY = re.compile("(?:周|星期|礼拜)[一二三四五六日天末]|[月火水木金土日]曜日?")
+_DIGITS = frozenset("一二三四五六七八九十百千万两半零")
+_COUNTED = frozenset("点時时分秒年月日号度元円人页頁歳岁块週周折倍米吨枚個个回次天本台张字")
 _NOISE = re.compile(f"(?:{STOP_CJK})")
 
 
@@ -42,6 +47,7 @@ class Word:
     clause: int
     start: int  # in its clause
     is_light: bool
+    is_told: bool  # whether a verb stands before it in its clause: it says something of the subject
 
     @property
     def weight(self) -> float:
@@ -84,8 +90,7 @@ class Cut:
         """The words that carry meaning, words of change left out."""
         found: list[Word] = []
         for at, (clause, _) in enumerate(self.clauses):
-            plain = wordlists.pattern("{change.word}", clause).sub(_blank, clause)
-            found.extend(_cut(plain, at))
+            found.extend(_cut(clause, at))
             if len(found) > _MOST:
                 break
         return tuple(found[:_MOST])
@@ -104,26 +109,105 @@ class Cut:
         return found
 
     @cached_property
+    def _joined(self) -> list[bool]:
+        """For each word whether it is CJK and touches the next one."""
+        return [*(_touch(one, two) for one, two in pairwise(self.words)), False]
+
+    @cached_property
     def pairs(self) -> frozenset[str]:
         """Each two characters of CJK that stand side by side."""
         words = self.words
         return frozenset(
-            one.text + two.text
-            for one, two in pairwise(words)
-            if is_cjk(one.text[0]) and is_cjk(two.text[0]) and one.clause == two.clause
+            words[at].text + words[at + 1].text for at, has in enumerate(self._joined) if has
+        )
+
+    @cached_property
+    def alone(self) -> frozenset[str]:
+        """The characters of CJK that stand alone, numbers left out."""
+        joined = self._joined
+        return frozenset(
+            word.text
+            for at, word in enumerate(self.words)
+            if not joined[at] and not (at and joined[at - 1]) and not word.kind
         )
 
     def shared(self, other: Cut) -> list[bool]:
         """For each word whether the other text has it in some form."""
-        words, found = self.words, list[bool]()
-        for at, word in enumerate(words):
-            if is_cjk(word.text[0]):
-                before = words[at - 1].text + word.text if at else ""
-                after = word.text + words[at + 1].text if at + 1 < len(words) else ""
-                found.append(before in other.pairs or after in other.pairs)
-            else:
-                found.append(word.key in other.keys or _is_form(word.key, other))
-        return found
+        return [self._is_shared(at, other) for at in range(len(self.words))]
+
+    def _is_shared(self, at: int, other: Cut) -> bool:
+        words, word = self.words, self.words[at]
+        if not is_cjk(word.text[0]):
+            return word.key in other.keys or _is_form(word.key, other)
+        if at and self._joined[at - 1] and words[at - 1].text + word.text in other.pairs:
+            return True
+        if self._joined[at] and word.text + words[at + 1].text in other.pairs:
+            return True
+        return word.text in (other.alone & self.keys | self.alone & other.keys)
+
+
+def _touch(one: Word, two: Word) -> bool:
+    """Whether two characters of CJK stand side by side."""
+    if not (is_cjk(one.text[0]) and is_cjk(two.text[0])):
+        return False
+    return one.clause == two.clause and one.start + 1 == two.start
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Words side by side that the other text lacks, and what stands around them."""
+
+    at: int  # how many words stand before it
+    words: tuple[Word, ...]
+    before: str  # the shared word before it, by its first letters; "" for none
+    after: str
+    is_subject: bool  # whether it says of what the text speaks
+
+    @property
+    def link(self) -> str:
+        return self.words[0].link
+
+    def faces(self, other: Slot) -> bool:
+        """Whether the two stand in the same place of their texts."""
+        if self.before == other.before and self.words[0].is_told == other.words[0].is_told:
+            return True
+        return bool(self.after) and self.after == other.after
+
+
+def slots(words: Sequence[Word], shared: Sequence[bool]) -> list[Slot]:
+    """What of a text the other one lacks, by place; a verb parts two places."""
+    found: list[Slot] = []
+    start = 0
+    for at, word in enumerate(words):
+        nearest = words[at + 1] if at + 1 < len(words) else None
+        ends = nearest is None or shared[at + 1] or _parted(word, nearest)
+        if shared[at]:
+            start = at + 1
+        elif ends:
+            found.append(_slot(words, shared, start, at + 1))
+            start = at + 1
+    return found
+
+
+def _parted(one: Word, two: Word) -> bool:
+    """Whether a verb or the end of a clause stands between two words."""
+    return one.clause != two.clause or one.is_told != two.is_told
+
+
+def _slot(words: Sequence[Word], shared: Sequence[bool], start: int, end: int) -> Slot:
+    clause = words[start].clause
+    before = [at for at in range(start) if shared[at] and words[at].clause == clause]
+    behind = [at for at in range(end, len(words)) if words[at].clause == clause]
+    after = [at for at in behind if shared[at]]
+    follows = bool(after) or any(words[at].is_told for at in behind)
+    is_subject = not words[start].is_told and follows and len(before) <= 1
+    return Slot(
+        start,
+        tuple(words[start:end]),
+        words[before[-1]].key[:_BEGIN] if before else "",
+        words[after[0]].key[:_BEGIN] if after else "",
+        is_subject,
+    )
 
 
 @lru_cache(maxsize=4_096)
@@ -140,31 +224,41 @@ def _is_form(word: str, other: Cut) -> bool:
 
 
 def _begins_alike(one: str, other: str) -> bool:
+    longest = max(len(one), len(other))
     same = next(
         (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),
     )
-    return same >= 0.6 * max(len(one), len(other))
+    return same >= (0.75 if longest < 6 else 0.6) * longest
 
 
-def _cut(clause: str, at: int) -> list[Word]:
+def _cut(whole: str, at: int) -> list[Word]:
+    """The words of a clause. A word of change is none of them; inside it counts as a verb."""
+    made = wordlists.search("{change.made}", whole)
+    told = made.start() if made else len(whole)
+    clause = wordlists.pattern(CHANGED, whole).sub(_blank, whole)
+    begin = len(clause) - len(clause.lstrip())
     found: list[Word] = []
     link: list[str] = []
     for match in _WORD.finditer(clause):
         piece = match.group()
         if is_cjk(piece[0]):
-            found.extend(_characters(match, at))
+            found.extend(_characters(match, at, told))
             link = []
             continue
         for part, owner in _parts(piece):
-            folded = part.casefold()
-            if is_small(folded):
+            folded, is_first = part.casefold(), match.start() == begin
+            if is_small(folded) and not (len(part) == 1 and part.isupper() and not is_first):
                 link.append(folded)
+                told = min(told, match.start() if is_verb(folded) else told)
                 continue
-            kind = _kind(part, is_first=match.start() == 0 or not clause[: match.start()].strip())
-            light = key(folded) in LIGHT or folded in LIGHT
-            place = (at, match.start())
-            found.append(Word(part, _key(folded), kind, " ".join(link[-3:]), *place, light))
+            is_light = key(folded) in LIGHT or folded in LIGHT
+            is_told = told < match.start()
+            kind = _kind(part, is_first=is_first)
+            words = " ".join(link[-3:])
+            found.append(
+                Word(part, _key(folded), kind, words, at, match.start(), is_light, is_told)
+            )
             link = ["'s"] if owner else []
     return found
 
@@ -184,12 +278,21 @@ def _parts(piece: str) -> list[tuple[str, bool]]:
     return [(bare, bare != piece)] if bare else []
 
 
-def _characters(match: re.Match[str], at: int) -> list[Word]:
-    run = _HIRAGANA.sub(_blank, _NOISE.sub(_blank, match.group()))
-    start = match.start()
+def _characters(match: re.Match[str], at: int, told: int) -> list[Word]:
+    run = match.group()
+    kinds = {i: "day" for day in _DAY.finditer(run) for i in range(*day.span())}
+    kinds |= {i: "number" for i, char in enumerate(run) if char in _DIGITS and i not in kinds}
+    before = match.string[: match.start()].rstrip()[-1:]
+    counted = [
+        i for i in range(len(run)) if (kinds.get(i - 1) == "number" or (not i and before.isdigit()))
+    ]
+    kinds |= {i: "unit" for i in counted if run[i] in _COUNTED}
+    run = _HIRAGANA.sub(_blank, _NOISE.sub(_blank, run))
     return [
-        Word(char, char, "", "", at, start + offset, False)
-        for offset, char in enumerate(run)
+        Word(
+            char, char, kinds.get(i, ""), "", at, match.start() + i, False, told < match.start() + i
+        )
+        for i, char in enumerate(run)
         if char != " "
     ]
 
@@ -201,12 +304,15 @@ def _blank(found: re.Match[str]) -> str:
 @lru_cache(maxsize=20_000)
 def is_small(folded: str) -> bool:
     """Whether a folded word joins others and says nothing by itself."""
-    if folded in STOP or (len(folded) == 1 and folded.isalpha() and folded.isascii()):
-        return folded not in _KEPT
+    if folded in STOP or is_verb(folded):
+        return True
     return wordlists.fullmatch("{change.small}", folded) is not None
 
 
-_KEPT = frozenset(("a", "b", "c", "x", "y", "z")) - {"a", "y"}
+@lru_cache(maxsize=20_000)
+def is_verb(folded: str) -> bool:
+    """Whether a folded word is a verb that any sentence may have."""
+    return wordlists.fullmatch("{change.verb}", folded) is not None
 
 
 @lru_cache(maxsize=20_000)
