@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mdmemory.text import polarity, wordlists
-from mdmemory.text.slots import CHANGED, Cut, Slot, Word, cut, is_verb, slots
+from mdmemory.text.gaps import CHANGED, Cut, Gap, Word, cut, gaps, is_verb
 from mdmemory.text.words import is_cjk
 
 _LEAD = 0.3  # by which the best note has to be nearer than the next
@@ -23,6 +23,7 @@ _LOOKED = 3  # notes that are looked at
 _REACH = 3  # words beside a word like "not" that it speaks of
 _SHOWN = 4  # words of a value in a reason
 _VALUES = frozenset(("number", "time", "day", "unit", "place"))  # kinds with an end to them
+_COPULAS = frozenset(("is", "ist", "est", "es", "é", "è"))
 _MEASURES = frozenset(("number", "time", "day", "unit"))
 
 
@@ -114,7 +115,10 @@ class _New:
                 gap = clause[min(edge, word.start) + 1 : max(edge, word.start)]
                 if any(sign in gap for sign in "はがを的、,， ") or len(found) >= 3 * _REACH:
                     break
-            elif found and (any(map(is_verb, word.link.split())) or len(found) >= _REACH):
+            elif found and (words[found[0]].kind or any(map(is_verb, word.link.split()))):
+                if word.link or len(found) >= _REACH:
+                    break
+            elif len(found) >= _REACH:
                 break
             found.append(i)
         return found
@@ -183,15 +187,16 @@ class _Meeting:
         return found if around & self.new.cues & news and not clauses & self.new.cues else set()
 
     @cached_property
-    def _pairs(self) -> list[tuple[Slot, Slot]]:
+    def _pairs(self) -> list[tuple[Gap, Gap]]:
         """The places in which the two differ: what the note says there, and what was said."""
         words = self.new.cut.words
         live = [i for i, word in enumerate(words) if word.clause in self._telling]
-        mine = slots([words[i] for i in live], [i in self.hits for i in live])
-        found: list[tuple[Slot, Slot]] = []
-        for slot in slots(self.note.words, self._has):
-            faced = [each for each in mine if slot.faces(each) and each not in dict(found).values()]
-            found.extend((slot, each) for each in faced[:1])
+        mine = gaps([words[i] for i in live], [i in self.hits for i in live])
+        found: list[tuple[Gap, Gap]] = []
+        for gap in gaps(self.note.words, self._has):
+            taken = [each for _, each in found]
+            faced = [each for each in mine if gap.faces(each) and each not in taken]
+            found.extend((gap, each) for each in faced[:1])
         return found
 
     @cached_property
@@ -247,7 +252,7 @@ class _Meeting:
         return bool(heads) or len(places) + (len(places) < len(self._pairs)) > 1
 
     @staticmethod
-    def _is_measure(pair: tuple[Slot, Slot]) -> bool:
+    def _is_measure(pair: tuple[Gap, Gap]) -> bool:
         return all({word.kind for word in slot.words} <= _MEASURES for slot in pair)
 
     @cached_property
@@ -302,7 +307,7 @@ class _Meeting:
             return self._ends
         if self.covered > 0.9:
             return not self._is_narrower
-        enough = self.share >= _WHOLE or self.covered >= 0.6 or self._kinds
+        enough = self.share >= _WHOLE or self.covered >= 0.6 or self._kinds or self._is_one_place
         if self.share < _SUBJECT or not enough or self._is_narrower:
             return False
         return bool(self.left) and not self._keeps_value
@@ -323,14 +328,29 @@ class _Meeting:
         return not any(words[i].key == first and words[i].is_told for i in self.hits)
 
     @property
+    def _is_one_place(self) -> bool:
+        """Whether both have one name in place of another, and nothing else differs."""
+        if len(self._pairs) != 1:
+            return False
+        theirs, mine = self._pairs[0]
+        names = ("name" in {word.kind for word in gap.words} for gap in (theirs, mine))
+        return all(names) and all(
+            word in theirs.words or is_cjk(word.text[0]) for word in self.left
+        )
+
+    @property
     def _is_plain(self) -> bool:
-        """Whether nothing differs but one value of a kind with an end to it."""
+        """Whether nothing differs but one value of a kind with an end to it, or one name that the
+        subject is said to be."""
         if len(self._pairs) != 1 or self.share < _WHOLE:
             return False
-        ((theirs, mine),) = self._pairs
-        kinds = [{word.kind for word in slot.words} for slot in (theirs, mine)]
-        same = kinds[0] == kinds[1] and kinds[0] <= _VALUES and theirs.link == mine.link
-        return same and len(self.left) == len(theirs.words) and len(self.fresh) == len(mine.words)
+        theirs, mine = self._pairs[0]
+        kinds = [{word.kind for word in gap.words} for gap in (theirs, mine)]
+        if len(self.left) > len(theirs.words) or len(self.fresh) > len(mine.words):
+            return False
+        is_name = kinds[0] == {"name"} and theirs.link in _COPULAS
+        same = kinds[0] == kinds[1] and theirs.link == mine.link
+        return same and (is_name or kinds[0] <= _VALUES)
 
     @cached_property
     def why(self) -> str:

@@ -52,10 +52,10 @@ from mdmemory.text import (
     change,
     contradiction,
     dates,
+    gaps,
     literals,
     places,
     polarity,
-    slots,
     statements,
     units,
     words,
@@ -333,9 +333,9 @@ EVERY = (
     row(polarity.without_negation, polarity, "without_negation", NOTE),
     row(_contradiction, contradiction, "", NOTE),
     row(
-        lambda text: change.changes(text, {"a.md": f"a {text}"}), change, "said", bounds.FACT, slots
+        lambda text: change.changes(text, {"a.md": f"a {text}"}), change, "said", bounds.FACT, gaps
     ),
-    row(lambda text: slots.Cut(text).words, slots, "words", NOTE),
+    row(lambda text: gaps.Cut(text).words, gaps, "words", NOTE),
     row(lambda text: places.moved([text, "a is 1"], f"{text} a is 2 and b is 1"), places, "", NOTE),
     row(words.stem, words, "stem"),
     row(words.sense, words, "sense"),

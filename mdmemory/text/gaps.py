@@ -24,6 +24,7 @@ _BREAK = re.compile(r"(?:[.!?;:,…]+(?=[\s\"'”»)]|$)|\n+|[，。；：！？
 _ASKS = re.compile(r"[?？]")
 _WORD = re.compile(rf"[{CJK}]+|[^\s{CJK}]+")
 _EDGE = "\"'`*_“”‘’«»<>[]{}()|„「」『』《》.,;:!?…#"
+_GENDERS = frozenset("aeo")  # the last letters of "jefe" and "jefa"
 _JOINED = re.compile(r"^([^\W\d_]{1,6})['’](?=\w{3})")
 _OWNER = re.compile(r"['’]s?$")
 _MEASURE = re.compile(r"^([$€£¥~]?\d[\d.,:/]*)([^\W\d_]{1,4}|[%°€$£])$")
@@ -105,7 +106,7 @@ class Cut:
         found: dict[str, tuple[str, ...]] = {}
         for each in sorted(self.keys):
             if each.isalpha() and len(each) >= _BEGIN:
-                found[each[:_BEGIN]] = (*found.get(each[:_BEGIN], ()), each)
+                found[each[: _BEGIN - 1]] = (*found.get(each[: _BEGIN - 1], ()), each)
         return found
 
     @cached_property
@@ -154,7 +155,7 @@ def _touch(one: Word, two: Word) -> bool:
 
 
 @dataclass(frozen=True)
-class Slot:
+class Gap:
     """Words side by side that the other text lacks, and what stands around them."""
 
     at: int  # how many words stand before it
@@ -167,16 +168,16 @@ class Slot:
     def link(self) -> str:
         return self.words[0].link
 
-    def faces(self, other: Slot) -> bool:
+    def faces(self, other: Gap) -> bool:
         """Whether the two stand in the same place of their texts."""
         if self.before == other.before and self.words[0].is_told == other.words[0].is_told:
             return True
         return bool(self.after) and self.after == other.after
 
 
-def slots(words: Sequence[Word], shared: Sequence[bool]) -> list[Slot]:
+def gaps(words: Sequence[Word], shared: Sequence[bool]) -> list[Gap]:
     """What of a text the other one lacks, by place; a verb parts two places."""
-    found: list[Slot] = []
+    found: list[Gap] = []
     start = 0
     for at, word in enumerate(words):
         nearest = words[at + 1] if at + 1 < len(words) else None
@@ -184,7 +185,7 @@ def slots(words: Sequence[Word], shared: Sequence[bool]) -> list[Slot]:
         if shared[at]:
             start = at + 1
         elif ends:
-            found.append(_slot(words, shared, start, at + 1))
+            found.append(_gap(words, shared, start, at + 1))
             start = at + 1
     return found
 
@@ -194,14 +195,14 @@ def _parted(one: Word, two: Word) -> bool:
     return one.clause != two.clause or one.is_told != two.is_told
 
 
-def _slot(words: Sequence[Word], shared: Sequence[bool], start: int, end: int) -> Slot:
+def _gap(words: Sequence[Word], shared: Sequence[bool], start: int, end: int) -> Gap:
     clause = words[start].clause
     before = [at for at in range(start) if shared[at] and words[at].clause == clause]
     behind = [at for at in range(end, len(words)) if words[at].clause == clause]
     after = [at for at in behind if shared[at]]
     follows = bool(after) or any(words[at].is_told for at in behind)
     is_subject = not words[start].is_told and follows and len(before) <= 1
-    return Slot(
+    return Gap(
         start,
         tuple(words[start:end]),
         words[before[-1]].key[:_BEGIN] if before else "",
@@ -220,11 +221,13 @@ def _is_form(word: str, other: Cut) -> bool:
     """Whether the other text has another form of a plain word, by how both begin."""
     if not word.isalpha() or len(word) < _BEGIN:
         return False
-    return any(_begins_alike(word, each) for each in other.begins.get(word[:_BEGIN], ()))
+    return any(_begins_alike(word, each) for each in other.begins.get(word[: _BEGIN - 1], ()))
 
 
 def _begins_alike(one: str, other: str) -> bool:
     longest = max(len(one), len(other))
+    if one[:-1] == other[:-1] and {one[-1], other[-1]} <= _GENDERS:
+        return True
     same = next(
         (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),
