@@ -67,28 +67,13 @@ def _list(layers: Layers, asked: Namespace) -> int:
         emit([item.as_json() for item in found])
         return 0
     for item in found:
-        print(visible("\n".join(_lines(item))))
+        print(visible(item.as_text()))
     if found:
         print(f"{plural(len(found), 'item')}. Answer with `mdmemory review ID ANSWER`, or run "
               "`mdmemory review` at a terminal.")  # fmt: skip
     else:
         print(NOTHING)
     return 0
-
-
-def _lines(item: InboxItem) -> list[str]:
-    """An item as text for a pipe, which an assistant may read."""
-    said = item.as_json()
-    names = ("this", "that") if item.kind == CONFLICT else ("", "")
-    lines = [f"{item.id}  {item.kind.replace('_', ' ')}: {item.why}"]
-    for place, side in enumerate(said["notes"]):
-        name = f"{names[place]}: " if place < len(names) and names[place] else ""
-        about = ", ".join(filter(None, (side["layer"], side["date"], side["source"])))
-        lines.append(f"  {name}{side['name']} ({about})")
-        lines += [f"    {line}" for line in side["text"].split("\n") if line.strip()]
-    if said["quote"]:
-        lines.append(f"  you said: “{said['quote']}”")
-    return [*lines, f"  answers: {', '.join(item.actions)}", ""]
 
 
 # --- answers -------------------------------------------------------------------------------------

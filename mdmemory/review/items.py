@@ -63,6 +63,19 @@ class InboxItem:
             "actions": [*self.actions], "layer": self.layer, "since": self.since,
         }  # fmt: skip
 
+    def as_text(self) -> str:
+        """The same in lines, with an empty one at the end."""
+        said = self.as_json()
+        names = ("this: ", "that: ") if self.kind == CONFLICT else ("",) * len(self.notes)
+        lines = [f"{self.id}  {self.kind.replace('_', ' ')}: {self.why}"]
+        for side, name in zip(said["notes"], names, strict=True):
+            about = ", ".join(filter(None, (side["layer"], side["date"], side["source"])))
+            lines.append(f"  {name}{side['name']} ({about})")
+            lines += [f"    {line}" for line in side["text"].split("\n") if line.strip()]
+        if said["quote"]:
+            lines.append(f"  you said: “{said['quote']}”")
+        return "\n".join([*lines, f"  answers: {', '.join(self.actions)}", ""])
+
 
 def in_order(items: Iterable[InboxItem], mine: str) -> list[InboxItem]:
     """The items as a person meets them, each under an id of its own. Of two with one id, that of

@@ -27,6 +27,7 @@ _TEMPLATES = (
     "command/remember.md",
     "command/memory.md",
     "command/forget.md",
+    "command/memory-review.md",
     "skills/mdmemory/SKILL.md",
 )
 NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *_TEMPLATES)
