@@ -57,12 +57,15 @@ if TYPE_CHECKING:
     from mdmemory.actions.undo import Planned as Planned
     from mdmemory.actions.undo import Undone as Undone
     from mdmemory.capture.assistant import Stored as Stored
+    from mdmemory.capture.forgetting import AskedRemoval as AskedRemoval
+    from mdmemory.capture.forgetting import Forgotten as Forgotten
     from mdmemory.capture.imports.run import Imported as Imported
     from mdmemory.capture.outcome import Extracted as Extracted
     from mdmemory.capture.pending import PendingFact as PendingFact
     from mdmemory.capture.routes import Route as Route
     from mdmemory.capture.routes import Routes as Routes
     from mdmemory.capture.routes import Split as Split
+    from mdmemory.capture.updating import Corrected as Corrected
     from mdmemory.compact.planner import Tokens as Tokens
     from mdmemory.compact.runner import Outcome as Outcome
     from mdmemory.errors import MdmemoryError as MdmemoryError
@@ -108,10 +111,12 @@ _PUBLIC = {
     "actions.sync": "Synced",
     "actions.undo": "Agree Planned Undone",
     "capture.assistant": "Stored",
+    "capture.forgetting": "AskedRemoval Forgotten",
     "capture.imports.run": "Imported",
     "capture.outcome": "Extracted",
     "capture.pending": "PendingFact",
     "capture.routes": "Route Routes Split",
+    "capture.updating": "Corrected",
     "compact.planner": "Tokens",
     "compact.runner": "Outcome",
     "errors": "MdmemoryError",

@@ -13,10 +13,12 @@ from mdmemory.opened import Opened, capture, compact, imports, llm, observe, ses
 if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
     from mdmemory.capture.assistant import Stored
+    from mdmemory.capture.forgetting import AskedRemoval, Forgotten
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.outcome import Extracted
     from mdmemory.capture.pending import PendingFact
     from mdmemory.capture.routes import Route, Routes, Split
+    from mdmemory.capture.updating import Corrected
     from mdmemory.compact.runner import Outcome
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observations import Observations
@@ -40,6 +42,31 @@ class Learning(Opened):
         return capture.assistant.store(
             self._writer(), content, title=title, type=type, session=session, said=said,
             now=self._clock(), route=(routes or capture.routes.ONE_STORE).here,
+        )  # fmt: skip
+
+    def forget(
+        self, what: str, *, quote: str = "", session: str = "", turns: Sequence[Turn] = ()
+    ) -> Forgotten:
+        """Remove the note that an assistant names or describes, if the user's `turns` ask for it in
+        the words of `quote`; else it waits, or is refused. Raises NotFound, NotProven."""
+        return capture.forgetting.forget(
+            [capture.forgetting.NoteSource("", self._writer())], what, quote=quote, session=session,
+            turns=turns, now=self._clock(),
+        )  # fmt: skip
+
+    def asked_removals(self) -> list[AskedRemoval]:
+        """The notes that an assistant wants forgotten without enough proof: a person decides."""
+        return capture.forgetting.waiting(self.project)
+
+    def update(
+        self, what: str, content: str, *, quote: str = "", session: str = "",
+        turns: Sequence[Turn] = (),
+    ) -> Corrected:  # fmt: skip
+        """Let the note that an assistant names or describes say `content`, if the user's `turns`
+        say it; else that is stored unconfirmed, or refused. Raises NotFound, NotProven."""
+        return capture.updating.update(
+            [capture.forgetting.NoteSource("", self._writer())], what, content, quote=quote,
+            session=session, turns=turns, now=self._clock(),
         )  # fmt: skip
 
     def import_from(

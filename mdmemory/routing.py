@@ -19,9 +19,11 @@ from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
     from mdmemory.capture.assistant import Stored
+    from mdmemory.capture.forgetting import Forgotten, Meant, NoteSource
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.outcome import Extracted
     from mdmemory.capture.routes import Route, Routes
+    from mdmemory.capture.updating import Corrected
     from mdmemory.llm.answer import Model
     from mdmemory.search.notes import Report
     from mdmemory.session.promotion import Accounting
@@ -166,6 +168,49 @@ class Routed:
         near = tuple((f"{MINE}{file}", score) for file, score in done.near)
         against = tuple(f"{MINE}{file}" for file in done.conflicts)
         return replace(done, file=f"{MINE}{done.file}", near=near, conflicts=against)
+
+    def forget(
+        self, what: str, *, quote: str = "", session: str = "", turns: Sequence[Turn] = ()
+    ) -> Forgotten:
+        """Remove the note of either layer that an assistant names or describes; see
+        `Memory.forget`. Files of the person's layer are `me/FILE`. Raises NoStore."""
+        from mdmemory.capture import forgetting
+
+        now = self.main.now()
+        return forgetting.forget(
+            self.looked_in(), what, quote=quote, session=session, turns=turns, now=now
+        )
+
+    def update(
+        self, what: str, content: str, *, quote: str = "", session: str = "",
+        turns: Sequence[Turn] = (),
+    ) -> Corrected:  # fmt: skip
+        """Let the note of either layer that an assistant names or describes say `content`; see
+        `Memory.update`. Raises NoStore."""
+        from mdmemory.capture import updating
+
+        return updating.update(
+            self.looked_in(), what, content, quote=quote, session=session, turns=turns,
+            now=self.main.now(),
+        )  # fmt: skip
+
+    def described(self, what: str) -> list[Meant]:
+        """The notes of both layers that a person may mean by `what`, the likeliest first."""
+        from mdmemory.capture.forgetting import OFFERED, Meant, described
+        from mdmemory.capture.routes import visible
+
+        sources = self.looked_in()
+        every = [Meant(source, note) for source in sources for note in visible(source.writer)]
+        return described(every, what)[:OFFERED]
+
+    def looked_in(self) -> list[NoteSource]:
+        """Both layers as places to look for a note in, the project's first."""
+        from mdmemory.capture.forgetting import NoteSource
+
+        both = self.project is not None and self.person is not None
+        mine = MINE if both else ""
+        found = [("", self.project), (mine, self.person)]
+        return [NoteSource(prefix, each._writer()) for prefix, each in found if each]
 
     # --- which store gets what -------------------------------------------------------------------
 

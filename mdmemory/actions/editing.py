@@ -19,6 +19,7 @@ from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY
+from mdmemory.store.superseding import Chains
 from mdmemory.store.writer import Group, Writer, Written
 
 _TRIES = 5  # writes of one edit; only a hand that saves in the very moment costs a second one
@@ -26,13 +27,17 @@ _TRIES = 5  # writes of one edit; only a hand that saves in the very moment cost
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A note that was written (or already said the same: `written.commit` None, `same` True)."""
+    """A note that was written (or already said the same: `written.commit` None, `same` True).
+
+    `also` are the files of the notes that it had replaced, which were removed with it.
+    """
 
     file: str
     name: str
     digest: str
     written: Written
     same: bool = False
+    also: tuple[str, ...] = ()
 
 
 def taken_names(store: Store, names: Iterable[str]) -> set[str]:
@@ -84,11 +89,12 @@ def check_new(is_secret: Callable[[str], bool], name: str, type: str, text: str)
 
 def edit(
     writer: Writer, name: str, *, description: str | None = None, body: str | None = None,
-    replaces: str | None = None, today: str,
+    replaces: str | None = None, today: str, trailers: Sequence[tuple[str, str]] = (),
 ) -> Edited:  # fmt: skip
     """Change a note's description or body; everything else in the file stays byte for byte.
 
-    `replaces` is the digest the caller saw, when it showed the note to a person first.
+    `replaces` is the digest the caller saw, when it showed the note to a person first; `trailers`
+    say in the commit who caused it.
     """
     with writer.locked():
         stored = readable(writer.refresher.store.find(name))
@@ -102,7 +108,7 @@ def edit(
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
         wanted["metadata.updated"] = today
         fresh = editing.edit(stored.note, set=wanted, body=changed)
-        return _replace(writer, stored, fresh.text, "edit")
+        return _replace(writer, stored, fresh.text, "edit", trailers)
 
 
 def replace_text(
@@ -122,19 +128,30 @@ def replace_text(
         return _replace(writer, stored, text, "edit")
 
 
-def remove(writer: Writer, name: str) -> Edited:
-    """Remove a note; its text stays in history. Refused where that could not be taken back."""
+def remove(writer: Writer, name: str, *, trailers: Sequence[tuple[str, str]] = ()) -> Edited:
+    """Remove a note, and the superseded ones that it replaced; their text stays in history.
+    Refused where that could not be taken back."""
     with writer.locked():
         # a name that the note merely took over is not enough to take all of it away
         stored = readable(writer.refresher.store.find(name, former=False))
-        refuse_held(writer, stored)
-        group = Group(
-            f"remove {stored.file}: {stored.note.head.description}",
-            (Change(stored.file, stored.digest, None),),
+        gone = [stored, *replaced_by(writer.refresher.store, stored)]
+        for each in gone:
+            refuse_held(writer, each)
+        groups = [Group(
+            "\n".join(f"remove {each.file}: {each.note.head.description}" for each in gone),
+            tuple(Change(each.file, each.digest, None) for each in gone),
+        )]  # fmt: skip
+        said = subject(
+            "remove", [notes_format.headline(each.note.head, gone=True) for each in gone]
         )
-        said = subject("remove", [notes_format.headline(stored.note.head, gone=True)])
-        written = writer.write(said, [group], kind="remove", destructive=True)
-    return Edited(stored.file, stored.note.head.name, stored.digest, written)
+        written = writer.write(said, groups, kind="remove", destructive=True, trailers=trailers)
+    also = tuple(each.file for each in gone[1:])
+    return Edited(stored.file, stored.note.head.name, stored.digest, written, also=also)
+
+
+def replaced_by(store: Store, stored: StoredNote) -> list[StoredNote]:
+    """The superseded notes that this one replaced, and those that these replaced."""
+    return [readable(each) for each in Chains(store.notes()).replaced(stored)]
 
 
 def confirm(writer: Writer, name: str, *, today: str) -> Edited:
@@ -160,11 +177,14 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
         return _replace(writer, stored, fresh.text, "confirm")
 
 
-def _replace(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+def _replace(
+    writer: Writer, stored: StoredNote, text: str, verb: str,
+    trailers: Sequence[tuple[str, str]] = (),
+) -> Edited:  # fmt: skip
     """Put this text in the note's place; what a hand saves into other lines meanwhile stays."""
     for _ in range(_TRIES):
         try:
-            return _put(writer, stored, text, verb)
+            return _put(writer, stored, text, verb, trailers)
         except NoteChanged:
             now = writer.refresher.store.read(stored.file)
             text = _joined(now, stored.note.text, text)
@@ -199,12 +219,15 @@ def admitted(writer: Writer, stored: StoredNote, text: str) -> bytes:
     return text.encode("utf-8")
 
 
-def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+def _put(
+    writer: Writer, stored: StoredNote, text: str, verb: str, trailers: Sequence[tuple[str, str]]
+) -> Edited:
     data = admitted(writer, stored, text)
     fresh = notes_format.parse(text, stored.file).head
     line = f"{verb} {stored.file}: {fresh.description}"
     group = Group(line, (Change(stored.file, stored.digest, data),))
-    written = writer.write(subject(verb, [notes_format.headline(fresh)]), [group], kind=verb)
+    said = subject(verb, [notes_format.headline(fresh)])
+    written = writer.write(said, [group], kind=verb, trailers=trailers)
     return Edited(stored.file, fresh.name, digest(data), written)
 
 

@@ -61,9 +61,11 @@ class Stored:
 def store(
     writer: Writer, content: str, *, title: str = "", type: str = "", session: str = "",
     said: Sequence[str] = (), now: datetime, route: Route = ALL,
+    against: tuple[str, str] = ("", ""),
 ) -> Stored:  # fmt: skip
     """Keep a text as a note, in at most one commit. `said` are the user's turns of the session,
-    `route` is how the fact came to this store.
+    `route` is how the fact came to this store, `against` the file of a note that it is flagged
+    with in any case, and why.
 
     `type` is one of the four, a category, or "" to guess. `now` is UTC. Raises NotStored with the
     reasons, BadNote for a text that no note may hold, and whatever a write raises.
@@ -74,7 +76,8 @@ def store(
             fact = fact_of(content, title, type)
             confirmed = is_borne_out(fact.body, said)
             with writer.locked():
-                done = _stored(writer, fact, session, confirmed, now.date().isoformat(), route)
+                today = now.date().isoformat()
+                done = _stored(writer, fact, session, confirmed, today, route, against)
         except NotStored as refused:
             # what the user does not want remembered is not even repeated
             preview = "" if "negated" in refused.reasons else _preview(content)
@@ -90,8 +93,9 @@ def store(
 
 
 def _stored(
-    writer: Writer, fact: Fact, session: str, confirmed: bool, today: str, route: Route
-) -> Stored:
+    writer: Writer, fact: Fact, session: str, confirmed: bool, today: str, route: Route,
+    flagged: tuple[str, str],
+) -> Stored:  # fmt: skip
     held = writer.refresher.catalog().held
     every = writer.refresher.store.notes()
     notes = [note for note in every if note.file not in held and note.note.text]
@@ -105,6 +109,8 @@ def _stored(
     find = near_in(writer.refresher)
     nearby = nearest(f"{fact.description}\n{fact.body}", notes, find)
     against = contradicted(new.note, notes, find)
+    told = [note.file for note, _ in against]
+    against += [(n, flagged[1]) for n in notes if n.file == flagged[0] and n.file not in told]
     group = _group(new, against, writer.refresher.store.ledger(), today)
     written = _write(writer, new.note.head, group, "store", session)
     said = {*keys(fact.body)}

@@ -25,7 +25,7 @@ COMMANDS = (
     ("show", "notes", "show one note"),
     ("edit", "notes", "change a note"),
     ("rename", "notes", "rename a note; the links to it follow"),
-    ("remove", "notes", "remove a note; git keeps its text"),
+    ("forget", "forgetting", "remove a note; git keeps its text"),
     ("review", "review", "answer what waits for you, one key each"),
     ("log", "history", "list the changes to the notes"),
     ("undo", "history", "take a change back"),
@@ -55,6 +55,7 @@ COMMANDS = (
     ("watch", "search", "keep both up to date while you edit notes"),
     ("get", "search", "show a search result, or some lines of a note"),
     ("confirm", "notes", "confirm an unconfirmed note"),
+    ("remove", "forgetting", "the other name of forget"),
     ("trust", "upkeep", "let models read this project's edited PROTOCOL.md"),
     ("mcp", "serving", "serve the memory to an MCP host (Claude Code, Cursor, ...)"),
     ("bridge", "serving", "serve OpenCode's plugin; not for people"),
@@ -63,7 +64,7 @@ COMMANDS = (
 GROUPS = {"add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing"}
 # What people type who know other programs, and what it is called here.
 _OTHER_NAMES = {
-    "mv": "rename", "rm": "remove", "delete": "remove", "forget": "remove", "ls": "list",
+    "mv": "rename", "rm": "forget", "delete": "forget", "ls": "list",
     "cat": "show", "settings": "config", "set": "config", "find": "search", "grep": "search",
     "new": "add", "remember": "add", "revert": "undo", "push": "sync", "install": "setup",
 }  # fmt: skip

@@ -24,7 +24,7 @@ def edited_copy(text: str, name: str, settings: Settings) -> Iterator[str]:
         _discard(path)
         raise MdmemoryError(
             "The editor left an empty file; nothing changed.",
-            "To remove a note: `mdmemory remove NAME`.",
+            "To remove a note: `mdmemory forget NAME`.",
         )
     try:
         yield left

@@ -1,4 +1,4 @@
-"""Commands on one note: add, list, show, edit, rename, remove, confirm."""
+"""Commands on one note: add, list, show, edit, rename, confirm."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def add(asked: Namespace) -> int:
     done = _added(layers, asked, body) if body is not None else _written(layers, asked)
     same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(asked.type, everywhere=asked.everywhere)
-    return _report(layers, memory, asked, done, "Stored", same)
+    return report(layers, memory, asked, done, "Stored", same)
 
 
 def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
@@ -139,10 +139,10 @@ def edit(asked: Namespace) -> int:
             raise UsageError(
                 "Nothing to change.", "Pass --description, BODY, or `-` to read the body."
             )
-        return _report(layers, memory, asked, _edited(memory, name), "Changed", same)
+        return report(layers, memory, asked, _edited(memory, name), "Changed", same)
     body = _body(asked.body) if asked.body is not None else None
     done = memory.edit(name, description=asked.description, body=body)
-    return _report(layers, memory, asked, done, "Changed", same)
+    return report(layers, memory, asked, done, "Changed", same)
 
 
 def rename_options(parser: ArgumentParser) -> None:
@@ -175,19 +175,6 @@ def rename(asked: Namespace) -> int:
     return 1 if written.kept else 0
 
 
-def remove_options(parser: ArgumentParser) -> None:
-    """Options of `remove`."""
-    parser.add_argument("name", metavar="NAME", help="name or file of the note")
-
-
-def remove(asked: Namespace) -> int:
-    """Remove a note, in one commit. `mdmemory undo` brings it back."""
-    asked.holder = "remove"
-    layers = layered(asked)
-    memory, name = layers.holding(asked.name)
-    return _report(layers, memory, asked, memory.remove(name), "Removed", "")
-
-
 def confirm_options(parser: ArgumentParser) -> None:
     """Options of `confirm`."""
     parser.add_argument("name", nargs="?", metavar="NAME", help="name or file of the note")
@@ -207,7 +194,7 @@ def confirm(asked: Namespace) -> int:
     memory, name = layers.holding(asked.name)
     done = memory.confirm(name)
     same = f"{done.file} is already confirmed."
-    return _report(layers, memory, asked, done, "Confirmed", same)
+    return report(layers, memory, asked, done, "Confirmed", same)
 
 
 def _accepted_loss(layers: Layers, asked: Namespace) -> int:
@@ -230,9 +217,10 @@ def _accepted_loss(layers: Layers, asked: Namespace) -> int:
     return 0
 
 
-def _report(
+def report(
     layers: Layers, memory: Memory, asked: Namespace, done: Edited, verb: str, same: str
 ) -> int:
+    """Tell what became of a note, and return the exit code."""
     for file, why in done.written.kept:
         warn(f"{file} was not changed: {why}.")
     if asked.json:

@@ -14,7 +14,10 @@ from mdmemory.memory import Memory
 
 PATIENCE = 30.0  # seconds that a person's command waits for other writers
 
-_WRITING = ("add", "edit", "rename", "remove", "confirm", "extract", "compact", "import", "sync")
+_WRITING = (
+    *("add", "edit", "rename", "remove", "forget", "confirm"),
+    *("extract", "compact", "import", "sync"),
+)
 # escape sequences, and marks that turn the direction of writing
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 

@@ -44,6 +44,7 @@ def inbox(layers: Layers, _session: str, _message: str) -> str:
 
         wishes += len(memory.kept_wishes())
         pending += len(memory.pending()) + len(rest.files(project.store))
+        pending += len(memory.asked_removals())
     return receipts.waiting(wishes, pending)
 
 

@@ -10,11 +10,16 @@ from mdmemory.layers import MINE, PROJECT, USER, Layers
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
     from mdmemory.capture.assistant import Stored
+    from mdmemory.capture.forgetting import Forgotten
+    from mdmemory.capture.updating import Corrected
     from mdmemory.memory import Memory
     from mdmemory.search.results import Found, Passage
 
 # the tools that ask nothing else of it
-USED_BY = ("memory_search", "memory_get", "memory_store", "memory_list", "memory_status")
+USED_BY = (
+    "memory_search", "memory_get", "memory_store", "memory_update", "memory_forget",
+    "memory_list", "memory_status",
+)  # fmt: skip
 
 
 class Both:
@@ -31,6 +36,14 @@ class Both:
         stores = [each.project.store for each in self._layers.there()]
         self.made = [str(each) for each in stores if each not in before]
         return done
+
+    def forget(self, what: str, **given: Any) -> Forgotten:
+        """Forget a note of either layer, as `Layers.forget` does."""
+        return self._layers.forget(what, **given)
+
+    def update(self, what: str, content: str, **given: Any) -> Corrected:
+        """Put a note of either layer right, as `Layers.update` does."""
+        return self._layers.update(what, content, **given)
 
     def layer_of(self, file: str) -> str:
         """The layer of a file that an answer names."""

@@ -98,7 +98,7 @@ SESSION = Tool(
     "This session's memory",
     "Read or change what this session keeps over compactions: texts (goal, progress, context) and "
     "lists. Use it when the goal is clear, after a step, before the context is full, and to remove "
-    "what is done. Files and failed commands come by themselves; lasting facts go to memory_store.",
+    "what is done. Lasting facts go to memory_store.",
     schema(
         "action",
         action=text("write: replace a text. add: a line or an entry. remove: one. clear: all.",

@@ -12,6 +12,7 @@ from mdmemory.memory import Memory
 from mdmemory.session.cleaning import UNSEEN
 from mdmemory.session.sections import sections_on
 from mdmemory.tools.both import USED_BY, Both
+from mdmemory.tools.changes import CHANGES
 from mdmemory.tools.former import FORMER_SESSION
 from mdmemory.tools.notes import FORMER_NOTES, NOTES
 from mdmemory.tools.observations import OBSERVATIONS
@@ -20,7 +21,7 @@ from mdmemory.tools.tool import Caller, Tool, ToolAnswer, checked
 
 __all__ = ["TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 
-TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, SESSION)
+TOOLS: tuple[Tool, ...] = (*NOTES, *CHANGES, *OBSERVATIONS, SESSION)
 # Of 0.1: no host is told of them, and a call is still answered.
 _UNLISTED: tuple[Tool, ...] = (*FORMER_NOTES, *FORMER_SESSION)
 

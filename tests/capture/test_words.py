@@ -13,7 +13,7 @@ from pace import FULL, sample
 from rows import each
 
 import mdmemory
-from mdmemory.capture import foreign, triggers
+from mdmemory.capture import consent, foreign, takebacks, triggers
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.gate import judge
 from mdmemory.capture.proof import heard, prove
@@ -89,7 +89,29 @@ def instruction(_: str, sentence: str) -> tuple[str, object]:
     return "instruction" if found else "nothing", found
 
 
+def taken_back(_: str, sentence: str) -> tuple[str, object]:
+    found = takebacks.find(sentence)
+    told = [(each, takebacks.subject_keys(each.subject)) for each in found]
+    return " ".join(sorted(each.kind for each in found)) or "nothing", told
+
+
+def agreed(_: str, sentence: str) -> tuple[str, object]:
+    found = takebacks.is_yes(sentence)
+    return "yes" if found else "nothing", found
+
+
+def put_to_the_user(_: str, question: str) -> tuple[str, object]:
+    """What a bare yes to a question proves."""
+    note = parse(HEAD, "project-parcels.md")
+    turns = [Turn("1", "assistant", question), Turn("2", "user", "yes")]
+    found = consent.to_forget("yes", turns, note, [])
+    return "asked" if found.turn else "nothing", found
+
+
 ROOMS = {
+    "back": taken_back,
+    "back.shall": put_to_the_user,
+    "back.yes": agreed,
     "gate": gate,
     "guard": instruction,
     "guard.only": only,

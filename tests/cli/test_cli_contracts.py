@@ -545,7 +545,7 @@ def test_no_command_shows_the_help_and_exits_2(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("mv", "rename"), ("rm", "remove"), ("settings", "config"), ("renmae", "rename")],
+    [("mv", "rename"), ("rm", "forget"), ("settings", "config"), ("renmae", "rename")],
 )
 def test_an_unknown_command_is_answered_with_the_one_that_was_meant(
     typed: str, meant: str, capsys: pytest.CaptureFixture[str]

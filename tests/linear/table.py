@@ -17,6 +17,7 @@ from types import ModuleType
 from mdmemory import bounds, privacy, protocol, unseen
 from mdmemory.capture import (
     candidates,
+    consent,
     duplicates,
     extract,
     fact,
@@ -26,6 +27,7 @@ from mdmemory.capture import (
     proof,
     shape,
     summary,
+    takebacks,
     triggers,
     unlisted,
     whose,
@@ -116,6 +118,16 @@ def _links(text: str) -> object:
 
 def _stored(text: str) -> StoredNote:
     return StoredNote("a.md", "0" * 64, _note(text))
+
+
+def _asked_to_forget(text: str) -> object:
+    said = [Turn("1", "assistant", text), Turn("2", "user", text)]
+    return consent.to_forget(text[:400], said, _note("b"), [])
+
+
+def _said_instead(text: str) -> object:
+    said = [Turn("1", "assistant", text), Turn("2", "user", text)]
+    return consent.to_say(text[:400], said, "Uses port 80", _note("b"), [])
 
 
 def _contradiction(text: str) -> object:
@@ -261,6 +273,11 @@ EVERY = (
     # what is said
     row(triggers.find, triggers, "find", bounds.MESSAGE, wordings, unlisted),
     row(lambda text: whose.own_words(text, triggers.opens), whose, "", bounds.MESSAGE),
+    row(takebacks.find, takebacks, "find", bounds.MESSAGE, wordings),
+    row(lambda text: takebacks.share(text, _note("b")), takebacks, "share"),
+    row(lambda text: takebacks.is_yes(text), takebacks, "is_yes"),
+    row(_asked_to_forget, consent, "to_forget"),
+    row(_said_instead, consent, "to_say"),
     row(pasted_lines.lines_of, pasted_lines, "", bounds.MESSAGE),
     row(
         lambda text: shape.mark(pasted_lines.lines_of(text), triggers.opens),

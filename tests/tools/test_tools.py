@@ -228,7 +228,7 @@ def test_what_a_reader_cannot_see_is_made_visible_in_answers(memory: Memory) -> 
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("memory_forget", {}, "There is no tool 'memory_forget'."),
+        ("memory_erase", {}, "There is no tool 'memory_erase'."),
         ("memory_search", {}, "needs the argument 'query'"),
         ("memory_search", {"query": None}, "needs the argument 'query'"),
         ("memory_search", {"query": ["a"]}, "'query' is not a text"),

@@ -98,12 +98,12 @@ def caller_of(session: str, name: str) -> Caller:
     from mdmemory.tools.table import TOOLS
     from mdmemory.tools.tool import Caller
 
-    words: tuple[str, ...] = ()
+    turns: tuple[Turn, ...] = ()
     if any(each.name == name and not each.read_only for each in TOOLS):
         with suppress(MdmemoryError):  # a host without such a database
             turns = transcript_of(session).turns
-            words = tuple(turn.text for turn in turns if turn.role == "user")
-    return Caller(session, words)
+    words = tuple(turn.text for turn in turns if turn.role == "user")
+    return Caller(session, words, turns)
 
 
 def model_of(params: Params) -> str:

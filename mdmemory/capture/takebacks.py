@@ -1,0 +1,129 @@
+"""What a user wants out of the memory, or says is no longer so, in their own typed words. Pure.
+
+Nothing is done because of it: it tells which notes to offer to the assistant, and is part of the
+proof that a person wanted one gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from mdmemory import bounds
+from mdmemory.capture import wordings
+from mdmemory.capture.triggers import JUDGED, opens, squeezed
+from mdmemory.capture.whose import BLANK, own_words
+from mdmemory.note.note import Note
+from mdmemory.text.wordlists import fullmatch, match, pattern, search
+from mdmemory.text.words import keys
+
+FORGET, UNWANTED, OUTDATED, CORRECT = "forget", "unwanted", "outdated", "correct"
+MOST = 8  # sentences of one message
+SHARE = 0.5  # of the words of a subject that a note has to have, to be meant by it
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?…]+(?=[ \t]|\n|\Z)|[。！？]+|(?=\n)|\Z)")
+_TRAILING = " \t.!?。！？…\"'“”«»,;:"
+
+
+@dataclass(frozen=True, slots=True)
+class Takeback:
+    """`kind` is forget, unwanted ("don't remember ..."), outdated or correct. `subject` are the
+    words that say what is meant, "" where the sentence only points at what was said before.
+    `plain`: it can mean nothing but this memory."""
+
+    kind: str
+    sentence: str
+    subject: str
+    plain: bool = False
+
+
+def find(text: str) -> list[Takeback]:
+    """Every such sentence that the user typed, in their order; of quotations and pastes none."""
+    text = squeezed(bounds.beginning(text))
+    masked = own_words(text, opens)
+    found = (_of(masked[s:e], text[s:e]) for s, e in _sentences(masked))
+    return list(islice(filter(None, found), MOST))
+
+
+def asks_to_forget(found: Iterable[Takeback]) -> list[Takeback]:
+    """Those that want something gone."""
+    return [each for each in found if each.kind != CORRECT]
+
+
+def subject_keys(text: str) -> list[str]:
+    """The words of a subject that tell what is meant, as `keys` gives them."""
+    plain = pattern(r"\b{back.light}\b|{back.light}(?=\W|$)", text).sub(" ", text)
+    return list(dict.fromkeys(keys(plain)))
+
+
+def share(subject: str, note: Note) -> float:
+    """The share of a subject's words that stand in a note, from 0 to 1; 0 for no words."""
+    wanted = subject_keys(subject)
+    there = {*keys(_text(note))}
+    return sum(word in there for word in wanted) / len(wanted) if wanted else 0.0
+
+
+def names(note: Note, text: str) -> bool:
+    """Whether a text names a note: its file, its stem, or its name where that is no plain word."""
+    bare = text.casefold()
+    stem = note.head.file.removesuffix(".md").casefold()
+    name = note.head.name.casefold()
+    return stem in bare or ("-" in name and name in bare)
+
+
+def is_yes(text: str) -> bool:
+    """Whether a message agrees, and says nothing else."""
+    words = text.strip()[:60].strip(_TRAILING)
+    return bool(fullmatch(r"{back.yes}(?:[ ,.!，。！]+{back.yes}){0,2}", words))
+
+
+def _text(note: Note) -> str:
+    head = note.head
+    aliases = " ".join(head.aliases)
+    return f"{head.name.replace('-', ' ')} {aliases}\n{head.title}\n{head.description}\n{note.body}"
+
+
+def _sentences(masked: str) -> Iterable[tuple[int, int]]:
+    for each in _SENTENCE.finditer(masked):
+        if each[0].strip() and not each[0].startswith(BLANK):
+            yield each.start(), min(each.end(), each.start() + JUDGED)
+
+
+def _of(sentence: str, shown: str) -> Takeback | None:
+    """What a sentence (`shown` with what it quotes) wants to be taken back."""
+    for kind, expression, is_plain in _OPENINGS:
+        opening = match(wordings.LEAD + expression, sentence)
+        if opening:
+            subject = _subject(shown[opening.end() :])
+            if not is_plain and not subject:
+                is_plain = bool(_points(shown[opening.end() :]))
+            return Takeback(kind, shown.strip(), subject, is_plain)
+    if closing := search(r"{back.closes}[。！!. \t]*$", sentence):
+        return Takeback(FORGET, shown.strip(), _subject(shown[: closing.start()]), plain=True)
+    if refused := search(r"(?P<p>{trigger.refused})[。！!. \t]*$", sentence):
+        return Takeback(UNWANTED, shown.strip(), _subject(shown[: refused.start()]), plain=True)
+    if untrue := search("{back.untrue}", sentence):
+        subject = _subject(shown[: untrue.start()] + " " + shown[untrue.end() :])
+        return Takeback(OUTDATED, shown.strip(), subject)
+    return None
+
+
+def _subject(words: str) -> str:
+    """The words that say what is meant; "" for "that" and "it", which only point."""
+    words = words.strip().strip(_TRAILING)
+    return "" if _points(words) or not subject_keys(words) else words
+
+
+def _points(words: str) -> bool:
+    bare = words.strip().strip(_TRAILING)
+    return bool(fullmatch(wordings.POINTS, bare) or fullmatch("{proof.that}", bare))
+
+
+_OPENINGS: Sequence[tuple[str, str, bool]] = (
+    (UNWANTED, "(?:{trigger.refusal})", True),
+    (UNWANTED, wordings.TURNED_DOWN, True),
+    (FORGET, "(?:{back.told})", True),
+    (FORGET, "(?:{back.forget})", False),
+    (CORRECT, "(?:{back.actually})", False),
+)

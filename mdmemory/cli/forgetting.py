@@ -1,0 +1,120 @@
+"""The command that forgets a note, by name or by what it is about: forget, also called remove."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mdmemory.cli.notes import report
+from mdmemory.cli.output import is_terminal, layered, visible
+from mdmemory.errors import Ambiguous, MdmemoryError, NotFound
+from mdmemory.layers import Layers
+from mdmemory.memory import Memory
+
+if TYPE_CHECKING:
+    from mdmemory.actions.editing import Edited
+    from mdmemory.capture.forgetting import Meant
+
+_SHOWN = 400  # characters of a note's text
+
+
+def forget_options(parser: ArgumentParser) -> None:
+    """Options of `forget`."""
+    parser.add_argument(
+        "name",
+        metavar="NAME|QUERY",
+        nargs="+",
+        help="the note, or what it is about",
+    )
+
+
+def forget(asked: Namespace) -> int:
+    """Remove a note, in one commit, with those that it replaced. `mdmemory undo` brings it back.
+
+    A note that is described and not named is shown, and removed only after a yes.
+    """
+    asked.holder = "forget"
+    return _removed(asked)
+
+
+remove_options = forget_options
+
+
+def remove(asked: Namespace) -> int:
+    """Remove a note, in one commit. The other name of `forget`."""
+    asked.holder = "remove"
+    return _removed(asked)
+
+
+def _removed(asked: Namespace) -> int:
+    layers, what = layered(asked), " ".join(asked.name)
+    try:
+        memory, name = layers.holding(what)
+        memory.note(name)
+    except Ambiguous:
+        raise
+    except NotFound as problem:
+        chosen = _chosen(layers, what, asked, problem)
+        memory, name = chosen
+    done = memory.remove(name)
+    code = report(layers, memory, asked, done, "Removed", "")
+    if not asked.json and done.written.commit:
+        _tell_more(done)
+    return code
+
+
+def _tell_more(done: Edited) -> None:
+    if done.also:
+        print(f"With it went what it had replaced: {', '.join(done.also)}.")
+    back = f"`mdmemory undo {done.written.id}`"
+    print(f"Its text stays in the store's history. To take it back: {back}.")
+
+
+# --- by what it is about -------------------------------------------------------------------------
+
+
+def _chosen(layers: Layers, what: str, asked: Namespace, problem: NotFound) -> tuple[Memory, str]:
+    """The note that a person picks of those that a query means. Raises `problem` where there is
+    none, and MdmemoryError where nobody answers."""
+    found = layers.described(what)
+    if not found:
+        raise problem
+    if asked.json or not is_terminal():
+        files = "\n".join(f"  {each.file}  {_description(each)}" for each in found)
+        if not asked.json:
+            print(files)
+        raise NotFound(
+            f"There is no note {what}. These may be meant: "
+            f"{', '.join(each.file for each in found)}.",
+            "Name the one to forget.",
+        )
+    picked = _picked(found)
+    if picked is None:
+        raise MdmemoryError("Nothing was removed.", "`mdmemory list` shows all notes.")
+    return layers.holding(picked.file)
+
+
+def _picked(found: Sequence[Meant]) -> Meant | None:
+    """The note that the person at the terminal chooses, or None."""
+    for number, each in enumerate(found, 1):
+        print(f"{number}  {each.file}")
+        print("\n".join(f"   {line}" for line in _text(each).splitlines()))
+    ask = "Forget it? [y/N] " if len(found) == 1 else f"Forget which? [1-{len(found)}, none] "
+    try:
+        answer = input(ask).strip().casefold()
+    except EOFError:
+        return None
+    if len(found) == 1:
+        return found[0] if answer in ("y", "yes", "1") else None
+    return found[int(answer) - 1] if answer.isdecimal() and 0 < int(answer) <= len(found) else None
+
+
+def _text(each: Meant) -> str:
+    body = " ".join(each.stored.note.body.split())
+    description = _description(each)
+    return description if body in ("", description) else f"{description}\n{visible(body)[:_SHOWN]}"
+
+
+def _description(each: Meant) -> str:
+    return visible(" ".join(each.stored.note.head.description.split()))
