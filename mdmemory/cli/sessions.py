@@ -14,7 +14,7 @@ from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
-from mdmemory.tools.session import told
+from mdmemory.tools.session import shown, told
 
 if TYPE_CHECKING:
     from mdmemory.transcripts.sources import Session
@@ -173,7 +173,6 @@ def _nothing(session: str) -> NotFound:
 
 
 def _tell_kept(kept: dict[str, Any]) -> None:
-    rows = [f"- {each['outcome']}: {each['content']}" for each in kept["promotions"]]
-    for title, text in (kept["sections"] | {"promotions": "\n".join(rows)}).items():
-        if text:
-            print("\n".join([f"{title}:", *(f"  {each}" for each in text.splitlines())]))
+    promotions = [f"{each['outcome']}: {each['content']}" for each in kept["promotions"]]
+    for text in shown(kept["sections"] | {"promotions": promotions}):
+        print(text.replace("\n", "\n  "))

@@ -74,6 +74,7 @@ def _known(chain: list[tuple[str, str]], pipefail: bool) -> tuple[list[str], boo
 
 LINES = 5  # of an output, that go into a summary
 SUMMARY = 280  # characters
+MAX_NAME = 40  # characters of a command there
 FILES = 5  # that an error names
 SHELLS = ("bash", "shell", "sh", "terminal")
 INTERRUPTED = frozenset((130, 137, 141, 143))  # by a person, a limit, or a closed pipe
@@ -82,7 +83,8 @@ REFUSALS = (
     r"\b(?:cannot|can't|could ?n[o']t|could not|unable to|not found|no such|not (?:a|an|allowed"
     r"|permitted|supported|recognized)|denied|refused|rejected|aborted|timed? ?out|unreachable"
     r"|unauthorized|forbidden|invalid|illegal|unknown|unexpected|unrecognized|unsupported|missing"
-    r"|does ?n[o']t exist|does not exist|already exists|conflict|killed|fehlgeschlagen|fehler"
+    r"|does ?n[o']t exist|does not exist|already exists|conflict|killed|exceed(?:s|ed)|expired"
+    r"|insufficient|mismatch|undefined|incompatible|no space|out of memory|fehlgeschlagen|fehler"
     r"|nicht gefunden|erreur|échou\w+|introuvable|falló|errore?|erro|falhou)\b"
     r"|错误|失败|找不到|エラー|失敗|오류|실패"
 )
@@ -180,7 +182,9 @@ def failure(
             return None
         category = _likeliest([category_of(each) for each in real], output)
     lines = telling(output.split("\n"), category)
-    summary = line(" | ".join(lines) or f"{command or tool}: exit code {exit_code}", SUMMARY)
+    # of an unknown kind the command says more than the kind
+    whose = f"{line(command or tool, MAX_NAME)}: " if category == "tool" or not lines else ""
+    summary = line(f"{whose}{' | '.join(lines) or f'exit code {exit_code}'}", SUMMARY)
     named = dict.fromkeys(path for each in lines for path in paths(each))
     return Failure(category, summary, tuple(named)[:FILES], _short(f"{tool}\n{command}"))
 

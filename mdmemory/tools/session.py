@@ -66,8 +66,7 @@ def _run(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer
         content = told(own.read(), section)
     lines = [f"{done}{later(memory, caller, section)}"] if done else []
     lines += [f"Warning: {warning}"] if warning else []
-    shown = "\n\n".join(f"{name}:\n{each}" for name, each in content.items() if each)
-    lines.append(shown or "Nothing is kept.")
+    lines.append("\n\n".join(shown(content)) or "Nothing is kept.")
     return ToolAnswer("\n".join(lines), {"sections": content, "warning": warning})
 
 
@@ -84,13 +83,22 @@ def _check(action: str, section: str, words: str) -> None:
         raise UsageError(f"session_memory: {action} needs a text.", "clear empties a section.")
 
 
-def told(memory: Sections, section: str = "") -> dict[str, str]:
-    """The content of a section, or of all: a block's text, a list's entries a line each."""
-    content = {name: memory.blocks.get(name, "") for name in BLOCKS}
+def told(memory: Sections, section: str = "") -> dict[str, str | list[str]]:
+    """The content of a section, or of all: a text, or the entries of a list."""
+    content: dict[str, str | list[str]] = {name: memory.blocks.get(name, "") for name in BLOCKS}
     rows = entries(memory)
     for name in names()[len(BLOCKS) :]:
-        content[name] = "\n".join(f"- {each.shown}" for each in rows if each.section == name)
+        content[name] = [each.shown for each in rows if each.section == name]
     return {section: content[section]} if section else content
+
+
+def shown(content: Mapping[str, str | list[str]]) -> list[str]:
+    """The sections with content as text, each under its name."""
+    texts = {
+        name: each if isinstance(each, str) else "\n".join(f"- {entry}" for entry in each)
+        for name, each in content.items()
+    }
+    return [f"{name}:\n{text}" for name, text in texts.items() if text]
 
 
 SESSION = Tool(

@@ -124,6 +124,8 @@ def test_a_person_sees_what_is_kept_and_sweeps_it(
     main(["session", "show", "ses_1", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {"id", "sections", "core", "working", "hot", "promotions"}
+    assert (found["sections"]["goal"], found["sections"]["todos"]) == ("Ship it", [])
+    assert found["sections"]["decisions"] == ["Let's use pnpm here"]
     assert found["core"] == {"goal": "Ship it"}
     assert found["hot"]["decisions"] == ["Let's use pnpm here"]
     assert [each["slot"] for each in found["working"]] == ["decision"]

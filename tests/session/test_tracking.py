@@ -179,7 +179,7 @@ def test_the_summary_is_what_says_the_error_and_not_the_last_lines() -> None:
     each(TOLD, says_the_error)
     found = failure("bash", {"command": "frob"}, "one\ntwo\nthree\nfour\nfive\nsix", 1)
     assert found is not None
-    assert found.summary == "six"
+    assert found.summary == "frob: six"
 
 
 # --- snapshot ----------------------------------------------------------------------------------
