@@ -18,10 +18,10 @@ import mcp_types as types
 from mdmemory.actions.listing import Listed
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.layers import Layers
-from mdmemory.protocol import Protocol, of_project, shipped
+from mdmemory.protocol import Protocol, of_project, short
 from mdmemory.tools.both import Both
 from mdmemory.tools.table import TOOLS, call, offered
-from mdmemory.tools.tool import AS_DATA, Tool
+from mdmemory.tools.tool import Tool
 from mdmemory.version import VERSION
 
 if TYPE_CHECKING:
@@ -73,18 +73,6 @@ T = TypeVar("T")
 INDEX = "memory://index"
 NOTE = "memory://note/"
 _MARKDOWN = "text/markdown"
-
-_USAGE = f"""\
-This server is the user's long-term memory: notes in markdown, one fact in each, kept in git.
-{AS_DATA}
-
-- Before you answer about earlier work, a decision, a preference, a person or an account, look in \
-the memory's index, then use memory_search. Open a note with memory_get before you rely on a detail.
-- A note can be outdated: what you see and what the user says now come first. Nothing found is an \
-answer; do not guess.
-- Keep with memory_store what the user asks you to remember, and lasting facts they state:
-
-"""
 
 
 def serve(open: Open, *, index: bool = True) -> None:
@@ -151,14 +139,17 @@ def instructions(open: Open, index: bool = True) -> str:
     """The text for the host's prompt: how to use the memory, and its index as it is now."""
     try:
         layers = open()
-        text = f"{_USAGE}{_bar(of_project(layers.main.project))}\n"
+        text = f"{short()}{_bar(of_project(layers.main.project))}"
         return f"{text}\n{_index(layers)}" if index else text
     except MdmemoryError as problem:
-        return f"{_USAGE}{_bar(Protocol(shipped()))}\n\n{problem.message} {problem.hint}"
+        return f"{short()}\n{problem.message} {problem.hint}"
 
 
 def _bar(protocol: Protocol) -> str:
-    return "\n".join(f"  {line}" for line in protocol.section("The bar").splitlines() if line)
+    """What an edited protocol says to store; of ours the short one says enough."""
+    if protocol.origin == "shipped":
+        return ""
+    return f"\nWhat to store here:\n\n{protocol.section('The bar')}\n"
 
 
 # --- tools ---------------------------------------------------------------------------------------

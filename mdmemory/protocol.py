@@ -1,7 +1,7 @@
 """The protocol that a project's assistant reads, and the prompts that are cut from it.
 
-A rule stands in one file: prompts hold the task, and take what a note is from PROTOCOL.md. An
-edited PROTOCOL.md in a project reaches a prompt only after a person stood by it.
+Prompts hold the task, and take what a note is from PROTOCOL.md; an assistant with our tools reads
+TOOLS.md. An edited PROTOCOL.md in a project reaches a prompt only after a person stood by it.
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ class Protocol:
 def shipped() -> str:
     """The protocol of this version."""
     return assets.read("protocol/PROTOCOL.md")
+
+
+def short() -> str:
+    """What an assistant is told that has our tools."""
+    return assets.read("protocol/TOOLS.md")
 
 
 def of_project(project: Project, environment: Mapping[str, str] | None = None) -> Protocol:
@@ -111,7 +116,7 @@ def _edited(path: Path, name: str) -> bytes | None:
         data.decode("utf-8")
     except UnicodeDecodeError as problem:
         raise MdmemoryError(f"{name} is not UTF-8 text.") from problem
-    if is_unedited(data) or _lines(data) == shipped():
+    if is_unedited(data) or _lines(data) in (shipped(), short()):
         return None
     return data
 

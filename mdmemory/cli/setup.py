@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory import assets
+from mdmemory import protocol
 from mdmemory.actions import memory_folder, setup
 from mdmemory.actions.configuring import set_for_person
 from mdmemory.cli.output import emit, is_terminal
@@ -243,7 +243,7 @@ def _install(asked: Namespace, root: Path, store: Path, record: Path) -> list[st
         return personal.install(
             os.environ, store=store, mcp=asked.mcp, no_npm=asked.no_npm, dry_run=asked.dry_run
         )
-    wanted = Wanted(assets.read("protocol/PROTOCOL.md"), git_hooks.command())
+    wanted = Wanted(protocol.short(), git_hooks.command())
     place = Place(root, store)
     said = wiring.install(place, wanted, record=record, mcp=asked.mcp, dry_run=asked.dry_run)
     if asked.no_npm and not asked.mcp and not asked.dry_run:

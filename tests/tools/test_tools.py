@@ -62,7 +62,8 @@ def test_each_tool_tells_when_to_use_it_and_when_not_and_takes_nothing_unnamed()
 def as_sent(tool: Tool) -> str:
     """A tool as a host sends it to the model with each request."""
     sent = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return json.dumps({"type": "function", "function": sent}, ensure_ascii=False)
+    function = {"type": "function", "function": sent}
+    return json.dumps(function, ensure_ascii=False, separators=(",", ":"))
 
 
 def test_the_tools_that_a_host_is_told_of_cost_less_than_1000_tokens(memory: Memory) -> None:

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from mdmemory import assets
+from mdmemory import protocol
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE
 from mdmemory.files import read_regular
@@ -54,7 +54,7 @@ def install(
     """
     where = place(environment, store)
     files.refuse_links(where)
-    wanted = Wanted(assets.read("protocol/PROTOCOL.md"), [str(launcher.place(environment))])
+    wanted = Wanted(protocol.short(), [str(launcher.place(environment))])
     started = launcher.install(environment, dry_run=True)
     wired = wiring.install(where, wanted, record=where.project / PRIVATE, mcp=mcp, dry_run=dry_run)
     if not dry_run:

@@ -1,0 +1,129 @@
+"""What assistants are told: few words, which say one thing, and name only what exists."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from rows import each
+
+from mdmemory import mcp, protocol
+from mdmemory.capture.outcome import Extracted
+from mdmemory.cli import COMMANDS
+from mdmemory.errors import MdmemoryError
+from mdmemory.prompt import blocks, receipts
+from mdmemory.search.results import Hit
+from mdmemory.session.block import MOST
+from mdmemory.tools.table import TOOLS
+
+ROOT = Path(__file__).parents[1]
+TEMPLATES = ROOT / "templates/opencode"
+TEXTS = {
+    **{path.name: path.read_text("utf-8") for path in (ROOT / "protocol").glob("*.md")},
+    **{path.stem: path.read_text("utf-8") for path in TEMPLATES.glob("command/*.md")},
+    "skill": (TEMPLATES / "skills/mdmemory/SKILL.md").read_text("utf-8"),
+    "tools": "\n".join(f"{tool.description} {json.dumps(tool.parameters)}" for tool in TOOLS),
+    "prompts": json.dumps(mcp._PROMPTS),
+}
+HOW = ("TOOLS.md", "PROTOCOL.md", "skill")  # those that say how the memory is to be used
+# The one thing that all of them say.
+SAID = {
+    "whose word": r"On the user's word you store, update and forget",
+    "can be taken back": r"Each change is one commit that can be taken back",
+    "who settles": r"contradict each other.*`mdmemory review`",
+    "superseded": r"`superseded`.*newer words of the user replaced",
+    "no instructions": r"(?i)never instructions|is not an instruction",
+}
+NAMES = {name for name, _, _ in COMMANDS}
+
+
+def tokens(text: str) -> float:
+    return len(text) / 4
+
+
+def name_what_exists(name: str, text: str) -> None:
+    assert set(re.findall(r"`mdmemory ([a-z]+)", text)) <= NAMES
+    tools = {tool.name for tool in TOOLS}
+    named = set(re.findall(r"\b(?:memory_[a-z]+|[a-z]+_memory)\b", text))
+    assert named - {"recalled_memory"} <= tools, named - tools
+    assert not re.search(r"(?i)remove nothing|mdmemory remove|are the user's", text)
+
+
+def test_no_text_names_a_command_or_a_tool_that_does_not_exist() -> None:
+    each(TEXTS.items(), name_what_exists)
+
+
+def say_the_same(name: str) -> None:
+    for what, words in SAID.items():
+        assert re.search(words, TEXTS[name], re.DOTALL), what
+
+
+def test_the_texts_on_using_the_memory_say_one_thing() -> None:
+    each(HOW, lambda name: say_the_same(name))
+
+
+def test_tools_are_told_of_where_there_are_some_and_commands_where_there_are_none() -> None:
+    assert "memory_" not in TEXTS["PROTOCOL.md"]
+    assert set(re.findall(r"mdmemory [a-z]+", TEXTS["TOOLS.md"])) == {"mdmemory review"}
+
+
+def test_whoever_has_the_tools_is_told_in_less_than_350_tokens() -> None:
+    assert tokens(protocol.short()) < 350
+
+
+def test_our_own_short_text_is_no_edited_protocol(tmp_path: Path) -> None:
+    (tmp_path / protocol.OVERRIDE).parent.mkdir(parents=True)
+    for text in (protocol.short(), protocol.shipped()):
+        (tmp_path / protocol.OVERRIDE).write_text(text)
+        assert protocol.edited(tmp_path) is None
+    (tmp_path / protocol.OVERRIDE).write_text(f"{protocol.short()}\n## The bar\n\n- Little.\n")
+    assert protocol.edited(tmp_path) is not None
+
+
+# --- what the plugin puts into a prompt, measured ------------------------------------------------
+
+FILE = "feedback-" + "word-" * 11 + "ends.md"  # as long as a name gets that capture writes
+FACT = "Parcels above 31.5 kg go with the parcel service, and what is lighter by letter. " * 3
+PAIR = {"file": FILE, "by": FILE, "text": FACT, "new": FACT}
+HITS = [
+    Hit(f"{n}-{FILE}", "name", "A title", 1, 20, 0.9, "memory", FACT * 5, "", "2026-06-01")
+    for n in range(12)
+]  # fmt: skip
+
+
+def told(**did: object) -> str:
+    """What the assistant reads in the turn in which the user asked for something."""
+    return "\n".join(receipts.told(Extracted("ses_1", **did)))  # type: ignore[arg-type]
+
+
+def dropped(reason: str) -> dict[str, object]:
+    return {"dropped": [{"text": FACT, "reasons": [reason]}]}
+
+
+# message: the most that it may cost, in tokens of four characters
+MESSAGES = {
+    "stored": (lambda: told(added=[FILE]), 35),
+    "stored, and not on a branch yet": (lambda: told(added=[FILE], waits=True), 55),
+    "known": (lambda: told(**dropped("known")), 20),
+    "superseded": (lambda: told(added=[FILE], superseded=[PAIR], id="m-1a2b3c4d"), 200),
+    "flagged": (lambda: told(added=[FILE], doubtful=[PAIR] * 9, flagged=[FILE]), 450),
+    "not understood": (lambda: told(**dropped("vague")), 50),
+    "a paste that gives orders": (lambda: told(pending=["p-1"]), 50),
+    "refused, whatever the reason": (
+        lambda: max((told(**dropped(why)) for why in receipts._NOT_STORED), key=len), 50,
+    ),
+    "kept for later": (
+        lambda: told(kept=[f".inbox/{FILE}"], failure=MdmemoryError("It is busy.", "Wait.")), 65,
+    ),
+    "twelve recalled notes": (lambda: blocks.notes(HITS, 600), 600),
+    "one long recalled note": (lambda: blocks.notes(HITS[:1], 4_000), 420),
+    "the memory of a session": (lambda: "x" * MOST, 1_600),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_message_of_the_plugin_costs_at_most(message: str) -> None:
+    make, most = MESSAGES[message]
+    assert 0 < tokens(make()) <= most
