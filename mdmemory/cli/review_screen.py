@@ -11,19 +11,7 @@ from itertools import zip_longest
 
 from mdmemory import unseen
 from mdmemory.cli.output import visible
-from mdmemory.review.items import (
-    BOTH,
-    CONFLICT,
-    DROP,
-    EDIT,
-    KEEP,
-    LATER,
-    LOST,
-    THAT,
-    THIS,
-    InboxItem,
-    Side,
-)
+from mdmemory.review.items import BOTH, DROP, EDIT, KEEP, LATER, LOST, THAT, THIS, InboxItem, Side
 
 SIDE_BY_SIDE = 80  # columns from which two texts stand beside each other
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -117,7 +105,7 @@ def _body(item: InboxItem, width: int, colour: bool) -> Iterator[str]:
     if item.quote:
         yield from wrapped(clean(f"You said: “{item.quote}”"), width)
     yield ""
-    if item.kind != CONFLICT or len(item.notes) != 2:
+    if not item.is_pair:
         for side in item.notes:
             yield from _side(side, "", width, colour)
             yield ""

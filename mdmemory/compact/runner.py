@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmemory.compact import guards, past_passes
+from mdmemory.compact import guards, left_out, past_passes
 from mdmemory.compact.past_passes import PARTIAL
 from mdmemory.compact.plan import (
     MAX_PASS_LINES,
@@ -177,9 +177,9 @@ class Compactor:
 
     def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> ProposedPlan:
         try:
-            left_out = superseded_files(self.writer.refresher.store.notes())
+            replaced = superseded_files(self.writer.refresher.store.notes())
             entries = conflicts.parse(self._ledger())
-            entries = [entry for entry in entries if left_out.isdisjoint(entry.files)]
+            entries = [entry for entry in entries if replaced.isdisjoint(entry.files)]
             return self.planner.propose(notes, conflicts=entries)
         except Exception:
             if not dry_run:
@@ -303,8 +303,11 @@ class Compactor:
         given = () if outcome.model or outcome.outcome != "refused" else (proposal.answer,)
         answers = [*map(_text, given), *proposal.rejected]
         try:
-            folder = self.writer.project.prepare_private() / "refused"
-            keep(folder, answers, self.redact, self.now)
+            folder = self.writer.project.prepare_private()
+            keep(folder / "refused", answers, self.redact, self.now)
+            if outcome.refused:
+                notes = {note.file: note for note in self.writer.refresher.store.notes()}
+                left_out.keep(folder, outcome.refused, notes, self.now.date().isoformat())
         except Unwritable as problem:
             if answers:
                 self.writer.tell(f"A refused answer could not be kept. {problem.message}")

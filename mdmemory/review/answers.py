@@ -12,6 +12,7 @@ from mdmemory.actions import editing, leaving, resolve
 from mdmemory.capture import pending, wishes
 from mdmemory.capture.extract import description_of, name_of
 from mdmemory.capture.imports import rest
+from mdmemory.compact import left_out
 from mdmemory.errors import BadNote, MdmemoryError, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.git.commits_of_store import subject
@@ -30,7 +31,9 @@ from mdmemory.review.items import (
     ON_HOLD,
     ORPHANED,
     PENDING,
+    REFUSED,
     REST,
+    THAT,
     THIS,
     UNCONFIRMED,
     WISH,
@@ -38,11 +41,12 @@ from mdmemory.review.items import (
     Side,
 )
 from mdmemory.review.waiting import BETWEEN
-from mdmemory.store.superseding import unmarked
+from mdmemory.store.superseding import marked, unmarked
+from mdmemory.store.writer import Written
 
 if TYPE_CHECKING:
     from mdmemory.git.transaction import Change
-    from mdmemory.store.writer import Writer, Written
+    from mdmemory.store.writer import Writer
 
 
 Left = tuple[Path, bytes, int]
@@ -231,6 +235,26 @@ def _confirm(memory: Memory, item: InboxItem) -> Reviewed:
     return Reviewed(item, KEEP, said, memory, done.id or done.commit, done.commit, left)
 
 
+def _refused(
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
+    """What a pass wanted and was refused: a person does it, or says that the notes stay."""
+    folder = memory.project.private
+    path = left_out.place(folder)
+    left, written, said = (path, read_regular(path), 0o600), None, "The notes stay as they are."
+    if action in (THIS, THAT):
+        kept, gone = item.notes if action == THIS else reversed(item.notes)
+        stored = memory.note(gone.file)
+        text = marked(stored.note, kept.name, memory._today()).text
+        written = memory.replace_text(gone.file, text, replaces=gone.digest).written
+        said = f"{kept.name} holds, and replaced {gone.name}."
+    elif action == DROP:
+        written = memory.remove(item.notes[0].file).written
+        said = f"Removed {item.notes[0].name}."
+    left_out.settle(folder, item.key)
+    return _done(item, action, said, memory, written or Written(), left)
+
+
 def _edited(memory: Memory, item: InboxItem, side: Side, text: str) -> Written:
     if item.kind == ON_HOLD:  # a person stands by what they wrote into it
         raise UsageError(
@@ -347,5 +371,5 @@ def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
 _Answerer = Callable[[Layers, Memory, InboxItem, str, Wording | None], Reviewed]
 _BY_KIND: dict[str, _Answerer] = {
     LOST: _lost, WISH: _file, CONFLICT: _conflict, PENDING: _fact, UNCONFIRMED: _note,
-    ORPHANED: _note, ON_HOLD: _note, REST: _file,
+    ORPHANED: _note, REFUSED: _refused, ON_HOLD: _note, REST: _file,
 }  # fmt: skip

@@ -10,8 +10,8 @@ from typing import Any
 # what a model found, then what has time.
 LOST, WISH, CONFLICT = "lost", "wish", "conflict"
 PENDING, UNCONFIRMED, ORPHANED = "pending", "unconfirmed", "orphaned"
-ON_HOLD, REST = "on_hold", "import_rest"
-KINDS = (LOST, WISH, CONFLICT, PENDING, UNCONFIRMED, ORPHANED, ON_HOLD, REST)
+REFUSED, ON_HOLD, REST = "refused_op", "on_hold", "import_rest"
+KINDS = (LOST, WISH, CONFLICT, PENDING, UNCONFIRMED, ORPHANED, REFUSED, ON_HOLD, REST)
 
 # The answers. `this` and `that` are the first and the second note of a conflict.
 KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER = "keep", "this", "that", "both", "edit", "drop", "later"
@@ -48,6 +48,11 @@ class InboxItem:
     since: str = ""
     is_shielded: bool = False
 
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is two notes, of which one is to be chosen."""
+        return len(self.notes) == 2 and self.kind in (CONFLICT, REFUSED)
+
     def as_json(self) -> dict[str, Any]:
         """What programs and assistants are told of it."""
         hidden = "(shown at a terminal only)"
@@ -66,7 +71,7 @@ class InboxItem:
     def as_text(self) -> str:
         """The same in lines, with an empty one at the end."""
         said = self.as_json()
-        names = ("this: ", "that: ") if self.kind == CONFLICT else ("",) * len(self.notes)
+        names = ("this: ", "that: ") if self.is_pair else ("",) * len(self.notes)
         lines = [f"{self.id}  {self.kind.replace('_', ' ')}: {self.why}"]
         for side, name in zip(said["notes"], names, strict=True):
             about = ", ".join(filter(None, (side["layer"], side["date"], side["source"])))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.capture import wishes
 from mdmemory.capture.imports import rest
+from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular
 from mdmemory.layers import MINE, PROJECT, USER, Layers
@@ -29,6 +30,7 @@ from mdmemory.review.items import (
     ON_HOLD,
     ORPHANED,
     PENDING,
+    REFUSED,
     REST,
     THAT,
     THIS,
@@ -92,6 +94,7 @@ def _of(layer: str, memory: Memory) -> Iterator[InboxItem]:
     yield from _notes(layer, refresher.store, catalog)
     if any(head.status == SUPERSEDED for head in catalog.heads()):
         yield from (_orphaned(layer, each) for each in orphans(refresher.store.notes()))
+    yield from _refused(layer, memory)
     if memory.project.has_inbox() or memory.project.state_file.exists():
         yield from (_pending(layer, fact) for fact in memory.pending())
         yield from _wishes(layer, memory)
@@ -158,6 +161,21 @@ def _notes(layer: str, store: Store, catalog: Catalog) -> Iterator[InboxItem]:
                 _id("u", *about), UNCONFIRMED, (side,), _UNPROVEN, actions, *about,
                 since=side.date, is_shielded=bool(suspicion(side.text)),
             )  # fmt: skip
+
+
+def _refused(layer: str, memory: Memory) -> Iterator[InboxItem]:
+    """Merges and removals that a pass proposed, and the guards refused."""
+    folder = memory.project.private
+    if not left_out.place(folder).is_file():
+        return
+    store = Store(memory.project.store)
+    digests = {note.file: note.digest for note in store.notes()}
+    for each in left_out.waiting(folder, digests):
+        sides = tuple(_file_side(layer, store, file) for file in each.files)
+        what = "merge these" if each.op == "merge" else "remove it"
+        why = f"a compaction wanted to {what}, and that was refused: {each.why}"
+        actions = (THIS, THAT, BOTH, LATER) if len(sides) == 2 else (KEEP, DROP, LATER)
+        yield InboxItem(each.id, REFUSED, sides, why, actions, layer, each.id, since=each.since)
 
 
 def _without_secrets(side: Side) -> Side:

@@ -56,7 +56,7 @@ STATUS = {
     "tokens_today": {"input": int, "output": int, "calls": int},
     "review": {
         "lost": int, "wish": int, "conflict": int, "pending": int, "unconfirmed": int,
-        "orphaned": int, "on_hold": int, "import_rest": int,
+        "orphaned": int, "refused_op": int, "on_hold": int, "import_rest": int,
     },
 }  # fmt: skip
 DOCTOR = {

@@ -56,6 +56,20 @@ def flag_ports(memory: Memory) -> None:
     assert memory.compact(plan=json.dumps(plan)).outcome == "applied"
 
 
+MERGE = {
+    "op": "merge", "sources": ["project-deploys.md", "project-releases.md"],
+    "target": "project-deploys.md", "name": "deploys", "type": "project",
+    "description": "Deploys go out in the morning.", "body": "Deploys go out in the morning.",
+    "reason": "the same",
+}  # fmt: skip
+
+
+def refuse_a_merge(memory: Memory) -> None:
+    for name, text in (("deploys", "Deploys go out at 9:15."), ("releases", "Deploys at 9:15.")):
+        memory.add(name, type="project", description=text, body=text)
+    assert memory.compact(plan=json.dumps({"ops": [MERGE]})).outcome == "refused"
+
+
 def let_wait(memory: Memory, *facts: PendingFact) -> None:
     with (writer := memory._writer()).locked(), writer.state() as state:
         put(memory.project, state, facts or [FACT], DAY)
@@ -65,6 +79,7 @@ def fill(memory: Memory) -> None:
     """One of each kind, but for lost notes, which would stop the rest."""
     store = memory.project.store
     flag_ports(memory)
+    refuse_a_merge(memory)
     memory.store("The gateway answers 429 after ten calls a second.", title="gateway")
     (store / "project-tea.md").write_text(ORPHAN, "utf-8")
     memory.adopt()
@@ -100,7 +115,8 @@ def bytes_of(memory: Memory) -> dict[str, bytes]:
 def test_all_that_waits_is_one_list_and_what_a_person_said_comes_first(full: Layers) -> None:
     found = waiting.items(full)
     assert [item.kind for item in found] == [
-        "wish", "conflict", "pending", "unconfirmed", "orphaned", "on_hold", "import_rest",
+        "wish", "conflict", "pending", "unconfirmed", "orphaned", "refused_op", "on_hold",
+        "import_rest",
     ]  # fmt: skip
     assert [item.id for item in waiting.items(full)] == [item.id for item in found]
     by_kind = {item.kind: item for item in found}
@@ -124,7 +140,8 @@ ANSWERS = [
     ("wish", "keep"), ("wish", "edit"), ("wish", "drop"), ("conflict", "this"),
     ("conflict", "that"), ("conflict", "both"), ("conflict", "edit"), ("pending", "keep"),
     ("pending", "edit"), ("pending", "drop"), ("unconfirmed", "keep"), ("unconfirmed", "drop"),
-    ("orphaned", "keep"), ("orphaned", "drop"), ("on_hold", "keep"), ("import_rest", "keep"),
+    ("orphaned", "keep"), ("orphaned", "drop"), ("refused_op", "this"), ("refused_op", "that"),
+    ("on_hold", "keep"), ("import_rest", "keep"),
     ("import_rest", "edit"), ("import_rest", "drop"),
 ]  # fmt: skip
 
@@ -161,6 +178,25 @@ def test_keeping_one_of_two_marks_the_other_as_superseded(full: Layers) -> None:
     assert full.main.note("port").note.body.strip() == PORTS[0][1]
     assert full.main.conflicts() == []
     assert "8080" not in (full.main.project.store / "MEMORY.md").read_text("utf-8")
+
+
+def test_what_a_pass_was_refused_waits_once_until_a_note_changes(full: Layers) -> None:
+    def found() -> list[str]:
+        return [item.id for item in waiting.items(full) if item.kind == "refused_op"]
+
+    def again() -> list[str]:
+        full.main.compact(plan=json.dumps({"ops": [MERGE]}))
+        return found()
+
+    (item,) = [item for item in waiting.items(full) if item.kind == "refused_op"]
+    assert "9:15" in item.why
+    answers.answer(full, item, "both")
+    assert found() == []
+    assert again() == []
+    full.main.edit("deploys", body="Deploys go out at 9:15, with tests.")
+    assert again() != [item.id]
+    full.main.edit("deploys", body="Deploys go out at 9:15 and later.")
+    assert found() == []
 
 
 def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Layers) -> None:
@@ -291,6 +327,9 @@ def test_status_is_ten_lines_and_counts_what_waits(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 10
     (counted,) = [line for line in lines if line.startswith("inbox")]
-    assert "1 wish, 1 conflict, 1 pending, 1 unconfirmed, 1 orphaned, 1 on hold" in counted
+    assert (
+        "1 wish, 1 conflict, 1 pending, 1 unconfirmed, 1 orphaned, 1 refused op, 1 on hold"
+        in counted
+    )
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["review"] == waiting.counts(full)

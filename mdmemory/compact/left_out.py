@@ -1,0 +1,114 @@
+"""Merges and removals that a pass proposed and the guards refused. They changed nothing; a person
+may look at the notes, and settle it. Kept in a file of our own folder, without expiry."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from mdmemory.compact.plan import Delete, Merge, Op
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_if_there, write_atomic
+from mdmemory.git.private_folder import is_folder
+from mdmemory.privacy import redacted
+from mdmemory.store.store import StoredNote
+
+MOST = 20  # that wait, the newest first; as many again are remembered as answered
+_FILE = "refused.json"
+# Refusals that a person can judge by the notes; with others there is nothing to decide.
+_JUDGED = {
+    "literal_lost", "literal_invented", "negation", "contradiction", "cross_type", "body",
+    "description", "dangling_link",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """`op` is merge (of two notes) or delete (of one). `digests` are what the notes held then,
+    `why` is the guards' sentence, `since` a UTC day."""
+
+    op: str
+    files: tuple[str, ...]
+    digests: tuple[str, ...]
+    why: str
+    since: str
+
+    @property
+    def id(self) -> str:
+        """The same for the same op on the same contents."""
+        said = "\n".join((self.op, *self.files, *self.digests))
+        return "r-" + hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+
+def keep(
+    folder: Path, refused: Sequence[tuple[Op, str, str]], notes: Mapping[str, StoredNote],
+    today: str,
+) -> None:  # fmt: skip
+    """Let the refused ops wait that a person can judge and has not answered yet. Raises
+    Unwritable."""
+    fresh = [each for op, code, why in refused if (each := _of(op, code, why, notes, today))]
+    waiting, answered = _read(folder)
+    known = {each.id for each in waiting} | {*answered}
+    if fresh := [each for each in fresh if each.id not in known]:
+        _write(folder, [*fresh, *waiting][:MOST], answered)
+
+
+def waiting(folder: Path, digests: Mapping[str, str]) -> list[LeftOut]:
+    """Those whose notes are as they were; `digests` are those of the notes there are."""
+    return [
+        each
+        for each in _read(folder)[0]
+        if all(digests.get(f) == d for f, d in zip(each.files, each.digests, strict=True))
+    ]
+
+
+def settle(folder: Path, id: str) -> None:
+    """Take one off the list; the same op on the same contents does not wait again."""
+    found, answered = _read(folder)
+    _write(folder, [each for each in found if each.id != id], [id, *answered][:MOST])
+
+
+def place(folder: Path) -> Path:
+    """The file that holds them."""
+    return folder / _FILE
+
+
+def _of(op: Op, code: str, why: str, notes: Mapping[str, StoredNote], today: str) -> LeftOut | None:
+    if code not in _JUDGED:
+        return None
+    if isinstance(op, Merge) and len(op.sources) == 2:
+        kind, files = "merge", tuple(sorted(op.sources))
+    elif isinstance(op, Delete):
+        kind, files = "delete", (op.file,)
+    else:
+        return None
+    if not all(file in notes for file in files):
+        return None
+    return LeftOut(kind, files, tuple(notes[file].digest for file in files), redacted(why), today)
+
+
+def _read(folder: Path) -> tuple[list[LeftOut], list[str]]:
+    found: list[LeftOut] = []
+    if not is_folder(folder):  # no link is followed
+        return [], []
+    try:
+        data = json.loads(read_if_there(place(folder)) or b"{}")
+        answered = [str(each) for each in data.get("answered", [])]
+        rows = list(data.get("waiting", []))
+    except (ValueError, AttributeError, TypeError, RecursionError, MdmemoryError):
+        return [], []  # no knowledge: the next pass finds the same
+    for row in rows:
+        with suppress(KeyError, TypeError, ValueError):
+            files, digests = (tuple(map(str, row[name])) for name in ("files", "digests"))
+            if row["op"] in ("merge", "delete") and len(files) == len(digests) > 0:
+                found.append(LeftOut(row["op"], files, digests, str(row["why"]), str(row["since"])))
+    return found, answered
+
+
+def _write(folder: Path, found: Sequence[LeftOut], answered: Sequence[str]) -> None:
+    data = {"waiting": [asdict(each) for each in found], "answered": [*answered]}
+    write_atomic(place(folder), json.dumps(data, ensure_ascii=False).encode(), mode=0o600)
