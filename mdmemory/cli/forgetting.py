@@ -22,10 +22,7 @@ _SHOWN = 400  # characters of a note's text
 def forget_options(parser: ArgumentParser) -> None:
     """Options of `forget`."""
     parser.add_argument(
-        "name",
-        metavar="NAME|QUERY",
-        nargs="+",
-        help="the note, or what it is about",
+        "name", metavar="NAME|QUERY", nargs="+", help="the note, or what it is about"
     )
 
 

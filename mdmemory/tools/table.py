@@ -19,7 +19,7 @@ from mdmemory.tools.observations import OBSERVATIONS
 from mdmemory.tools.session import SESSION, with_sections
 from mdmemory.tools.tool import Caller, Tool, ToolAnswer, checked
 
-__all__ = ["TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
+__all__ = ["SESSION", "TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 
 TOOLS: tuple[Tool, ...] = (*NOTES, *CHANGES, *OBSERVATIONS, SESSION)
 # Of 0.1: no host is told of them, and a call is still answered.

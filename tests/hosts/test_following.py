@@ -264,6 +264,16 @@ def test_a_state_that_cannot_be_written_takes_nothing_else_with_it(
     assert "state.db" in host.log.file.read_text(encoding="utf-8")
 
 
+def test_no_transcript_is_read_for_the_memory_of_a_session(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("mdmemory.hosts.opencode.messages.transcript_of", asked.append)
+    goal = {"action": "write", "section": "goal", "text": "Ship it"}
+    host.ask("call", tool="session_memory", arguments=goal)
+    assert asked == []
+
+
 # --- tools ---------------------------------------------------------------------------------------
 
 

@@ -94,12 +94,13 @@ def transcript_of(session: str) -> Transcript:
 
 
 def caller_of(session: str, name: str) -> Caller:
-    """The caller of a tool, with the user's words if the tool stores: to read them takes time."""
-    from mdmemory.tools.table import TOOLS
+    """The caller of a tool, with the user's words if it changes notes: to read them takes time."""
+    from mdmemory.tools.table import SESSION, TOOLS
     from mdmemory.tools.tool import Caller
 
     turns: tuple[Turn, ...] = ()
-    if any(each.name == name and not each.read_only for each in TOOLS):
+    changing = [each for each in TOOLS if not each.read_only and each is not SESSION]
+    if any(each.name == name for each in changing):
         with suppress(MdmemoryError):  # a host without such a database
             turns = transcript_of(session).turns
     words = tuple(turn.text for turn in turns if turn.role == "user")
