@@ -283,7 +283,9 @@ class Hooks:
         return {"saved": files + (self._tried("compacted", promoted) or [])}
 
     def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
-        if not layers.settings.switch("session.memory"):
+        from mdmemory.session.sections import CANDIDATES, sections_on
+
+        if CANDIDATES not in sections_on(layers.settings):
             return []
         done = layers.promote(session, turns)
         if done.failure:  # tried again at the next compaction
