@@ -72,6 +72,7 @@ class Extracted:
         self.kept += other.kept
         self.waits = self.waits or other.waits
         self.commit = self.commit or other.commit
+        self.id = self.id or other.id
         self.failure = self.failure or other.failure
 
 

@@ -10,14 +10,17 @@ from mdmemory.cli import input_file
 from mdmemory.cli.output import emit, layered, opened, plural, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
-from mdmemory.errors import Busy, UsageError
+from mdmemory.errors import Busy, MdmemoryError, UsageError
 from mdmemory.git.waiting import WAITS
+from mdmemory.prompt import lines
+from mdmemory.store import receipt_box
 
 if TYPE_CHECKING:
     from mdmemory.capture.run import Extracted
     from mdmemory.compact.runner import Outcome
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory
+    from mdmemory.store.receipt_box import Receipt
 MAX_WAIT = 3600  # seconds
 
 
@@ -96,8 +99,17 @@ def extract(asked: Namespace) -> int:
         _adopt(memory)
         code = _read(layers, transcript, asked)
         if not asked.dry_run:
-            _warn_of(memory.compact(if_due=True))
+            outcome = memory.compact(if_due=True)
+            _leave(memory, lines.of_compaction(outcome))
+            _warn_of(outcome)
         return code
+
+
+def _leave(memory: Memory, receipt: Receipt | None) -> None:
+    """Leave a receipt for the person's next client; without a place for it the log has to do."""
+    if receipt is not None:
+        with suppress(MdmemoryError):
+            receipt_box.leave(memory.project, receipt, memory.now())
 
 
 def _adopt(memory: Memory) -> None:
@@ -119,6 +131,11 @@ def _read(layers: Layers, transcript: bytes, asked: Namespace) -> int:
 
     with Progress(layers.main, json=asked.json) as progress:
         done = layers.extract(transcript, dry_run=asked.dry_run, report=progress.step)
+    if asked.after and not asked.dry_run:
+        from mdmemory.hosts import telling
+
+        files = [*done.added, *done.flagged, *done.updated]
+        _leave(layers.main, lines.of_extraction(done, telling.facts_of(layers, files)))
     if asked.json:
         emit(_extracted(done))
     else:
@@ -220,6 +237,8 @@ def compact(asked: Namespace) -> int:
             plan=plan, offline=asked.offline, if_due=asked.if_due, dry_run=asked.dry_run,
             report=progress.step,
         )  # fmt: skip
+    if asked.if_due:
+        _leave(memory, lines.of_compaction(outcome))
     if asked.json:
         emit(_json(outcome))
     else:

@@ -7,6 +7,7 @@ import select
 import threading
 import time
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
@@ -36,16 +37,21 @@ def bridge(asked: Namespace) -> int:
 
     log = Log()
 
-    def open_layers() -> Layers:
+    def open_layers(automatic: bool = True) -> Layers:
         return Layers.open(
-            ".", store=asked.store, holder="`mdmemory bridge`", tell=log.say, automatic=True
+            ".", store=asked.store, holder="`mdmemory bridge`", tell=log.say, automatic=automatic
         )
 
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     start = Starter(lambda: _command(asked.store), Path.cwd())
-    hooks = Hooks(open_layers, start, log, blocks=BLOCKS)
-    Bridge(source, sink, hooks.methods(), failed=log.failure, tick=hooks.look).serve()
+    hooks = Hooks(
+        open_layers, start, log, blocks=BLOCKS, open_typed=partial(open_layers, automatic=False)
+    )
+    serving = Bridge(
+        source, sink, hooks.methods(), failed=log.failure, tick=hooks.look, news=hooks.news
+    )
+    serving.serve()
     return 0
 
 

@@ -94,7 +94,7 @@ class Outcome:
     `refused` and `skipped` are single ops that were left out; `refusals` say why a whole plan was,
     or why there was none (of one batch, where the others went on). `more`: it was applied, and a
     limit left work for the next pass. `automatic`: nobody typed it, it was due. `model` is the one
-    that was asked, "" when none was.
+    that was asked, "" when none was; `about` is the subject of the commit without "memory:".
     """
 
     outcome: str
@@ -112,6 +112,7 @@ class Outcome:
     more: bool = False
     model: str = ""
     automatic: bool = False
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -272,8 +273,10 @@ class Compactor:
         self, groups: Sequence[Group], outcome: Outcome, notes: Mapping[str, StoredNote]
     ) -> None:
         changes = [change for group in groups for change in group.changes]
+        about = subject_of(outcome.applied, changes, notes)
+        outcome.about = about.removeprefix("memory: ")
         written = self.writer.write(
-            subject_of(outcome.applied, changes, notes),
+            about,
             groups,
             kind="compact",
             destructive=True,

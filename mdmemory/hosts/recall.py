@@ -17,6 +17,7 @@ from mdmemory.layers import MINE, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.prompt import blocks, receipts
+from mdmemory.store.store import LEDGER
 
 if TYPE_CHECKING:
     from mdmemory.search.results import Hit
@@ -33,19 +34,20 @@ def at_hand(memory: Memory, session: str) -> str:
         return own.blocks()
 
 
-def inbox(layers: Layers, _session: str, _message: str) -> str:
-    """A line on the inboxes, or ""; mostly there is none, and nothing is loaded."""
-    wishes = pending = 0
+def waiting(layers: Layers) -> dict[str, int]:
+    """How many conflicts, facts and wishes wait for the user; mostly nothing is loaded for it."""
+    found = {"conflicts": 0, "pending": 0, "wishes": 0}
     for memory in layers.there():
+        if os.path.lexists(memory.project.store / LEDGER):
+            found["conflicts"] += len(memory.conflicts())
         project = memory.project
         if not (project.has_inbox() or os.path.lexists(project.state_file)):
             continue
         from mdmemory.capture.imports import rest
 
-        wishes += len(memory.kept_wishes())
-        pending += len(memory.pending()) + len(rest.files(project.store))
-        pending += len(memory.asked_removals())
-    return receipts.waiting(wishes, pending)
+        found["wishes"] += len(memory.kept_wishes())
+        found["pending"] += len(memory.pending()) + len(rest.files(project.store))
+    return found
 
 
 def by_hand(layers: Layers, _session: str, _message: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.prompt.lines import back, cut, shown
 from mdmemory.session.cleaning import line
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 _NAMED = {"vague": "private"}  # nothing is left of it without what is private
 _FACT = 160  # characters of a fact that a sentence for the assistant repeats
 _FILES, _NAME = 3, 60  # that a line names, and the characters of each
-SHOWN = 120  # characters of a line for the user
 _ASK = (
     "The user asks to remember something, and no sentence of theirs says what. State the fact in "
     "one sentence of its own and store it with memory_store, or ask which is meant."
@@ -168,33 +168,25 @@ def toast(
     if done.failure is not None:
         why = done.failure.message
         if not done.kept:
-            return _shown(f"NOT remembered, and not kept: {why}", "error")
-        return _shown(f"Not written yet, kept in {done.kept[0]}: {why}", "warning", most=400)
+            return shown(f"NOT remembered, and not kept: {why}", "error")
+        return shown(f"Not written yet, kept in {done.kept[0]}: {why}", "warning", most=400)
     if done.flagged:
-        return _shown(f"Remembered, but it contradicts an older note: {fact}", "warning")
+        said = f"Remembered, but it contradicts an older note: {cut(fact)}. {back(None)}"
+        return shown(said, "warning", most=400)
     if done.added or done.updated:
-        return _shown(f"Remembered: {fact or ', '.join(saved(done))}", "success")
+        said = f"Remembered: {cut(fact or ', '.join(saved(done)))}. {back(None)}"
+        return shown(said, "success", most=400)
     reasons = [_NAMED.get(each, each) if is_private else each for each in _reasons(done)]
     if done.reinforced or "known" in reasons:
-        return _shown(f"Known already: {fact or ', '.join(done.reinforced)}", "info")
+        return shown(f"Known already: {fact or ', '.join(done.reinforced)}", "info")
     if done.pending:
-        return _shown("A pasted text gives orders: they wait under `mdmemory pending`.", "warning")
+        return shown("A pasted text gives orders: they wait under `mdmemory pending`.", "warning")
     for each in reasons:
         if each in _NOT_STORED:
-            return _shown(_NOT_STORED[each][1], "warning" if each == "secret" else "info")
+            return shown(_NOT_STORED[each][1], "warning" if each == "secret" else "info")
     if "vague" in reasons:
-        return _shown("What should be remembered? The assistant was told to ask.", "info")
+        return shown("What should be remembered? The assistant was told to ask.", "info")
     return None
-
-
-def waiting(wishes: int, pending: int) -> str:
-    """The line on the inbox at the start of a session; "" for an empty inbox."""
-    said = []
-    if wishes:
-        said.append(f"{wishes} asked for and not written yet")
-    if pending:
-        said.append(f"{pending} for the user to look at")
-    return f"mdmemory's inbox: {', '.join(said)} (`mdmemory status`)." if said else ""
 
 
 def by_hand(found: Sequence[Unadopted], lost: Sequence[str]) -> str:
@@ -230,8 +222,3 @@ def _reasons(done: Extracted) -> list[str]:
     if done.kept:
         found = [each for each in found if each != "unfit"]
     return list(dict.fromkeys(found))
-
-
-def _shown(message: str, variant: str, most: int = SHOWN + 40) -> dict[str, str]:
-    line = " ".join(message.split())
-    return {"message": line if len(line) <= most else line[: most - 1] + "…", "variant": variant}

@@ -45,6 +45,10 @@ class Both:
         """Put a note of either layer right, as `Layers.update` does."""
         return self._layers.update(what, content, **given)
 
+    def holding(self, file: str) -> tuple[Memory, str]:
+        """The memory of a file that an answer names, and its name there."""
+        return self._layers.holding(file)
+
     def layer_of(self, file: str) -> str:
         """The layer of a file that an answer names."""
         return USER if file.startswith(MINE) or self._layers.project is None else PROJECT

@@ -16,6 +16,7 @@ from mdmemory.layers import PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import SUPERSEDED
+from mdmemory.prompt import lines
 from mdmemory.tools.both import Both
 from mdmemory.tools.tool import AS_DATA, Caller, Tool, ToolAnswer, schema, text, whole
 
@@ -100,7 +101,13 @@ def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnsw
     sentences = _stored(done)
     if isinstance(memory, Both) and memory.made:
         sentences.append(f"It is the first note of a new store, {memory.made[0]}: tell the user.")
-    return ToolAnswer(" ".join(sentences), {**asdict(done), "near": near, "layer": layer})
+    toast = None if done.existed else lines.of_tool(_fact(memory, done.file), done.conflicts)
+    return ToolAnswer(" ".join(sentences), {**asdict(done), "near": near, "layer": layer}, toast)
+
+
+def _fact(memory: Memory, file: str) -> str:
+    holds, name = memory.holding(file) if isinstance(memory, Both) else (memory, file)
+    return holds.note(name).note.head.description
 
 
 def _stored(done: Stored) -> list[str]:

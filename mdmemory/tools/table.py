@@ -48,7 +48,7 @@ def call(
     given = checked(name, tool.accepted, arguments)
     asked: Memory | Both = memory if isinstance(memory, Memory) else _asked(memory, name)
     answer = tool.run(cast(Memory, asked), given, caller or Caller())
-    return ToolAnswer(_visible(answer.text), _all_visible(answer.structured))
+    return ToolAnswer(_visible(answer.text), _all_visible(answer.structured), answer.toast)
 
 
 def _asked(layers: Layers, name: str) -> Memory | Both:

@@ -30,10 +30,12 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """One answer in two forms: text for a model, and JSON values."""
+    """One answer in two forms: text for a model, and JSON values. `toast` is a line for the user
+    on what was changed, where the host shows one."""
 
     text: str
     structured: dict[str, Any]
+    toast: dict[str, str] | None = None
 
 
 Run = Callable[[Memory, Mapping[str, Any], Caller], ToolAnswer]

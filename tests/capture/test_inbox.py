@@ -18,7 +18,7 @@ from mdmemory.capture.pending import PendingFact, put
 from mdmemory.cli import main
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.recall import inbox
+from mdmemory.hosts.recall import waiting
 from mdmemory.layers import Layers
 from mdmemory.store.state import State
 
@@ -264,13 +264,13 @@ def test_what_waits_is_listed_counted_and_named_at_the_start_of_a_session(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     layers = Layers.open(memory.project.root)
-    assert inbox(layers, "ses_1", "") == ""
+    assert not any(waiting(layers).values())
     let_wait(memory)
-    assert inbox(layers, "ses_1", "").startswith("mdmemory's inbox: 1 for the user to look at")
+    assert waiting(layers)["pending"] == 1
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["inbox"]["pending"] == 1
     (memory.project.store / ".inbox/import-1.md").write_text("left over\n", "utf-8")
-    assert inbox(layers, "ses_1", "").startswith("mdmemory's inbox: 2 for the user to look at")
+    assert waiting(layers)["pending"] == 2
     assert main(["pending"]) == 0
     out = capsys.readouterr().out
     assert f"{FACT.id}  project: The pipeline" in out

@@ -135,7 +135,7 @@ def test_a_text_too_long_for_a_note_is_kept_for_a_person(
     say("hello", "msg_2")
     assert kept(project) == [path]
     system = say.hooks.system({"session": "ses_1"})["text"]  # type: ignore[attr-defined]
-    assert system.startswith("mdmemory's inbox: 1 asked for and not written yet")
+    assert system.startswith("mdmemory tells the user: 1 unwritten wish waits")
 
 
 def test_where_a_wish_cannot_even_be_kept_the_same_turn_says_so(

@@ -21,6 +21,7 @@ from mdmemory.errors import MdmemoryError, UsageError
 
 MAX_LINE = 16 * 1024 * 1024  # bytes of one request; a tool's output may be large
 LAST_CALL = 5.0  # seconds that a running call has to end in
+NEWS = 1.0  # seconds between two looks for what to tell the host
 
 Result = Mapping[str, Any]
 Methods = Mapping[str, Callable[[Mapping[str, Any]], Result]]
@@ -32,15 +33,17 @@ class Bridge:
     """Reads requests from the file `source` and writes the answers of `methods` to the file `sink`.
 
     `failed` gets the method and the error of each failed request. `tick` is called now and then; it
-    returns the seconds until its next call.
+    returns the seconds until its next call. `news` is asked every second for what to tell the host
+    unasked: a line without `id` that holds it as `event`.
     """
 
     def __init__(
         self, source: int, sink: int, methods: Methods, *,
         failed: Callable[[str, Exception], None], tick: Callable[[], float],
+        news: Callable[[], Result | None] = lambda: None,
     ) -> None:  # fmt: skip
         self._source, self._sink = source, sink
-        self._methods, self._failed, self._tick = methods, failed, tick
+        self._methods, self._failed, self._tick, self._news = methods, failed, tick, news
         self._ended = False
         self._writing = threading.Lock()
         self._calls: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
@@ -62,9 +65,11 @@ class Bridge:
         due = time.monotonic() + self._tick()
         while True:
             left = max(0.0, due - time.monotonic())
-            ready, _, _ = select.select([self._source, woken], [], [], left)
+            ready, _, _ = select.select([self._source, woken], [], [], min(left, NEWS))
             if woken in ready:
                 return
+            if (event := self._news()) is not None:
+                self._write(json.dumps({"event": dict(event)}).encode("ascii") + b"\n")
             if time.monotonic() >= due:
                 due = time.monotonic() + self._tick()
             if self._source not in ready:

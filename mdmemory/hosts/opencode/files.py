@@ -28,6 +28,7 @@ _TEMPLATES = (
     "command/memory.md",
     "command/forget.md",
     "command/memory-review.md",
+    "command/memory-undo.md",
     "skills/mdmemory/SKILL.md",
 )
 NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *_TEMPLATES)

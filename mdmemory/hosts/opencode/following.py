@@ -10,11 +10,13 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from mdmemory import bounds
+from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import recall
 from mdmemory.hosts.opencode.bridge_log import Log
@@ -75,6 +77,28 @@ class BySession(Generic[_T]):
     def drop(self, session: str) -> _T | None:
         """Forget the value and return it, or None."""
         return self._values.pop(session, None)
+
+
+class Children(BySession[bool]):
+    """Which sessions are a sub-agent's: no words of the user stand there."""
+
+    def knows(self, session: str) -> bool:
+        """Whether a session is known to be one."""
+        return bool(self.get(session))
+
+    def has(self, session: str, text: str) -> bool:
+        """Whether a session is one. One that is older than the bridge is looked up, but only if
+        `text` asks to remember something."""
+        from mdmemory.capture.requests import asks
+        from mdmemory.transcripts.opencode import parent
+
+        is_child = self.get(session)
+        if is_child is None and asks(text):
+            is_child = False
+            with suppress(MdmemoryError):  # a host without such a database
+                is_child = bool(parent(person.hosts().opencode, session))
+            self.put(session, is_child)
+        return bool(is_child)
 
 
 class SessionMemories:

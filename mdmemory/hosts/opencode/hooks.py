@@ -7,7 +7,6 @@ been made, moved or removed since the last one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +16,7 @@ from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts import recall
 from mdmemory.hosts.background import Starter
 from mdmemory.hosts.opencode.bridge_log import Log
-from mdmemory.hosts.opencode.following import BySession, Following, wanted
+from mdmemory.hosts.opencode.following import BySession, Children, Following, wanted
 from mdmemory.hosts.opencode.messages import (
     Params,
     caller_of,
@@ -29,10 +28,13 @@ from mdmemory.hosts.opencode.messages import (
     used,
 )
 from mdmemory.hosts.opencode.places import from_home
+from mdmemory.hosts.opencode.taking_back import TakingBack
+from mdmemory.hosts.telling import Telling, facts_of
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.prompt.blocks import joined
+from mdmemory.prompt.lines import of_summary, of_wishes
 from mdmemory.prompt.receipts import saved, toast, told, written
 from mdmemory.store.adopt import SETTLED
 from mdmemory.store.refresh import Refresher
@@ -45,7 +47,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
 
 PROTOCOL = 1
 # The hooks that a plugin has to forward; a hook that is not named costs nothing.
-HOOKS = ("message", "system", "compacting", "created", "idle", "compacted", "deleted")
+HOOKS = tuple("message system compacting created idle compacted deleted command reverted".split())
 FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
 
 Result = dict[str, Any]
@@ -58,21 +60,24 @@ class Hooks:
     """The methods of the bridge.
 
     `open_layers` finds the project's store and the person's; either may be missing. `blocks` make
-    the parts of a session's prompt besides MEMORY.md and the session's own text.
+    the parts of a session's prompt besides MEMORY.md and the session's own text. `open_typed` is
+    for what the person typed as a command, which waits for no other one.
     """
 
     def __init__(
         self, open_layers: Callable[[], Layers], start: Starter, log: Log, *,
-        blocks: Sequence[Block] = (),
+        blocks: Sequence[Block] = (), open_typed: Callable[[], Layers] | None = None,
     ) -> None:  # fmt: skip
         self._open_layers, self._start, self._log = open_layers, start, log
         self._blocks = blocks
-        self._children: BySession[bool] = BySession()
+        self._children = Children()
         self._numbered: BySession[dict[str, str]] = BySession()  # the notes of a summary request
         self._messages: BySession[str] = BySession()  # the user's last one
         # the text of each prompt: the same bytes from a session's start, or compaction, to the next
         self._frozen: BySession[str] = BySession()
         self._following = Following()
+        self._telling = Telling()
+        self._taking_back = TakingBack(self._open, open_typed or open_layers, self._telling)
         self._looked = False
         self._indexes: list[str] | None = None  # that the host was told to read
 
@@ -83,7 +88,12 @@ class Hooks:
             "compacting": self.compacting, "compacted": self.compacted, "tool": self.tool,
             "said": self.said, "answered": self.answered, "call": self.call,
             "created": self.created, "idle": self.idle, "deleted": self.deleted,
-        }  # fmt: skip
+        } | self._taking_back.methods()  # fmt: skip
+
+    def news(self) -> Result | None:
+        """What to tell the person now, unasked: `{"toast": ...}`, or None."""
+        toast = self._tried("news", self._telling.next)
+        return None if toast is None else {"toast": toast}
 
     def look(self) -> float:
         """Start a compaction if one is due, as its own process; the seconds to the next look."""
@@ -111,6 +121,7 @@ class Hooks:
                 f"The plugin speaks another protocol than mdmemory {VERSION}.",
                 "Bring it up to date: `mdmemory init --opencode`.",
             )
+        self._telling.shows = params.get("shows") is True and params.get("mode") != "run"
         tools: list[Tool] = []
         hooks = list(HOOKS)
         self._indexes = []
@@ -142,7 +153,9 @@ class Hooks:
         try:
             layers = self._open()
             known = [each.project.store for each in layers.there()]
-            if turn is not None and not self._is_child(session, turn):
+            if not self._children.knows(session):
+                self._tried("message", partial(self._telling.begin, layers, session))
+            if turn is not None and not self._children.has(session, turn.text):
                 done = layers.keep(turn.text, session=session, turn=turn.id)
         except MdmemoryError as problem:
             return self._without_store(session, turn, problem)
@@ -154,12 +167,14 @@ class Hooks:
             self._tried("message", partial(memory.adopt, settled=SETTLED))
             self._tried("message", partial(_refresh, memory))
         answer = self._places(layers, known, self._receipt(turn, done, is_private))
+        if "toast" in answer:
+            self._telling.shown()
         if turn is not None:
             answer["parts"] += unread(params)
             self._messages.put(session, turn.text)
             if main := layers.project or layers.person:
                 # another agent's words decide nothing
-                role = "assistant" if self._children.get(session) else "user"
+                role = "assistant" if self._children.knows(session) else "user"
                 heard = partial(self._following.heard, main, session, role, turn.text)
                 answer["parts"] += self._tried("message", heard) or []
         return answer
@@ -193,7 +208,11 @@ class Hooks:
         from mdmemory.capture.requests import put_by, wishes_in
         from mdmemory.capture.wishes import inbox_without_store
 
-        if turn is None or self._is_child(session, turn) or not wishes_in(turn.text, turn.id):
+        if (
+            turn is None
+            or self._children.has(session, turn.text)
+            or not wishes_in(turn.text, turn.id)
+        ):
             raise problem
         today = person.now().date().isoformat()
         inbox = inbox_without_store(Path.cwd())
@@ -203,6 +222,7 @@ class Hooks:
     def _write_wishes(self, layers: Layers) -> None:
         if report := written(layers.write_wishes()):
             self._log.say(report)
+            self._telling.toast(of_wishes(report))
 
     def _uncommitted(self, memory: Memory, done: Extracted) -> None:
         """Log why a stored note is in no commit: a person counts on git."""
@@ -222,7 +242,8 @@ class Hooks:
 
     def _prompt(self, layers: Layers, session: str) -> str:
         message = self._messages.get(session) or ""
-        blocks: list[Block] = [recall.inbox, recall.by_hand, self._at_hand, *self._blocks]
+        first = [] if self._children.knows(session) else [self._telling.line]
+        blocks: list[Block] = [*first, recall.by_hand, self._at_hand, *self._blocks]
         texts = [self._tried("system", partial(each, layers, session, message)) for each in blocks]
         return joined(filter(None, texts))
 
@@ -240,7 +261,7 @@ class Hooks:
     def compacting(self, params: Params) -> Result:
         """Texts for the prompt of the host's own summary: our request, and notes by number."""
         session = named(params, "session")
-        if self._children.get(session):
+        if self._children.knows(session):
             return {"context": []}
         layers = self._open()
         if not layers.there():
@@ -270,7 +291,7 @@ class Hooks:
         layers = self._open()
         if layers.there():
             self._tried("compacted", partial(self._following.compacted, layers.main, session))
-        if not layers.there() or self._children.get(session):
+        if not layers.there() or self._children.knows(session):
             return {"saved": []}
         whole = transcript_of(session)
         files: list[str] = []
@@ -280,7 +301,9 @@ class Hooks:
             done = self._tried("compacted", take)
             files += saved(done) if done else []
         promoted = partial(self._promoted, layers, session, whole.turns)
-        return {"saved": files + (self._tried("compacted", promoted) or [])}
+        files += self._tried("compacted", promoted) or []
+        self._telling.toast(of_summary(facts_of(layers, files)))
+        return {"saved": files}
 
     def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
         from mdmemory.session.sections import CANDIDATES, sections_on
@@ -324,6 +347,7 @@ class Hooks:
         # some models send null for a parameter that they leave out
         given = {key: value for key, value in arguments.items() if value is not None}
         answer = table.call(self._open(), name, given, caller_of(session, name))
+        self._telling.toast(answer.toast)
         return {"text": answer.text}
 
     def created(self, params: Params) -> Result:
@@ -341,7 +365,7 @@ class Hooks:
             return {}
         memory = layers.main
         self._tried("idle", partial(self._write_wishes, layers))
-        if not self._children.get(session):
+        if not self._children.knows(session):
             # without a delay it would be a command that a person typed, which waits for nobody
             milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
             after = f"--after={milliseconds / 1000:g}"
@@ -364,26 +388,13 @@ class Hooks:
         layers = self._open_layers()
         if memory := layers.project or layers.person:
             self._log.belongs_to(memory.project)
+        self._telling.look_in(layers)
         return layers
 
     def _main(self) -> Memory | None:
         """The memory that sessions are followed in, or None where nothing was kept yet."""
         layers = self._open()
         return layers.project or layers.person
-
-    def _is_child(self, session: str, turn: Turn) -> bool:
-        """Whether the session is a sub-agent's. One that is older than the bridge is looked up,
-        but only if the turn asks to remember something."""
-        from mdmemory.capture.requests import asks
-        from mdmemory.transcripts.opencode import parent
-
-        is_child = self._children.get(session)
-        if is_child is None and asks(turn.text):
-            is_child = False
-            with suppress(MdmemoryError):  # a host without such a database
-                is_child = bool(parent(person.hosts().opencode, session))
-            self._children.put(session, is_child)
-        return bool(is_child)
 
 
 def _refresh(memory: Memory) -> None:

@@ -27,6 +27,7 @@ class Bridge {
   private late = 0 // when a request first went without its answer, 0: none has
   private answered = false
   ended = false // for good
+  told: (event: Values) => void = () => {} // gets what the bridge says unasked
   private readonly waiting = new Map<number, (answer: Answer) => void>()
 
   constructor(private readonly directory: string) {}
@@ -107,6 +108,7 @@ class Bridge {
       const answer = JSON.parse(line)
       this.late = 0
       this.answered = true
+      if (answer.event) return this.told(answer.event)
       this.waiting.get(answer.id)?.(answer)
       this.waiting.delete(answer.id)
     } catch (problem) {
@@ -148,6 +150,7 @@ const EVENTS: Record<string, string> = {
   "session.compacted": "compacted",
   "session.deleted": "deleted",
   "message.updated": "answered",
+  "session.updated": "reverted",
 }
 
 /** Has OpenCode read our files and the indexes that the bridge names. It looks into the list before each request. */
@@ -193,7 +196,8 @@ const server: Plugin = async ({ directory, worktree, client }) => {
   const shared = globalThis as unknown as Record<symbol, Bridge | undefined>
   void shared[here]?.end()
   shared[here] = bridge
-  const { result: hello, error } = await bridge.ask("hello", { protocol: PROTOCOL, directory }, PATIENCE.hello)
+  const about = { protocol: PROTOCOL, directory, shows: true, mode: process.argv[2] }
+  const { result: hello, error } = await bridge.ask("hello", about, PATIENCE.hello)
   if (error) await bridge.end()
   if (PERSONAL && (error || bridge.ended)) return {}
   reading.add(hello?.instructions)
@@ -214,6 +218,8 @@ const server: Plugin = async ({ directory, worktree, client }) => {
       void Promise.resolve(client?.tui?.showToast?.({ body })).catch(() => {})
     } catch {}
   }
+
+  bridge.told = (event) => show(event.toast)
 
   const schemas = new Map<string, Values>()
   const tool: Record<string, ToolDefinition> = {}
@@ -245,6 +251,12 @@ const server: Plugin = async ({ directory, worktree, client }) => {
         parts.push({ ...about, type: "text", text })
       }
     }),
+    "command.execute.before": safe(async ({ command, sessionID, arguments: words }, { parts }) => {
+      const about = { session: sessionID, command, arguments: words }
+      const answer = await ask("command", about, PATIENCE.message)
+      // OpenCode gives these parts their ids, which the published type does not know
+      for (const text of answer.parts ?? []) parts.push({ type: "text", synthetic: true, text } as (typeof parts)[number])
+    }),
     "experimental.chat.system.transform": safe(async ({ sessionID, model }, { system }) => {
       const about = { model: model && `${model.providerID}/${model.id}`, limit: model?.limit }
       const { text } = sessionID ? await ask("system", { session: sessionID, ...about }) : {}
@@ -274,10 +286,12 @@ const server: Plugin = async ({ directory, worktree, client }) => {
       const { info = {} } = about
       // A message is told of at each of its changes, and counts once it is whole.
       if (method === "answered" && !(info.role === "assistant" && info.time?.completed)) return
+      const { messageID: message } = info.revert ?? {}
+      if (method === "reverted" && !message) return
       const session = about.sessionID ?? info.sessionID ?? info.id
       const model = `${info.providerID}/${info.modelID}`
       const answer = { message: info.id, model, tokens: info.tokens, summary: !!info.summary }
-      const more = method === "answered" ? answer : { parent: info.parentID }
+      const more = method === "answered" ? answer : { parent: info.parentID, message }
       if (session) await ask(method, { session, ...more }, PATIENCE.message)
     }),
     dispose: safe(async () => {

@@ -1,0 +1,100 @@
+"""What a person takes back in the client: `/memory-undo`, and the client's own `/undo`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.hosts.opencode.following import BySession
+from mdmemory.hosts.opencode.messages import Params, named
+from mdmemory.hosts.telling import Telling
+from mdmemory.layers import Layers
+from mdmemory.note.note import headline
+from mdmemory.prompt import lines
+from mdmemory.prompt.lines import TakenBack
+
+if TYPE_CHECKING:
+    from mdmemory.actions.undo import Undone
+    from mdmemory.memory import Memory
+    from mdmemory.store.store import StoredNote
+
+COMMAND = "memory-undo"  # the name of the client's command
+
+
+class TakingBack:
+    """The methods of the bridge for it. `open_typed` opens the layers for a command that a person
+    typed; `telling` shows the person what came of it."""
+
+    def __init__(
+        self, open_layers: Callable[[], Layers], open_typed: Callable[[], Layers], telling: Telling
+    ) -> None:
+        self._open, self._open_typed, self._telling = open_layers, open_typed, telling
+        self._reverted: BySession[str] = BySession()  # the message that the client went back to
+
+    def methods(self) -> dict[str, Callable[[Params], dict[str, Any]]]:
+        """The methods, by their names."""
+        return {"command": self.command, "reverted": self.reverted}
+
+    def command(self, params: Params) -> dict[str, Any]:
+        """Take a change back where the person's command is for that; `parts` are for the
+        assistant."""
+        named(params, "session")
+        if params.get("command") != COMMAND:
+            return {}
+        id = params.get("arguments")
+        done = take_back(self._open_typed(), id if isinstance(id, str) else "")
+        self._telling.toast(done.toast)
+        return {"parts": [done.text]}
+
+    def reverted(self, params: Params) -> dict[str, Any]:
+        """Tell the person which notes stay, although the client took back `message` and all that
+        came after it."""
+        session, message = named(params, "session"), named(params, "message")
+        if self._reverted.get(session) != message:
+            self._reverted.put(session, message)
+            self._telling.toast(still_there(self._open(), session, message))
+        return {}
+
+
+def take_back(layers: Layers, id: str) -> TakenBack:
+    """Take back the change that `id` names, or the newest one for "", and say so."""
+    try:
+        done = layers.undo(id.strip() or None)[1]
+    except MdmemoryError as problem:
+        return lines.not_taken_back(problem)
+    return lines.taken_back(_facts(done), [why for _, why in done.kept], done.written.id)
+
+
+def _facts(done: Undone) -> list[str]:
+    return [*done.facts] if done.restored else []
+
+
+def still_there(layers: Layers, session: str, message: str) -> dict[str, str] | None:
+    """The line on notes that rest on messages which the client took back, from `message` on; None
+    where there are none. The client's ids grow with time."""
+    for memory in layers.there():
+        notes = [*_notes_since(memory, session, message)]
+        if notes:
+            facts = [headline(each.note.head) for each in notes]
+            return lines.still_there(facts, _change_of(memory, session, notes[-1].file))
+    return None
+
+
+def _notes_since(memory: Memory, session: str, message: str) -> Iterator[StoredNote]:
+    for each in memory.notes():
+        head = each.note.head
+        is_later = head.session == session and head.turn >= message
+        if is_later and head.status != "superseded":
+            yield each
+
+
+def _change_of(memory: Memory, session: str, file: str) -> str:
+    """The Memory-Id of the newest change of a session to a file, or ""."""
+    from mdmemory.git.log import ID_TRAILER
+
+    for entry, undone in memory.log():
+        is_meant = any(file in group for group in entry.groups())
+        if is_meant and not undone and entry.get("Memory-Session") == session:
+            return entry.get(ID_TRAILER) or ""
+    return ""

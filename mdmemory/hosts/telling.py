@@ -1,0 +1,120 @@
+"""What a client tells the person unasked: receipts of work in the background, and at the start of a
+session what happened meanwhile and what waits.
+
+A client shows one line at a time, so lines take turns. Nothing is taken from the receipts that wait
+before a person has said something: a client that just starts may show nothing yet.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.hosts import recall
+from mdmemory.layers import Layers
+from mdmemory.prompt import lines
+from mdmemory.store import receipt_box
+from mdmemory.store.receipt_box import Receipt
+
+GAP = 5.0  # seconds that a line is left alone
+LATER = 2.0  # seconds that a line waits for one that belongs to a message just sent
+FOREIGN = 10.0  # seconds that another client has for a receipt of its own session
+MOST = 10  # lines that wait
+
+Toast = Mapping[str, str]
+
+
+class Telling:
+    """The lines of one client. `clock` gives seconds that only grow.
+
+    `shows` is whether a person sees a line: in `opencode run` nobody does, and an old plugin does
+    not know how.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.shows = False
+        self._folders: tuple[Path, ...] = ()
+        self._toasts: deque[Toast] = deque(maxlen=MOST)
+        self._free_at = 0.0
+        self._started: dict[str, list[Receipt]] = {}  # by session, what was done before it
+        self._last: Toast = {}
+
+    def toast(self, toast: Toast | None) -> None:
+        """Put a line at the end of those that wait."""
+        if toast and self.shows:
+            self._toasts.append(toast)
+
+    def shown(self) -> None:
+        """Note that the client shows a line now, such as a message's own."""
+        self._free_at = self._clock() + GAP
+
+    def look_in(self, layers: Layers) -> None:
+        """Remember where receipts may lie."""
+        self._folders = tuple(memory.project.private for memory in layers.there())
+
+    def begin(self, layers: Layers, session: str) -> None:
+        """Note that the person says something in a session; show the line at its start, once."""
+        if session in self._started:
+            return
+        found = self._started[session] = self._take(lambda _: True)
+        toast = lines.start_toast(found, recall.waiting(layers), person.now().date())
+        if toast and toast != self._last:  # what waits is said once, until it changes
+            self._last = toast
+            self.toast(toast)
+            self._free_at = max(self._free_at, self._clock() + LATER)
+
+    def line(self, layers: Layers, session: str, _message: str) -> str:
+        """The line at the start of a session, for the assistant; "" for none."""
+        self.begin(layers, session)
+        found, self._started[session] = self._started[session], []
+        return lines.for_assistant(lines.start(found, recall.waiting(layers), person.now().date()))
+
+    def next(self) -> Toast | None:
+        """The line to show now, or None: looked for every second, so it costs next to nothing."""
+        if not self.shows or self._clock() < self._free_at:
+            return None
+        if not self._toasts and self._started:
+            for receipt in self._take(self._is_ours):
+                self.toast(lines.as_toast(receipt))
+        if not self._toasts:
+            return None
+        self.shown()
+        return self._toasts.popleft()
+
+    def _take(self, wanted: Callable[[Receipt], bool]) -> list[Receipt]:
+        """The receipts of all layers. Where nobody would see them they are only read."""
+        found = [
+            receipt
+            for folder in self._folders
+            for receipt in receipt_box.take(folder, wanted, remove=self.shows)
+        ]
+        return sorted(found, key=lambda receipt: receipt.at)
+
+    def _is_ours(self, receipt: Receipt) -> bool:
+        """Whether the receipt is of a session here, or its own client had its time."""
+        return not receipt.session or receipt.session in self._started or _age(receipt) > FOREIGN
+
+
+def facts_of(layers: Layers, files: Sequence[str]) -> list[str]:
+    """What the notes in these files say, as the layers name them."""
+    facts = []
+    for file in dict.fromkeys(files):
+        with suppress(MdmemoryError):  # it is gone again
+            memory, name = layers.holding(file)
+            facts.append(memory.note(name).note.head.description)
+    return facts
+
+
+def _age(receipt: Receipt) -> float:
+    """The seconds since a receipt was left; many where it does not say."""
+    try:
+        return (person.now() - datetime.fromisoformat(receipt.at)).total_seconds()
+    except (ValueError, TypeError):
+        return FOREIGN + 1

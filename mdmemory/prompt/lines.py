@@ -1,0 +1,221 @@
+"""Lines for the user on what was done without a message of theirs: by a session's end, a summary, a
+tool, a compaction, or a change taken back; and the line at the start of a session.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmemory.session.cleaning import line
+from mdmemory.store.receipt_box import Receipt
+
+if TYPE_CHECKING:
+    from mdmemory.capture.run import Extracted
+    from mdmemory.compact.runner import Outcome
+    from mdmemory.errors import MdmemoryError
+
+SHOWN = 120  # characters of a line for the user
+UNDO = "/memory-undo"  # the client's command that takes a change back
+REVIEW = "/memory-review"
+_FACTS = 2  # of a session that a line names
+
+
+def shown(message: str, variant: str, most: int = SHOWN + 40) -> dict[str, str]:
+    """A line for the user, of at most so many characters."""
+    line = " ".join(message.split())
+    return {"message": line if len(line) <= most else line[: most - 1] + "…", "variant": variant}
+
+
+def cut(text: str, more: str = "") -> str:
+    """A fact as one line without its full stop, short enough to leave room for `more`."""
+    text, room = " ".join(text.split()).rstrip("."), SHOWN - len(more)
+    return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
+
+
+def back(id: str | None) -> str:
+    """How the user takes the change `id` back, or the newest one."""
+    return f"Undo: {UNDO} {id}".rstrip() if id else f"Undo: {UNDO}"
+
+
+# What a receipt counts, and how the line on several receipts says it: for one, and for more.
+_COUNTED = {
+    "learned": ("1 fact learned", "{} facts learned"),
+    "updated": ("1 updated", "{} updated"),
+    "replaced": ("1 replaced", "{} replaced"),
+    "merged": ("1 note merged", "{} notes merged"),
+    "removed": ("1 removed", "{} removed"),
+    "flagged": ("1 contradiction found", "{} contradictions found"),
+}
+# What waits for the user, in the order in which it is said.
+_WAITING = {
+    "conflicts": ("1 conflict", "{} conflicts"),
+    "pending": ("1 fact", "{} facts"),
+    "wishes": ("1 unwritten wish", "{} unwritten wishes"),
+}
+
+
+def of_extraction(done: Extracted, facts: Sequence[str]) -> Receipt | None:
+    """The receipt of an extraction in the background; None where nothing came of it. `facts` are
+    those of the added, updated and flagged notes, in this order."""
+    counts = {
+        "learned": len(done.added) + len(done.flagged), "updated": len(done.updated),
+        "flagged": len(done.flagged),
+    }  # fmt: skip
+    said = []
+    if facts:
+        more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
+        said.append(f"Learned from the session: {cut('; '.join(facts[:_FACTS]), more)}{more}.")
+        if done.flagged:
+            said.append("It contradicts an older note.")
+        said.append(back(done.id))
+    if done.pending:
+        said.append(f"{waiting({'pending': len(done.pending)})}.")
+    if not said:
+        return None
+    variant = "warning" if done.flagged else "success" if facts else "info"
+    return Receipt(" ".join(said), _counted(counts), variant, done.session)
+
+
+def of_compaction(outcome: Outcome) -> Receipt | None:
+    """The receipt of a compaction that changed something; None for any other."""
+    if outcome.outcome != "applied" or not outcome.applied:
+        return None
+    counts: Counter[str] = Counter()
+    for op in outcome.applied:
+        verb, _, many = _OPS[type(op).__name__].partition(" ")
+        counts[verb] += len(getattr(op, many)) if many else 1
+    message = f"Compaction: {cut(outcome.about).rstrip('.')}. {back(outcome.id)}"
+    return Receipt(message, counts, "info")
+
+
+# what each op of a plan counts as, and what of it is counted
+_OPS = {"Merge": "merged sources", "Delete": "removed", "Rewrite": "updated", "Flag": "flagged"}
+
+
+class TakenBack(NamedTuple):
+    """What `/memory-undo` did: a sentence for the assistant, and a line for the user."""
+
+    text: str
+    toast: dict[str, str]
+
+
+def taken_back(facts: Sequence[str], kept: Sequence[str], id: str | None) -> TakenBack:
+    """On a change that was taken back; `kept` says why some of it stays, `id` names the undo."""
+    if not facts:
+        why = "; ".join(dict.fromkeys(kept)) or "the notes say that already"
+        said = f"Nothing was taken back: {why}. `mdmemory log` lists the changes."
+        return TakenBack(f"mdmemory: {said} Tell the user.", shown(said, "warning"))
+    said = f"Taken back: {cut('; '.join(facts))}."
+    rest = f" A part of it stays, because {'; '.join(dict.fromkeys(kept))}." if kept else ""
+    back = f" To undo this: {UNDO} {id}." if id else ""
+    text = f"mdmemory did it. {said}{rest} Tell the user what was taken back, in one sentence."
+    return TakenBack(text, shown(f"{said}{rest}{back}", "success", most=400))
+
+
+def not_taken_back(problem: MdmemoryError) -> TakenBack:
+    """On a change that could not be taken back."""
+    said = f"Nothing was taken back. {problem.message} {problem.hint}".rstrip()
+    return TakenBack(f"mdmemory: {said} Tell the user.", shown(said, "warning", most=400))
+
+
+def still_there(facts: Sequence[str], id: str) -> dict[str, str]:
+    """The line on notes that stay although the client took the messages back."""
+    more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
+    said = f"Still remembered: {cut('; '.join(facts[:_FACTS]), more)}{more}."
+    return shown(f"{said} Undo: {UNDO} {id}".rstrip(), "info", most=400)
+
+
+def _counted(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count}
+
+
+def of_tool(fact: str, against: Sequence[str]) -> dict[str, str]:
+    """The line on a fact that the assistant stored; `against` are the notes that it contradicts."""
+    if against:
+        said = f"The assistant stored this, and it contradicts {', '.join(against)}: {cut(fact)}."
+        return shown(f"{said} {back(None)}", "warning", most=400)
+    return shown(f"Stored by the assistant: {cut(fact)}. {back(None)}", "success", most=400)
+
+
+def of_wishes(report: str) -> dict[str, str]:
+    """The line on wishes that waited and are written now."""
+    return shown(f"{cut(report)}. {back(None)}", "success", most=400)
+
+
+def of_summary(facts: Sequence[str]) -> dict[str, str] | None:
+    """The line on what the summary of a session brought; None for nothing."""
+    if not facts:
+        return None
+    more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
+    said = f"Learned from the summary: {cut('; '.join(facts[:_FACTS]), more)}{more}."
+    return shown(f"{said} {back(None)}", "success", most=400)
+
+
+def as_toast(receipt: Receipt) -> dict[str, str]:
+    """A receipt as a line that the host shows; what it says may have lain in a file."""
+    known = ("info", "success", "warning", "error")
+    variant = receipt.variant if receipt.variant in known else "info"
+    return shown(line(receipt.message, 400), variant, most=400)
+
+
+def since(found: Sequence[Receipt], today: date) -> str:
+    """What these receipts tell, in one sentence without its full stop; "" without any."""
+    if not found:
+        return ""
+    day = min((each.at[:10] for each in found if each.at), default="")
+    counts: Counter[str] = Counter()
+    for each in found:
+        counts.update({name: each.counts.get(name, 0) for name in _COUNTED})
+    told = ", ".join(_numbers(counts, _COUNTED))
+    return f"{_when(day, today)}: {told}" if told else ""
+
+
+def _when(day: str, today: date) -> str:
+    try:
+        days = (today - date.fromisoformat(day)).days
+    except ValueError:
+        days = 0
+    return {0: "Since your last session", 1: "Since yesterday"}.get(
+        days, f"In the last {days} days"
+    )
+
+
+def waiting(counts: Mapping[str, int]) -> str:
+    """What waits for the user, in one sentence without its full stop; "" for an empty inbox."""
+    numbers = _numbers(counts, _WAITING)
+    if not numbers:
+        return ""
+    listed = " and ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))
+    is_one = len(numbers) == 1 and listed.startswith("1 ")
+    return f"{listed} {'waits' if is_one else 'wait'} for you: {REVIEW}"
+
+
+def _numbers(counts: Mapping[str, int], words: Mapping[str, tuple[str, str]]) -> list[str]:
+    return [
+        (many.format(count) if count != 1 else one)
+        for name, (one, many) in words.items()
+        if (count := counts.get(name, 0)) > 0
+    ]
+
+
+def start(found: Sequence[Receipt], counts: Mapping[str, int], today: date) -> str:
+    """The line at the start of a session: what happened while nobody looked, and what waits."""
+    return "; ".join(filter(None, (since(found, today), waiting(counts))))
+
+
+def start_toast(found: Sequence[Receipt], counts: Mapping[str, int], today: date) -> dict[str, str]:
+    """The same for the user; of one receipt its own words. Without a message for nothing."""
+    if len(found) == 1:
+        one = as_toast(found[0])
+        waits = f" {waiting(counts)}" if waiting(counts) else ""
+        return shown(one["message"] + waits, one["variant"], most=400)
+    text = start(found, counts, today)
+    return shown(text, "info", most=400) if text else {}
+
+
+def for_assistant(text: str) -> str:
+    """The line of `start` for the assistant; "" for none."""
+    return f"mdmemory tells the user: {text}." if text else ""

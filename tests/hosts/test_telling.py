@@ -1,0 +1,275 @@
+"""Nothing happens unseen: what was done in the background is told once, where the person is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmemory import cli
+from mdmemory.hosts import background, recall
+from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
+from mdmemory.layers import Layers
+from mdmemory.memory import Memory
+from mdmemory.prompt import lines
+from mdmemory.store import receipt_box
+from mdmemory.store.receipt_box import MOST, Receipt
+
+Git = Callable[..., str]
+NOW = datetime.now(UTC)
+LEARNED = Receipt("Learned from the session: Uses pnpm.", {"learned": 2, "replaced": 1})
+DEPLOYS = "Remember that deploys go out on Tuesdays only."
+
+
+class Started(background.Starter):
+    """Starts nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: ["mdmemory"], Path())
+
+    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
+        pass
+
+
+class Client:
+    """A client of the bridge, in front of which sits a person; an hour passes when it looks."""
+
+    def __init__(self, folder: Path, mode: str | None = None) -> None:
+        opened = partial(Layers.open, folder)
+        typed = partial(opened, automatic=False)
+        self._time = 0.0
+        hooks = Hooks(partial(opened, automatic=True), Started(), Log(), open_typed=typed)
+        self.telling = hooks._telling
+        self.telling._clock = lambda: self._time
+        self._hooks, self._methods = hooks, hooks.methods()
+        self.ask("hello", protocol=PROTOCOL, shows=True, mode=mode)
+
+    def ask(self, method: str, session: str = "ses_1", **params: Any) -> dict[str, Any]:
+        return self._methods[method]({"session": session, **params})
+
+    def say(self, text: str, message: str = "msg_1", session: str = "ses_1") -> dict[str, Any]:
+        parts = [{"type": "text", "text": text}]
+        return self.ask("message", session, message=message, parts=parts)
+
+    def system(self, session: str = "ses_1") -> str:
+        return str(self.ask("system", session)["text"])
+
+    def news(self) -> list[str]:
+        """All that is shown unasked, one after the other."""
+        return [*self._news()]
+
+    def _news(self) -> Iterator[str]:
+        self._time += 3600
+        while news := self._hooks.news():
+            yield news["toast"]["message"]
+            self._time += 3600
+
+
+@pytest.fixture
+def memory(repository: Path) -> Memory:
+    return Memory.init(repository)[0]
+
+
+@pytest.fixture
+def client(memory: Memory) -> Client:
+    return Client(memory.project.root)
+
+
+# --- receipts of the background ------------------------------------------------------------------
+
+
+def test_a_receipt_is_shown_to_who_sits_there_and_once(memory: Memory, client: Client) -> None:
+    other = Client(memory.project.root)
+    client.say("hello")
+    other.say("hello")
+    receipt_box.leave(memory.project, LEARNED, NOW)
+    assert client.news() == [LEARNED.message]
+    assert client.news() == other.news() == []
+
+
+def test_a_session_s_own_client_shows_its_receipt_first(memory: Memory, client: Client) -> None:
+    other = Client(memory.project.root)
+    client.say("hello")
+    other.say("hello", session="ses_2")
+    receipt_box.leave(memory.project, Receipt("Learned: tea", session="ses_2"), datetime.now(UTC))
+    assert client.news() == []
+    assert other.news() == ["Learned: tea"]
+    # that client is gone: after a while any will do
+    old = datetime.now(UTC) - timedelta(minutes=1)
+    receipt_box.leave(memory.project, Receipt("Learned: milk", session="ses_3"), old)
+    assert client.news() == ["Learned: milk"]
+
+
+def test_what_happened_without_a_client_is_told_when_the_next_session_starts(
+    memory: Memory, client: Client
+) -> None:
+    for days in (1, 0):
+        receipt_box.leave(memory.project, LEARNED, NOW - timedelta(days=days))
+    memory.compact(plan=flag(memory))
+    assert client.news() == [], "a client that just started may show nothing yet"
+    client.say("hello")
+    said = "Since yesterday: 4 facts learned, 2 replaced; 1 conflict waits for you: /memory-review"
+    assert client.news() == [said]
+    assert client.system().startswith(f"mdmemory tells the user: {said}.")
+    client.say("hello", session="ses_2")
+    assert client.system("ses_2").startswith("mdmemory tells the user: 1 conflict waits for you")
+    client.say("hello", session="ses_3")
+    assert client.news() == ["1 conflict waits for you: /memory-review"], "once, until it changes"
+
+
+def flag(memory: Memory) -> str:
+    """A plan that flags two new notes."""
+    for name in ("noon", "midnight"):
+        memory.add(name, type="feedback", description=f"Deploys at {name}.", body="Always.")
+    files = ["feedback-noon.md", "feedback-midnight.md"]
+    return json.dumps({"ops": [{"op": "flag", "files": files, "reason": "when"}]})
+
+
+def test_where_nobody_looks_the_receipt_waits_for_the_person(memory: Memory) -> None:
+    receipt_box.leave(memory.project, LEARNED, NOW)
+    run = Client(memory.project.root, mode="run")
+    run.say("hello")
+    assert run.system().startswith("mdmemory tells the user: Since your last session: 2 facts")
+    assert run.news() == []
+    client = Client(memory.project.root)
+    client.say("hello")
+    assert client.news() == [LEARNED.message]
+
+
+def test_a_sub_agent_is_told_nothing(memory: Memory, client: Client) -> None:
+    receipt_box.leave(memory.project, LEARNED, NOW)
+    client.ask("created", "ses_2", parent="ses_1")
+    client.say("hello", session="ses_2")
+    assert (client.system("ses_2"), client.news()) == ("", [])
+
+
+def test_lines_take_turns(memory: Memory, client: Client) -> None:
+    client.say("hello")
+    for count in range(3):
+        receipt_box.leave(memory.project, Receipt(f"the {count}."), NOW + timedelta(seconds=count))
+    client._time += 10
+    assert client._hooks.news() == {"toast": {"message": "the 0.", "variant": "info"}}
+    assert client._hooks.news() is None
+    assert client.news() == ["the 1.", "the 2."]
+
+
+def test_what_is_no_receipt_is_passed_over_and_old_ones_go(
+    memory: Memory, client: Client, tmp_path: Path
+) -> None:
+    client.say("hello")
+    for count in range(MOST + 5):
+        receipt_box.leave(memory.project, Receipt(str(count)), NOW + timedelta(seconds=count))
+    folder = memory.project.private / receipt_box.FOLDER
+    assert len([*folder.iterdir()]) == MOST
+    assert receipt_box.take(memory.project.private)[0].message == "5"
+    for name, text in (("a", "{"), ("b", "[]"), ("c", '{"message": 1}'), ("d", "[" * 9000)):
+        (folder / f"{name}.json").write_text(text, "utf-8")
+    elsewhere = tmp_path / "theirs.json"
+    elsewhere.write_text('{"message": "x"}', "utf-8")
+    (folder / "e.json").symlink_to(elsewhere)
+    assert client.news() == []
+    assert elsewhere.exists()
+
+
+# --- what leaves them ----------------------------------------------------------------------------
+
+
+def test_an_extraction_in_the_background_leaves_a_receipt_that_undoes_it(
+    memory: Memory, client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(memory.project.root)
+    transcript = tmp_path / "session.txt"
+    transcript.write_text(f"User: {DEPLOYS}\n", "utf-8")
+    assert cli.main(["extract", "--transcript", str(transcript), "--after", "0.01"]) == 0
+    client.say("hello")
+    (told,) = client.news()
+    id = memory.log()[0][0].get("Memory-Id")
+    assert told.startswith("Learned from the session: ")
+    assert "Tuesdays only" in told
+    assert told.endswith(f". Undo: /memory-undo {id}")
+    client.ask("command", command="memory-undo", arguments=id)
+    assert not [note for note in memory.notes() if "Tuesdays" in note.note.text]
+
+
+def test_a_compaction_leaves_a_receipt(memory: Memory) -> None:
+    outcome = memory.compact(plan=flag(memory))
+    receipt = lines.of_compaction(outcome)
+    assert receipt is not None
+    assert receipt.message == f"Compaction: flag noon × midnight. Undo: /memory-undo {outcome.id}"
+    assert receipt.counts == {"flagged": 1}
+    assert lines.of_compaction(memory.compact(plan='{"ops": []}')) is None
+
+
+def test_a_fact_that_the_assistant_stores_is_shown(memory: Memory, client: Client) -> None:
+    client.say("hello")
+    given = {"content": "The board is at board.example.", "title": "Board"}
+    client.ask("call", tool="memory_store", arguments=given)
+    (told,) = client.news()
+    assert told == "Stored by the assistant: The board is at board.example. Undo: /memory-undo"
+
+
+# --- taking back ---------------------------------------------------------------------------------
+
+
+def test_the_command_takes_back_the_newest_change_and_names_its_fact(
+    memory: Memory, client: Client
+) -> None:
+    assert client.say(DEPLOYS)["toast"]["message"].endswith(". Undo: /memory-undo")
+    (text,) = client.ask("command", command="memory-undo", arguments=" ")["parts"]
+    assert "Taken back: " in text
+    assert "Tuesdays only." in text
+    (told,) = client.news()
+    assert told.startswith("Taken back: ")
+    assert memory.notes() == []
+    undo = told.rpartition(" ")[2].rstrip(".")
+    client.ask("command", command="memory-undo", arguments=undo)
+    assert len(memory.notes()) == 1, "an undo can be taken back, too"
+
+
+def test_a_command_that_finds_nothing_says_so_and_others_are_left_alone(
+    memory: Memory, client: Client
+) -> None:
+    assert client.ask("command", command="review", arguments="") == {}
+    (text,) = client.ask("command", command="memory-undo", arguments="")["parts"]
+    assert "Nothing was taken back. There is nothing to undo" in text
+    assert client.news() == [text.removeprefix("mdmemory: ").removesuffix(" Tell the user.")]
+
+
+def test_the_command_takes_back_what_waits_in_a_shared_store(repository: Path, git: Git) -> None:
+    memory = Memory.init(repository, own_repo=False)[0]
+    client = Client(repository)
+    client.say(DEPLOYS)
+    client.ask("command", command="memory-undo", arguments="")
+    assert client.news()[0].startswith("Taken back: ")
+    assert memory.notes() == []
+    assert git(repository, "status", "--porcelain", "--", "notes") == ""
+
+
+def test_the_client_s_own_undo_leaves_the_note_and_says_so(memory: Memory, client: Client) -> None:
+    client.say("Remember that I always want green tea.", "msg_1")
+    client.say(DEPLOYS, "msg_3")
+    client.news()
+    client.ask("reverted", message="msg_2")
+    client.ask("reverted", message="msg_2")
+    (told,) = client.news()
+    assert told.startswith("Still remembered: ")
+    assert "Tuesdays" in told
+    id = told.rpartition(" ")[2]
+    client.ask("command", command="memory-undo", arguments=id)
+    assert ["tea" in note.note.text for note in memory.notes()] == [True]
+    client.ask("reverted", message="msg_4")
+    assert client.news()[1:] == []
+
+
+def test_counting_what_waits_makes_nothing(repository: Path) -> None:
+    memory = Memory.init(repository)[0]
+    layers = Layers.open(repository)
+    before = sorted(memory.project.private.iterdir())
+    assert set(recall.waiting(layers).values()) == {0}
+    assert sorted(memory.project.private.iterdir()) == before
