@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ from mdmemory.layers import MINE, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.prompt import blocks, receipts
-from mdmemory.store.store import LEDGER
 
 if TYPE_CHECKING:
     from mdmemory.search.results import Hit
@@ -35,19 +35,12 @@ def at_hand(memory: Memory, session: str) -> str:
 
 
 def waiting(layers: Layers) -> dict[str, int]:
-    """How many conflicts, facts and wishes wait for the user; mostly nothing is loaded for it."""
-    found = {"conflicts": 0, "pending": 0, "wishes": 0}
-    for memory in layers.there():
-        if os.path.lexists(memory.project.store / LEDGER):
-            found["conflicts"] += len(memory.conflicts())
-        project = memory.project
-        if not (project.has_inbox() or os.path.lexists(project.state_file)):
-            continue
-        from mdmemory.capture.imports import rest
+    """How many things of each kind wait for the user."""
+    if not layers.there():
+        return {}
+    from mdmemory.review import waiting as inbox
 
-        found["wishes"] += len(memory.kept_wishes())
-        found["pending"] += len(memory.pending()) + len(rest.files(project.store))
-    return found
+    return Counter(item.kind for item in inbox.items(layers))
 
 
 def by_hand(layers: Layers, _session: str, _message: str) -> str:

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from mdmemory.config import person
@@ -37,13 +37,17 @@ class Telling:
     not know how.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(
+        self, open_layers: Callable[[], Layers], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._open, self._clock = open_layers, clock
         self.shows = False
         self._folders: tuple[Path, ...] = ()
         self._toasts: deque[Toast] = deque(maxlen=MOST)
         self._free_at = 0.0
-        self._started: dict[str, list[Receipt]] = {}  # by session, what was done before it
+        # what was done before each session; None until somebody has to know
+        self._started: dict[str, list[Receipt] | None] = {}
+        self._starting: deque[str] = deque(maxlen=MOST)  # sessions whose line is to be shown
         self._last: Toast = {}
 
     def toast(self, toast: Toast | None) -> None:
@@ -59,41 +63,55 @@ class Telling:
         """Remember where receipts may lie."""
         self._folders = tuple(memory.project.private for memory in layers.there())
 
-    def begin(self, layers: Layers, session: str) -> None:
-        """Note that the person says something in a session; show the line at its start, once."""
+    def begin(self, session: str) -> None:
+        """Note that the person says something in a session. Its first line follows in a moment: no
+        message waits for it."""
         if session in self._started:
             return
-        found = self._started[session] = self._take(lambda _: True)
-        toast = lines.start_toast(found, recall.waiting(layers), person.now().date())
-        if toast and toast != self._last:  # what waits is said once, until it changes
-            self._last = toast
-            self.toast(toast)
-            self._free_at = max(self._free_at, self._clock() + LATER)
+        self._started[session] = None
+        self._starting.append(session)
+        self._free_at = max(self._free_at, self._clock() + LATER)
 
     def line(self, layers: Layers, session: str, _message: str) -> str:
         """The line at the start of a session, for the assistant; "" for none."""
-        self.begin(layers, session)
-        found, self._started[session] = self._started[session], []
-        return lines.for_assistant(lines.start(found, recall.waiting(layers), person.now().date()))
+        self.begin(session)
+        before = self._before(session)
+        return lines.for_assistant(lines.start(before, recall.waiting(layers), _today()))
 
     def next(self) -> Toast | None:
         """The line to show now, or None: looked for every second, so it costs next to nothing."""
         if not self.shows or self._clock() < self._free_at:
             return None
+        while self._starting and not self._toasts:
+            self._start(self._starting.popleft())
         if not self._toasts and self._started:
-            for receipt in self._take(self._is_ours):
+            for receipt in self._take():
                 self.toast(lines.as_toast(receipt))
         if not self._toasts:
             return None
         self.shown()
         return self._toasts.popleft()
 
-    def _take(self, wanted: Callable[[Receipt], bool]) -> list[Receipt]:
+    def _start(self, session: str) -> None:
+        before = self._before(session)
+        toast = lines.start_toast(before, recall.waiting(self._open()), _today())
+        if toast != self._last:  # what waits is said once, until it changes
+            self._last = toast
+            self.toast(toast)
+
+    def _before(self, session: str) -> list[Receipt]:
+        """What was done before a session, taken from the receipts once."""
+        found = self._started[session]
+        if found is None:
+            found = self._started[session] = self._take()
+        return found
+
+    def _take(self) -> list[Receipt]:
         """The receipts of all layers. Where nobody would see them they are only read."""
         found = [
             receipt
             for folder in self._folders
-            for receipt in receipt_box.take(folder, wanted, remove=self.shows)
+            for receipt in receipt_box.take(folder, self._is_ours, remove=self.shows)
         ]
         return sorted(found, key=lambda receipt: receipt.at)
 
@@ -110,6 +128,10 @@ def facts_of(layers: Layers, files: Sequence[str]) -> list[str]:
             memory, name = layers.holding(file)
             facts.append(memory.note(name).note.head.description)
     return facts
+
+
+def _today() -> date:
+    return person.now().date()
 
 
 def _age(receipt: Receipt) -> float:

@@ -49,11 +49,17 @@ _COUNTED = {
     "removed": ("1 removed", "{} removed"),
     "flagged": ("1 contradiction found", "{} contradictions found"),
 }
-# What waits for the user, in the order in which it is said.
+# What waits for the user, by its kind, in the order in which it is said.
 _WAITING = {
-    "conflicts": ("1 conflict", "{} conflicts"),
+    "lost": ("1 loss of notes", "{} losses of notes"),
+    "wish": ("1 unwritten wish", "{} unwritten wishes"),
+    "conflict": ("1 conflict", "{} conflicts"),
     "pending": ("1 fact", "{} facts"),
-    "wishes": ("1 unwritten wish", "{} unwritten wishes"),
+    "unconfirmed": ("1 unconfirmed note", "{} unconfirmed notes"),
+    "orphaned": ("1 note whose successor is gone", "{} notes whose successors are gone"),
+    "drifted": ("1 note on changed code", "{} notes on changed code"),
+    "on_hold": ("1 note on hold", "{} notes on hold"),
+    "import_rest": ("1 rest of an import", "{} rests of imports"),
 }
 
 
@@ -88,7 +94,7 @@ def of_compaction(outcome: Outcome) -> Receipt | None:
         verb, _, many = _OPS[type(op).__name__].partition(" ")
         counts[verb] += len(getattr(op, many)) if many else 1
     message = f"Compaction: {cut(outcome.about).rstrip('.')}. {back(outcome.id)}"
-    return Receipt(message, counts, "info")
+    return Receipt(message, dict(counts), "info")
 
 
 # what each op of a plan counts as, and what of it is counted

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mdmemory import cli
-from mdmemory.hosts import background, recall
+from mdmemory.hosts import background
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.layers import Layers
@@ -151,6 +151,7 @@ def test_a_sub_agent_is_told_nothing(memory: Memory, client: Client) -> None:
 
 def test_lines_take_turns(memory: Memory, client: Client) -> None:
     client.say("hello")
+    assert client.news() == []
     for count in range(3):
         receipt_box.leave(memory.project, Receipt(f"the {count}."), NOW + timedelta(seconds=count))
     client._time += 10
@@ -187,7 +188,8 @@ def test_an_extraction_in_the_background_leaves_a_receipt_that_undoes_it(
     transcript = tmp_path / "session.txt"
     transcript.write_text(f"User: {DEPLOYS}\n", "utf-8")
     assert cli.main(["extract", "--transcript", str(transcript), "--after", "0.01"]) == 0
-    client.say("hello")
+    (left,) = receipt_box.take(memory.project.private, remove=False)
+    client.say("hello", session=left.session)
     (told,) = client.news()
     id = memory.log()[0][0].get("Memory-Id")
     assert told.startswith("Learned from the session: ")
@@ -203,14 +205,15 @@ def test_a_compaction_leaves_a_receipt(memory: Memory) -> None:
     assert receipt is not None
     assert receipt.message == f"Compaction: flag noon × midnight. Undo: /memory-undo {outcome.id}"
     assert receipt.counts == {"flagged": 1}
+    receipt_box.leave(memory.project, receipt, NOW)
+    assert receipt_box.take(memory.project.private)[0].counts == {"flagged": 1}
     assert lines.of_compaction(memory.compact(plan='{"ops": []}')) is None
 
 
 def test_a_fact_that_the_assistant_stores_is_shown(memory: Memory, client: Client) -> None:
-    client.say("hello")
     given = {"content": "The board is at board.example.", "title": "Board"}
     client.ask("call", tool="memory_store", arguments=given)
-    (told,) = client.news()
+    told = client.news()[0]
     assert told == "Stored by the assistant: The board is at board.example. Undo: /memory-undo"
 
 
@@ -265,11 +268,3 @@ def test_the_client_s_own_undo_leaves_the_note_and_says_so(memory: Memory, clien
     assert ["tea" in note.note.text for note in memory.notes()] == [True]
     client.ask("reverted", message="msg_4")
     assert client.news()[1:] == []
-
-
-def test_counting_what_waits_makes_nothing(repository: Path) -> None:
-    memory = Memory.init(repository)[0]
-    layers = Layers.open(repository)
-    before = sorted(memory.project.private.iterdir())
-    assert set(recall.waiting(layers).values()) == {0}
-    assert sorted(memory.project.private.iterdir()) == before

@@ -76,7 +76,7 @@ class Hooks:
         # the text of each prompt: the same bytes from a session's start, or compaction, to the next
         self._frozen: BySession[str] = BySession()
         self._following = Following()
-        self._telling = Telling()
+        self._telling = Telling(self._open)
         self._taking_back = TakingBack(self._open, open_typed or open_layers, self._telling)
         self._looked = False
         self._indexes: list[str] | None = None  # that the host was told to read
@@ -154,7 +154,7 @@ class Hooks:
             layers = self._open()
             known = [each.project.store for each in layers.there()]
             if not self._children.knows(session):
-                self._tried("message", partial(self._telling.begin, layers, session))
+                self._telling.begin(session)
             if turn is not None and not self._children.has(session, turn.text):
                 done = layers.keep(turn.text, session=session, turn=turn.id)
         except MdmemoryError as problem:

@@ -27,7 +27,7 @@ class Bridge {
   private late = 0 // when a request first went without its answer, 0: none has
   private answered = false
   ended = false // for good
-  told: (event: Values) => void = () => {} // gets what the bridge says unasked
+  told?: (event: Values) => void // gets what the bridge says unasked
   private readonly waiting = new Map<number, (answer: Answer) => void>()
 
   constructor(private readonly directory: string) {}
@@ -108,7 +108,7 @@ class Bridge {
       const answer = JSON.parse(line)
       this.late = 0
       this.answered = true
-      if (answer.event) return this.told(answer.event)
+      if (answer.event) return this.told?.(answer.event)
       this.waiting.get(answer.id)?.(answer)
       this.waiting.delete(answer.id)
     } catch (problem) {
@@ -196,8 +196,8 @@ const server: Plugin = async ({ directory, worktree, client }) => {
   const shared = globalThis as unknown as Record<symbol, Bridge | undefined>
   void shared[here]?.end()
   shared[here] = bridge
-  const about = { protocol: PROTOCOL, directory, shows: true, mode: process.argv[2] }
-  const { result: hello, error } = await bridge.ask("hello", about, PATIENCE.hello)
+  const us = { protocol: PROTOCOL, directory, shows: !!client?.tui?.showToast, mode: process.argv[2] }
+  const { result: hello, error } = await bridge.ask("hello", us, PATIENCE.hello)
   if (error) await bridge.end()
   if (PERSONAL && (error || bridge.ended)) return {}
   reading.add(hello?.instructions)
@@ -218,9 +218,7 @@ const server: Plugin = async ({ directory, worktree, client }) => {
       void Promise.resolve(client?.tui?.showToast?.({ body })).catch(() => {})
     } catch {}
   }
-
-  bridge.told = (event) => show(event.toast)
-
+  bridge.told = ({ toast }) => show(toast)
   const schemas = new Map<string, Values>()
   const tool: Record<string, ToolDefinition> = {}
   for (const each of hello?.tools ?? []) {
@@ -252,10 +250,8 @@ const server: Plugin = async ({ directory, worktree, client }) => {
       }
     }),
     "command.execute.before": safe(async ({ command, sessionID, arguments: words }, { parts }) => {
-      const about = { session: sessionID, command, arguments: words }
-      const answer = await ask("command", about, PATIENCE.message)
-      // OpenCode gives these parts their ids, which the published type does not know
-      for (const text of answer.parts ?? []) parts.push({ type: "text", synthetic: true, text } as (typeof parts)[number])
+      const answer = await ask("command", { session: sessionID, command, arguments: words }, PATIENCE.message)
+      for (const text of answer.parts ?? []) parts.push({ type: "text", synthetic: true, text } as any) // without ids
     }),
     "experimental.chat.system.transform": safe(async ({ sessionID, model }, { system }) => {
       const about = { model: model && `${model.providerID}/${model.id}`, limit: model?.limit }
@@ -282,17 +278,15 @@ const server: Plugin = async ({ directory, worktree, client }) => {
     event: safe(async ({ event }) => {
       const method = EVENTS[event.type]
       if (!method) return
-      const about = event.properties as Values
-      const { info = {} } = about
+      const { info = {}, ...about } = event.properties as Values
       // A message is told of at each of its changes, and counts once it is whole.
       if (method === "answered" && !(info.role === "assistant" && info.time?.completed)) return
-      const { messageID: message } = info.revert ?? {}
-      if (method === "reverted" && !message) return
+      if (method === "reverted" && !info.revert) return
       const session = about.sessionID ?? info.sessionID ?? info.id
       const model = `${info.providerID}/${info.modelID}`
       const answer = { message: info.id, model, tokens: info.tokens, summary: !!info.summary }
-      const more = method === "answered" ? answer : { parent: info.parentID, message }
-      if (session) await ask(method, { session, ...more }, PATIENCE.message)
+      const other = { parent: info.parentID, message: info.revert?.messageID }
+      if (session) await ask(method, { session, ...(method === "answered" ? answer : other) }, PATIENCE.message)
     }),
     dispose: safe(async () => {
       if (shared[here] === bridge) delete shared[here]
