@@ -40,7 +40,9 @@ def waiting(layers: Layers) -> dict[str, int]:
         return {}
     from mdmemory.review import waiting as inbox
 
-    return Counter(item.kind for item in inbox.items(layers))
+    counts = Counter(item.kind for item in inbox.items(layers))
+    counts["removal"] += sum(len(memory.asked_removals()) for memory in layers.there())
+    return +counts
 
 
 def by_hand(layers: Layers, _session: str, _message: str) -> str:

@@ -55,6 +55,7 @@ _WAITING = {
     "wish": ("1 unwritten wish", "{} unwritten wishes"),
     "conflict": ("1 conflict", "{} conflicts"),
     "pending": ("1 fact", "{} facts"),
+    "removal": ("1 removal", "{} removals"),
     "unconfirmed": ("1 unconfirmed note", "{} unconfirmed notes"),
     "orphaned": ("1 note whose successor is gone", "{} notes whose successors are gone"),
     "drifted": ("1 note on changed code", "{} notes on changed code"),
