@@ -146,6 +146,7 @@ class Routed:
         said: Sequence[str] = (),
     ) -> Stored:  # fmt: skip
         """Store a fact that an assistant found, in its layer. Raises NotStored, NoStore."""
+        from mdmemory.capture import outcome
         from mdmemory.capture.fact import NotStored, fact_of
         from mdmemory.capture.routes import Routes, is_personal
         from mdmemory.capture.triggers import holds_everywhere
@@ -167,7 +168,9 @@ class Routed:
             return done
         near = tuple((f"{MINE}{file}", score) for file, score in done.near)
         against = tuple(f"{MINE}{file}" for file in done.conflicts)
-        return replace(done, file=f"{MINE}{done.file}", near=near, conflicts=against)
+        gone = tuple(outcome.prefixed(each, MINE) for each in done.superseded)
+        file = f"{MINE}{done.file}"
+        return replace(done, file=file, near=near, conflicts=against, superseded=gone)
 
     def forget(
         self, what: str, *, quote: str = "", session: str = "", turns: Sequence[Turn] = ()

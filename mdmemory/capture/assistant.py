@@ -6,28 +6,31 @@ does not list it until a person, or a turn of theirs, stands by it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from mdmemory.actions.editing import taken_names
+from mdmemory.actions.replacing import Superseding, anothers, with_marks
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import description_of, keys_of
-from mdmemory.capture.fact import Fact, NotStored, fact_of, is_borne_out
+from mdmemory.capture.fact import BorneOut, Fact, NotStored, borne_out, fact_of, is_borne_out
 from mdmemory.capture.routes import ALL, Route
+from mdmemory.capture.standing import Standing, is_new_in
 from mdmemory.capture.triggers import holds_everywhere
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
-from mdmemory.note.note import Head, headline, parse
+from mdmemory.note.note import SUPERSEDED, Head, headline, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
-from mdmemory.search.near import contradicted, near_in, nearest
+from mdmemory.search.near import near_in, nearest
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote
+from mdmemory.store.superseding import in_force
 from mdmemory.store.writer import Group, Writer, Written
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
@@ -42,8 +45,9 @@ class Stored:
     """What became of a text. `existed`: a note says it already, and `file` names that one.
 
     `near` are other notes on the matter with a score from 0 to 1, `conflicts` those it contradicts,
-    `redacted` the kinds of secrets that were taken out. `commit` is None where none was made;
-    `waits` then says that the next command that a person types makes it.
+    `superseded` those it replaced, as in `Extracted`; `redacted` are the kinds of secrets that were
+    taken out. `commit` is None where none was made; `waits` then says that the next command
+    that a person types makes it. `id` is its Memory-Id.
     """
 
     file: str
@@ -56,6 +60,8 @@ class Stored:
     redacted: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     waits: bool = False
+    superseded: tuple[dict[str, str], ...] = ()
+    id: str | None = None
 
 
 def store(
@@ -74,10 +80,10 @@ def store(
     with writer.state() as state:
         try:
             fact = fact_of(content, title, type)
-            confirmed = is_borne_out(fact.body, said)
+            proof = borne_out(fact.body, said)
             with writer.locked():
                 today = now.date().isoformat()
-                done = _stored(writer, fact, session, confirmed, today, route, against)
+                done = _stored(writer, fact, session, proof, today, route, against)
         except NotStored as refused:
             # what the user does not want remembered is not even repeated
             preview = "" if "negated" in refused.reasons else _preview(content)
@@ -93,26 +99,31 @@ def store(
 
 
 def _stored(
-    writer: Writer, fact: Fact, session: str, confirmed: bool, today: str, route: Route,
+    writer: Writer, fact: Fact, session: str, proof: BorneOut, today: str, route: Route,
     flagged: tuple[str, str],
 ) -> Stored:  # fmt: skip
     held = writer.refresher.catalog().held
     every = writer.refresher.store.notes()
     notes = [note for note in every if note.file not in held and note.note.text]
-    same = next((note for note in notes if canonical(fact.body) in keys_of(note.note)), None)
-    if same is not None:
-        return _again(writer, same, fact, session, confirmed, today)
+    confirmed = bool(proof.sentence)
+    says = [note for note in notes if canonical(fact.body) in keys_of(note.note)]
+    if same := (in_force(says) or says)[:1]:
+        return _again(writer, same[0], notes, fact, session, proof, today)
     if known := route.said.get(canonical(fact.body)):
         name = known.rpartition("/")[2].removesuffix(".md")
         return Stored(known, name, "", None, existed=True, redacted=fact.redacted)
     new = _composed(writer, fact, session, confirmed, today, route)
     find = near_in(writer.refresher)
     nearby = nearest(f"{fact.description}\n{fact.body}", notes, find)
-    against = contradicted(new.note, notes, find)
+    standing = Standing(notes, near=find, is_anothers=anothers(writer), today=today)
+    words = "" if flagged[0] else proof.sentence
+    found = standing.meets(words, new, claims=True, later=_is_said_in(proof.later))
+    against = [*found.doubtful, *standing.put(new, found.replaced)]
     told = [note.file for note, _ in against]
     against += [(n, flagged[1]) for n in notes if n.file == flagged[0] and n.file not in told]
-    group = _group(new, against, writer.refresher.store.ledger(), today)
-    written = _write(writer, new.note.head, group, "store", session)
+    ledger = writer.refresher.store.ledger()
+    groups = with_marks([_group(new, against, ledger, today)], standing.made, ledger)
+    written = _write(writer, new.note.head, groups, "store", session)
     said = {*keys(fact.body)}
     near = tuple(
         (note.file, score) for note in notes if note.file in nearby
@@ -123,26 +134,59 @@ def _stored(
         new.file, head.name, new.digest, written.commit, head.status,
         near=tuple(sorted(near, key=lambda pair: (-pair[1], pair[0]))),
         redacted=fact.redacted, conflicts=tuple(note.file for note, _ in against),
-        waits=written.waits,
+        waits=written.waits, superseded=tuple(each.told() for each in standing.made),
+        id=written.id,
     )  # fmt: skip
 
 
+def _is_said_in(turns: Sequence[str]) -> Callable[[StoredNote], bool]:
+    """Tells whether the user says in these turns what a note says."""
+
+    def is_said(note: StoredNote) -> bool:
+        try:
+            return is_borne_out(note.note.head.description, turns)
+        except NotStored:  # they want it forgotten
+            return False
+
+    return is_said
+
+
 def _again(
-    writer: Writer, same: StoredNote, fact: Fact, session: str, confirmed: bool, today: str
-) -> Stored:
-    """The note that says it; where it waited for the user's word, that has come now."""
+    writer: Writer, same: StoredNote, notes: Sequence[StoredNote], fact: Fact, session: str,
+    proof: BorneOut, today: str,
+) -> Stored:  # fmt: skip
+    """The note that says it; where it waited for the user's word, or was replaced, and they say it
+    now, it is in force from now on."""
     head, seen, written = same.note.head, same.digest, Written()
-    status = head.status
-    if confirmed and status == UNCONFIRMED:
+    status, made = head.status, list[Superseding]()
+    groups: list[Group] = []
+    if proof.sentence and status == UNCONFIRMED:
         wanted = {"metadata.status": None, "metadata.updated": today}
         data = editing.edit(same.note, set=wanted).text.encode("utf-8")
         line = f"confirm {same.file}: {head.description}"
-        group = Group(line, (Change(same.file, same.digest, data),))
-        written = _write(writer, head, group, "confirm", session)
+        groups = [Group(line, (Change(same.file, same.digest, data),))]
+        written = _write(writer, head, groups, "confirm", session)
         seen, status = digest(data), ""
+    elif proof.sentence and status == SUPERSEDED:
+        standing = Standing(notes, is_anothers=anothers(writer), today=today)
+        found = standing.restored(same)
+        is_later = _is_said_in(proof.later)
+        if found and found.fresh and all(
+            is_new_in(proof.sentence, found.note, note) and not is_later(note)
+            for note, _ in found.replaced
+        ):
+            standing.put(found.note, found.replaced)
+            made = standing.made
+            line = f"restore {same.file}: {head.description}"
+            change = Change(same.file, same.digest, found.fresh.text.encode("utf-8"))
+            groups = with_marks(
+                [Group(line, (change,))], made, writer.refresher.store.ledger()
+            )
+            written = _write(writer, head, groups, "restore", session)
+            seen, status = found.note.digest, ""
     return Stored(
         same.file, head.name, seen, written.commit, status, True, (), fact.redacted,
-        waits=written.waits,
+        waits=written.waits, superseded=tuple(each.told() for each in made), id=written.id,
     )  # fmt: skip
 
 
@@ -179,10 +223,12 @@ def _group(
     return Group("\n".join(lines), tuple(changes))
 
 
-def _write(writer: Writer, head: Head, group: Group, kind: str, session: str) -> Written:
+def _write(
+    writer: Writer, head: Head, groups: Sequence[Group], kind: str, session: str
+) -> Written:
     about = [("Memory-Session", session)] if session else []
     said = subject(kind, [headline(head)])
-    written = writer.write(said, [group], kind=kind, trailers=about, by_model=True)
+    written = writer.write(said, groups, kind=kind, trailers=about, by_model=True)
     if written.kept:
         file = written.kept[0][0]
         raise NoteChanged(f"{file} was changed at this very moment.", "Look at it and try again.")

@@ -11,7 +11,7 @@ from mdmemory import bounds, unseen
 from mdmemory.capture.extract import description_of, name_of
 from mdmemory.capture.gate import judge
 from mdmemory.capture.proof import heard, invented
-from mdmemory.capture.triggers import type_of, weight
+from mdmemory.capture.triggers import own, type_of, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
@@ -146,16 +146,37 @@ def hook(body: str) -> str:
     return description_of(first)
 
 
+@dataclass(frozen=True, slots=True)
+class BorneOut:
+    """The turn of the user that says a fact in most of its words, of several the last: its
+    sentence, as typed, and the turns after it. "" and () where none says it."""
+
+    sentence: str = ""
+    later: tuple[str, ...] = ()
+
+
 def is_borne_out(body: str, said: Sequence[str]) -> bool:
     """Whether a turn of the user says it. Raises NotStored where the user asked not to keep it."""
+    return bool(borne_out(body, said).sentence)
+
+
+def borne_out(body: str, said: Sequence[str]) -> BorneOut:
+    """Where the user says it. Raises NotStored where the user asked not to keep it."""
     claim = _WHY.split(body, maxsplit=1)[0].strip() or body
     visible = [heard_as(text) for text in said]
     turns = heard([Turn(str(at), "user", text) for at, text in enumerate(visible)])
     # a question says nothing, and nor does what was pasted
-    on_it = [(each, own) for each in turns if _shares(claim, own := _ASKED.sub(" ", each.own))]
+    on_it = [(each, words) for each in turns if _shares(claim, words := _ASKED.sub(" ", each.own))]
     if on_it and on_it[-1][0].unwanted:
         raise NotStored("negated")
-    return any(_agrees(claim, own) for _, own in on_it)
+    places = [int(each.turn.id) for each, words in on_it if _agrees(claim, words)]
+    wanted, found, most = set(keys(claim)), BorneOut(), 0
+    for at in places:
+        typed = own(visible[at])
+        for sentence in filter(str.strip, _SENTENCE.split(typed)):
+            if (count := len(wanted & set(keys(sentence)))) >= most:
+                most, found = count, BorneOut(sentence.strip(), tuple(said[at + 1 :]))
+    return found if found.sentence or not places else BorneOut(claim)
 
 
 def _shares(claim: str, own: str) -> bool:

@@ -6,7 +6,7 @@ values said in one session the later one stands.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from mdmemory.actions.replacing import Effect, IsAnothers, Pairs, Superseding, effect, marks
@@ -17,6 +17,7 @@ from mdmemory.search.near import Near, contradicted, scan
 from mdmemory.store import superseding
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import Chains, in_force
+from mdmemory.text.words import keys
 
 SAID_AGAIN = "what it said before is said again"
 
@@ -47,20 +48,32 @@ class Standing:
         ]  # fmt: skip
 
     def meets(
-        self, said: str, new: StoredNote, *, day: str = "", but: Collection[str] = ()
-    ) -> Effect:
+        self, said: str, new: StoredNote, *, day: str = "", but: Collection[str] = (),
+        claims: bool = False, later: Callable[[StoredNote], bool] = lambda _: False,
+    ) -> Effect:  # fmt: skip
         """What the note `new`, for which the user said `said` ("": nobody's words) on `day` ("":
         now), does to the others: those that it replaces, and those that it contradicts or may
-        replace. Words replace nothing that was said or changed later."""
+        replace. Words replace nothing that was said or changed `later`. `claims`: the text of the
+        note is a model's, so that has to speak of the same notes."""
         free = self.free({new.file, *but})
         found = effect(said, self._nearby(said, free), self._is_anothers) if said else Effect()
-        late = tuple(pair for pair in found.replaced if day and day < last_day(pair[0]))
-        sure = tuple(pair for pair in found.replaced if pair not in late)
-        doubtful = {note.file: (note, why) for note, why in (*late, *found.doubtful)}
-        for note, why in contradicted(new.note, free, self._nearby):
-            if note not in (each for each, _ in sure):
-                doubtful[note.file] = (note, why)
+        against = {n.file: (n, why) for n, why in contradicted(new.note, free, self._nearby)}
+        meant = against.keys() | self._meant(new, free) if claims and found.replaced else None
+        sure = tuple(
+            (note, why) for note, why in found.replaced
+            if not (day and day < last_day(note)) and not later(note)
+            and (meant is None or (note.file in meant and is_new_in(said, new, note)))
+        )  # fmt: skip
+        doubtful = {note.file: (note, why) for note, why in (*found.replaced, *found.doubtful)}
+        doubtful |= against
+        for note, _ in sure:
+            del doubtful[note.file]
         return Effect(sure, tuple(doubtful.values()))
+
+    def _meant(self, new: StoredNote, free: Sequence[StoredNote]) -> set[str]:
+        """The files of the notes that the text of a note replaces, or may replace, by itself."""
+        found = effect(text := f"{new.note.head.description}", self._nearby(text, free))
+        return {note.file for note, _ in (*found.replaced, *found.doubtful)}
 
     def put(self, new: StoredNote, replaced: Pairs = ()) -> list[tuple[StoredNote, str]]:
         """Let `new` stand in place of the notes that it replaces; those whose marks cannot be
@@ -111,6 +124,12 @@ class Restored:
     note: StoredNote
     fresh: Note | None
     replaced: Pairs
+
+
+def is_new_in(said: str, new: StoredNote, old: StoredNote) -> bool:
+    """Whether the user's words have all that a note says and an older one does not."""
+    fresh = {*keys(new.note.head.description)} - {*keys(old.note.head.description)}
+    return fresh <= {*keys(said)}
 
 
 def last_day(note: StoredNote) -> str:

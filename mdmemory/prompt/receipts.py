@@ -111,22 +111,20 @@ def _stored(done: Extracted) -> list[str]:
     said = f"mdmemory has stored this already: {', '.join([*files, *done.flagged])}."
     if done.waits:
         said += " It is kept in git; the next mdmemory command that the user types commits it."
-    return [said, *map(_replaced, done.superseded), *_taken_back(done), *_doubts(done)]
+    return [said, *replaced(done.superseded, done.id), *_doubts(done)]
 
 
-def _replaced(pair: Mapping[str, str]) -> str:
-    old, new = line(pair["text"], _FACT), line(pair["new"], _FACT)
-    return (
-        f'It replaces an older note: "{new}" ({pair["by"]}) holds, and "{old}" '
-        f"({pair['file']}) is superseded. Tell the user so in a few words."
-    )
-
-
-def _taken_back(done: Extracted) -> list[str]:
-    """How to take back that notes were replaced."""
-    if not done.superseded or not done.id:
-        return []
-    return [f"If they did not mean that: `mdmemory undo {done.id}`, or /memory-undo."]
+def replaced(pairs: Sequence[Mapping[str, str]], id: str | None) -> list[str]:
+    """The sentences for the assistant on notes that were replaced, and how to take that back."""
+    said = [
+        f"\"{line(pair['new'], _FACT)}\" ({pair['by']}) replaces "
+        f"\"{line(pair['text'], _FACT)}\" ({pair['file']}), which is superseded now."
+        for pair in pairs
+    ]
+    if said:
+        back = f": `mdmemory undo {id}`, or /memory-undo, takes it back" if id else ""
+        said.append(f"Tell the user so in a few words{back}.")
+    return said
 
 
 def _doubts(done: Extracted) -> list[str]:

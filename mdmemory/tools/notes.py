@@ -16,7 +16,7 @@ from mdmemory.layers import PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import SUPERSEDED
-from mdmemory.prompt import lines
+from mdmemory.prompt import lines, receipts
 from mdmemory.tools.both import Both
 from mdmemory.tools.tool import AS_DATA, Caller, Tool, ToolAnswer, schema, text, whole
 
@@ -116,6 +116,8 @@ def _stored(done: Stored) -> list[str]:
     if done.existed:
         is_new = done.commit or done.waits
         state = "the user's words confirm it now" if is_new else "nothing was changed"
+        if done.status == SUPERSEDED:
+            state = "the user has said otherwise since, so it is superseded"
         sentences.append(f"{done.file} says this already; {state}.")
     else:
         where = f"commit {done.commit[:10]}" if done.commit else "not committed"
@@ -127,6 +129,7 @@ def _stored(done: Stored) -> list[str]:
             "It is unconfirmed, because no known words of the user say it: search finds it, but "
             f"the index lists it only once they say it or run `mdmemory confirm {done.name}`."
         )
+    sentences += receipts.replaced(done.superseded, done.id)
     if done.redacted:
         sentences.append(f"Possible secrets were left out ({', '.join(done.redacted)}).")
     if done.conflicts:
