@@ -20,7 +20,7 @@ from mdmemory.store.superseding import in_force
 from mdmemory.store.writer import Group, Writer
 
 _LOOKED = 60  # notes near a fact that may be replaced by it
-_SAME = 0.6  # of the words of two notes, from which on they may state the same old value
+SAME = 0.6  # of the words of two notes, from which on they may state the same old value
 _ANOTHERS = "another person's note"
 
 Pairs = tuple[tuple[StoredNote, str], ...]  # notes, each with half a sentence on why
@@ -94,7 +94,7 @@ def _alike(file: str, notes: Mapping[str, StoredNote], texts: Mapping[str, str])
     from mdmemory.text.words import keys
 
     words = {*keys(texts[file])}
-    return [other for other in notes if likeness(words, {*keys(texts[other])}) >= _SAME]
+    return [other for other in notes if likeness(words, {*keys(texts[other])}) >= SAME]
 
 
 def _text(note: StoredNote) -> str:

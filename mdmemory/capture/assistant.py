@@ -117,7 +117,7 @@ def _stored(
     nearby = nearest(f"{fact.description}\n{fact.body}", notes, find)
     standing = Standing(notes, near=find, is_anothers=anothers(writer), today=today)
     words = "" if flagged[0] else proof.sentence
-    found = standing.meets(words, new, claims=True, later=_is_said_in(proof.later))
+    found = standing.meets(words, new, claims="", later=_is_said_in(proof.later))
     against = [*found.doubtful, *standing.put(new, found.replaced)]
     told = [note.file for note, _ in against]
     against += [(n, flagged[1]) for n in notes if n.file == flagged[0] and n.file not in told]

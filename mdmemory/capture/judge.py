@@ -9,24 +9,25 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdmemory import unseen
-from mdmemory.actions.replacing import Superseding
+from mdmemory.actions.replacing import SAME, IsAnothers, Pairs, Superseding
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import description_of, keys_of, name_of, reinforced
 from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
 from mdmemory.capture.routes import ALL, Route, is_everywhere
+from mdmemory.capture.standing import Standing, nobodys
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import editing, limits
-from mdmemory.note.note import Note, parse
+from mdmemory.note.note import SUPERSEDED, Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, names_secret, redact
 from mdmemory.privacy.remains import says_something
-from mdmemory.search.near import Near, contradicted, nearest, scan
+from mdmemory.search.near import Near, nearest, scan
 from mdmemory.store.store import StoredNote
-from mdmemory.store.superseding import in_force
 from mdmemory.text import literals
+from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
@@ -67,6 +68,7 @@ class Scene:
     near: Near = scan
     doubtful: bool = False  # what nobody said waits for a person, instead of being dropped
     route: Route = ALL
+    is_anothers: IsAnothers = nobodys
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,17 @@ class Judged:
 def judge(candidates: Sequence[Candidate], scene: Scene) -> list[Judged]:
     """What becomes of each, in the order given."""
     sitting = _Sitting(scene)
-    order = sorted(range(len(candidates)), key=lambda at: _ORDER.index(candidates[at].action))
-    found = {at: sitting.judge(candidates[at]) for at in order}
-    return [found[at] for at in sorted(found)]
+
+    def place(at: int) -> tuple[int, int]:
+        # of two values the one that was said later comes later
+        return _ORDER.index(candidates[at].action), sitting.place_of(candidates[at])
+
+    found = {at: sitting.judge(candidates[at]) for at in sorted(range(len(candidates)), key=place)}
+    made = sitting.standing.made
+    return [
+        replace(each, superseded=tuple(mark for mark in each.superseded if mark in made))
+        for each in (found[at] for at in sorted(found))
+    ]
 
 
 class _Sitting:
@@ -112,6 +122,16 @@ class _Sitting:
         names += [note.note.head.name for note in scene.notes]
         self.taken = {name.casefold() for name in names}
         self.touched = set(scene.touched)
+        self.standing = Standing(
+            scene.notes, held=scene.held, near=scene.near, is_anothers=scene.is_anothers,
+            today=scene.today,
+        )  # fmt: skip
+        self.places = {turn.id: at for at, turn in enumerate(scene.turns)}
+
+    def place_of(self, candidate: Candidate) -> int:
+        """The number of the last turn that has the candidate's quote."""
+        quote = fold(candidate.quote)
+        return max((at for at, each in enumerate(self.said) if quote in each.text), default=-1)
 
     def judge(self, candidate: Candidate) -> Judged:
         candidate = _clean(candidate)
@@ -201,13 +221,20 @@ class _Sitting:
             # nobody said that the note is out of date
             head = note.note.head
             return self._add(replace(candidate, type=head.type, kind=head.kind), proof, note)
-        why = self._update_trouble(candidate, note, proof)
-        if why:
-            return Judged(candidate, "dropped", why, note.file)
+        if not proof.by_user:
+            return Judged(candidate, "dropped", ("not_the_users_words",), note.file)
         try:
-            fresh = _updated(candidate, note, self.scene.today)
+            why = self._update_trouble(candidate, note, proof)
+            fresh = None if why else _updated(candidate, note, self.scene.today)
         except BadNote:
-            return Judged(candidate, "dropped", ("not_editable",), note.file)
+            why = ("not_editable",)
+        if why and not candidate.superseded:
+            return Judged(candidate, "dropped", why, note.file)
+        if why:
+            # a correction is not lost: it is a note of its own, in the place of the old one or
+            # flagged with it
+            head = note.note.head
+            return self._add(replace(candidate, type=head.type, kind=head.kind), proof, note)
         if fresh is None:
             return Judged(candidate, "dropped", ("known",), note.file)
         self.touched.add(note.file)
@@ -217,10 +244,10 @@ class _Sitting:
     def _update_trouble(
         self, candidate: Candidate, note: StoredNote, proof: Proof
     ) -> tuple[str, ...]:
-        if not proof.by_user:
-            return ("not_the_users_words",)
         if proof.waits:
             return proof.waits
+        if not _names(candidate.quote, candidate.superseded):
+            return ("not_named",)  # the user did not say what is out of date
         if not self.scene.revertible:
             return ("not_revertible",)
         if note.file in self.scene.in_conflict:
@@ -258,24 +285,63 @@ class _Sitting:
         except BadNote:
             return Judged(candidate, "dropped", ("unfit",), near=near)
         new = StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
-        found = self._contradicted(candidate, new, against)
+        if self._is_of_before(new, proof):
+            return Judged(candidate, "dropped", ("superseded",), near=near)
+        found = self._contradicted(candidate, new, proof, against)
         self.keys |= dict.fromkeys(keys_of(new.note), new)
         self.taken |= {file.casefold(), new.note.head.name.casefold()}
-        self.touched |= {note.file for note, _ in found}
+        made = tuple(each for each in self.standing.made if each.new == file)
+        self.touched |= {note.file for note, _ in found} | {each.old.file for each in made}
         outcome = "flagged" if found else "added"
-        return Judged(candidate, outcome, (), file, None, text, found, near)
+        return Judged(candidate, outcome, (), file, None, text, found, near, made)
 
     def _contradicted(
-        self, candidate: Candidate, new: StoredNote, named: StoredNote | None
-    ) -> tuple[tuple[StoredNote, str], ...]:
-        """The notes that a new one contradicts: the one that the model named, and what is near."""
-        busy = self.touched | set(self.scene.held)
-        notes = in_force(self.scene.notes)
-        free = [note for note in notes if note.file not in busy and note.note.text]
-        found = contradicted(new.note, free, self.scene.near)
-        found = [(note, why) for note, why in found if note is not named]
+        self, candidate: Candidate, new: StoredNote, proof: Proof, named: StoredNote | None
+    ) -> Pairs:
+        """The notes that a new one contradicts: the one that the model named, and what is near.
+        Those that the user's own words surely replace are marked, and not among them."""
+        found = self.standing.meets(
+            candidate.quote if proof.by_user else "", new, day=self._day(proof), but=self.touched,
+            claims="" if named is None else named.file,
+            later=lambda note: not self.scene.revertible or self._is_later(note, proof),
+        )  # fmt: skip
+        against = [*found.doubtful, *self.standing.put(new, found.replaced)]
+        if named is None or any(named.file == note.file for note, _ in found.replaced):
+            return tuple(against)
         said = f"the user said: {candidate.quote}"
-        return (*([(named, said)] if named else []), *found)
+        return ((named, said), *(pair for pair in against if pair[0].file != named.file))
+
+    def _day(self, proof: Proof) -> str:
+        """The day on which the turn of a proof was said, or ""."""
+        at = self.places.get(proof.turn)
+        return "" if at is None else self.scene.turns[at].day
+
+    def _is_later(self, note: StoredNote, proof: Proof) -> bool:
+        """Whether a note was said in this session after the turn of a proof."""
+        head = note.note.head
+        if head.session != self.scene.session or head.turn not in self.places:
+            return False
+        return self.places[head.turn] > self.places.get(proof.turn, -1)
+
+    def _is_of_before(self, new: StoredNote, proof: Proof) -> bool:
+        """Whether a fact restates what a note said before the user said otherwise."""
+        words = {*keys(new.note.head.description)}
+        for old, last in self.standing.chains():
+            before = {*keys(old.note.head.description)}
+            now = {*keys(last.note.head.description)}
+            is_same = likeness(words, before) >= SAME and words & (before - now)
+            if is_same and not words & (now - before) and not self._is_said_since(old, last, proof):
+                return True
+        return False
+
+    def _is_said_since(self, old: StoredNote, last: StoredNote | None, proof: Proof) -> bool:
+        """Whether the turn of a proof comes after `old` was replaced."""
+        if last is None:
+            return True
+        head = last.note.head
+        if head.session == self.scene.session and head.turn in self.places:
+            return self.places.get(proof.turn, -1) > self.places[head.turn]
+        return self._day(proof) > old.note.head.superseded
 
     def _is_asked_for(self, candidate: Candidate) -> bool:
         """Whether the user's own request for this fact is stored in the same run."""
@@ -303,11 +369,27 @@ class _Sitting:
         """What becomes of a fact that a note states already."""
         if same.file not in self.notes or same.file in self.touched | set(self.scene.held):
             return Judged(candidate, "dropped", ("known",), same.file)
+        if same.note.head.status == SUPERSEDED:
+            return self._restored(candidate, proof, same)
         if against is not None and against.file != same.file:
             self.touched |= {same.file, against.file}
             why = f"the user said: {candidate.quote}"
             return Judged(candidate, "flagged", (), same.file, same, None, ((against, why),))
         return self._reinforce(candidate, same, proof)
+
+    def _restored(self, candidate: Candidate, proof: Proof, same: StoredNote) -> Judged:
+        """What becomes of a fact that a superseded note states: it holds where it is said again."""
+        last = self.standing.last(same)
+        if not proof.by_user or proof.waits or not self._is_said_since(same, last, proof):
+            return Judged(candidate, "dropped", ("superseded",), same.file)
+        found = self.standing.restored(same)
+        if found is None or found.fresh is None or (last and last.file in self.touched):
+            return Judged(candidate, "dropped", ("superseded",), same.file)
+        self.standing.put(found.note, found.replaced)
+        made = tuple(each for each in self.standing.made if each.new == same.file)
+        self.touched |= {same.file, *(each.old.file for each in made)}
+        text = found.fresh.text
+        return Judged(candidate, "updated", (), same.file, same, text, superseded=made)
 
     def _composed(self, candidate: Candidate, turn: str) -> tuple[str, str]:
         """File and text of the new note. Raises BadNote."""
@@ -330,6 +412,12 @@ class _Sitting:
 
 def _text(note: StoredNote) -> str:
     return f"{note.note.head.description}\n\n{note.note.body}"
+
+
+def _names(quote: str, superseded: Sequence[str]) -> bool:
+    """Whether the user's words name all that they replace."""
+    said = fold(quote)
+    return all(fold(each) in said for each in superseded)
 
 
 def _restated(candidate: Candidate, note: StoredNote) -> Candidate:

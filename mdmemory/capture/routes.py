@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mdmemory.capture.triggers import Trigger, holds_everywhere
+from mdmemory.store.superseding import in_force
 
 if TYPE_CHECKING:
     from mdmemory.capture.candidates import Candidate
@@ -79,7 +80,7 @@ class Split:
 
     def notes(self) -> list[StoredNote]:
         """The notes of the other store that may be shown, under the names that they have here."""
-        there = visible(self.there) if self.there else []
+        there = in_force(visible(self.there)) if self.there else []
         return [replace(note, file=f"{self.prefix}{note.file}") for note in there]
 
     def divided(

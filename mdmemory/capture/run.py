@@ -37,7 +37,7 @@ from mdmemory.store.evidence import Evidence
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
-from mdmemory.store.superseding import superseded_files
+from mdmemory.store.superseding import in_force, superseded_files
 from mdmemory.store.writer import Writer
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript, Turn, since, turns_read
@@ -179,8 +179,11 @@ def _visible(writer: Writer, part: _Part, today: str) -> list[StoredNote]:
     """The notes that a model may see, and those that this run is about to store."""
     notes = writer.refresher.store.notes()
     held = writer.refresher.catalog().held
-    coming = [stored_as(*each) for each in _requests(writer, part, notes, today).new]
-    return [note for note in notes if note.file not in held and note.note.text] + coming
+    asked = _requests(writer, part, notes, today)
+    gone = {each.old.file for each in asked.superseded}
+    coming = [stored_as(*each) for each in asked.new]
+    free = [note for note in in_force(notes) if note.file not in held and note.note.text]
+    return [note for note in (*free, *coming) if note.file not in gone]
 
 
 def _divided(writer: Writer, answer: _Answer, split: Split | None) -> tuple[_Answer, _Answer]:
@@ -259,6 +262,7 @@ def scene_of(
         doubtful=doubtful,
         near=near_in(writer.refresher),
         route=route,
+        is_anothers=anothers(writer),
     )  # fmt: skip
 
 

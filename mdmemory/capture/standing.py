@@ -6,13 +6,13 @@ values said in one session the later one stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mdmemory.actions.replacing import Effect, IsAnothers, Pairs, Superseding, effect, marks
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
-from mdmemory.note.note import Note, parse
+from mdmemory.note.note import SUPERSEDED, Note, parse
 from mdmemory.search.near import Near, contradicted, scan
 from mdmemory.store import superseding
 from mdmemory.store.store import StoredNote
@@ -49,16 +49,18 @@ class Standing:
 
     def meets(
         self, said: str, new: StoredNote, *, day: str = "", but: Collection[str] = (),
-        claims: bool = False, later: Callable[[StoredNote], bool] = lambda _: False,
+        claims: str | None = None, later: Callable[[StoredNote], bool] = lambda _: False,
     ) -> Effect:  # fmt: skip
         """What the note `new`, for which the user said `said` ("": nobody's words) on `day` ("":
         now), does to the others: those that it replaces, and those that it contradicts or may
         replace. Words replace nothing that was said or changed `later`. `claims`: the text of the
-        note is a model's, so that has to speak of the same notes."""
+        note is a model's, so it has to speak of the same notes; or this is the file it named."""
         free = self.free({new.file, *but})
         found = effect(said, self._nearby(said, free), self._is_anothers) if said else Effect()
         against = {n.file: (n, why) for n, why in contradicted(new.note, free, self._nearby)}
-        meant = against.keys() | self._meant(new, free) if claims and found.replaced else None
+        meant = None
+        if claims is not None and found.replaced:
+            meant = against.keys() | self._meant(new, free) | {claims}
         sure = tuple(
             (note, why) for note, why in found.replaced
             if not (day and day < last_day(note)) and not later(note)
@@ -85,10 +87,22 @@ class Standing:
         self.made += found.made
         return found.left
 
+    def last(self, note: StoredNote) -> StoredNote | None:
+        """The note in force that stands for this one now."""
+        return Chains([*self.notes.values()]).last(note)
+
+    def chains(self) -> Iterator[tuple[StoredNote, StoredNote]]:
+        """The superseded notes, each with the note that is in force in its place."""
+        replaced = [note for note in self.notes.values() if note.note.head.status == SUPERSEDED]
+        chains = Chains([*self.notes.values()]) if replaced else None
+        for note in replaced:
+            if chains and (last := chains.last(note)) is not None:
+                yield note, last
+
     def restored(self, old: StoredNote) -> Restored | None:
         """A superseded note whose words are said again. None where it stays as it is: its head
         cannot be edited, or the note in its place is on hold or another person's."""
-        last = Chains([*self.notes.values()]).last(old)
+        last = self.last(old)
         if last is not None and (last.file in self._held or self._is_anothers(last)):
             return None
         replaced = () if last is None else ((last, SAID_AGAIN),)

@@ -229,52 +229,81 @@ def test_an_update_changes_only_the_lines_that_change() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("change", "fate_of_it"),
     [
-        ({"superseded": ("8080", "9999")}, "bad_superseded"),
-        ({"body": MOVED.body.replace("\n\nWhy: 443 is taken.", "")}, "literal_lost"),
-        ({"body": "The proxy port is 8443.", "description": "Port 8443"}, "literal_lost"),
-        ({"body": MOVED.body.replace("8443", "8444")}, "invented"),
-        ({"quote": "The pipeline needs Docker 27 on every runner"}, "not_the_users_words"),
+        ({"body": MOVED.body.replace("8443", "8444")}, ("pending", ("invented",))),
+        (
+            {"quote": "The pipeline needs Docker 27 on every runner"},
+            ("dropped", ("not_the_users_words",)),
+        ),
+        (
+            {"superseded": (), "description": "The proxy has a port", "body": "The proxy has one."},
+            ("dropped", ("literal_lost",)),
+        ),
     ],
-)  # fmt: skip
-def test_an_update_that_would_lose_or_invent_something_is_dropped(
-    change: dict[str, Any], reason: str
+)
+def test_an_update_that_would_lose_or_invent_something_is_not_stored(
+    change: dict[str, Any], fate_of_it: tuple[str, tuple[str, ...]]
 ) -> None:
-    outcome, reasons = fate(replace(MOVED, **change), PROXY)
-    assert outcome == "dropped"
-    assert reason in (*reasons, "not_the_users_words" if "assistant_said" in reasons else "")
+    assert fate(replace(MOVED, **change), PROXY) == fate_of_it
 
 
-def test_an_update_needs_git_a_shown_body_and_no_open_conflict() -> None:
-    assert fate(MOVED, PROXY, revertible=False) == dropped("not_revertible")
-    assert fate(MOVED, PROXY, opened=()) == dropped("not_shown")
-    assert fate(MOVED, PROXY, in_conflict={PROXY.file}) == dropped("in_conflict")
+@pytest.mark.parametrize(
+    ("change", "scene_of_it"),
+    [
+        ({"superseded": ("8080", "9999")}, {}),
+        ({"body": MOVED.body.replace("\n\nWhy: 443 is taken.", "")}, {}),
+        ({}, {"opened": ()}),
+        ({}, {"in_conflict": {PROXY.file}}),
+    ],
+)
+def test_a_correction_that_is_no_update_takes_the_place_of_the_note_if_the_user_named_the_old(
+    change: dict[str, Any], scene_of_it: dict[str, Any]
+) -> None:
+    (judged,) = judge([replace(MOVED, **change)], scene(PROXY, **scene_of_it))
+    assert (judged.outcome, judged.old) == ("added", None)
+    assert [mark.old for mark in judged.superseded] == [PROXY]
 
 
-def test_most_of_the_old_words_stay() -> None:
+def test_without_git_a_correction_is_flagged() -> None:
+    (judged,) = judge([MOVED], scene(PROXY, revertible=False))
+    assert (judged.outcome, judged.superseded) == ("flagged", ())
+
+
+def test_a_correction_that_drops_most_of_the_old_words_is_flagged() -> None:
     old = note("editor", "Works in Helix on Linux, with the gruvbox theme and no mouse at all")
     turns = (Turn("m1", "user", "I moved to Emacs on Linux for good."),)
     claim = replace(
         MOVED, file=old.file, description="Works in Emacs", body="Works in Emacs.",
         quote="I moved to Emacs on Linux for good", superseded=("Helix",),
     )  # fmt: skip
-    assert fate(claim, old, turns=turns) == dropped("words_lost")
+    (judged,) = judge([claim], scene(old, turns=turns))
+    assert (judged.outcome, [each for each, _ in judged.against]) == ("flagged", [old])
 
 
 # --- contradictions ----------------------------------------------------------------------------
 
 
+LATELY = (Turn("m1", "user", "Hm, I see the proxy listening on port 8443."),)
+SEEN = replace(MOVED, action="flag", superseded=(), quote="I see the proxy listening on port 8443")
+
+
 def test_a_flag_stores_the_new_fact_and_leaves_the_old_note() -> None:
-    claim = replace(MOVED, action="flag", superseded=())
-    (judged,) = judge([claim], scene(PROXY))
+    (judged,) = judge([SEEN], scene(PROXY, turns=LATELY))
     assert (judged.outcome, judged.old) == ("flagged", None)
-    assert judged.against == ((PROXY, f"the user said: {MOVED.quote}"),)
+    assert judged.against == ((PROXY, f"the user said: {SEEN.quote}"),)
     assert judged.file == "project-proxy-2.md"
 
 
+def test_a_flag_replaces_the_note_where_the_users_words_name_the_old_value() -> None:
+    (judged,) = judge([replace(MOVED, action="flag", superseded=())], scene(PROXY))
+    assert (judged.outcome, judged.old, judged.against) == ("added", None, ())
+    (mark,) = judged.superseded
+    assert (mark.old, mark.by) == (PROXY, "proxy-2")
+
+
 def test_of_a_flag_and_an_update_of_one_note_the_flag_is_kept() -> None:
-    update, flag = judge([MOVED, replace(MOVED, action="flag", superseded=())], scene(PROXY))
+    update, flag = judge([MOVED, SEEN], scene(PROXY, turns=(*TURNS, *LATELY)))
     assert (flag.outcome, update.outcome, update.reasons) == ("flagged", "dropped", ("overlap",))
 
 
@@ -308,9 +337,12 @@ def test_what_contradicts_a_near_note_is_flagged_whatever_the_model_calls_it(
     assert judged.file != SPACES.file
 
 
-def test_an_update_that_names_what_the_user_replaced_stays_an_update() -> None:
+def test_an_update_of_what_the_user_did_not_name_is_flagged() -> None:
     claim = replace(TABS, action="update", file=SPACES.file, superseded=("4 spaces",))
-    assert fate(claim, SPACES, turns=SAID)[0] == "updated"
+    assert fate(claim, SPACES, turns=SAID)[0] == "flagged"
+    said = (Turn("m1", "user", "Please indent Python files with 2 spaces, not 4 spaces."),)
+    claim = replace(claim, quote="indent Python files with 2 spaces, not 4 spaces")
+    assert fate(claim, SPACES, turns=said)[0] == "updated"
 
 
 def test_a_held_note_is_compared_with_nothing() -> None:

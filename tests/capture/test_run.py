@@ -162,7 +162,7 @@ def test_a_dry_run_asks_and_writes_nothing(memory: Memory, git: Git) -> None:
     assert memory.extract(export(), model=answers(DEPLOY)).added == done.added
 
 
-def test_without_git_updates_are_left_out_and_the_rest_is_stored(tmp_path: Path) -> None:
+def test_without_git_a_correction_is_flagged_and_the_rest_is_stored(tmp_path: Path) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
     memory = Memory.open(folder, store=str(folder), clock=lambda: NOW)
@@ -171,7 +171,7 @@ def test_without_git_updates_are_left_out_and_the_rest_is_stored(tmp_path: Path)
         body="The proxy listens on port 8080.",
     )  # fmt: skip
     done = memory.extract(export(), model=answers(MOVED, DEPLOY))
-    assert (done.updated, done.dropped[-1]["reasons"]) == ([], ["not_revertible"])
+    assert (done.updated, done.superseded, len(done.flagged)) == ([], [], 1)
     assert "project-deploys.md" in {each.file for each in memory.notes()}
 
 
