@@ -134,13 +134,13 @@ def anothers(writer: Writer) -> IsAnothers:
         return lambda _: False
     ident = history.repository.ask("var", "GIT_AUTHOR_IDENT") or b""
     found = re.search(r"<([^<>]*)>", ident.decode("utf-8", "replace"))
-    me = found[1] if found else ""
+    me = found[1] if found else AUTHOR[1]  # as the commits of somebody without an identity are
 
     def is_anothers(note: StoredNote) -> bool:
         wrote = authors(history.repository, f"{history.prefix}{note.file}")
         people = {email for email, _ in wrote} - {AUTHOR[1]}
         unknown = any(origin == "unknown" for _, origin in wrote)
-        return bool(wrote) and (unknown or people != {me} or wrote[0][0] != me)
+        return bool(wrote) and (unknown or not people <= {me} or wrote[0][0] != me)
 
     return is_anothers
 

@@ -86,11 +86,14 @@ def test_each_answer_has_exactly_the_fields_that_are_promised(memory: Memory, as
     assert ask("pending") == []
 
 
-def test_a_request_that_contradicts_a_note_is_stored_beside_it_and_flagged(
-    memory: Memory, ask: Ask
+OLD = "the tests run on port 5432"
+
+
+def test_a_request_that_contradicts_anothers_note_is_stored_beside_it_and_flagged(
+    memory: Memory, ask: Ask, git: Callable[..., str]
 ) -> None:
-    what = "the tests run on port 5432"
-    memory.add("tests", type="feedback", description=what, body=what)
+    memory.add("tests", type="feedback", description=OLD, body=OLD)
+    git(Path("."), "config", "user.email", "colleague@example.org")
     before = memory.note("tests").digest
     done = ask("extract", "--transcript", "talk.txt")
     fit(done, EXTRACT)
@@ -101,3 +104,21 @@ def test_a_request_that_contradicts_a_note_is_stored_beside_it_and_flagged(
     assert conflict["why"] == "5433 against 5432"
     assert ask("undo")["restored"]
     assert ask("conflicts") == []
+
+
+def test_a_request_replaces_the_persons_own_note_and_undo_brings_it_back(
+    memory: Memory, ask: Ask
+) -> None:
+    memory.add("tests", type="feedback", description=OLD, body=OLD)
+    before = memory.note("tests").digest
+    Path("talk.txt").write_text("User: remember: the tests run on port 5433, not 5432", "utf-8")
+    done = ask("extract", "--transcript", "talk.txt")
+    fit(done, EXTRACT)
+    (pair,) = done["superseded"]
+    assert pair == {
+        "file": "feedback-tests.md", "by": done["added"][0], "text": OLD,
+        "new": "the tests run on port 5433, not 5432",
+    }  # fmt: skip
+    assert [row["file"] for row in ask("list") if row["listed"]] == done["added"]
+    ask("undo", done["id"])
+    assert memory.note("tests").digest == before

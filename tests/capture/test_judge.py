@@ -277,7 +277,7 @@ def test_a_correction_that_drops_most_of_the_old_words_is_flagged() -> None:
         MOVED, file=old.file, description="Works in Emacs", body="Works in Emacs.",
         quote="I moved to Emacs on Linux for good", superseded=("Helix",),
     )  # fmt: skip
-    (judged,) = judge([claim], scene(old, turns=turns))
+    (judged,) = judge([claim], scene(old, turns=turns, is_anothers=lambda _: True))
     assert (judged.outcome, [each for each, _ in judged.against]) == ("flagged", [old])
 
 
@@ -289,7 +289,7 @@ SEEN = replace(MOVED, action="flag", superseded=(), quote="I see the proxy liste
 
 
 def test_a_flag_stores_the_new_fact_and_leaves_the_old_note() -> None:
-    (judged,) = judge([SEEN], scene(PROXY, turns=LATELY))
+    (judged,) = judge([SEEN], scene(PROXY, turns=LATELY, is_anothers=lambda _: True))
     assert (judged.outcome, judged.old) == ("flagged", None)
     assert judged.against == ((PROXY, f"the user said: {SEEN.quote}"),)
     assert judged.file == "project-proxy-2.md"
@@ -303,7 +303,8 @@ def test_a_flag_replaces_the_note_where_the_users_words_name_the_old_value() -> 
 
 
 def test_of_a_flag_and_an_update_of_one_note_the_flag_is_kept() -> None:
-    update, flag = judge([MOVED, SEEN], scene(PROXY, turns=(*TURNS, *LATELY)))
+    world = scene(PROXY, turns=(*TURNS, *LATELY), is_anothers=lambda _: True)
+    update, flag = judge([MOVED, SEEN], world)
     assert (flag.outcome, update.outcome, update.reasons) == ("flagged", "dropped", ("overlap",))
 
 
@@ -326,20 +327,23 @@ SAID = (Turn("m1", "user", "Please always indent Python files with 2 spaces."),)
     ],
     ids=lambda claim: claim.action,
 )  # fmt: skip
-def test_what_contradicts_a_near_note_is_flagged_whatever_the_model_calls_it(
+def test_what_contradicts_a_near_note_stands_beside_it_whatever_the_model_calls_it(
     claim: Candidate,
 ) -> None:
     turns = (*SAID, Turn("m2", "user", "Python files are indented with 2 spaces, that is a rule"))
     claim = replace(claim, quote="Python files are indented with 2 spaces")
     (judged,) = judge([claim], scene(SPACES, turns=turns))
-    assert (judged.outcome, judged.old) == ("flagged", None)
-    assert [note for note, _ in judged.against] == [SPACES]
-    assert judged.file != SPACES.file
+    assert (judged.old, judged.file != SPACES.file) == (None, True)
+    met = [note for note, _ in judged.against] + [mark.old for mark in judged.superseded]
+    assert met == [SPACES]
+    theirs = scene(SPACES, turns=turns, is_anothers=lambda _: True)
+    (judged,) = judge([claim], theirs)
+    assert (judged.outcome, [note for note, _ in judged.against]) == ("flagged", [SPACES])
 
 
-def test_an_update_of_what_the_user_did_not_name_is_flagged() -> None:
+def test_an_update_of_what_the_user_did_not_name_leaves_the_note_its_text() -> None:
     claim = replace(TABS, action="update", file=SPACES.file, superseded=("4 spaces",))
-    assert fate(claim, SPACES, turns=SAID)[0] == "flagged"
+    assert fate(claim, SPACES, turns=SAID)[0] in ("flagged", "added")
     said = (Turn("m1", "user", "Please indent Python files with 2 spaces, not 4 spaces."),)
     claim = replace(claim, quote="indent Python files with 2 spaces, not 4 spaces")
     assert fate(claim, SPACES, turns=said)[0] == "updated"

@@ -168,10 +168,20 @@ def test_a_candidate_that_contradicts_a_note_is_flagged(memory: Memory) -> None:
     what = "The port of the proxy is 8080"
     memory.add("proxy", type="project", description=what, body=what)
     text = "Memory candidates:\n- [project] The port of the proxy is 8443\n"
-    done = memory.summary("ses_1", text, SAID)
+    said = (Turn("m3", "user", "So the port of the proxy is 8443.", 1),)
+    done = memory.summary("ses_1", text, said)  # words of 1970, and the note is of now
     assert (done.added, len(done.flagged)) == ([], 1)
     ledger = (memory.project.store / "_CONFLICTS.md").read_text("utf-8")
     assert len(open_entries(ledger)) == 1
+    assert memory.note("proxy").note.body == what
+
+
+def test_a_candidate_replaces_a_note_where_the_user_named_the_old_value(memory: Memory) -> None:
+    what = "The port of the proxy is 8080"
+    memory.add("proxy", type="project", description=what, body=what)
+    text = "Memory candidates:\n- [project] The port of the proxy is 8443\n"
+    done = memory.summary("ses_1", text, SAID)
+    assert [pair["file"] for pair in done.superseded] == ["project-proxy.md"]
     assert memory.note("proxy").note.body == what
 
 
