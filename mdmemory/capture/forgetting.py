@@ -231,6 +231,11 @@ def waiting(project: Project) -> list[AskedRemoval]:
     return sorted(there, key=lambda each: (each.since, each.file))
 
 
+def place(project: Project, id: str) -> Path:
+    """The file in which a removal waits."""
+    return project.store / INBOX / f"{_BEGIN}{id.removeprefix(_ID)}{inbox.END}"
+
+
 def settle(project: Project, file: str) -> None:
     """Take what waits on this note out of the inbox: it was removed, or is to stay."""
     for path, each in _files(project):

@@ -11,14 +11,30 @@ from itertools import zip_longest
 
 from mdmemory import unseen
 from mdmemory.cli.output import visible
-from mdmemory.review.items import BOTH, DROP, EDIT, KEEP, LATER, LOST, THAT, THIS, InboxItem, Side
+from mdmemory.review.items import (
+    BOTH,
+    DROP,
+    EDIT,
+    FORGET,
+    KEEP,
+    LATER,
+    LOST,
+    REFUSED,
+    THAT,
+    THIS,
+    InboxItem,
+    Side,
+)
 
 SIDE_BY_SIDE = 80  # columns from which two texts stand beside each other
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _BETWEEN = " │ "
 KEYS = {KEEP: "1", THIS: "1", THAT: "2", BOTH: "3", EDIT: "e", DROP: "d", LATER: "l"}
 _LABELS = {THIS: "keep this", THAT: "keep that"}
-_OF_LOST = {KEEP: "put them back", DROP: "they were meant to go"}
+_OF_KIND = {
+    LOST: {KEEP: "put them back", DROP: "they were meant to go"},
+    FORGET: {DROP: "forget it"}, REFUSED: {DROP: "remove it"},
+}  # fmt: skip
 HELP = """\
 1 or a   keep this: store the fact, confirm the note, or the first of two that contradict
 2 or b   keep that: the second of the two
@@ -95,15 +111,13 @@ def _foot(view: View, width: int) -> Iterator[str]:
 
 def label(item: InboxItem, action: str) -> str:
     """What an answer is called at an item."""
-    if item.kind == LOST and action in _OF_LOST:
-        return _OF_LOST[action]
-    return _LABELS.get(action, action)
+    return _OF_KIND.get(item.kind, _LABELS).get(action) or _LABELS.get(action, action)
 
 
 def _body(item: InboxItem, width: int, colour: bool) -> Iterator[str]:
     yield from wrapped(clean(f"Why: {item.why}"), width)
     if item.quote:
-        yield from wrapped(clean(f"You said: “{item.quote}”"), width)
+        yield from wrapped(clean(f"Quote: “{item.quote}”"), width)
     yield ""
     if not item.is_pair:
         for side in item.notes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.actions import editing, leaving, resolve
-from mdmemory.capture import pending, wishes
+from mdmemory.capture import forgetting, pending, wishes
 from mdmemory.capture.extract import description_of, name_of
 from mdmemory.capture.imports import rest
 from mdmemory.compact import left_out
@@ -25,6 +25,7 @@ from mdmemory.review.items import (
     CONFLICT,
     DROP,
     EDIT,
+    FORGET,
     KEEP,
     LATER,
     LOST,
@@ -255,6 +256,21 @@ def _refused(
     return _done(item, action, said, memory, written or Written(), left)
 
 
+def _removal(
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
+    """What an assistant wants forgotten: it goes, or it stays."""
+    side, path = item.notes[0], forgetting.place(memory.project, item.key)
+    left = path, read_regular(path), 0o600
+    if action == KEEP:
+        written = leaving.take_out(memory._writer(), path, subject("keep", [side.name]))
+        back = None if written.id else left
+        return _done(item, action, f"{side.name} stays.", memory, written, back)
+    written = memory.remove(side.file).written
+    forgetting.settle(memory.project, side.file)
+    return _done(item, action, f"Removed {side.name}.", memory, written, left)
+
+
 def _edited(memory: Memory, item: InboxItem, side: Side, text: str) -> Written:
     if item.kind == ON_HOLD:  # a person stands by what they wrote into it
         raise UsageError(
@@ -370,6 +386,6 @@ def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
 
 _Answerer = Callable[[Layers, Memory, InboxItem, str, Wording | None], Reviewed]
 _BY_KIND: dict[str, _Answerer] = {
-    LOST: _lost, WISH: _file, CONFLICT: _conflict, PENDING: _fact, UNCONFIRMED: _note,
-    ORPHANED: _note, REFUSED: _refused, ON_HOLD: _note, REST: _file,
+    LOST: _lost, WISH: _file, CONFLICT: _conflict, FORGET: _removal, PENDING: _fact,
+    UNCONFIRMED: _note, ORPHANED: _note, REFUSED: _refused, ON_HOLD: _note, REST: _file,
 }  # fmt: skip

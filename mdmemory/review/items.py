@@ -8,10 +8,12 @@ from typing import Any
 
 # The kinds, in the order in which they come: what a person did or said, then contradictions, then
 # what a model found, then what has time.
-LOST, WISH, CONFLICT = "lost", "wish", "conflict"
+LOST, WISH, CONFLICT, FORGET = "lost", "wish", "conflict", "forget"
 PENDING, UNCONFIRMED, ORPHANED = "pending", "unconfirmed", "orphaned"
 REFUSED, ON_HOLD, REST = "refused_op", "on_hold", "import_rest"
-KINDS = (LOST, WISH, CONFLICT, PENDING, UNCONFIRMED, ORPHANED, REFUSED, ON_HOLD, REST)
+KINDS = (
+    LOST, WISH, CONFLICT, FORGET, PENDING, UNCONFIRMED, ORPHANED, REFUSED, ON_HOLD, REST,
+)  # fmt: skip
 
 # The answers. `this` and `that` are the first and the second note of a conflict.
 KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER = "keep", "this", "that", "both", "edit", "drop", "later"
@@ -78,7 +80,7 @@ class InboxItem:
             lines.append(f"  {name}{side['name']} ({about})")
             lines += [f"    {line}" for line in side["text"].split("\n") if line.strip()]
         if said["quote"]:
-            lines.append(f"  you said: “{said['quote']}”")
+            lines.append(f"  quote: “{said['quote']}”")
         return "\n".join([*lines, f"  answers: {', '.join(self.actions)}", ""])
 
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory.capture import wishes
+from mdmemory.capture import consent, wishes
 from mdmemory.capture.imports import rest
 from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound
@@ -23,6 +23,7 @@ from mdmemory.review.items import (
     CONFLICT,
     DROP,
     EDIT,
+    FORGET,
     KEEP,
     KINDS,
     LATER,
@@ -97,6 +98,7 @@ def _of(layer: str, memory: Memory) -> Iterator[InboxItem]:
     yield from _refused(layer, memory)
     if memory.project.has_inbox() or memory.project.state_file.exists():
         yield from (_pending(layer, fact) for fact in memory.pending())
+        yield from _removals(layer, memory)
         yield from _wishes(layer, memory)
         yield from _rests(layer, memory)
 
@@ -201,6 +203,18 @@ def _pending(layer: str, fact: PendingFact) -> InboxItem:
         fact.id, fact.quote, fact.since,
         not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(text)),
     )  # fmt: skip
+
+
+def _removals(layer: str, memory: Memory) -> Iterator[InboxItem]:
+    """Notes that an assistant wants forgotten."""
+    store = Store(memory.project.store)
+    for each in memory.asked_removals():
+        side = _file_side(layer, store, each.file)
+        why = f"an assistant asks to forget it, and {consent.WHY.get(each.why, each.why)}"
+        yield InboxItem(
+            each.id, FORGET, (side,), why, (KEEP, DROP, LATER), layer, each.id, each.quote,
+            each.since, bool(suspicion(each.quote)),
+        )  # fmt: skip
 
 
 def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:

@@ -55,8 +55,8 @@ STATUS = {
     **STORE, "layers": [STORE], "due": WORD, "last": dict | None, "planner": str, "sends_to": WORD,
     "tokens_today": {"input": int, "output": int, "calls": int},
     "review": {
-        "lost": int, "wish": int, "conflict": int, "pending": int, "unconfirmed": int,
-        "orphaned": int, "refused_op": int, "on_hold": int, "import_rest": int,
+        "lost": int, "wish": int, "conflict": int, "forget": int, "pending": int,
+        "unconfirmed": int, "orphaned": int, "refused_op": int, "on_hold": int, "import_rest": int,
     },
 }  # fmt: skip
 DOCTOR = {
@@ -233,7 +233,7 @@ def test_extract_tells_what_it_stored_and_then_finds_nothing_new(
     assert code == 0
     fit(done, EXTRACT)
     assert done["commit"] == head(project, git) != before
-    assert {**done, "commit": None} == planned
+    assert {**done, "commit": None, "id": None} == planned
     code, again = ask("extract", "--transcript", transcript)
     assert code == 0
     assert (again["added"], again["commit"]) == ([], None)

@@ -81,6 +81,8 @@ def fill(memory: Memory) -> None:
     flag_ports(memory)
     refuse_a_merge(memory)
     memory.store("The gateway answers 429 after ten calls a second.", title="gateway")
+    layers = Layers.open(memory.project.root)
+    assert layers.forget("deploys", quote="", session="ses_1", turns=[]).outcome == "waits"
     (store / "project-tea.md").write_text(ORPHAN, "utf-8")
     memory.adopt()
     (store / "orders.md").write_text(f"{ORDER}\n", "utf-8")
@@ -115,7 +117,7 @@ def bytes_of(memory: Memory) -> dict[str, bytes]:
 def test_all_that_waits_is_one_list_and_what_a_person_said_comes_first(full: Layers) -> None:
     found = waiting.items(full)
     assert [item.kind for item in found] == [
-        "wish", "conflict", "pending", "unconfirmed", "orphaned", "refused_op", "on_hold",
+        "wish", "conflict", "forget", "pending", "unconfirmed", "orphaned", "refused_op", "on_hold",
         "import_rest",
     ]  # fmt: skip
     assert [item.id for item in waiting.items(full)] == [item.id for item in found]
@@ -138,7 +140,8 @@ WORDS = {"conflict": "---\nname: api-port\ndescription: Both ports\nmetadata:\n 
          "---\n\nThe API listens on 8080 and 9090.\n"}  # fmt: skip
 ANSWERS = [
     ("wish", "keep"), ("wish", "edit"), ("wish", "drop"), ("conflict", "this"),
-    ("conflict", "that"), ("conflict", "both"), ("conflict", "edit"), ("pending", "keep"),
+    ("conflict", "that"), ("conflict", "both"), ("forget", "keep"),
+    ("forget", "drop"), ("conflict", "edit"), ("pending", "keep"),
     ("pending", "edit"), ("pending", "drop"), ("unconfirmed", "keep"), ("unconfirmed", "drop"),
     ("orphaned", "keep"), ("orphaned", "drop"), ("refused_op", "this"), ("refused_op", "that"),
     ("on_hold", "keep"), ("import_rest", "keep"),
@@ -327,9 +330,6 @@ def test_status_is_ten_lines_and_counts_what_waits(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 10
     (counted,) = [line for line in lines if line.startswith("inbox")]
-    assert (
-        "1 wish, 1 conflict, 1 pending, 1 unconfirmed, 1 orphaned, 1 refused op, 1 on hold"
-        in counted
-    )
+    assert "1 wish, 1 conflict, 1 forget, 1 pending, 1 unconfirmed, 1 orphaned" in counted
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["review"] == waiting.counts(full)
