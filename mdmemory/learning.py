@@ -186,7 +186,9 @@ class Learning(Opened):
             )  # fmt: skip
 
         with self.state() as state, self.session(session) as own:
-            return sessions.promotion.promote(state, session, own.read(), take, now=now)
+            account = sessions.promotion.promote(state, session, own.read(), take, now=now)
+            own.leave("decisions", account.superseded, now=now)
+        return account
 
     def sweep(self) -> Swept:
         """Remove what sessions keep that is too old or too much. Notes are never touched."""

@@ -4,7 +4,7 @@ Pure; all text passes `cleaning`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from mdmemory.errors import NotFound, UsageError
@@ -151,6 +151,13 @@ def remove(memory: Sections, section: str, text: str) -> str:
     gone = by_id[0] if by_id else rows[_place([each.text for each in rows], wanted, section)]
     _drop(memory, gone)
     return gone.text
+
+
+def leave(memory: Sections, section: str, texts: Collection[str]) -> None:
+    """Take these entries out of a list, as far as they are in it."""
+    for each in entries(memory):
+        if each.section == section and each.text in texts:
+            _drop(memory, each)
 
 
 def restore(memory: Sections, before: Sections, names: Iterable[str]) -> None:

@@ -60,7 +60,8 @@ class Accounting:
 
 
 def enter(state: State, session: str, memory: Sections, today: str) -> None:
-    """Put a session's decisions and candidates into the journal; known ones stay as they are."""
+    """Put a session's decisions and candidates into the journal; known ones stay as they are, but
+    for decisions that were taken again after others."""
     candidates = [("decision", text) for text in memory.decisions]
     types = (*TYPES, "decision")
     candidates += [(each.type, each.text) for each in memory.candidates if each.type in types]
@@ -68,11 +69,19 @@ def enter(state: State, session: str, memory: Sections, today: str) -> None:
     insert = "INSERT OR IGNORE INTO promotion VALUES (?, ?, ?, ?, ?, 0, '')"
     state.change(
         ("DELETE FROM promotion WHERE since < ?", (oldest,)),
+        *(("DELETE FROM promotion WHERE id = ?", (id,)) for id in _again(state, session, memory)),
         *((insert, (_id(session, *each), session, *each, today)) for each in candidates),
         # entries with an outcome go first
         ("DELETE FROM promotion WHERE id IN (SELECT id FROM promotion ORDER BY outcome = '' DESC,"
          " since DESC, rowid DESC LIMIT -1 OFFSET ?)", (MAX_ENTRIES,)),
     )  # fmt: skip
+
+
+def _again(state: State, session: str, memory: Sections) -> list[str]:
+    """The ids of known decisions that were taken again after a decision that came later."""
+    places = {each.id: at for at, each in enumerate(journal(state, session))}
+    ids = [id for text in memory.decisions if (id := _id(session, "decision", text)) in places]
+    return [id for at, id in enumerate(ids) if any(places[each] > places[id] for each in ids[:at])]
 
 
 def journal(state: State, session: str | None = None) -> list[JournalEntry]:
@@ -157,15 +166,22 @@ def _another_try(left: list[JournalEntry], account: Accounting) -> list[Statemen
 
 
 def _superseded(entries: Sequence[JournalEntry]) -> list[JournalEntry]:
-    """Decisions that a later decision of the same session contradicts."""
+    """Decisions that a later decision of the same session replaces or contradicts."""
+    from mdmemory.text.change import changes
     from mdmemory.text.contradiction import Profile, contradiction
 
     decisions = [each for each in entries if each.type == "decision"]
     profiles = {each.id: Profile("project", each.text, each.text) for each in decisions}
+
+    def is_replaced(old: JournalEntry, new: JournalEntry) -> bool:
+        replaced = changes(new.text, {old.id: old.text})
+        is_certain = any(each.is_certain for each in replaced)
+        return is_certain or bool(contradiction(profiles[old.id], profiles[new.id]))
+
     return [
         old
         for at, old in enumerate(decisions)
-        if any(contradiction(profiles[old.id], profiles[new.id]) for new in decisions[at + 1 :])
+        if any(is_replaced(old, new) for new in decisions[at + 1 :])
     ]
 
 

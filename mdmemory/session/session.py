@@ -7,7 +7,7 @@ process sees it. A section that a setting switches off is neither kept nor shown
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -139,6 +139,11 @@ class SessionMemory:
         """Remove an entry, named by its words or its id, from a section, or from any list for "";
         returns its text. Raises NotFound."""
         return self._edit(lambda memory: changes.remove(memory, section, text), now)
+
+    def leave(self, section: str, texts: Collection[str], *, now: datetime) -> None:
+        """Take these entries out of a list, as far as they are in it."""
+        if texts:
+            self._edit(lambda memory: changes.leave(memory, section, texts), now)
 
     def clear(self, *sections: str, now: datetime) -> int:
         """Empty sections; returns how many entries they had."""

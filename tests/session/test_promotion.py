@@ -51,14 +51,37 @@ def test_decisions_become_notes_where_the_user_said_them(repository: Path) -> No
     assert memory.promote("ses_2", SAID).absorbed == done.promoted
 
 
-def test_a_decision_that_a_later_one_contradicts_is_superseded(repository: Path) -> None:
+SUPERSEDED = [
+    ("the proxy listens on port 9090", "the proxy listens on port 8080"),
+    ("use Redis for the queue", "use Postgres for the queue instead of Redis"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), SUPERSEDED)
+def test_a_decision_that_a_later_one_replaces_is_superseded_and_leaves_the_session(
+    repository: Path, old: str, new: str
+) -> None:
     memory, _ = Memory.init(repository)
     memory._clock = lambda: NOW
-    old, new = "the proxy listens on port 9090", "the proxy listens on port 8080"
-    heard(memory, old, new)
+    heard(memory, old, new, "lint with ruff")
     done = memory.promote("ses_1", SAID)
     assert done.superseded == [old]
     assert old not in [*done.rejected, *done.waiting]
+    with memory.session("ses_1") as own:
+        assert own.read().decisions == [new, "lint with ruff"]
+
+
+def test_a_decision_that_is_taken_again_after_another_counts_again(tmp_path: Path) -> None:
+    def outcomes() -> list[tuple[str, str]]:
+        return [(each.text, each.outcome) for each in promotion.journal(state)]
+
+    with State(tmp_path / "state.db") as state:
+        for decisions in (["one", "two"], ["one", "two"]):
+            promotion.enter(state, "ses_1", decided(*decisions), TODAY)
+            state.change(("UPDATE promotion SET outcome = 'stored'", ()))
+        assert outcomes() == [("one", "stored"), ("two", "stored")]
+        promotion.enter(state, "ses_1", decided("two", "one"), TODAY)
+        assert outcomes() == [("two", "stored"), ("one", promotion.TO_DO)]
 
 
 def test_a_failed_write_is_tried_three_times(
