@@ -88,6 +88,27 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint)
 
 
+class TopParser(Parser):
+    """The parser of the words before a command, whose help lists the commands in their groups."""
+
+    shows_all = False  # the last group, too
+
+    def format_help(self) -> str:
+        """The help, made only where it is shown."""
+        width = max(len(name) for name, _, _ in COMMANDS)
+        *_, last = GROUPS
+        lines = []
+        for name, _, what in COMMANDS:
+            if name == last and not self.shows_all:
+                lines.append("\nThe other commands: `mdmemory --help-all`.")
+                break
+            if name in GROUPS:
+                lines.append(f"\n{GROUPS[name]}:")
+            lines.append(f"  {name:<{width}}  {what}")
+        listing = "\n".join(lines)
+        return f"{super().format_help()}{listing}\n\nOptions: `mdmemory COMMAND --help`.\n"
+
+
 def run() -> None:
     """The console script."""
     _speak_utf8()
@@ -166,7 +187,8 @@ def _dispatch(words: Sequence[str]) -> int:
     top = _top()
     asked = top.parse_args(words)
     if asked.help_all:
-        _top(all_groups=True).print_help()
+        top.shows_all = True
+        top.print_help()
         return 0
     if asked.command is None:
         top.print_help()
@@ -229,14 +251,13 @@ def _after(words: Sequence[str], command: str) -> list[str]:
     return [*words[at + 1 :]]
 
 
-def _top(*, all_groups: bool = False) -> Parser:
-    parser = Parser(
+def _top() -> TopParser:
+    parser = TopParser(
         prog="mdmemory",
         usage="mdmemory [--store PATH] COMMAND ...",
         description="Long-term memory for coding assistants: markdown notes in git.\n\n"
         "Begin with `mdmemory setup`, which connects your assistants, or in a project with\n"
         "`mdmemory add`. `mdmemory demo` shows it all in a temporary folder.",
-        epilog=_listing(all_groups),
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=_width()),
     )
     parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
@@ -247,22 +268,6 @@ def _top(*, all_groups: bool = False) -> Parser:
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
-
-
-def _listing(all_groups: bool) -> str:
-    """The commands in their groups, a line each; the last group only on request."""
-    width = max(len(name) for name, _, _ in COMMANDS)
-    *_, last = GROUPS
-    lines = []
-    for name, _, what in COMMANDS:
-        if name == last and not all_groups:
-            lines.append("\nThe other commands: `mdmemory --help-all`.")
-            break
-        if name in GROUPS:
-            lines.append(f"\n{GROUPS[name]}:")
-        lines.append(f"  {name:<{width}}  {what}")
-    listing = "\n".join(lines)
-    return f"{listing}\nOptions of a command: `mdmemory COMMAND --help`."
 
 
 def _nearest(name: str) -> str:
