@@ -24,6 +24,7 @@ _REACH = 3  # words beside a word like "not" that it speaks of
 _SHOWN = 4  # words of a value in a reason
 _VALUES = frozenset(("number", "time", "day", "unit", "place"))  # kinds with an end to them
 _COPULAS = frozenset(("is", "ist", "est", "es", "é", "è"))
+_TOWARDS = frozenset("to auf zu à para pra a al por pelo pela par".split())
 _MEASURES = frozenset(("number", "time", "day", "unit"))
 
 
@@ -212,6 +213,7 @@ class _Meeting:
         """How near the note is, for choosing among notes."""
         head = self._has[0] and self._first in self.hits
         extra = (0.6 if head else 0.0) + (0.7 if self.old else 0.0) + (0.5 if self._kinds else 0.0)
+        extra += 0.4 if self._is_same_attribute else 0.0
         return self.rank + 0.5 * self.covered + extra - (0.5 if self._is_narrower else 0.0)
 
     @property
@@ -246,10 +248,27 @@ class _Meeting:
     def is_other(self) -> bool:
         """Whether the two speak of different things, for all that they share."""
         heads = [pair for pair in self._pairs if pair[0].is_subject and pair[1].is_subject]
+        if self.note.words[0].key in {word.key for word in self.old}:
+            heads = []
         if self.new.is_own and self._is_persons:
             heads = [pair for pair in heads if pair[0].at > 0]
         places = [pair for pair in self._pairs if not self._is_measure(pair)]
         return bool(heads) or len(places) + (len(places) < len(self._pairs)) > 1
+
+    @cached_property
+    def _is_same_attribute(self) -> bool:
+        """Whether more is shared than the subject: a word behind what differs or behind a verb, or
+        the small word in front of the value."""
+        words, has = self.note.words, self._has
+        if any(is_cjk(word.text[0]) for word in self.left):
+            return True
+        first = next((at for at, shared in enumerate(has) if not shared), len(has))
+        if any(shared and (words[at].is_told or at > first) for at, shared in enumerate(has)):
+            return True
+        return any(
+            _last(theirs.link) == _last(mine.link) != "" or _last(mine.link) in _TOWARDS
+            for theirs, mine in self._pairs
+        )
 
     @staticmethod
     def _is_measure(pair: tuple[Gap, Gap]) -> bool:
@@ -307,7 +326,8 @@ class _Meeting:
             return self._ends
         if self.covered > 0.9:
             return not self._is_narrower
-        enough = self.share >= _WHOLE or self.covered >= 0.6 or self._kinds or self._is_one_place
+        enough = self.covered >= 0.6 or self._kinds or self._is_one_place
+        enough = enough or (self.share >= _WHOLE and self._is_same_attribute)
         if self.share < _SUBJECT or not enough or self._is_narrower:
             return False
         return bool(self.left) and not self._keeps_value
@@ -355,6 +375,10 @@ class _Meeting:
     @cached_property
     def why(self) -> str:
         return f"{_shown(self.old or self.left)} -> {_shown(self.fresh)}"
+
+
+def _last(link: str) -> str:
+    return link.rpartition(" ")[2]
 
 
 def _shown(words: Sequence[Word]) -> str:

@@ -251,7 +251,7 @@ def _cut(whole: str, at: int) -> list[Word]:
             continue
         for part, owner in _parts(piece):
             folded, is_first = part.casefold(), match.start() == begin
-            if is_small(folded) and not (len(part) == 1 and part.isupper() and not is_first):
+            if is_small(folded) and not (part.isupper() and (len(part) > 1 or not is_first)):
                 link.append(folded)
                 told = min(told, match.start() if is_verb(folded) else told)
                 continue
