@@ -51,7 +51,7 @@ def changes(said: str, known: Mapping[str, str]) -> list[Former]:
     meetings = [
         _Meeting(new, file, each, has, held)
         for (file, each), has in zip(cuts, shared, strict=True)
-        if any(has)
+        if any(has) and each.keys != new.cut.keys
     ]
     near = sorted(
         (each for each in meetings if each.rank >= _NEAR), key=lambda each: (-each.score, each.file)
@@ -114,7 +114,8 @@ class _New:
             if is_cjk(word.text[0]):
                 edge = words[found[-1]].start if found else begin
                 gap = clause[min(edge, word.start) + 1 : max(edge, word.start)]
-                if any(sign in gap for sign in "はがを的、,， ") or len(found) >= 3 * _REACH:
+                ends = found and any(sign in gap for sign in "はがを的、,， ")
+                if ends or len(found) >= 3 * _REACH:
                     break
             elif found and (words[found[0]].kind or any(map(is_verb, word.link.split()))):
                 if word.link or len(found) >= _REACH:

@@ -129,7 +129,7 @@ class Cut:
         return frozenset(
             word.text
             for at, word in enumerate(self.words)
-            if not joined[at] and not (at and joined[at - 1]) and not word.kind
+            if not joined[at] and not (at and joined[at - 1]) and word.kind != "number"
         )
 
     def shared(self, other: Cut) -> list[bool]:
