@@ -199,7 +199,7 @@ def test_heavy_packages_are_loaded_where_they_are_used() -> None:
 # Setting an entry of a person's configuration: set-up for all projects will need it.
 AHEAD = {
     "hosts.jsonc.append", "store.superseding.marked", "store.superseding.unmarked",
-    "store.superseding.following", "store.superseding.orphans", "text.change.changes",
+    "store.superseding.following", "store.superseding.orphans",
 }  # fmt: skip
 
 

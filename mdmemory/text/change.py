@@ -51,7 +51,7 @@ def changes(said: str, known: Mapping[str, str]) -> list[Former]:
     meetings = [
         _Meeting(new, file, each, has, held)
         for (file, each), has in zip(cuts, shared, strict=True)
-        if any(has) and each.keys != new.cut.keys
+        if any(has) and not new.is_same(each)
     ]
     near = sorted(
         (each for each in meetings if each.rank >= _NEAR), key=lambda each: (-each.score, each.file)
@@ -87,6 +87,12 @@ class _New:
             if at not in self.cut.asked and wordlists.search(section, text.strip()):
                 found.add(at)
         return frozenset(found)
+
+    def is_same(self, note: Cut) -> bool:
+        """Whether a note has the same words, and denies as little or as much."""
+        if self.cut.keys != note.keys:
+            return False
+        return polarity.may_deny(self.cut.text) == polarity.may_deny(note.text)
 
     @cached_property
     def old(self) -> frozenset[int]:
