@@ -186,8 +186,9 @@ class Learning(Opened):
             )  # fmt: skip
 
         with self.state() as state, self.session(session) as own:
-            account = sessions.promotion.promote(state, session, own.read(), take, now=now)
-            own.leave("decisions", account.superseded, now=now)
+            kept = own.read()
+            account = sessions.promotion.promote(state, session, kept, take, now=now)
+            own.leave("decisions", sessions.promotion.replaced(kept.decisions), now=now)
         return account
 
     def sweep(self) -> Swept:

@@ -171,17 +171,19 @@ def _again(
         standing = Standing(notes, is_anothers=anothers(writer), today=today)
         found = standing.restored(same)
         is_later = _is_said_in(proof.later)
-        if found and found.fresh and all(
-            is_new_in(proof.sentence, found.note, note) and not is_later(note)
-            for note, _ in found.replaced
+        if (
+            found
+            and found.fresh
+            and all(
+                is_new_in(proof.sentence, found.note, note) and not is_later(note)
+                for note, _ in found.replaced
+            )
         ):
             standing.put(found.note, found.replaced)
             made = standing.made
             line = f"restore {same.file}: {head.description}"
             change = Change(same.file, same.digest, found.fresh.text.encode("utf-8"))
-            groups = with_marks(
-                [Group(line, (change,))], made, writer.refresher.store.ledger()
-            )
+            groups = with_marks([Group(line, (change,))], made, writer.refresher.store.ledger())
             written = _write(writer, head, groups, "restore", session)
             seen, status = found.note.digest, ""
     return Stored(
@@ -223,9 +225,7 @@ def _group(
     return Group("\n".join(lines), tuple(changes))
 
 
-def _write(
-    writer: Writer, head: Head, groups: Sequence[Group], kind: str, session: str
-) -> Written:
+def _write(writer: Writer, head: Head, groups: Sequence[Group], kind: str, session: str) -> Written:
     about = [("Memory-Session", session)] if session else []
     said = subject(kind, [headline(head)])
     written = writer.write(said, groups, kind=kind, trailers=about, by_model=True)

@@ -117,8 +117,8 @@ def _stored(done: Extracted) -> list[str]:
 def replaced(pairs: Sequence[Mapping[str, str]], id: str | None) -> list[str]:
     """The sentences for the assistant on notes that were replaced, and how to take that back."""
     said = [
-        f"\"{line(pair['new'], _FACT)}\" ({pair['by']}) replaces "
-        f"\"{line(pair['text'], _FACT)}\" ({pair['file']}), which is superseded now."
+        f'"{line(pair["new"], _FACT)}" ({pair["by"]}) replaces '
+        f'"{line(pair["text"], _FACT)}" ({pair["file"]}), which is superseded now.'
         for pair in pairs
     ]
     if said:

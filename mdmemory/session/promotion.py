@@ -102,11 +102,12 @@ def promote(
     enter(state, session, memory, now.date().isoformat())
     account = Accounting()
     entries = [each for each in journal(state, session) if each.outcome == TO_DO]
-    replaced = _superseded(entries)
-    account.superseded = [each.text for each in replaced]
+    decisions = [each for each in entries if each.type == "decision"]
+    account.superseded = replaced([each.text for each in decisions])
+    gone = [each for each in decisions if each.text in account.superseded]
     # the others follow at the next compaction
-    left = [each for each in entries if each not in replaced][:MAX_CANDIDATES]
-    outcomes = dict.fromkeys((each.id for each in replaced), "superseded")
+    left = [each for each in entries if each not in gone][:MAX_CANDIDATES]
+    outcomes = dict.fromkeys((each.id for each in gone), "superseded")
     if left:
         outcomes |= _captured(take, left, account)
     changes: list[Statement] = [
@@ -165,23 +166,23 @@ def _another_try(left: list[JournalEntry], account: Accounting) -> list[Statemen
     return [(change, ("rejected" if each.id in ids else TO_DO, each.id)) for each in left]
 
 
-def _superseded(entries: Sequence[JournalEntry]) -> list[JournalEntry]:
-    """Decisions that a later decision of the same session replaces or contradicts."""
+def replaced(decisions: Sequence[str]) -> list[str]:
+    """Those that a later one replaces or contradicts; the oldest comes first."""
     from mdmemory.text.change import changes
     from mdmemory.text.contradiction import Profile, contradiction
 
-    decisions = [each for each in entries if each.type == "decision"]
-    profiles = {each.id: Profile("project", each.text, each.text) for each in decisions}
+    profiles = [Profile("project", each, each) for each in decisions]
 
-    def is_replaced(old: JournalEntry, new: JournalEntry) -> bool:
-        replaced = changes(new.text, {old.id: old.text})
-        is_certain = any(each.is_certain for each in replaced)
-        return is_certain or bool(contradiction(profiles[old.id], profiles[new.id]))
+    def is_replaced(old: int, new: int) -> bool:
+        former = changes(decisions[new], {"": decisions[old]})
+        is_certain = any(each.is_certain for each in former)
+        return is_certain or bool(contradiction(profiles[old], profiles[new]))
 
+    count = len(decisions)
     return [
-        old
-        for at, old in enumerate(decisions)
-        if any(is_replaced(old, new) for new in decisions[at + 1 :])
+        decisions[old]
+        for old in range(count)
+        if any(is_replaced(old, new) for new in range(old + 1, count))
     ]
 
 
