@@ -16,7 +16,7 @@ from mdmemory.capture import pending
 from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redacted
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, description_of
-from mdmemory.capture.judge import Judged, judge
+from mdmemory.capture.judge import judge
 from mdmemory.capture.outcome import Extracted, Findings, write
 from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
@@ -212,19 +212,13 @@ def _judged(
     there = writer.refresher.store.notes() if notes is None else notes
     by_file = {note.file: note for note in there}
     own = heard(turns)
-    candidates = [_quoted(each, own, by_file) for each in wanted]
-    kept = [each for each in candidates if _is_replaceable(each, by_file)]
+    candidates = [_beside(_quoted(each, own, by_file), by_file) for each in wanted]
     opened = [file for file in shown if file in by_file and _is_all_shown(by_file[file])]
     scene = scene_of(
         writer, session, turns, there, today, shown=shown, opened=opened,
         doubtful=True, route=route,
     )  # fmt: skip
-    judged = judge(kept, scene) + [
-        Judged(each, "dropped", ("not_replaceable",), each.file)
-        for each in candidates
-        if each not in kept
-    ]
-    return Findings(session, Proposal(), judged, phase="summary")
+    return Findings(session, Proposal(), judge(candidates, scene), phase="summary")
 
 
 def _quoted(
@@ -251,9 +245,12 @@ def _is_all_shown(note: StoredNote) -> bool:
     return canonical(note.note.body) in ("", canonical(note.note.head.description))
 
 
-def _is_replaceable(candidate: Candidate, notes: Mapping[str, StoredNote]) -> bool:
-    """Only what a model wrote, and nobody said again since, gives way to a summary's wording."""
+def _beside(candidate: Candidate, notes: Mapping[str, StoredNote]) -> Candidate:
+    """The candidate, as a note of its own where its note may not be written over: only what a model
+    wrote, and nobody said again since, gives way to a summary's wording. What the user said then
+    replaces the note, or is flagged with it."""
     note = notes.get(candidate.file)
     if candidate.action != "update" or note is None:
-        return True
-    return note.note.head.source == "extraction" and not note.note.head.reinforced
+        return candidate
+    is_a_models = note.note.head.source == "extraction" and not note.note.head.reinforced
+    return candidate if is_a_models else replace(candidate, action="flag")

@@ -153,15 +153,29 @@ def test_numbered_notes_are_reinforced_by_the_users_words_and_replaced_only_with
         f"Memory candidates:\n- REINFORCE [M{tea}]\n- REINFORCE [M77]\n"
         f"- REPLACE [M{proxy}] [project] The port of the proxy is 8443\n"
     )
-    before = memory.note("proxy").digest
+    body = memory.note("proxy").note.body
     done = memory.summary("ses_1", text, SAID, shown=shown)
-    assert (done.updated, done.reinforced, done.commit) == ([], [], None)
+    assert (done.updated, done.reinforced) == ([], [])
     assert sorted(each["reasons"][0] for each in done.dropped) == [  # type: ignore[index]
-        "no_evidence", "not_replaceable", "unknown_file",
+        "no_evidence", "unknown_file",
     ]  # fmt: skip
-    assert memory.note("proxy").digest == before
+    assert [(each["file"], each["by"]) for each in done.superseded] == [
+        ("project-proxy.md", done.added[0])
+    ]
+    old = memory.note("proxy").note
+    assert (old.head.status, old.body) == ("superseded", body)
     said = (Turn("m9", "user", "As always I drink tea, every day."),)
     assert memory.summary("ses_1", text, said, shown=shown).reinforced == ["user-tea.md"]
+
+
+def test_a_replacement_that_the_user_did_not_say_waits_and_leaves_its_note(memory: Memory) -> None:
+    memory.add("proxy", type="project", description="The proxy listens on port 8080", body="x y")
+    _, shown = memory.summary_request()
+    text = "Memory candidates:\n- REPLACE [M1] [project] The proxy runs on the host heron\n"
+    before = memory.note("proxy").digest
+    done = memory.summary("ses_1", text, SAID, shown=shown)
+    assert (done.added, done.superseded, len(done.pending)) == ([], [], 1)
+    assert memory.note("proxy").digest == before
 
 
 def test_a_candidate_that_contradicts_a_note_is_flagged(memory: Memory) -> None:
