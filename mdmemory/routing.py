@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.outcome import Extracted
     from mdmemory.capture.routes import Route, Routes
     from mdmemory.capture.updating import Corrected
+    from mdmemory.capture.withdrawal import Withdrawn
     from mdmemory.llm.answer import Model
     from mdmemory.search.notes import Report
     from mdmemory.session.promotion import Accounting
@@ -196,6 +197,22 @@ class Routed:
             self.looked_in(), what, content, quote=quote, session=session, turns=turns,
             now=self.main.now(),
         )  # fmt: skip
+
+    def withdraw(
+        self, text: str, *, session: str, before: Callable[[], Sequence[Turn]]
+    ) -> Withdrawn | None:
+        """Take back what a message does not want remembered, and find the notes that it wants
+        forgotten or put right; None where it wants nothing of that. `before` gives the turns of
+        the session until then."""
+        from mdmemory.capture import takebacks
+
+        if not (self.project or self.person) or not takebacks.find(text):
+            return None
+        from mdmemory.capture import withdrawal
+
+        return withdrawal.withdraw(
+            self.looked_in(), text, session=session, before=before(), now=self.main.now()
+        )
 
     def described(self, what: str) -> list[Meant]:
         """The notes of both layers that a person may mean by `what`, the likeliest first."""

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 from mdmemory.capture import takebacks
 from mdmemory.capture.proof import fold, invented
-from mdmemory.capture.takebacks import SHARE, Takeback
-from mdmemory.capture.triggers import FLOOR, own, weight
+from mdmemory.capture.takebacks import SHARE, SPOKEN_OF, Takeback
+from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.note.note import Note
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
 
-SPOKEN_OF = 0.6  # of the words of one text that have to stand in another that speaks of it
 _AROUND = " \t\"'“”‘’「」…."
 _END = re.compile(r"(?<=[.!?;])[ \t]+|(?<=[。！？；])|\n")
 _LAST = 1_000  # characters at the end of an answer in which its question may stand
@@ -100,7 +99,7 @@ def _places(quote: str, turns: Sequence[Turn]) -> Iterator[tuple[int, str]]:
     wanted = fold(quote).strip(_AROUND)
     for at in range(len(turns) - 1, -1, -1):
         if turns[at].role == "user" and wanted in fold(turns[at].text):
-            text = own(turns[at].text)
+            text = takebacks.typed(turns[at].text)
             is_whole = weight(wanted) >= FLOOR or wanted == fold(text).strip(_AROUND)
             if wanted and is_whole and wanted in fold(text):
                 yield at, text
@@ -138,7 +137,7 @@ def _before(turns: Sequence[Turn], at: int, wish: Takeback) -> Iterator[str]:
         return
     previous = [turn for turn in turns[:at] if turn.role == "user"]
     if previous:
-        yield own(previous[-1].text)
+        yield takebacks.typed(previous[-1].text)
     if at and turns[at - 1].role == "assistant" and wish.kind == takebacks.OUTDATED:
         yield turns[at - 1].text
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from mdmemory.actions.replacing import Effect, IsAnothers, Superseding
 from mdmemory.capture.duplicates import ComparedFact, canonical, place_of
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, as_now, nobodys
+from mdmemory.capture.takebacks import is_meant, later
 from mdmemory.capture.triggers import Trigger, find, type_of
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
@@ -128,8 +129,21 @@ class Asked:
 
 
 def asked_in(turns: Iterable[Turn]) -> list[Asked]:
-    """What the user's turns ask for. Only this reads all they say: no lock is held meanwhile."""
-    return [fact for turn in turns for fact in _facts(turn)]
+    """What the user's turns ask for, without what a later one of them takes back. Only this reads
+    all they say: no lock is held meanwhile."""
+    turns = [*turns]
+    taken_back = later(turns) if len(turns) > 1 else [()]
+    return [
+        _wanted(fact, subjects)
+        for turn, subjects in zip(turns, taken_back, strict=False)
+        for fact in _facts(turn)
+    ]
+
+
+def _wanted(fact: Asked, taken_back: Sequence[str]) -> Asked:
+    """A fact as it was asked for, or negated where the user took it back later."""
+    is_gone = not fact.reason and any(is_meant(subject, fact.text) for subject in taken_back)
+    return replace(fact, text="", reason="negated") if is_gone else fact
 
 
 def propose(

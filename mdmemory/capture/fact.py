@@ -167,7 +167,7 @@ def borne_out(body: str, said: Sequence[str]) -> BorneOut:
     turns = heard([Turn(str(at), "user", text) for at, text in enumerate(visible)])
     # a question says nothing, and nor does what was pasted
     on_it = [(each, words) for each in turns if _shares(claim, words := _ASKED.sub(" ", each.own))]
-    if on_it and on_it[-1][0].unwanted:
+    if on_it and on_it[-1][0].refuses(claim):
         raise NotStored("negated")
     places = [int(each.turn.id) for each, words in on_it if _agrees(claim, words)]
     wanted, found, most = set(keys(claim)), BorneOut(), 0

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mdmemory.capture.candidates import Candidate
+from mdmemory.capture.takebacks import is_meant, later
 from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.text import literals
@@ -56,6 +57,11 @@ class Said:
     text: str
     own: str
     unwanted: bool = False  # the user asked not to remember it
+    taken_back: tuple[str, ...] = ()  # subjects that the user took back later
+
+    def refuses(self, text: str) -> bool:
+        """Whether the user does not want a text of this turn remembered."""
+        return self.unwanted or any(is_meant(subject, text) for subject in self.taken_back)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +80,16 @@ class Proof:
 def heard(turns: Sequence[Turn]) -> list[Said]:
     """The turns (redacted, without memory and private text), ready to be searched."""
     found = []
-    for turn in turns:
+    taken_back = later(turns)
+    for at, turn in enumerate(turns):
         # the assistant quotes nobody: what it shows is its own
         bare = own(turn.text) if turn.role == "user" else turn.text
-        found.append(Said(turn, fold(turn.text), fold(bare), _is_unwanted(turn)))
+        unwanted = _is_unwanted(turn)
+        found.append(Said(turn, fold(turn.text), fold(bare), unwanted, taken_back[at]))
     users = [at for at, each in enumerate(found) if each.turn.role == "user"]
     for before, at in pairwise(users):
         if found[at].unwanted and _speaks_of_before(found[at].turn):
-            said = found[before]
-            found[before] = Said(said.turn, said.text, said.own, unwanted=True)
+            found[before] = replace(found[before], unwanted=True)
     return found
 
 
@@ -96,7 +103,8 @@ def prove(candidate: Candidate, type: str, said: Sequence[Said], note: str = "")
     if not places:
         return Proof(dropped="no_evidence")
     # said again later, and not taken back there, it counts
-    wanted = [each for each in places if not each.unwanted]
+    claim = f"{candidate.quote}\n{candidate.description}"
+    wanted = [each for each in places if not each.refuses(claim)]
     if not wanted:
         return Proof(dropped="negated")
     own = [each for each in wanted if each.turn.role == "user" and quote in each.own]

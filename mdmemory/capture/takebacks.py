@@ -13,15 +13,18 @@ from itertools import islice
 
 from mdmemory import bounds
 from mdmemory.capture import wordings
-from mdmemory.capture.triggers import JUDGED, opens, squeezed
+from mdmemory.capture.triggers import JUDGED, opens, squeezed, weight
 from mdmemory.capture.whose import BLANK, own_words
+from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.note.note import Note
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import keys
+from mdmemory.transcripts.turns import Turn
 
 FORGET, UNWANTED, OUTDATED, CORRECT = "forget", "unwanted", "outdated", "correct"
 MOST = 8  # sentences of one message
 SHARE = 0.5  # of the words of a subject that a note has to have, to be meant by it
+SPOKEN_OF = 0.6  # of the words of a fact that stand in a text that speaks of it
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?…]+(?=[ \t]|\n|\Z)|[。！？]+|(?=\n)|\Z)")
 _TRAILING = " \t.!?。！？…\"'“”«»,;:"
 
@@ -40,8 +43,7 @@ class Takeback:
 
 def find(text: str) -> list[Takeback]:
     """Every such sentence that the user typed, in their order; of quotations and pastes none."""
-    text = squeezed(bounds.beginning(text))
-    masked = own_words(text, opens)
+    text, masked = _typed(text)
     found = (_of(masked[s:e], text[s:e]) for s, e in _sentences(masked))
     return list(islice(filter(None, found), MOST))
 
@@ -49,6 +51,59 @@ def find(text: str) -> list[Takeback]:
 def asks_to_forget(found: Iterable[Takeback]) -> list[Takeback]:
     """Those that want something gone."""
     return [each for each in found if each.kind != CORRECT]
+
+
+def typed(text: str) -> str:
+    """What the user surely typed: the beginning of a message, up to the first line that is
+    another's, or that announces another's words. What is behind it may be pasted, too."""
+    return _typed(text)[0]
+
+
+def _typed(text: str) -> tuple[str, str]:
+    """The same, and with what it quotes blanked out at equal length."""
+    text = squeezed(bounds.beginning(text))
+    masked = own_words(text, opens)
+    end = 0
+    for line in masked.split("\n"):
+        if line and not line.strip(BLANK + " \t"):
+            break
+        end += len(line) + 1
+        if line.rstrip().endswith((":", "：")):
+            break
+    return text[:end], masked[:end]
+
+
+def later(turns: Sequence[Turn]) -> list[tuple[str, ...]]:
+    """For each turn what the user took back after it: subjects, and "" where all of it was meant
+    ("don't remember that" in their next message)."""
+    found: list[tuple[str, ...]] = []
+    subjects: tuple[str, ...] = ()
+    points = False
+    for turn in reversed(turns):
+        mine = turn.role == "user"
+        found.append((*subjects, *([""] if mine and points else [])))
+        if mine:
+            wishes = [each for each in find(turn.text) if each.kind in (FORGET, UNWANTED)]
+            subjects += tuple(each.subject for each in wishes if each.subject)
+            points = any(not each.subject and each.plain for each in wishes) and _is_short(turn)
+    return found[::-1]
+
+
+def _is_short(turn: Turn) -> bool:
+    """Whether a message says little else, so that "that" means the message before."""
+    return weight(turn.text) <= MAX_DESCRIPTION // 2
+
+
+def is_meant(subject: str, text: str) -> bool:
+    """Whether a text has enough of a subject's words to be meant by it; "" means any text."""
+    wanted, there = subject_keys(subject), {*keys(text)}
+    return sum(word in there for word in wanted) >= SHARE * len(wanted)
+
+
+def says(text: str, fact: str) -> bool:
+    """Whether a text has most words of a fact."""
+    wanted, there = {*keys(fact)}, {*keys(text)}
+    return len(wanted & there) >= SPOKEN_OF * len(wanted) > 0
 
 
 def subject_keys(text: str) -> list[str]:

@@ -22,6 +22,7 @@ from mdmemory.hosts.opencode.messages import (
     caller_of,
     named,
     requests_of,
+    taken_back,
     transcript_of,
     turn_of,
     unread,
@@ -35,7 +36,7 @@ from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.prompt.blocks import joined
 from mdmemory.prompt.lines import of_summary, of_wishes
-from mdmemory.prompt.receipts import saved, toast, told, written
+from mdmemory.prompt.receipts import saved, tell_withdrawn, toast, told, written
 from mdmemory.store.adopt import SETTLED
 from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
@@ -170,6 +171,10 @@ class Hooks:
         if "toast" in answer:
             self._telling.shown()
         if turn is not None:
+            if done is not None:
+                last = self._messages.get(session) or ""
+                withdraw = partial(taken_back, layers, session, turn, last)
+                tell_withdrawn(answer, self._tried("message", withdraw))
             answer["parts"] += unread(params)
             self._messages.put(session, turn.text)
             if main := layers.project or layers.person:

@@ -12,6 +12,8 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
+    from mdmemory.capture.withdrawal import Withdrawn
+    from mdmemory.layers import Layers
     from mdmemory.tools.tool import Caller
     from mdmemory.transcripts.turns import Transcript, Turn
 
@@ -91,6 +93,22 @@ def transcript_of(session: str) -> Transcript:
     from mdmemory.transcripts.sources import copy, read
 
     return read(copy(person.hosts(), session))
+
+
+def taken_back(layers: Layers, session: str, turn: Turn, last: str) -> Withdrawn | None:
+    """Take back what a message does not want remembered; `last` is the user's message before it,
+    for where the session cannot be read."""
+
+    def before() -> list[Turn]:
+        from mdmemory.transcripts.turns import Turn
+
+        with suppress(MdmemoryError):  # a host without such a database
+            turns = transcript_of(session).turns
+            ids = [each.id for each in turns]
+            return [*turns[: ids.index(turn.id) if turn.id in ids else len(ids)]]
+        return [Turn("last", "user", last)] if last else []
+
+    return layers.withdraw(turn.text, session=session, before=before)
 
 
 def caller_of(session: str, name: str) -> Caller:
