@@ -16,8 +16,8 @@ from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
-from mdmemory.note.note import UNREADABLE, Note, fields, parse
-from mdmemory.store import conflicts
+from mdmemory.note.note import UNREADABLE, Head, Note, fields, parse
+from mdmemory.store import conflicts, superseding
 from mdmemory.store.links import following
 from mdmemory.store.merged import folded, last_names, with_aliases
 from mdmemory.store.store import LEDGER, Store, StoredNote
@@ -104,7 +104,6 @@ def _linking(
 ) -> tuple[list[tuple[StoredNote, StoredNote]], tuple[str, ...]]:
     """The notes that link to the old name, before and after, and the files of those left alone:
     on hold, waiting for a person, in an open conflict, or not seen by git."""
-    # A key that names another note (`superseded_by`, once it exists) has to follow here, too.
     before, now = old.note.head, fresh.note.head
     is_only = all(folded(note.note.head.name) != folded(before.name) for note in others)
     pairs = []
@@ -112,11 +111,24 @@ def _linking(
         if note.note.head.status == UNREADABLE:
             continue
         text = following(note.note, before, now, by_name=is_only)
-        if text != note.note.text:
-            pairs.append((note, _stored(parse(text, note.file))))
+        renamed = _marked(parse(text, note.file), before, now, is_only)
+        if renamed.text != note.note.text:
+            pairs.append((note, _stored(renamed)))
     closed = closed_to_links(writer, [note.file for note, _ in pairs])
     left = tuple(note.file for note, _ in pairs if note.file in closed)
     return [pair for pair in pairs if pair[0].file not in closed], left
+
+
+def _marked(note: Note, old: Head, new: Head, is_only: bool) -> Note:
+    """The note whose mark names `old` as its successor, naming `new`; one that cannot be edited
+    finds it by its alias."""
+    by = folded(note.head.superseded_by)
+    if not by or by not in ({folded(old.name)} if is_only else set()) | {folded(old.file)}:
+        return note
+    try:
+        return superseding.following(note, new.name)
+    except BadNote:
+        return note
 
 
 def _moving(old: StoredNote, fresh: StoredNote) -> Group:

@@ -17,8 +17,10 @@ from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.log import ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
-from mdmemory.note.note import headline
-from mdmemory.store.store import LEDGER, decode, is_note_name
+from mdmemory.note.note import SUPERSEDED, headline
+from mdmemory.store import conflicts
+from mdmemory.store.store import LEDGER, Store, StoredNote, decode, is_note_name
+from mdmemory.store.superseding import Chains
 from mdmemory.store.writer import Group, Writer, Written
 
 # kinds of commits that change no fact, or have a command of their own to take them back
@@ -291,7 +293,11 @@ def _back_of(history: History, entry: Logged, before: Contents, now: Contents) -
     for files in entry.groups():
         fresh = _former(history, entry.commit, files, before, now)
         if isinstance(fresh, str):
-            back.kept += [(file, fresh) for file in files]
+            if again := _in_force_again(history, entry.commit, files, before, now):
+                back.ops.append([*again])
+                back.restored += [file for file in again if file != LEDGER]
+                now |= again
+            back.kept += [(file, fresh) for file in files if file not in again]
         elif changed := {file: data for file, data in fresh.items() if data != now[file]}:
             back.ops.append(files)
             back.restored += changed
@@ -314,6 +320,58 @@ def _former(
         if _said(now[file]) != _said(left.get(file)):
             return "it was changed since"
     return {file: former.get(file) for file in files}
+
+
+# What a note with a mark has besides its text; the name in it follows that of its successor.
+_SUCCESSOR = re.compile(rb"^[ \t]*superseded_by:[^\n]*\n", re.MULTILINE)
+
+
+def _in_force_again(
+    history: History, commit: str, files: Sequence[str], before: Contents, now: Contents
+) -> Contents:
+    """Of an op that cannot go back whole, since what replaced a note was changed: the notes that it
+    replaced, without their marks, and the ledger, which flags them with what stands in their place.
+    """
+    left = history.contents(commit, files)
+    former = history.contents(history.parent(commit), files)
+    found: Contents = {}
+    pairs = []
+    store = Store(history.folder)
+    chains = Chains(store.notes())
+    for file in filter(is_note_name, files):
+        if not _look(history, file, before, now):
+            continue
+        was, is_now, then = former.get(file), now.get(file), left.get(file)
+        if was is None or is_now is None or then is None or _unnamed(is_now) != _unnamed(then):
+            continue
+        head = decode(is_now, file).head
+        if head.status != SUPERSEDED or decode(was, file).head.status == SUPERSEDED:
+            continue
+        found[file] = was
+        old = StoredNote(file, digest(was), decode(was, file))
+        last = chains.last(store.read(file))
+        if last is not None and now.get(last.file, b"") is not None:
+            pairs.append((old, last, "the one replaced the other, and that was undone"))
+    if pairs and _look(history, LEDGER, before, now):
+        ledger = (now[LEDGER] or b"").decode("utf-8", "surrogateescape")
+        since = max(store.read(old.file).note.head.superseded for old, _, _ in pairs)
+        text = conflicts.add(ledger, pairs, since)
+        found[LEDGER] = text.encode("utf-8", "surrogateescape")
+    return found
+
+
+def _look(history: History, file: str, before: Contents, now: Contents) -> bool:
+    """Whether it is known what a file holds; it is read where it was not yet."""
+    if file not in now:
+        try:
+            before[file] = now[file] = _bytes(history, file)
+        except MdmemoryError:
+            return False
+    return True
+
+
+def _unnamed(data: bytes) -> bytes | None:
+    return _said(_SUCCESSOR.sub(b"", data, count=1))
 
 
 def _joined(ops: Iterable[Sequence[str]]) -> list[list[str]]:

@@ -39,7 +39,7 @@ def unmarked(note: Note, today: str) -> Note:
 
 
 def following(note: Note, by: str) -> Note:
-    """A superseded note that names its successor by another name. Raises BadNote."""
+    """A superseded note that names its successor by its new name. Raises BadNote."""
     return editing.edit(note, set={_BY: by})
 
 
