@@ -102,8 +102,9 @@ class Layers(Routed, BothLayers):
         # no store is made for a note that none would take
         editing.check_new(is_secret, name, type, f"{description}\n{body}")
         memory = self.for_type(type, everywhere=everywhere)
+        said = "" if source == "assistant" else description
         return memory.add(
-            name, type=type, description=description, body=body, kind=kind, source=source
+            name, type=type, description=description, body=body, kind=kind, source=source, said=said
         )
 
     # --- taking back ----------------------------------------------------------------------------

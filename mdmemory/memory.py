@@ -68,12 +68,15 @@ class Memory(Learning):
 
     def add(
         self, name: str, *, type: str, description: str, body: str, kind: str = "",
-        source: str = "manual",
+        source: str = "manual", said: str = "",
     ) -> Edited:  # fmt: skip
-        """Store a note. The same text again names the note there is; a taken name gets `-2`."""
+        """Store a note. The same text again names the note there is; a taken name gets `-2`.
+        `said` are the person's words: older notes that they surely replace are superseded."""
+        writer = self._writer()
         return actions.editing.add(
-            self._writer(), name=name, type=type, description=description, body=body, kind=kind,
-            source=source, today=self._today(),
+            writer, name=name, type=type, description=description, body=body, kind=kind,
+            source=source, today=self._today(), said=said,
+            near=search.near.near_notes(writer.refresher) if said else lambda _: (),
         )  # fmt: skip
 
     def edit(self, name: str, *, description: str | None = None, body: str | None = None) -> Edited:

@@ -11,12 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from mdmemory.actions import replacing
 from mdmemory.errors import BadNote, NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
+from mdmemory.store import superseding
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY
 from mdmemory.store.superseding import Chains
@@ -29,7 +31,9 @@ _TRIES = 5  # writes of one edit; only a hand that saves in the very moment cost
 class Edited:
     """A note that was written (or already said the same: `written.commit` None, `same` True).
 
-    `also` are the files of the notes that it had replaced, which were removed with it.
+    `also` are the files of the notes that it had replaced, which were removed with it. `superseded`
+    are the notes that it replaced just now, `doubtful` those that it may replace: file, the file
+    `by` which, the old `text` and the `new` one.
     """
 
     file: str
@@ -38,6 +42,8 @@ class Edited:
     written: Written
     same: bool = False
     also: tuple[str, ...] = ()
+    superseded: tuple[dict[str, str], ...] = ()
+    doubtful: tuple[dict[str, str], ...] = ()
 
 
 def taken_names(store: Store, names: Iterable[str]) -> set[str]:
@@ -49,20 +55,25 @@ def taken_names(store: Store, names: Iterable[str]) -> set[str]:
 def add(
     writer: Writer, *, name: str, type: str, description: str, body: str,
     kind: str = "", source: str = "manual", today: str, also: Sequence[Change] = (),
+    said: str = "", near: Callable[[str], Sequence[StoredNote]] = lambda _: (),
 ) -> Edited:  # fmt: skip
     """Store a new note; a name that is taken gets a number. The same text again names the old one.
 
     `also` are changes of other files that belong to it: they go into the same op of the commit.
-    Raises BadNote for a name, description or body that is none, or that holds a secret.
+    `said` are the person's words: they may replace notes that are `near` them. Raises BadNote for a
+    name, description or body that is none, or that holds a secret.
     """
     check_new(writer.refresher.is_secret, name, type, f"{description}\n{body}")
     with writer.locked():
         store = writer.refresher.store
         catalog = writer.refresher.catalog()
-        for stored in map(store.read, catalog.holding(description)):
+        holding = sorted(map(store.read, catalog.holding(description)), key=_is_superseded)
+        for stored in holding:
             head = stored.note.head
             same = head.description == description and head.type == type
             if same and stored.note.body.strip() == body.strip():
+                if said and _is_superseded(stored):
+                    return _restored(writer, stored, today)
                 return Edited(stored.file, head.name, stored.digest, Written(), same=True)
         free = limits.free_name(name, type, taken_names(store, catalog.names))
         metadata = {"source": source, "created": today, "updated": today}
@@ -71,10 +82,41 @@ def add(
         )
         file = limits.file_name(type, free)
         data = text.encode("utf-8")
-        group = Group(f"add {file}: {description}", (Change(file, None, data), *also))
+        groups = [Group(f"add {file}: {description}", (Change(file, None, data), *also))]
+        new = StoredNote(file, digest(data), notes_format.parse(text, file))
+        met = replacing.met_by(writer, said, new, near(said) if said else (), today)
         fact = free if type == "user" else description
-        written = writer.write(subject("add", [fact]), [group], kind="add")
-    return Edited(file, free, digest(data), written)
+        groups = met.joined(groups, store.ledger(), today)
+        written = writer.write(subject("add", [fact]), groups, kind="add")
+    superseded = tuple(each.told() for each in met.made)
+    return Edited(
+        file, free, new.digest, written, superseded=superseded, doubtful=tuple(met.in_doubt())
+    )
+
+
+def _is_superseded(stored: StoredNote) -> bool:
+    return stored.note.head.status == notes_format.SUPERSEDED
+
+
+def _restored(writer: Writer, stored: StoredNote, today: str) -> Edited:
+    """Put a superseded note in force again, in place of the one that is now."""
+    refuse_held(writer, stored)
+    store, head = writer.refresher.store, stored.note.head
+    fresh = superseding.unmarked(stored.note, today)
+    last = Chains(store.notes()).last(stored)
+    data = fresh.text.encode("utf-8")
+    new = StoredNote(stored.file, digest(data), fresh)
+    met = replacing.taken_back(writer, new, last, today)
+    line = f"restore {stored.file}: {head.description}"
+    groups = [Group(line, (Change(stored.file, stored.digest, data),))]
+    groups = met.joined(groups, store.ledger(), today)
+    about = subject("restore", [notes_format.headline(head)])
+    written = writer.write(about, groups, kind="restore")
+    superseded = tuple(each.told() for each in met.made)
+    return Edited(
+        stored.file, head.name, new.digest, written, superseded=superseded,
+        doubtful=tuple(met.in_doubt()),
+    )  # fmt: skip
 
 
 def check_new(is_secret: Callable[[str], bool], name: str, type: str, text: str) -> None:

@@ -21,6 +21,7 @@ from mdmemory.store.writer import Group, Writer
 
 _LOOKED = 60  # notes near a fact that may be replaced by it
 SAME = 0.6  # of the words of two notes, from which on they may state the same old value
+SAID_AGAIN = "what it said before is said again"
 _ANOTHERS = "another person's note"
 
 Pairs = tuple[tuple[StoredNote, str], ...]  # notes, each with half a sentence on why
@@ -132,17 +133,68 @@ def anothers(writer: Writer) -> IsAnothers:
     history = writer.history
     if history is None or writer.is_own:
         return lambda _: False
-    ident = history.repository.ask("var", "GIT_AUTHOR_IDENT") or b""
-    found = re.search(r"<([^<>]*)>", ident.decode("utf-8", "replace"))
-    me = found[1] if found else AUTHOR[1]  # as the commits of somebody without an identity are
 
     def is_anothers(note: StoredNote) -> bool:
         wrote = authors(history.repository, f"{history.prefix}{note.file}")
+        ident = history.repository.ask("var", "GIT_AUTHOR_IDENT") or b""
+        found = re.search(r"<([^<>]*)>", ident.decode("utf-8", "replace"))
+        me = found[1] if found else AUTHOR[1]  # as the commits of who has no identity are
         people = {email for email, _ in wrote} - {AUTHOR[1]}
         unknown = any(origin == "unknown" for _, origin in wrote)
         return bool(wrote) and (unknown or not people <= {me} or wrote[0][0] != me)
 
     return is_anothers
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What a note does to others, as it is written: marks, and pairs to be flagged."""
+
+    new: StoredNote
+    made: tuple[Superseding, ...] = ()
+    doubtful: Pairs = ()
+
+    def in_doubt(self) -> list[dict[str, str]]:
+        """The pairs that are flagged, as answers have them."""
+        now = self.new.note.head.description
+        return [
+            {"file": old.file, "by": self.new.file, "text": old.note.head.description, "new": now}
+            for old, _ in self.doubtful
+        ]
+
+    def joined(self, groups: Sequence[Group], ledger: str, today: str) -> list[Group]:
+        """The ops that write the note, with the marks and flags in the first one."""
+        pairs = [(old, self.new, why) for old, why in self.doubtful]
+        fresh = conflicts.add(ledger, pairs, today) if pairs else ledger
+        first, *rest = groups
+        if fresh != ledger:
+            old = digest(ledger.encode("utf-8", "surrogateescape")) if ledger else None
+            change = Change(LEDGER, old, fresh.encode("utf-8", "surrogateescape"))
+            lines = [f"flag {self.new.file} × {old.file}: {why}" for old, why in self.doubtful]
+            first = Group("\n".join([first.line, *lines]), (*first.changes, change))
+        return with_marks([first, *rest], self.made, ledger)
+
+
+def met_by(
+    writer: Writer, said: str, new: StoredNote, near: Sequence[StoredNote], today: str
+) -> Met:
+    """What the note `new`, which holds the person's words `said`, does to the notes near it."""
+    others = [note for note in near if note.file != new.file]
+    if not said or not others:
+        return Met(new)
+    found = effect(said, others, anothers(writer))
+    done = marks(new, found.replaced, today)
+    return Met(new, tuple(done.made), (*found.doubtful, *done.left))
+
+
+def taken_back(writer: Writer, new: StoredNote, last: StoredNote | None, today: str) -> Met:
+    """What a note that is in force again does to the one that was in force in its place."""
+    if last is None:
+        return Met(new)
+    if last.file in writer.refresher.catalog().held or anothers(writer)(last):
+        return Met(new, doubtful=((last, SAID_AGAIN),))
+    done = marks(new, ((last, SAID_AGAIN),), today)
+    return Met(new, tuple(done.made), tuple(done.left))
 
 
 # --- as ops of a commit --------------------------------------------------------------------------

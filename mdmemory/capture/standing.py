@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mdmemory.actions.replacing import Effect, IsAnothers, Pairs, Superseding, effect, marks
+from mdmemory.actions.replacing import (
+    SAID_AGAIN,
+    Effect,
+    IsAnothers,
+    Pairs,
+    Superseding,
+    effect,
+    marks,
+)
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note.note import SUPERSEDED, Note, parse
@@ -18,8 +26,6 @@ from mdmemory.store import superseding
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import Chains, in_force
 from mdmemory.text.words import keys
-
-SAID_AGAIN = "what it said before is said again"
 
 
 def nobodys(_: StoredNote) -> bool:

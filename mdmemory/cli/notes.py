@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions.listing import Listed
-from mdmemory.cli.output import emit, is_terminal, layered, plural, warn
+from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, warn
 from mdmemory.errors import MdmemoryError, NoGit, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
@@ -224,17 +224,31 @@ def report(
     for file, why in done.written.kept:
         warn(f"{file} was not changed: {why}.")
     if asked.json:
-        about = {"file": done.file, "name": done.name, "digest": done.digest}
-        emit({**about, "commit": done.written.commit, "layer": layers.of(memory)})
+        about: dict[str, Any] = {"file": done.file, "name": done.name, "digest": done.digest}
+        about |= {"commit": done.written.commit, "layer": layers.of(memory)}
+        emit({**about, **({"superseded": [*done.superseded]} if done.superseded else {})})
     elif done.same:
         print(same)
     else:
         where = f"commit {done.written.commit[:10]}" if done.written.commit else "not committed"
         whose = " in your own store" if layers.of(memory) == USER else ""
         print(f"{verb} {done.file}{whose} ({where}).")
+        _tell_of_others(done)
         if not done.written.commit and not done.written.kept:
             _warn_of_no_commit(memory)
     return 1 if done.written.kept else 0
+
+
+def _tell_of_others(done: Edited) -> None:
+    """Say which notes it replaced, and which it may replace."""
+    for pair in done.superseded:
+        print(f"It replaces {pair['file']}, which is superseded now: {visible(pair['text'])}")
+    if done.superseded and done.written.id:
+        print(f"Undo: `mdmemory undo {done.written.id}`.")
+    for pair in done.doubtful:
+        print(f"It may replace {pair['file']}: {visible(pair['text'])}")
+    if done.doubtful:
+        print("Both stay until you say which holds: `mdmemory review`.")
 
 
 def _warn_of_no_commit(memory: Memory) -> None:

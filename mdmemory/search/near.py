@@ -49,6 +49,26 @@ def near_in(refresher: Refresher) -> Near:
     return near
 
 
+def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
+    """What gives the notes of a store near a text, reading no more of a large one than these."""
+
+    def near(text: str) -> list[StoredNote]:
+        catalog, read = refresher.catalog(), refresher.store.read
+        free = [file for file in catalog.files if file not in catalog.held]
+        if len(free) <= SCANNED:
+            return scan(text, [read(file) for file in free])
+        from mdmemory.search.database import UnusableError
+        from mdmemory.search.project import Search
+
+        try:
+            found = Search(refresher).near(text)
+        except (MdmemoryError, UnusableError, OSError):
+            return []
+        return [read(file) for file in found if file in free]
+
+    return near
+
+
 def nearest(text: str, notes: Sequence[StoredNote], near: Near = scan) -> tuple[str, ...]:
     """The files of the three nearest notes, fewer when fewer share a word."""
     return tuple(note.file for note in near(text, notes)[:NEAREST])
