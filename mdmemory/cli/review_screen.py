@@ -94,7 +94,11 @@ def draw(view: View, columns: int, lines: int, *, colour: bool) -> Drawn:
 def help_screen(columns: int, lines: int) -> list[str]:
     """The keys, in words."""
     width = columns - 1
-    found = [part for line in HELP.split("\n") for part in wrapped(line, width)]
+    found = [
+        part
+        for line in HELP.split("\n")
+        for part in ([line] if wide(line) <= width else wrapped(line, width))
+    ]
     return [*found[: lines - 1], cut("Any key: back", width)]
 
 
