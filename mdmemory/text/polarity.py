@@ -1,6 +1,6 @@
 """What a text denies: the words that stand under a negation.
 
-English, German, French, Spanish and Chinese deny what follows, Japanese and Korean what went
+English, German, the Romance languages and Chinese deny what follows, Japanese and Korean what went
 before. Works on the pieces that a statement is cut into; a reach of three words, inside a clause.
 """
 
@@ -23,7 +23,7 @@ _WORD = re.compile(
     r"skip(?:s|ped|ping)?|omit(?:s|ted|ting)?|überspring(?:e|t|en)|unterlass(?:e|t|en)|"
     r"verzichte[nt]?|refuses?|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|"
     r"nicht|kein\w*|nie|niemals|ohne|weder|vermeide[nt]?|"
-    r"ne|pas|jamais|aucune?|sans|évite[rz]?|nunca|jamás|sin|tampoco|ningun[oa]?|ningún|evitar?"
+    r"ne|pas|non|não|jamais|aucune?|sans|évite[rz]?|nunca|jamás|sin|tampoco|ningun[oa]?|ningún|evitar?"
 )
 _SHORT = re.compile(r"\w*n['’]t")  # don't
 _ELIDED = re.compile(r"n['’](\w{3,})")  # n'utilise (pas)
