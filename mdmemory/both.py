@@ -17,6 +17,7 @@ from mdmemory.errors import Ambiguous, MdmemoryError, NoStore, NotFound, UsageEr
 from mdmemory.files import as_given
 from mdmemory.memory import Memory
 from mdmemory.routing import MINE, PROJECT, USER
+from mdmemory.store.conflicts import IN_CONFLICT
 from mdmemory.store.store import INDEX, Store, is_note_name
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from mdmemory.store.writer import Written
 
 BOTH = "both"  # what lies between the layers
-IN_CONFLICT = "in conflict"
+_IN_FORCE = ("", IN_CONFLICT)
 T = TypeVar("T")
 
 
@@ -189,8 +190,8 @@ class BothLayers:
         if self.project is None or self.person is None:
             return []
         return self._contradicting(
-            [row.head.file for row in self.project.listing() if not row.status],
-            [row.head.file for row in self.person.listing() if not row.status],
+            [row.head.file for row in self.project.listing() if row.status in _IN_FORCE],
+            [row.head.file for row in self.person.listing() if row.status in _IN_FORCE],
         )  # fmt: skip
 
     def _contradicting(self, projects: Sequence[str], persons: Sequence[str]) -> list[Across]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from operator import attrgetter
+from typing import Any
 
 from mdmemory.note.note import Head
 from mdmemory.store.index import Index, IndexColumns, arrange, clean, line, section, trace, weigh
 
 
-def build(heads: Iterable[Head], *, held: Collection[str] = (), **limits: int) -> Index:
+def build(heads: Iterable[Head], *, held: Collection[str] = (), **how: Any) -> Index:
     """The index of a store with these notes, in any order; `held` are files on hold."""
     ordered = sorted(heads, key=attrgetter("file"))
     columns = IndexColumns(
@@ -20,7 +21,7 @@ def build(heads: Iterable[Head], *, held: Collection[str] = (), **limits: int) -
         traces=[trace(head) for head in ordered],
         held=sum(head.file in held for head in ordered),
     )
-    return arrange(columns, **limits)
+    return arrange(columns, **how)
 
 
 def strengths(heads: Iterable[Head]) -> dict[str, float]:

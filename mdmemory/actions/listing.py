@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError, NoGit
 from mdmemory.files import as_given, digest, read_regular
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, Head
-from mdmemory.store.conflicts import open_entries
+from mdmemory.store.conflicts import IN_CONFLICT, open_entries
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:  # a listing itself must not pay for it
@@ -18,9 +19,8 @@ if TYPE_CHECKING:  # a listing itself must not pay for it
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A note as `list` shows it. `status` is "", unconfirmed, superseded, held (on hold), or
-    unreadable;
-    `digest` is "" where the file cannot be read."""
+    """A note as `list` shows it. `status` is "", unconfirmed, superseded, in conflict, held (on
+    hold), or unreadable; `digest` is "" where the file cannot be read."""
 
     head: Head
     digest: str
@@ -28,19 +28,36 @@ class Listed:
     listed: bool
     status: str
 
+    @property
+    def mark(self) -> str:
+        """The status in words, with the successor; "" for none."""
+        by = self.head.superseded_by if self.status == SUPERSEDED else ""
+        return f"{self.status} by {by}" if by else self.status
+
 
 def listing(refresher: Refresher) -> list[Listed]:
     """Every note, with its strength and whether the index lists it. Refreshes the index."""
     state = refresher.current()
     index, held = state.index, state.catalog.held
+    contested = _contested(refresher, state.catalog.heads())
     in_index = set(index.listed)
     return [
         Listed(
             head, _digest(f"{refresher.store.folder}/{as_given(head.file)}"),
-            index.strengths[head.file], head.file in in_index, _status(head, held),
+            index.strengths[head.file], head.file in in_index,
+            _status(head, held) or (IN_CONFLICT if head.file in contested else ""),
         )
         for head in state.catalog.heads()
     ]  # fmt: skip
+
+
+def _contested(refresher: Refresher, heads: Sequence[Head]) -> set[str]:
+    """The files of the notes in an open conflict."""
+    ledger = refresher.store.ledger()
+    if not ledger:
+        return set()
+    superseded = {head.file for head in heads if head.status == SUPERSEDED}
+    return {file for entry in open_entries(ledger, superseded) for file in entry.files}
 
 
 def counts(refresher: Refresher) -> dict[str, int]:

@@ -87,7 +87,7 @@ def list(asked: Namespace) -> int:
     for layer, name, _, rows in found:
         for row in rows:
             file = f"{name}/{row.head.file}" if name else layers.shown(layer, row.head.file)
-            mark = f"  [{row.status}]" if row.status else _unlisted(row)
+            mark = f"  [{visible(row.mark)}]" if row.status else _unlisted(row)
             print(f"{file}  {_description(row)}{mark}")
     for _, _, memory, rows in found:
         print(f"{plural(len(rows), 'note')} in {memory.project.store}")
@@ -111,10 +111,13 @@ def show(asked: Namespace) -> int:
     stored = memory.note(name)
     if stored.note.head.status == UNREADABLE:
         raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
+    row = next(row for row in memory.listing() if row.head.file == stored.file)
     if not asked.json:
         sys.stdout.write(stored.note.text)
+        if row.status:
+            sys.stdout.flush()  # both may go to one terminal
+            warn(f"This note is {row.mark.replace('held', 'on hold')}; see `mdmemory review`.")
         return 0
-    row = next(row for row in memory.listing() if row.head.file == stored.file)
     emit({**_json(row, layers.of(memory)), "body": stored.note.body, "head": fields(stored.note)})
     return 0
 

@@ -80,7 +80,7 @@ def _shown(hit: Hit, layers: Layers, query: str, colour: bool) -> str:
         file = f"{hit.project}/{file}" if hit.project else layers.shown(hit.layer, file)
     place = f"{file}:{hit.start_line}-{hit.end_line}"
     title = f"{_TITLE[0]}{visible(place)}{_TITLE[1]}" if colour else visible(place)
-    status = f"  [{visible(hit.status)}]" if hit.status else ""
+    status = f"  [{visible(hit.mark)}]" if hit.status else ""
     if hit.source == "sessions":  # the id of a session says little
         status = visible(f"  {hit.date}  {hit.title}".rstrip())
     lines = [

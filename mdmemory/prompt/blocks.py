@@ -55,7 +55,7 @@ def notes(hits: Sequence[Hit], budget: int = NOTES_BUDGET) -> str:
 
 
 def _note(hit: Hit) -> str:
-    about = ", ".join(each for each in (hit.file, hit.date, hit.status) if each)
+    about = ", ".join(each for each in (hit.file, hit.date, hit.mark) if each)
     title = " ".join((hit.title or hit.name).split())
     return _safe(f"- {title} ({about})\n{hit.text.strip()}")
 

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
-from mdmemory.note.note import Note
+from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.search import embeddings, notes, schema, sqlite
 from mdmemory.search.answer import CANDIDATES, Meaning, Weights, answer, merged
 from mdmemory.search.database import Database, LockedError
 from mdmemory.search.embeddings import REFUSED, Embedder
 from mdmemory.search.notes import Cutting, Report
 from mdmemory.search.query import terms_of
-from mdmemory.search.results import ALL, MEMORY, SOURCES, Found
+from mdmemory.search.results import ALL, MEMORY, SOURCES, Found, Hit
 from mdmemory.store import catalog
+from mdmemory.store.conflicts import IN_CONFLICT, open_entries
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:
@@ -94,7 +95,37 @@ class Search:
             return (found[0] if len(found) == 1 else merged(found, k)), late
 
         (found, late), said = self._use(job)
-        return replace(found, said=(*said, *late, *found.said))
+        hits = self._marked(found.hits)
+        return replace(found, hits=hits, said=(*said, *late, *found.said))
+
+    def _marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        """The hits, each note with what replaced it, or with the mark of an open conflict."""
+        contested = self._contested({hit.file for hit in hits if hit.source == MEMORY})
+        marked = []
+        for hit in hits:
+            if hit.source == MEMORY and hit.status == SUPERSEDED:
+                hit = replace(hit, superseded_by=self._head(hit.file).superseded_by)
+            elif hit.source == MEMORY and not hit.status and hit.file in contested:
+                hit = replace(hit, status=IN_CONFLICT)
+            marked.append(hit)
+        return tuple(marked)
+
+    def _contested(self, files: set[str]) -> set[str]:
+        """The files of open conflicts that concern any of these; only those few are read."""
+        ledger = self._refresher.store.ledger()
+        entries = open_entries(ledger) if ledger else []
+        met = [entry for entry in entries if not files.isdisjoint(entry.files)]
+        return {
+            file for entry in met for file in entry.files
+            if all(self._head(each).status != SUPERSEDED for each in entry.files)
+        }  # fmt: skip
+
+    def _head(self, file: str) -> Head:
+        """The head of a note; an empty one where it is gone."""
+        try:
+            return self._refresher.store.read(file).note.head
+        except MdmemoryError:
+            return Head(file, "", "", "")
 
     def _meaning(
         self, database: Database, wanted: Sequence[str], query: str, report: Report

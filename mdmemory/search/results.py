@@ -86,11 +86,10 @@ class Hit:
     """One place that answers a query; `text` is that place, line by line as it stands.
 
     `score` lies between 0 and 1. `title` is the note's title or name, or the session's title,
-    `date` (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed,
-    superseded or in conflict.
-    `layer` is project or user where both were searched; `project` names another project's store.
-    Lines count from 1
-    and belong to the file; of a session (`file` is its id) they are turns.
+    `date` (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed, superseded
+    (`superseded_by` names the successor) or in conflict. `layer` is project or user where both were
+    searched; `project` names another project's store. Lines count from 1 and belong to the file; of
+    a session (`file` is its id) they are turns.
     """
 
     file: str
@@ -103,8 +102,14 @@ class Hit:
     title: str = ""
     date: str = ""
     status: str = ""
+    superseded_by: str = ""
     layer: str = ""
     project: str = ""
+
+    @property
+    def mark(self) -> str:
+        """The status in words, with the successor; "" for none."""
+        return f"{self.status} by {self.superseded_by}" if self.superseded_by else self.status
 
 
 @dataclass(frozen=True, slots=True)

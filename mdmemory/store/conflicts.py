@@ -22,6 +22,7 @@ HEADER = """\
 takes your answer. A ticked box means "looked at: keep both".
 
 """
+IN_CONFLICT = "in conflict"  # the status of a note in an open entry
 MAX_WHY = 300  # characters
 
 _LINE = re.compile(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, cached_property, lru_cache
 from itertools import groupby
@@ -23,6 +23,7 @@ MAX_CHARS = 8000
 MAX_ENTRIES = 80
 MOST_CHARS = 1_000_000  # of MEMORY.md whatever the setting: still far below what a file may have
 MAX_MORE = 2_000_000  # bytes of _MORE.md, which every write of a large store commits anew
+CONTESTED = "⚠"  # ends the line of a note in an open conflict
 MAX_HOOK = 150  # code points, the ellipsis included
 WIDE = 3  # what a wide (CJK) character counts against max_chars
 
@@ -110,10 +111,18 @@ def arrange(
     columns: IndexColumns,
     *,
     conflicts: int = 0,
+    contested: Collection[str] = (),
     max_chars: int = MAX_CHARS,
     max_entries: int = MAX_ENTRIES,
 ) -> Index:
-    """The index of a store with these notes; `conflicts` counts the open ones."""
+    """The index of a store with these notes; `conflicts` counts the open ones, and `contested` are
+    the files of their notes, whose lines are marked."""
+    if contested:
+        lines = [
+            f"{line} {CONTESTED}" if file in contested else line
+            for file, line in zip(columns.files, columns.lines, strict=True)
+        ]
+        columns = replace(columns, lines=lines)
     shown = _in_order(columns)
     strengths: Sequence[float] = ()
     remarks = _remarks(columns.held, conflicts) if columns.held or conflicts else []
@@ -295,7 +304,7 @@ def _remarks(held: int, conflicts: int) -> list[str]:
     remarks = []
     if conflicts:
         people = "1 conflict needs" if conflicts == 1 else f"{conflicts} conflicts need"
-        remarks.append(f"{people} a person: _CONFLICTS.md.")
+        remarks.append(f"{people} a person ({CONTESTED}): _CONFLICTS.md.")
     if held:
         remarks.append(f"{held} {'note' if held == 1 else 'notes'} held back: `mdmemory doctor`.")
     return remarks

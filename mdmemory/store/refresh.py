@@ -25,6 +25,7 @@ from mdmemory.version import VERSION
 
 if TYPE_CHECKING:
     from mdmemory.git.replacement import Change
+    from mdmemory.store.conflicts import Entry
 
 _START = 512  # bytes of a generated file that tell whose it is
 
@@ -176,16 +177,18 @@ class Refresher:
         self, columns: index.IndexColumns, ledger: str, coming: Mapping[str, Note | None] = {}
     ) -> index.Index:
         """The index of these notes; `coming` are those that a write is about to put in place."""
+        entries = self._open_entries(columns, ledger, coming) if ledger else []
         return index.arrange(
             columns,
-            conflicts=self._count_open(columns, ledger, coming) if ledger else 0,
+            conflicts=len(entries),
+            contested={file for entry in entries for file in entry.files},
             max_chars=self.project.settings.whole("index.max_chars"),
             max_entries=self.project.settings.whole("index.max_entries"),
         )
 
-    def _count_open(
+    def _open_entries(
         self, columns: index.IndexColumns, ledger: str, coming: Mapping[str, Note | None]
-    ) -> int:
+    ) -> list[Entry]:
         from mdmemory.store.conflicts import open_entries  # most stores have no ledger
 
         entries = open_entries(ledger)
@@ -195,7 +198,7 @@ class Refresher:
             heads = {head.file: head for head in self.catalog().heads()}
             heads |= {file: note.head for file, note in coming.items() if note}
             unlisted = {file for file in unlisted if heads[file].status == SUPERSEDED}
-        return sum(unlisted.isdisjoint(entry.files) for entry in entries)
+        return [entry for entry in entries if unlisted.isdisjoint(entry.files)]
 
     def _differs(self, name: str, data: bytes | None) -> bool:
         path = self.store.folder / name

@@ -51,7 +51,7 @@ def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
 
 def _hit(number: int, hit: Hit) -> str:
     about = f"score: {hit.score:.2f}, source: {hit.source}"
-    about += f", {hit.status}" if hit.status else ""
+    about += f", {hit.mark}" if hit.status else ""
     about += f", {hit.date}" if hit.source != "memory" and hit.date else ""
     place = f"[{number}] {hit.file}:{hit.start_line}-{hit.end_line} ({about})"
     return f"{place} {hit.title}\n{hit.text.strip()}"
@@ -166,7 +166,7 @@ def _list(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
 
 
 def _line(row: Listed) -> str:
-    mark = f" [{row.status}]" if row.status else ""
+    mark = f" [{row.mark}]" if row.status else ""
     return f"- {row.head.file} — {row.head.description}{mark}"
 
 

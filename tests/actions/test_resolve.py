@@ -33,6 +33,9 @@ def test_both_notes_stay_as_they_are_until_a_person_decides(memory: Memory, git:
     assert conflict.entry.files == (SPACES, TABS)
     assert not conflict.stale
     assert "1 conflict needs a person" in index(memory)
+    assert index(memory).count(" ⚠\n") == 2
+    assert [row.status for row in memory.listing()] == ["in conflict"] * 2
+    assert [hit.status for hit in memory.search("indent python").hits] == ["in conflict"] * 2
     before = git(memory.project.root, "rev-parse", "HEAD")
     assert memory.compact().outcome == "noop"
     assert git(memory.project.root, "rev-parse", "HEAD") == before
@@ -46,6 +49,8 @@ def test_keeping_one_removes_the_other_in_one_commit_that_can_be_undone(memory: 
     assert [note.file for note in memory.notes()] == [TABS]
     assert memory.conflicts() == []
     assert "conflict" not in index(memory)
+    assert "⚠" not in index(memory)
+    assert [hit.status for hit in memory.search("indent python").hits] == [""]
     memory.undo(done.written.id)
     assert {note.file for note in memory.notes()} == {TABS, SPACES}
     assert len(memory.conflicts()) == 1

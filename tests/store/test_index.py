@@ -220,19 +220,19 @@ def test_a_note_that_cannot_be_read_is_listed() -> None:
     [
         (3, 0, 0, "> 2 of 3 notes; the other: _MORE.md or `memory_search`."),
         (4, 0, 0, "> 2 of 4 notes; the others: _MORE.md or `memory_search`."),
-        (2, 0, 1, "> 1 conflict needs a person: _CONFLICTS.md."),
+        (2, 0, 1, "> 1 conflict needs a person (⚠): _CONFLICTS.md."),
         (
             1,
             2,
             2,
-            "> 2 conflicts need a person: _CONFLICTS.md. 2 notes held back: `mdmemory doctor`.",
+            "> 2 conflicts need a person (⚠): _CONFLICTS.md. 2 notes held back: `mdmemory doctor`.",
         ),
         (
             4,
             1,
             2,
-            "> 2 of 4 notes; the others: _MORE.md or `memory_search`. 2 conflicts need a person: "
-            "_CONFLICTS.md. 1 note held back: `mdmemory doctor`.",
+            "> 2 of 4 notes; the others: _MORE.md or `memory_search`. 2 conflicts need a person (⚠)"
+            ": _CONFLICTS.md. 1 note held back: `mdmemory doctor`.",
         ),
         (0, 1, 0, "> 1 note held back: `mdmemory doctor`."),
     ],
@@ -244,6 +244,15 @@ def test_the_last_line_says_only_what_applies(
     hidden = [note.file for note in store[notes:]]
     found = build(store, held=hidden, conflicts=conflicts, max_entries=2)
     assert found.memory.endswith(f"\n\n{said}\n")
+
+
+def test_both_notes_of_an_open_conflict_are_marked_on_their_lines() -> None:
+    store = many(3)
+    plain = build(store)
+    marked = build(store, conflicts=1, contested=[store[0].file, store[2].file, "gone.md"])
+    lines = [line for line in marked.memory.splitlines() if line.startswith("- ")]
+    assert [line.endswith(" ⚠") for line in lines] == [True, False, True]
+    assert marked.memory.replace(" ⚠\n", "\n").startswith(plain.memory)
 
 
 def test_under_the_budget_all_notes_are_listed() -> None:

@@ -124,7 +124,11 @@ def test_index_counts_and_conflicts_leave_it_out_and_search_shows_it_last(memory
     rows = {row.head.name: (row.status, row.listed) for row in memory.listing()}
     assert rows == {"freight": ("superseded", False), "parcels": ("", True)}
     hits = memory.search("freight carrier for parcels above 31.5 kg").hits
-    assert [(hit.name, hit.status) for hit in hits] == [("parcels", ""), ("freight", "superseded")]
+    assert [(hit.name, hit.mark) for hit in hits] == [
+        ("parcels", ""), ("freight", "superseded by parcels"),
+    ]  # fmt: skip
+    marks = {row.head.name: row.mark for row in memory.listing()}
+    assert marks == {"freight": "superseded by parcels", "parcels": ""}
 
 
 def test_a_conflict_of_a_superseded_note_waits_only_while_the_note_holds(memory: Memory) -> None:
