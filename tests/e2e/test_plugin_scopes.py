@@ -132,8 +132,8 @@ def test_the_commands_send_what_was_typed_and_the_way_to_go(
     assert "`memory_search`: Which port has the proxy?" in asked
     client.command(session, "forget", "the note on the port")
     asked = user_texts(server.turns[-1])[-1]
-    assert "leave the long-term memory: the note on the port" in asked
-    assert "`mdmemory remove NAME`" in asked
+    assert asked.startswith("Forget the note on the port\n")
+    assert "`memory_forget`" in asked
 
 
 def test_in_a_folder_without_a_memory_the_persons_own_is_used(
