@@ -172,7 +172,9 @@ def rename(asked: Namespace) -> int:
     elif edited.same:
         print(f"{edited.file} has this name already.")
     else:
-        print(f"Renamed {done.before} to {edited.file} (commit {str(written.commit)[:10]}).")
+        whose = " in your own store" if layers.of(memory) == USER else ""
+        commit = str(written.commit)[:10]
+        print(f"Renamed {done.before} to {edited.file}{whose} (commit {commit}).")
         if done.linked:
             print(f"Links follow in {plural(len(done.linked), 'note')}: {', '.join(done.linked)}.")
     return 1 if written.kept else 0
