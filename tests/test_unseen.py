@@ -61,7 +61,7 @@ def test_two_in_a_row_are_one_too_many() -> None:
 def test_capture_keeps_no_character_that_nobody_sees() -> None:
     words = "Remember that the to\u200bken of the \u2060queue ro\u00adtates weekly."
     found = propose([Turn("t", "user", words)], [], session="s", today="2026-01-01")
-    assert "the token of the queue rotates weekly" in found.new[0][1]
+    assert "The token of the queue rotates weekly" in found.new[0][1]
     assert cleaned(words) == "Remember that the token of the queue rotates weekly."
     fact = fact_of("The release\u200b of the app goes out on the last Fri\u00adday of a month.")
     assert fact.body == "The release of the app goes out on the last Friday of a month."

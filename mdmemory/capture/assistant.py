@@ -12,9 +12,9 @@ from datetime import datetime
 
 from mdmemory.actions.editing import taken_names
 from mdmemory.actions.replacing import Superseding, anothers, with_marks
-from mdmemory.capture.duplicates import canonical
-from mdmemory.capture.extract import description_of, keys_of
+from mdmemory.capture.extract import keys_of
 from mdmemory.capture.fact import BorneOut, Fact, NotStored, borne_out, fact_of, is_borne_out
+from mdmemory.capture.note_text import beside, description_of, keys_of_fact
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, is_new_in
 from mdmemory.capture.triggers import holds_everywhere
@@ -33,7 +33,7 @@ from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import in_force
 from mdmemory.store.writer import Group, Writer, Written
 from mdmemory.text.similarity import likeness
-from mdmemory.text.words import keys
+from mdmemory.text.words import keys as words_of
 from mdmemory.transcripts.turns import is_id
 
 UNCONFIRMED = "unconfirmed"
@@ -106,10 +106,12 @@ def _stored(
     every = writer.refresher.store.notes()
     notes = [note for note in every if note.file not in held and note.note.text]
     confirmed = bool(proof.sentence)
-    says = [note for note in notes if canonical(fact.body) in keys_of(note.note)]
+    keys = keys_of_fact(fact.body)
+    says = [note for note in notes if keys & keys_of(note.note)]
     if same := (in_force(says) or says)[:1]:
         return _again(writer, same[0], notes, fact, session, proof, today)
-    if known := route.said.get(canonical(fact.body)):
+    if there := keys & route.said.keys():
+        known = route.said[min(there)]
         name = known.rpartition("/")[2].removesuffix(".md")
         return Stored(known, name, "", None, existed=True, redacted=fact.redacted)
     new = _composed(writer, fact, session, confirmed, today, route)
@@ -124,10 +126,10 @@ def _stored(
     ledger = writer.refresher.store.ledger()
     groups = with_marks([_group(new, against, ledger, today)], standing.made, ledger)
     written = _write(writer, new.note.head, groups, "store", session)
-    said = {*keys(fact.body)}
+    said = {*words_of(fact.body)}
     near = tuple(
         (note.file, score) for note in notes if note.file in nearby
-        and (score := round(likeness(said, {*keys(note.note.body)}), 2)) >= NEAR
+        and (score := round(likeness(said, {*words_of(_text(note))}), 2)) >= NEAR
     )  # fmt: skip
     head = new.note.head
     return Stored(
@@ -149,6 +151,10 @@ def _is_said_in(turns: Sequence[str]) -> Callable[[StoredNote], bool]:
             return False
 
     return is_said
+
+
+def _text(note: StoredNote) -> str:
+    return f"{note.note.head.description}\n{note.note.body}"
 
 
 def _again(
@@ -198,7 +204,8 @@ def _composed(
     taken = taken_names(writer.refresher.store, writer.refresher.catalog().names)
     name = limits.free_name(fact.name, fact.type, taken)
     text = editing.compose(
-        name=name, type=fact.type, description=fact.description, body=fact.body, kind=fact.kind,
+        name=name, type=fact.type, description=fact.description,
+        body=beside(fact.description, fact.body), kind=fact.kind,
         metadata={
             "source": "assistant", "created": today, "updated": today, "session": session,
             "status": "" if confirmed else UNCONFIRMED,

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 from mdmemory import bounds, unseen
 from mdmemory.actions.replacing import Effect, IsAnothers, Superseding
 from mdmemory.capture.duplicates import ComparedFact, canonical, place_of
+from mdmemory.capture.fact_type import type_of
+from mdmemory.capture.note_text import description_of, keys_of_fact, keys_of_text, name_of, worded
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, as_now, nobodys
 from mdmemory.capture.takebacks import is_meant, later
-from mdmemory.capture.triggers import Trigger, find, type_of
+from mdmemory.capture.triggers import Trigger, find
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import editing, limits
-from mdmemory.note.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
 from mdmemory.note.note import SUPERSEDED, Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
-from mdmemory.privacy.remains import MARK, says_something
+from mdmemory.privacy.remains import says_something
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
-from mdmemory.text.words import ENGLISH, is_cjk, parts
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
@@ -71,11 +71,9 @@ def _is_due(last: str, today: str) -> bool:
     return days < 0 or days >= REINFORCE_EVERY
 
 
-NAME_WORDS = 6
 _BEFORE = 200  # characters before a fact that may say what becomes of an older one
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-_CLAUSE_END = re.compile(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,23 +176,24 @@ def propose(
     for fact in asked_in(turns) if asked is None else asked:
         if not route.hears(fact.trigger, fact.reason):
             continue
-        key = canonical(fact.text)
         if fact.reason:
             _drop(proposal, fact.text or fact.trigger.phrase, fact.reason)
             continue
-        if key in handled and not standing.is_replaced(stored.get(key)):
+        keys = keys_of_fact(fact.text)
+        known = next((stored[key] for key in sorted(keys & stored.keys())), None)
+        if keys & handled and not standing.is_replaced(known):
             continue  # said twice in one reading
         source = (session, fact.turn)
-        if key in stored and _again(proposal, standing, fact, stored[key], source, today):
+        if known and _again(proposal, standing, fact, known, source, today):
             pass
-        elif key in route.said:
-            _drop(proposal, route.said[key], "known")
+        elif there := keys & route.said.keys():
+            _drop(proposal, route.said[min(there)], "known")
         else:
             new = _add(proposal, fact, taken, source, today, route)
             if new is not None:
-                stored[key] = new[0]
+                stored |= dict.fromkeys(keys, new[0])
                 _compare(proposal, standing, new, fact)
-        handled.add(key)
+        handled |= keys
     return proposal
 
 
@@ -220,7 +219,7 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
         "gate": {"accepted": verdict.accepted, "reasons": list(verdict.reasons)},
         "key": key,
         "identity": place_of(what),
-        "near": _near(what, key, existing),
+        "near": _near(what, existing),
     }
 
 
@@ -241,15 +240,17 @@ def _proposed(text: str) -> tuple[list[ComparedFact], GateVerdict]:
     return [candidate] if verdict.accepted else [], verdict
 
 
-def _near(what: ComparedFact, key: str, existing: Sequence[StoredNote]) -> list[dict[str, object]]:
+def _near(what: ComparedFact, existing: Sequence[StoredNote]) -> list[dict[str, object]]:
     """The notes that say the same (1.0), or speak of the same place (0.9)."""
     place = place_of(what)
     found: list[dict[str, object]] = []
     for stored in existing:
         head = stored.note.head
-        if key in keys_of(stored.note):
+        if keys_of_fact(what.text) & keys_of(stored.note):
             found.append({"file": stored.file, "score": 1.0})
-        elif place and place == place_of(ComparedFact(stored.note.body, head.type, head.kind)):
+        elif place and place == place_of(
+            ComparedFact(f"{head.description}\n{stored.note.body}", head.type, head.kind)
+        ):
             found.append({"file": stored.file, "score": 0.9})
     return found
 
@@ -285,8 +286,7 @@ def _drop(proposal: Proposal, text: str, reason: str) -> None:
 
 def keys_of(note: Note) -> set[str]:
     """The keys of the facts a note states; a description that was cut states none."""
-    hook = "" if note.head.description.endswith("…") else note.head.description
-    return {canonical(note.body), canonical(hook)} - {""}
+    return keys_of_text(note.head.description, note.body)
 
 
 def _again(
@@ -351,12 +351,14 @@ def _add(
     trigger = fact.trigger
     name = limits.free_name(name_of(fact.text), trigger.type, taken)
     session, turn = source
+    description, body = worded(fact.text)
     try:
+        limits.check_body(fact.text)
         text = editing.compose(
             name=name,
             type=trigger.type,
-            description=description_of(fact.text),
-            body=fact.text,
+            description=description,
+            body=body,
             kind=trigger.kind,
             metadata={
                 "source": "explicit",
@@ -374,44 +376,3 @@ def _add(
     file = limits.file_name(trigger.type, name)
     taken |= {name.casefold(), file.casefold()}
     return file, text
-
-
-def name_of(fact: str) -> str:
-    """A name from the first clause: its six first words that carry meaning.
-
-    A CJK character counts half a word, a URL none unless there is nothing else.
-    """
-    fact = MARK.sub(" ", fact)
-    fact = re.sub(r"https?://\S+", " ", fact).strip() or fact
-    fact = re.sub(r"['’](?:s\b|(?=\w))", "", fact)
-    first = _CLAUSE_END.split(fact, maxsplit=1)[0]
-    chosen = first if len(_meaning(first)) > 1 else fact
-    taken = 0.0
-    kept = ""
-    for word in _meaning(chosen):
-        taken += 0.5 if is_cjk(word[-1]) else 1.0
-        if taken > NAME_WORDS:
-            break
-        kept += word if is_cjk(word[-1]) else f" {word} "
-    return limits.slug(kept) or limits.slug(fact)[:MAX_NAME_BYTES] or "fact"
-
-
-def _meaning(text: str) -> list[str]:
-    """The words that tell notes apart, CJK characters one by one, with a space where one stands
-    before them."""
-    found: list[str] = []
-    for piece in text.split():
-        words = [word for word in parts(piece) if word.lower() not in ENGLISH]
-        found += [f" {word}" if at == 0 else word for at, word in enumerate(words)]
-    return found
-
-
-def description_of(fact: str) -> str:
-    """The fact as one line of at most 220 characters, cut after a word where there is one."""
-    line = " ".join(fact.split())
-    if len(line) <= MAX_DESCRIPTION:
-        return line
-    room = line[: MAX_DESCRIPTION - 1]
-    word = room.rfind(" ") if line[MAX_DESCRIPTION - 1] != " " else len(room)
-    # Text without spaces, as Chinese or a long link, is cut where the room ends.
-    return room[: word if word > MAX_DESCRIPTION // 2 else len(room)].rstrip() + "…"

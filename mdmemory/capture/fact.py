@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mdmemory import bounds, unseen
-from mdmemory.capture.extract import description_of, name_of
+from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.gate import judge
+from mdmemory.capture.note_text import as_sentence, bare, description_of, name_of
 from mdmemory.capture.proof import heard, invented
-from mdmemory.capture.triggers import own, type_of, weight
+from mdmemory.capture.triggers import own, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
@@ -143,7 +144,7 @@ def hook(body: str) -> str:
     lines = [_MARKS.sub("", line).strip() for line in body.splitlines()]
     lines = [line for line in lines if re.search(r"\w", line)] or [body]
     first = lines[0] if weight(lines[0]) >= HOOK else " ".join(lines)
-    return description_of(first)
+    return description_of(as_sentence(bare(first)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from mdmemory import bounds
-from mdmemory.capture.extract import description_of, name_of
+from mdmemory.capture.note_text import description_of, name_of
 from mdmemory.capture.pending import PendingFact
 from mdmemory.capture.triggers import foreign, openings
 from mdmemory.privacy.private import strip_private

@@ -12,7 +12,8 @@ from mdmemory import unseen
 from mdmemory.actions.replacing import SAME, IsAnothers, Pairs, Superseding
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
-from mdmemory.capture.extract import description_of, keys_of, name_of, reinforced
+from mdmemory.capture.extract import keys_of, reinforced
+from mdmemory.capture.note_text import as_sentence, beside, description_of, name_of
 from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
 from mdmemory.capture.routes import ALL, Route, is_everywhere
 from mdmemory.capture.standing import Standing, nobodys
@@ -398,9 +399,10 @@ class _Sitting:
         if not name or names_secret(candidate.name) or "redacted" in name:
             name = name_of(candidate.description)
         name = limits.free_name(name, type, self.taken)
+        description = description_of(as_sentence(candidate.description))
         text = editing.compose(
-            name=name, type=type, description=description_of(candidate.description),
-            body=candidate.body, kind=candidate.kind,
+            name=name, type=type, description=description,
+            body=beside(description, candidate.body), kind=candidate.kind,
             metadata={
                 "source": "extraction", "created": self.scene.today, "updated": self.scene.today,
                 "session": self.scene.session, "turn": turn,

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mdmemory.actions.replacing import Superseding, with_marks
-from mdmemory.capture.extract import Proposal, description_of
+from mdmemory.capture.extract import Proposal
+from mdmemory.capture.note_text import description_of
 from mdmemory.capture.pending import PendingFact
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest

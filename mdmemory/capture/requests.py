@@ -14,7 +14,8 @@ from pathlib import Path
 
 from mdmemory.actions.replacing import anothers
 from mdmemory.capture import foreign, pending
-from mdmemory.capture.extract import Asked, Proposal, asked_in, description_of, propose
+from mdmemory.capture.extract import Asked, Proposal, asked_in, propose
+from mdmemory.capture.note_text import description_of
 from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes
 from mdmemory.capture.triggers import find

@@ -15,8 +15,9 @@ from mdmemory import bounds
 from mdmemory.capture import pending
 from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redacted
 from mdmemory.capture.duplicates import canonical
-from mdmemory.capture.extract import Proposal, description_of
+from mdmemory.capture.extract import Proposal
 from mdmemory.capture.judge import judge
+from mdmemory.capture.note_text import description_of
 from mdmemory.capture.outcome import Extracted, Findings, write
 from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split

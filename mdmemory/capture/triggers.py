@@ -15,6 +15,7 @@ from itertools import islice
 
 from mdmemory import bounds
 from mdmemory.capture import unlisted, wordings
+from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.whose import BLANK, foreign_lines, own_lines, own_words
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import CJK
@@ -134,15 +135,6 @@ def _without_pointers(triggers: Sequence[Trigger]) -> list[Trigger]:
         if not (each.reason == "vague" and found and not found[-1].reason):
             found.append(each)
     return found
-
-
-def type_of(fact: str) -> tuple[str, str]:
-    """The type and kind of an explicit fact: a pointer is a reference, then identity, decision,
-    project; everything else is feedback."""
-    for type_, kind, expression in wordings.TYPES:
-        if search(expression, fact):
-            return type_, kind
-    return "feedback", ""
 
 
 def weight(fact: str) -> int:

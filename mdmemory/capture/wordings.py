@@ -53,12 +53,5 @@ THANKS = r"[ \t]*[,，]?[ \t]*{trigger.thanks}[.!。！]*$"
 CHOICE = r"[ \t]*{trigger.choice}"
 POINTS = r"(?:{trigger.filler}|\W)*"
 EVERY = "(?!.*{trigger.every}).*"
-# (type, kind, expression), the first that is found.
-TYPES = (
-    ("reference", "", "{trigger.reference}"),
-    ("user", "", "{trigger.user}"),
-    ("project", "decision", "{trigger.decision}"),
-    ("project", "", "{trigger.project}"),
-)
 # Turned down: a refusal within 30 characters before a word of keeping.
 TURNED_DOWN = r"(?P<p>{trigger.not}(?:(?!\bto\b).){0,30}?{trigger.keep})"

@@ -45,7 +45,8 @@ def bad_text(op: Merge | Rewrite, store: Mapping[str, StoredNote]) -> Iterator[R
     file = shown(op.target if isinstance(op, Merge) else op.file)
     before = [store[source].note for source in sources]
     description = op.description or ""
-    if problem := _problem(limits.check_body, op.body):
+    is_none = not op.body.strip() and not any(note.body.strip() for note in before)
+    if not is_none and (problem := _problem(limits.check_body, op.body)):
         yield "body", f"The body for {file} is refused: {problem}"
     if instructs(f"{description}\n{op.body}"):
         yield "body", f"The text for {file} reads like instructions to an assistant."

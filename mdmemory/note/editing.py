@@ -147,10 +147,12 @@ def compose(
     metadata: Mapping[str, str] = {},
 ) -> str:
     """The text of a new note, without empty metadata values. Its file is called by type and name,
-    so the name alone stands among the aliases, where Obsidian finds it. Raises BadNote."""
+    so the name alone stands among the aliases, where Obsidian finds it. A body of "" is none: the
+    description says it all. Raises BadNote."""
     check_name(name)
     check_description(description)
-    check_body(body)
+    if body:
+        check_body(body)
     if type not in TYPES:
         raise BadNote(f"{type[:40]!r} is not a type of note.", f"Use one of {', '.join(TYPES)}.")
     block = {**metadata, "type": type, "kind": kind}
@@ -167,8 +169,7 @@ def compose(
         "metadata:",
         *(f"  {key}: {frontmatter.scalar(key, block[key])}" for key in keys if block.get(key)),
         "---",
-        "",
-        _with_eol(body, "\n"),
+        *(("", _with_eol(body, "\n")) if body else ()),
         "",
     ]
     return "\n".join(lines)

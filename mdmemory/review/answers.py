@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from mdmemory.actions import editing, leaving, resolve
 from mdmemory.capture import forgetting, pending, wishes
-from mdmemory.capture.extract import description_of, name_of
 from mdmemory.capture.imports import rest
+from mdmemory.capture.note_text import description_of, name_of
 from mdmemory.compact import left_out
 from mdmemory.errors import BadNote, MdmemoryError, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic

@@ -124,7 +124,7 @@ def _captured(
     take: Callable[[str], Extracted], left: list[JournalEntry], account: Accounting
 ) -> dict[str, str]:
     """Outcomes by id, counted in `account`; {} if the write failed."""
-    from mdmemory.capture.extract import description_of
+    from mdmemory.capture.note_text import description_of
 
     lines = [f"- [{each.type}] {each.text}" for each in left]
     try:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mdmemory.capture.triggers import type_of
+from mdmemory.capture.fact_type import type_of
 from mdmemory.session import changes, failures
 from mdmemory.session.cleaning import line
 from mdmemory.session.failures import Failure

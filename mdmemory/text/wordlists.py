@@ -30,6 +30,11 @@ def pattern(expression: str, text: str) -> re.Pattern[str]:
     return _compiled(filled(expression, LATIN if is_latin else LATIN + CJK))
 
 
+def in_languages(expression: str, languages: tuple[str, ...]) -> re.Pattern[str]:
+    """The compiled expression with the rows of these languages alone; case-insensitive."""
+    return _compiled(filled(expression, languages))
+
+
 def search(expression: str, text: str) -> re.Match[str] | None:
     """The first place where the expression matches."""
     return pattern(expression, text).search(text)

@@ -37,7 +37,7 @@ def memory(repository: Path) -> Memory:
         ("The billing team sits in Graz, Austria", "entities", "reference", ""),
         ("The billing team sits in Graz, Austria", "other", "reference", ""),
         ("Works from Graz as a backend engineer", "user", "user", ""),
-        (DARK, "", "feedback", ""),
+        (DARK, "", "user", ""),
         ("The proxy listens on port 8080 on every host", "", "project", ""),
         ("We decided to use SQLite for the cache, not Postgres", "", "project", "decision"),
         ("The dashboard is at https://example.org/errors", "", "reference", ""),
@@ -54,12 +54,12 @@ def test_a_type_is_taken_as_named_mapped_from_a_category_or_guessed(
     ("content", "title", "name", "description"),
     [
         (DARK, "Editor preferences", "editor-preferences", DARK),
-        (DARK, "feedback-dark-themes", "dark-themes", DARK),
+        (DARK, "user-dark-themes", "dark-themes", DARK),
         (DARK, "", "prefer-dark-themes-all-editors", DARK),
-        (f"# Editors\n\n{DARK}.\n\nWhy: eyes.", "", "editors-prefer-dark-themes-all-editors",
-         f"Editors {DARK}. Why: eyes."),
-        (f"{DARK}.\n\nWhy: eyes.", "", "prefer-dark-themes-all-editors", f"{DARK}."),
-        ("用户喜欢简短的回答，不要总结", "", "用户喜欢简短的回答", "用户喜欢简短的回答，不要总结"),
+        (f"# Editors\n\n{DARK}.\n\nWhy: eyes.", "", "editors-prefer-dark-themes-all",
+         f"Editors {DARK}. Why: eyes"),
+        (f"{DARK}.\n\nWhy: eyes.", "", "prefer-dark-themes-all-editors", DARK),
+        ("用户喜欢简短的回答，不要总结", "", "喜欢简短-回答", "用户喜欢简短的回答，不要总结"),
     ],
 )  # fmt: skip
 def test_a_note_is_named_by_its_title_or_its_first_line(

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.capture.extract import Proposal, description_of, explain, name_of, propose
+from mdmemory.capture.extract import Proposal, explain, propose
+from mdmemory.capture.note_text import description_of, name_of
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.limits import check_description, check_name
@@ -51,13 +52,13 @@ def test_a_whole_session_gives_the_notes_a_person_asked_for() -> None:
     proposal = propose(transcript.turns, (), session=transcript.session, today=TODAY)
     assert [file for file, _ in proposal.added] == [
         "feedback-tests-run-tz-utc.md",
-        "feedback-我喜欢简短回答.md",
+        "user-喜欢简短回答.md",
         "reference-deploys-listed.md",
     ]
-    assert [note.body for note in notes(proposal)] == [
-        "tests run with TZ=UTC, see `make check`",
-        "我喜欢简短回答",
-        "deploys are listed at https://example.org/deploys",
+    assert [(note.head.description, note.body) for note in notes(proposal)] == [
+        ("Tests run with TZ=UTC, see `make check`", ""),
+        ("我喜欢简短回答", ""),
+        ("Deploys are listed at https://example.org/deploys", ""),
     ]
     assert proposal.dropped == [
         {"text": "remember this", "reasons": ["vague"]},
@@ -70,7 +71,7 @@ def test_a_chinese_session_gives_chinese_notes() -> None:
     transcript = read_export((DATA / "chinese.json").read_bytes())
     proposal = propose(transcript.turns, (), session=transcript.session, today=TODAY)
     assert [file for file, _ in proposal.added] == [
-        "feedback-提交信息用英文写.md",
+        "feedback-提交信息-英文写.md",
         "feedback-先写测试再写代码.md",
     ]
     assert [drop["reasons"] for drop in proposal.dropped] == [["negated"], ["deferred"]]
@@ -82,7 +83,7 @@ def test_a_note_says_where_it_came_from() -> None:
             "feedback-use-tabs.md",
             "---\n"
             "name: use-tabs\n"
-            "description: use tabs, not spaces\n"
+            "description: Use tabs, not spaces\n"
             "aliases: [use-tabs]\n"
             "metadata:\n"
             "  type: feedback\n"
@@ -91,9 +92,7 @@ def test_a_note_says_where_it_came_from() -> None:
             "  updated: 2026-06-20\n"
             "  session: ses_1\n"
             "  turn: msg_001\n"
-            "---\n"
-            "\n"
-            "use tabs, not spaces\n",
+            "---\n",
         )
     ]
 
@@ -122,7 +121,7 @@ def test_a_secret_is_redacted_before_anything_is_planned() -> None:
         f"remember this later: password: {secret}",
     )
     assert secret not in repr([proposal.added, proposal.dropped[0], proposal.dropped[2:]])
-    assert notes(proposal)[0].body.endswith("password: [redacted:password]")
+    assert notes(proposal)[0].head.description.endswith("password: [redacted:password]")
     assert proposal.dropped[0] == {
         "text": "my password is [redacted:password]",
         "reasons": ["secret"],
@@ -136,13 +135,13 @@ def test_private_text_is_neither_stored_nor_told() -> None:
         "<private>\nremember: heron is the code name",
     )
     assert "heron" not in repr(proposal)
-    assert [note.body for note in notes(proposal)] == ["use tabs"]
+    assert [note.head.description for note in notes(proposal)] == ["Use tabs"]
     assert proposal.dropped == [{"text": "remember", "reasons": ["private"]}]
 
 
 def test_invisible_characters_reach_no_note() -> None:
     (note,) = notes(plan("remember: use\u202e tabs\U000e0041,\x07 not spaces"))
-    assert note.body == note.head.description == "use tabs, not spaces"
+    assert (note.head.description, note.body) == ("Use tabs, not spaces", "")
 
 
 def test_the_same_fact_twice_makes_one_note() -> None:
@@ -158,7 +157,7 @@ def test_taken_names_get_a_number_across_types_and_case() -> None:
     proposal = plan(
         "remember: use tabs always",
         "remember: Use tabs! Always",
-        "remember: use tabs - always, 2",
+        "remember: use tabs always 2",
         "remember: use tabs always ++",
         existing=(there,),
     )
@@ -178,7 +177,7 @@ def test_a_long_fact_is_kept_whole_in_the_body() -> None:
     fact = " ".join(f"word{n}" for n in range(90))
     (note,) = notes(plan(f"remember: {fact}"))
     assert note.body == fact
-    assert note.head.name == "word0-word1-word2-word3-word4-word5"
+    assert note.head.name == "word0-word1-word2-word3-word4"
     assert len(note.head.description) <= 220
     assert note.head.description.endswith("…")
     assert fact.startswith(note.head.description[:-1] + " ")
@@ -263,9 +262,9 @@ def test_a_note_held_back_is_not_touched() -> None:
     ("fact", "name"),
     [
         ("Use pnpm, never npm, in every JavaScript project", "use-pnpm"),
-        ("我喜欢简短的回答，不要总结，也不要表格", "我喜欢简短的回答"),
-        ("The bank's API reference is here", "bank-api-reference-here"),
-        ("用 pnpm 安装依赖", "用-pnpm-安装依赖"),
+        ("我喜欢简短的回答，不要总结，也不要表格", "喜欢简短-回答"),
+        ("The bank's API reference is here", "bank-api-reference"),
+        ("用 pnpm 安装依赖", "pnpm-安装依赖"),
         ("https://example.org/board", "https-example-org-board"),
         ("!!! ???", "fact"),
     ],

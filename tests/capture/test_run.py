@@ -75,7 +75,7 @@ def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
 
 def request(memory: Memory) -> str:
     """The file of the note that the user asks for in so many words."""
-    (file,) = (each.file for each in memory.notes() if "British" in each.note.body)
+    (file,) = (each.file for each in memory.notes() if "British" in each.note.head.description)
     return file
 
 
@@ -104,9 +104,9 @@ def test_the_model_sees_turns_and_notes_and_what_is_about_to_be_stored(memory: M
     asked = json.loads(model.asked[0].user)
     assert asked["today"] == "2026-06-20"
     assert [turn["text"] for turn in asked["turns"]] == [text for _, text in SAID]
-    shown = {each["file"]: each["body"] for each in asked["notes"]}
-    assert shown["project-proxy.md"] == "The proxy listens on port 8080."
-    assert "release notes are written in British English" in shown.values()
+    shown = {each["file"]: each["description"] + each["body"] for each in asked["notes"]}
+    assert shown["project-proxy.md"].endswith("The proxy listens on port 8080.")
+    assert "Release notes are written in British English" in shown.values()
     assert "{{" not in model.asked[0].system
     assert "candidates" in model.asked[0].system
 

@@ -175,7 +175,7 @@ def test_a_title_cannot_take_over_the_terminal(bench: Bench) -> None:
 def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> None:
     bench.opencode("ses_1", bench.root, "remember: deploys go out on Tuesdays", "thanks")
     done = bench.ask("extract", "--session", "ses_1")
-    assert done["added"] == ["feedback-deploys-go-out-tuesdays.md"]
+    assert done["added"] == ["project-deploys-tuesdays.md"]
     assert [row["read"] for row in bench.ask("session", "list")] == [2]
     assert bench.ask("extract", "--session", "ses_1")["added"] == []
     with closing(sqlite3.connect(bench.database)) as connection, connection:
@@ -195,8 +195,8 @@ def test_a_session_of_claude_is_read_from_its_file(bench: Bench) -> None:
     done = bench.ask("extract", "--session", CLAUDE)
     assert done["added"] == [
         "feedback-tests-run-tz-utc.md",
-        "feedback-我喜欢简短回答.md",
         "reference-deploys-listed.md",
+        "me/user-喜欢简短回答.md",
     ]
     assert [row["read"] for row in bench.ask("session", "list")] == [6]
 
@@ -221,7 +221,7 @@ def test_a_session_that_is_deleted_while_extract_waits_loses_nothing(
     monkeypatch.setattr(time, "sleep", sleep)
     done = bench.ask("extract", "--session", "ses_1", "--after", "60")
     assert sum(waited) >= 60
-    assert done["added"] == ["feedback-deploys-go-out-tuesdays.md"]
+    assert done["added"] == ["project-deploys-tuesdays.md"]
 
 
 @pytest.mark.parametrize("words", [(), ("--transcript", "a.json", "--session", "ses_1")])

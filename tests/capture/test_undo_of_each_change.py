@@ -30,7 +30,7 @@ SUBJECTS = {
     "tabs": "add Uses tabs in Go.", "noon": "add Deploys go out at noon.",
     "edit": "edit Uses tabs in Go.", "rename": "rename tabs to go-tabs",
     "rename back": "rename go-tabs to tabs", "keep": "tea", "reinforce": "tea",
-    "import": "import Lena owns the schema of the warehouse.",
+    "import": "import Lena owns the schema of the warehouse",
     "store": "The board is at board.example", "confirm": "confirm The board is at board.example",
     "accept": "The pipeline needs Docker 27",
     "resolve": "resolve, keep both: Deploys go out at noon. and 1 more",

@@ -13,7 +13,7 @@ from pace import FULL, sample
 from rows import each
 
 import mdmemory
-from mdmemory.capture import consent, foreign, takebacks, triggers
+from mdmemory.capture import consent, fact_type, foreign, note_text, takebacks, triggers
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.gate import judge
 from mdmemory.capture.proof import heard, prove
@@ -58,6 +58,15 @@ def request(_: str, message: str) -> tuple[str, object]:
     found = triggers.find(message)
     words = sorted({one.reason or "kept" for one in found})
     return " ".join(words) or "nothing", found
+
+
+def noted(_: str, fact: str) -> tuple[str, object]:
+    return note_text.name_of(fact), note_text.worded(fact)
+
+
+def typed(_: str, fact: str) -> tuple[str, object]:
+    label = " ".join(word for word in fact_type.type_of(fact) if word)
+    return label, (fact_type.languages_of(fact), fact_type.signs(fact))
 
 
 def order(_: str, line: str) -> tuple[str, object]:
@@ -123,10 +132,12 @@ ROOMS = {
     "guard": instruction,
     "guard.only": only,
     "keep": request,
+    "note": noted,
     "proof": proved,
     "rule": request,
     "shape": request,
     "trigger": request,
+    "type": typed,
     "whose": request,
     "whose.machine": order,
     "whose.order": order,

@@ -17,7 +17,7 @@ from mdmemory.memory import Memory
 
 Git = Callable[..., str]
 MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
-TEA, FILE = "Remember that I prefer green tea.", "feedback-prefer-green-tea.md"
+TEA, FILE = "Remember that the kitchen has green tea.", "project-kitchen-green-tea.md"
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_the_persons_commit_succeeds_while_the_bridge_writes(
     assert git(project, "log", "-1", "--format=%s") == "theirs\n"
     assert main(["index"]) == 0
     subjects = git(project, "log", "-2", "--format=%s").splitlines()
-    assert subjects == ["memory: add I prefer green tea.", "theirs"]
+    assert subjects == ["memory: add The kitchen has green tea", "theirs"]
     assert git(project, "status", "--porcelain") == ""
 
 
@@ -113,7 +113,7 @@ def test_status_and_log_name_what_waits(project: Path, capsys: pytest.CaptureFix
     assert [row["waiting"] for row in rows] == [True, False]
     assert rows[0]["id"] == each["id"]
     assert main(["diff", each["id"]]) == 0
-    assert "+I prefer green tea." in capsys.readouterr().out
+    assert "The kitchen has green tea" in capsys.readouterr().out
     assert main(["add", "cat", "--type", "feedback", "--description", "Has a cat", "Tom."]) == 0
     assert "Committed now, as it was waiting: memory: add" in capsys.readouterr().err
     assert main(["status", "--json"]) == 0

@@ -154,7 +154,7 @@ def test_the_bridge_goes_on_without_state(
     methods = Hooks(lambda: Layers.open(project, tell=log.say), start, log).methods()
     part = {"type": "text", "text": "Remember that deploys go out on Tuesdays only."}
     asked = {"session": "ses_1", "message": "msg_1", "parts": [part]}
-    assert methods["message"](asked)["saved"] == ["feedback-deploys-go-out-tuesdays-only.md"]
+    assert methods["message"](asked)["saved"] == ["project-deploys-tuesdays-only.md"]
     for method in ("system", "tool", "compacting"):
         methods[method]({"session": "ses_1", "tool": "bash", "call": "c", "output": "x\n" * 900})
     assert seen(outside) == before

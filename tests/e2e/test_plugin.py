@@ -66,12 +66,12 @@ def test_what_the_user_asks_to_remember_is_kept_and_known_before_the_model_is_as
     client: OpenCode, server: FakeServer, place: Place, git: Git
 ) -> None:
     client.send(client.new_session(), "Remember that deploys go out on Tuesdays only.")
-    assert f"{STORE}/feedback-deploys-go-out-tuesdays-only.md" in files(place, git)
+    assert f"{STORE}/project-deploys-tuesdays-only.md" in files(place, git)
     asked = server.turns[-1]
-    assert "(feedback-deploys-go-out-tuesdays-only.md)" in system_text(asked)
+    assert "(project-deploys-tuesdays-only.md)" in system_text(asked)
     said, told = user_texts(asked)[-1].split("\n")
     assert said == "Remember that deploys go out on Tuesdays only."
-    assert "feedback-deploys-go-out-tuesdays-only.md" in told
+    assert "project-deploys-tuesdays-only.md" in told
 
 
 def test_a_vague_wish_is_told_to_the_assistant_behind_the_users_words(
@@ -290,7 +290,7 @@ def test_the_terminal_client_remembers_and_leaves_no_process(tmp_path: Path, git
             tmux("send-keys", "-l", "Remember that deploys go out on Tuesdays only.")
             time.sleep(1)
             tmux("send-keys", "Enter")
-            file = f"{STORE}/feedback-deploys-go-out-tuesdays-only.md"
+            file = f"{STORE}/project-deploys-tuesdays-only.md"
             until(lambda: file in files(place, git))
             until(lambda: server.turns)
             tmux("send-keys", "C-c")

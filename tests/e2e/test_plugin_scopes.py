@@ -102,7 +102,7 @@ def test_both_indexes_are_in_the_prompt_and_each_tool_is_there_once(
     assert told.count("# Memory protocol") == 1, "the project's plugin works alone"
     assert "(user-tea.md)" in told
     assert "(project-port.md)" in told
-    assert "(feedback-deploys-go-out-tuesdays-only.md)" in told
+    assert "(project-deploys-tuesdays-only.md)" in told
     assert [name for name in names(server) if name == "memory_search"] == ["memory_search"]
     assert len(list((world.project / STORE).glob("*deploys*"))) == 1
     assert not list(world.own.rglob("*deploys*")), "it is the project's"

@@ -22,7 +22,7 @@ from mdmemory.memory import Memory
 from mdmemory.store.project import Project
 
 MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
-FILE = "feedback-deploys-go-out-tuesdays.md"
+FILE = "project-deploys-tuesdays.md"
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from mdmemory.store.state import State
 
 Git = Callable[..., str]
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
-FILE = "feedback-deploys-go-out-tuesdays-only.md"
+FILE = "project-deploys-tuesdays-only.md"
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def test_a_summary_is_asked_for_candidates_and_told_the_notes(plugin: Plugin) ->
     plugin.say(DEPLOYS)
     (context,) = plugin.ask("compacting")["context"]
     assert "Memory candidates:" in context
-    assert "[M1] deploys-go-out-tuesdays-only" in context
+    assert "[M1] deploys-tuesdays-only" in context
 
 
 def test_a_call_reaches_the_table_of_tools_and_null_is_a_parameter_left_out(plugin: Plugin) -> None:

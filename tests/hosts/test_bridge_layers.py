@@ -87,7 +87,7 @@ def test_a_fact_makes_a_store_and_the_next_session_has_it(
     assert answer["toast"]["variant"] == "success"
     assert answer["toast"]["message"].endswith("(new store: ~/mdmemory/app)")
     assert answer["parts"][-1] == "mdmemory made a store for it: ~/mdmemory/app."
-    assert answer["saved"] == ["feedback-deploys-go-out-tuesdays-only.md"]
+    assert answer["saved"] == ["project-deploys-tuesdays-only.md"]
     index = str(empty_home / "mdmemory/app/MEMORY.md")
     assert answer["instructions"] == [index], "it is read from the next request on"
     assert stores(empty_home) == {"app": answer["saved"]}
@@ -138,7 +138,7 @@ def test_what_is_about_the_user_goes_to_the_persons_store(work: Path, empty_home
     (note,) = stores(empty_home)["me"]
     assert answer["saved"] == [f"me/{note}"]
     assert f"me/{note}" in answer["parts"][0]
-    assert stores(empty_home)["app"] == ["feedback-deploys-go-out-tuesdays-only.md"]
+    assert stores(empty_home)["app"] == ["project-deploys-tuesdays-only.md"]
     mine, project = (str(empty_home / "mdmemory" / name / "MEMORY.md") for name in ("me", "app"))
     assert answer["instructions"] == [mine, project]
     assert Plugin(empty_home / "work").hello["instructions"] == [mine]
@@ -214,7 +214,7 @@ def test_the_notes_of_both_layers_that_fit_a_message_are_in_the_prompt(
     plugin.say(DEPLOYS)
     plugin.say(NAME, "msg_2")
     for question, file in {
-        "When do deploys go out?": "(feedback-deploys-go-out-tuesdays-only.md",
+        "When do deploys go out?": "(project-deploys-tuesdays-only.md",
         "What is my name?": f"(me/{stores(empty_home)['me'][0]}",
     }.items():
         fresh = Plugin(work)
@@ -278,7 +278,7 @@ def test_the_tools_search_read_and_list_both_layers(work: Path, empty_home: Path
     assert told("memory_get", file=mine).startswith(f"me/{mine}:"), "no note of the project's"
     listed = told("memory_list")
     assert f"- me/{mine}" in listed
-    assert "- feedback-deploys-go-out-tuesdays-only.md" in listed
+    assert "- project-deploys-tuesdays-only.md" in listed
 
 
 def test_where_nothing_was_kept_yet_a_search_finds_nothing(work: Path, empty_home: Path) -> None:
@@ -300,4 +300,4 @@ def test_another_projects_notes_are_never_found(work: Path, empty_home: Path, gi
     assert "deploys" not in answer["text"]
     with pytest.raises(MdmemoryError):
         plugin.ask("call", tool="memory_get",
-                   arguments={"file": "feedback-deploys-go-out-tuesdays-only.md"})  # fmt: skip
+                   arguments={"file": "project-deploys-tuesdays-only.md"})  # fmt: skip

@@ -164,7 +164,7 @@ def test_what_was_asked_before_a_paste_is_kept(session: Callable[..., Path | byt
         text = f"{asked}\n\nHere is what I see:\n\n{INJECTED[what]}"
         turns = read(session(text, "Done.", "")).turns
         proposal = propose(turns, NOTES, session="s1", today="2026-06-20")
-        assert [file for file, _ in proposal.added] == ["feedback-deploys-go-out-tuesdays.md"]
+        assert [file for file, _ in proposal.added] == ["project-deploys-tuesdays.md"]
         assert (proposal.reinforced, proposal.dropped) == ([], [])
 
     each(INJECTED, check)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from mdmemory.capture.triggers import type_of
+from mdmemory.capture.fact_type import signs, type_of
 
 JUDGED = 600  # characters of a fact
 
@@ -18,24 +18,14 @@ _PLACE = re.compile(
     r"|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[\w-]+(?:\.[\w-]+)+:\d{2,5}\b|\bport \d{2,5}\b",
     re.IGNORECASE,
 )
-_RULE = re.compile(
-    r"\b(?:always|never|must(?:n['’]t)?|should(?:n['’]t)?|avoid|prefer\b(?!s)|do not|don['’]t"
-    r"|make sure|instead of|no more than|only use|use \w+|run \w+|keep \w+|write \w+"
-    r"|immer|nie(?:mals)?|kein\w*"
-    r"|bitte|toujours|jamais|il faut|siempre|nunca|hay que|sempre|mai)\b"
-    r"|必ず|常に|总是|永远|不要|항상|절대",
-    re.IGNORECASE,
-)
+# these signs alone leave the type to the headings
+_SAYS_LITTLE = {"thing", "number", "quoted", "contrast", "polite"}
 _PERSON = re.compile(
     r"^(?:the )?user(?:['’]s)?\b|^(?:name|role|location|time ?zone|pronouns|languages?)[ \t]*[:=]"
     r"|\b(?:i|he|she|they) (?:am|is|are|lives?|works?|likes?|love|prefers?|speak)\b"
     r"|^(?:[\w .-]{1,40}: )?(?:i['’]m|likes|prefers|loves|lives|speaks|works (?:at|as|in|for)"
     r"|enjoys|dislikes)\b"
     r"|\bmy \w+|^(?:ich|mein\w*|je|mon|ma|mi|soy|vivo|eu|io)\b|^(?:wohnt|arbeitet|mag|bevorzugt)\b",
-    re.IGNORECASE,
-)
-_DECISION = re.compile(
-    r"\b(?:decided|decision|chose|agreed|entschieden|beschlossen|décidé|decidido|decidimos)\b",
     re.IGNORECASE,
 )
 # the headings of notes that people and assistants write
@@ -53,14 +43,11 @@ _SECTION = [(type, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for type, wor
 def type_of_fact(text: str, origin: str) -> tuple[str, str]:
     """The type and kind of a fact. `origin` ends with the headings above it, ` > ` between them."""
     text = text[:JUDGED]
-    if _DECISION.search(text):
-        return "project", "decision"
-    for type, pattern in (("user", _PERSON), ("reference", _PLACE), ("feedback", _RULE)):
-        if pattern.search(text):
+    for type, pattern in (("user", _PERSON), ("reference", _PLACE)):
+        if pattern.search(text) and not signs(text) & {"decided"}:
             return type, ""
-    type, kind = type_of(text)
-    if type != "feedback":  # what it says of a fact that nothing tells
-        return type, kind
+    if signs(text) - _SAYS_LITTLE:
+        return type_of(text)
     for heading in reversed(origin.split(" > ")[1:]):
         for type, pattern in _SECTION:
             if pattern.search(heading):

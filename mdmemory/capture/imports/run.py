@@ -13,7 +13,7 @@ from pathlib import Path
 from mdmemory import bounds, unseen
 from mdmemory.actions.editing import taken_names
 from mdmemory.capture.duplicates import canonical
-from mdmemory.capture.extract import description_of, keys_of, name_of
+from mdmemory.capture.extract import keys_of
 from mdmemory.capture.fact import hook
 from mdmemory.capture.gate import judge
 from mdmemory.capture.imports import rest
@@ -21,6 +21,7 @@ from mdmemory.capture.imports.fact_types import type_of_fact
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.reading import read
 from mdmemory.capture.imports.rest import Rest
+from mdmemory.capture.note_text import beside, description_of, name_of
 from mdmemory.capture.outcome import facts_of
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.run import judged_first
@@ -163,7 +164,7 @@ class _Desk:
                 name=name,
                 type=type,
                 description=about,
-                body=body,
+                body=beside(about, body),
                 kind=kind,
                 aliases=_aliases(fact),
                 metadata=self._metadata(fact) | self._route.metadata(type, holds_everywhere(body)),
