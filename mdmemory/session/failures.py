@@ -154,13 +154,15 @@ _PATH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure: `summary` of at most 280 clean characters, `files` that it names, and `source`, 12
-    hex digits of the failed command, whose next failure replaces this one."""
+    """A failure: `summary` of at most 280 clean characters, `files` that it names, `source`, 12 hex
+    digits of the failed command, whose next failure replaces this one, and `closed_by`, which of
+    `succeeded` ends it."""
 
     category: str
     summary: str
     files: tuple[str, ...]
     source: str
+    closed_by: str
 
     @property
     def fingerprint(self) -> str:
@@ -175,29 +177,39 @@ def failure(
     if not exit_code or exit_code in INTERRUPTED:  # None: the tool has none
         return None
     command, output = command_of(tool, args), bounds.ends(output)
-    category = "tool"
+    category, closed_by = "tool", _mark("tool", tool)
     if command:
         real = [each for each in decisive(command)[0] if not _shows(each)]
         if not real:
             return None
         category = _likeliest([category_of(each) for each in real], output)
+        closed_by = _mark(category, real[-1])
     lines = telling(output.split("\n"), category)
     # of an unknown kind the command says more than the kind
     whose = f"{line(command or tool, MAX_NAME)}: " if category == "tool" or not lines else ""
     summary = line(f"{whose}{' | '.join(lines) or f'exit code {exit_code}'}", SUMMARY)
     named = dict.fromkeys(path for each in lines for path in paths(each))
-    return Failure(category, summary, tuple(named)[:FILES], _short(f"{tool}\n{command}"))
+    source = _short(f"{tool}\n{command}")
+    return Failure(category, summary, tuple(named)[:FILES], source, closed_by)
 
 
 def succeeded(tool: str, args: Mapping[str, Any], exit_code: int | None) -> set[str]:
-    """The categories of the commands that a result proves successful."""
+    """The categories of the commands that a result proves successful; of those without a category
+    `tool`, and `tool` with a mark of the program, which closes that program's errors alone."""
     if exit_code != 0:
         return set()
     command = command_of(tool, args)
     if not command:
-        return {"tool"}
+        return {"tool", _mark("tool", tool)}
     known, certain = decisive(command)
-    return {category_of(each) for each in known if not _shows(each)} if certain else set()
+    real = [each for each in known if not _shows(each)] if certain else []
+    return {name for each in real for name in (category_of(each), _mark(category_of(each), each))}
+
+
+def _mark(category: str, command: str) -> str:
+    """The category; of a command without one also 12 hex digits of its program."""
+    program = (command.split(maxsplit=1) or [""])[0]
+    return f"tool {_short(program)}" if category == "tool" else category
 
 
 def category_of(command: str) -> str:

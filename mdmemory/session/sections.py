@@ -60,7 +60,8 @@ class File:
 @dataclass(frozen=True, slots=True)
 class Error:
     """An open error; `status` is open, or maybe_fixed after an edit of a file that it names.
-    `source` tells its command from others."""
+    `source` tells its command from others; `closed_by` the success that ends it, by default one of
+    its category."""
 
     category: str
     summary: str
@@ -69,6 +70,7 @@ class Error:
     files: list[str]
     status: str
     turn: int
+    closed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

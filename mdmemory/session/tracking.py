@@ -40,13 +40,15 @@ def take_result(
     for path in _touched(action, args, output):
         _touch(memory, _shown(path, root), action)
     closed = failures.succeeded(tool, args, exit_code)
-    memory.errors = [each for each in memory.errors if each.category not in closed]
+    memory.errors = [
+        each for each in memory.errors if (each.closed_by or each.category) not in closed
+    ]
     failed = failures.failure(tool, args, output, exit_code)
     if failed:
         files = [line(path, MAX_PATH) for path in failed.files]
         changes.open_error(memory, Error(
             failed.category, failed.summary, failed.fingerprint, failed.source, files, "open",
-            memory.event,
+            memory.event, failed.closed_by,
         ))  # fmt: skip
     todos = args.get("todos")
     if tool.lower() in TODO_TOOLS and isinstance(todos, list):

@@ -137,6 +137,22 @@ def test_success_closes_the_errors_of_its_category_alone() -> None:
     assert "[lint] a.py:1:1: error F401" in snapshot(state)
 
 
+def test_of_an_unknown_command_only_its_own_success_closes_the_error() -> None:
+    state = Sections()
+    ran(state, "deployctl push --all", 1, "Error: quota exceeded")
+    ran(state, "git push", 0)
+    assert [each.summary for each in state.errors] == [
+        "deployctl push --all: Error: quota exceeded"
+    ]
+    ran(state, "sudo deployctl push", 0)
+    assert state.errors == []
+    take_result(state, "jira_create", {}, "Error: no project", 1)
+    take_result(state, "jira_search", {}, "", 0)
+    assert len(state.errors) == 1
+    take_result(state, "jira_create", {}, "", 0)
+    assert state.errors == []
+
+
 def test_a_chain_proves_all_of_its_parts_only_when_it_ends_well() -> None:
     assert succeeded("bash", {"command": "make build && pytest"}, 0) == {"build", "test"}
     assert succeeded("bash", {"command": "pytest; echo done"}, 0) == set()
