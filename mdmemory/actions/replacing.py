@@ -6,7 +6,7 @@ A fact that surely replaces notes is written with their marks in one op. Every t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdmemory.errors import BadNote
@@ -14,15 +14,17 @@ from mdmemory.files import digest
 from mdmemory.git.commits_of_store import AUTHOR
 from mdmemory.git.log import authors
 from mdmemory.git.transaction import Change
+from mdmemory.note.note import SUPERSEDED
 from mdmemory.store import conflicts, superseding
-from mdmemory.store.store import LEDGER, StoredNote
-from mdmemory.store.superseding import in_force
+from mdmemory.store.store import LEDGER, Store, StoredNote, decode
+from mdmemory.store.superseding import Chains, in_force
 from mdmemory.store.writer import Group, Writer
 
 _LOOKED = 60  # notes near a fact that may be replaced by it
 SAME = 0.6  # of the words of two notes, from which on they may state the same old value
 SAID_AGAIN = "what it said before is said again"
 _ANOTHERS = "another person's note"
+_UNDONE = "the one replaced the other, and that was undone"
 
 Pairs = tuple[tuple[StoredNote, str], ...]  # notes, each with half a sentence on why
 IsAnothers = Callable[[StoredNote], bool]
@@ -195,6 +197,29 @@ def taken_back(writer: Writer, new: StoredNote, last: StoredNote | None, today: 
         return Met(new, doubtful=((last, SAID_AGAIN),))
     done = marks(new, ((last, SAID_AGAIN),), today)
     return Met(new, tuple(done.made), tuple(done.left))
+
+
+def in_force_again(
+    store: Store, former: Mapping[str, bytes], ledger: bytes | None, gone: Collection[str]
+) -> dict[str, bytes]:
+    """The bytes of the superseded notes among these, as they were before, and those of the ledger
+    with a flag for each and the note that stands in its place, unless that is `gone`."""
+    found: dict[str, bytes] = {}
+    pairs: list[tuple[StoredNote, StoredNote, str]] = []
+    chains, days = Chains(store.notes()), []
+    for file, data in former.items():
+        now, then = store.read(file), decode(data, file)
+        if now.note.head.status != SUPERSEDED or then.head.status == SUPERSEDED:
+            continue
+        found[file] = data
+        last = chains.last(now)
+        if last is not None and last.file not in gone:
+            pairs.append((StoredNote(file, digest(data), then), last, _UNDONE))
+            days.append(now.note.head.superseded)
+    if pairs:
+        text = (ledger or b"").decode("utf-8", "surrogateescape")
+        found[LEDGER] = conflicts.add(text, pairs, max(days)).encode("utf-8", "surrogateescape")
+    return found
 
 
 # --- as ops of a commit --------------------------------------------------------------------------

@@ -10,17 +10,15 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mdmemory.actions import leaving
+from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.log import ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
-from mdmemory.note.note import SUPERSEDED, headline
-from mdmemory.store import conflicts
-from mdmemory.store.store import LEDGER, Store, StoredNote, decode, is_note_name
-from mdmemory.store.superseding import Chains
+from mdmemory.note.note import headline
+from mdmemory.store.store import LEDGER, Store, decode, is_note_name
 from mdmemory.store.writer import Group, Writer, Written
 
 # kinds of commits that change no fact, or have a command of their own to take them back
@@ -334,30 +332,16 @@ def _in_force_again(
     """
     left = history.contents(commit, files)
     former = history.contents(history.parent(commit), files)
-    found: Contents = {}
-    pairs = []
-    store = Store(history.folder)
-    chains = Chains(store.notes())
-    for file in filter(is_note_name, files):
-        if not _look(history, file, before, now):
-            continue
-        was, is_now, then = former.get(file), now.get(file), left.get(file)
-        if was is None or is_now is None or then is None or _unnamed(is_now) != _unnamed(then):
-            continue
-        head = decode(is_now, file).head
-        if head.status != SUPERSEDED or decode(was, file).head.status == SUPERSEDED:
-            continue
-        found[file] = was
-        old = StoredNote(file, digest(was), decode(was, file))
-        last = chains.last(store.read(file))
-        if last is not None and now.get(last.file, b"") is not None:
-            pairs.append((old, last, "the one replaced the other, and that was undone"))
-    if pairs and _look(history, LEDGER, before, now):
-        ledger = (now[LEDGER] or b"").decode("utf-8", "surrogateescape")
-        since = max(store.read(old.file).note.head.superseded for old, _, _ in pairs)
-        text = conflicts.add(ledger, pairs, since)
-        found[LEDGER] = text.encode("utf-8", "surrogateescape")
-    return found
+    marked = {
+        file: data for file in filter(is_note_name, files)
+        if (data := former.get(file)) is not None
+        and _look(history, file, before, now) and now[file] is not None
+        and _unnamed(now[file]) == _unnamed(left.get(file))
+    }  # fmt: skip
+    if not marked or not _look(history, LEDGER, before, now):
+        return {}
+    gone = [file for file, data in now.items() if data is None]
+    return {**replacing.in_force_again(Store(history.folder), marked, now[LEDGER], gone)}
 
 
 def _look(history: History, file: str, before: Contents, now: Contents) -> bool:
@@ -370,8 +354,8 @@ def _look(history: History, file: str, before: Contents, now: Contents) -> bool:
     return True
 
 
-def _unnamed(data: bytes) -> bytes | None:
-    return _said(_SUCCESSOR.sub(b"", data, count=1))
+def _unnamed(data: bytes | None) -> bytes | None:
+    return None if data is None else _said(_SUCCESSOR.sub(b"", data, count=1))
 
 
 def _joined(ops: Iterable[Sequence[str]]) -> list[list[str]]:
