@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -40,9 +39,7 @@ def waiting(layers: Layers) -> dict[str, int]:
         return {}
     from mdmemory.review import waiting as inbox
 
-    counts = Counter(item.kind for item in inbox.items(layers))
-    counts["removal"] += sum(len(memory.asked_removals()) for memory in layers.there())
-    return +counts
+    return inbox.counts(layers)
 
 
 def by_hand(layers: Layers, _session: str, _message: str) -> str:

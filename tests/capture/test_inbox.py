@@ -270,7 +270,8 @@ def test_what_waits_is_listed_counted_and_named_at_the_start_of_a_session(
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["inbox"]["pending"] == 1
     (memory.project.store / ".inbox/import-1.md").write_text("left over\n", "utf-8")
-    assert waiting(layers) == {"pending": 1, "import_rest": 1}
+    found = {kind: count for kind, count in waiting(layers).items() if count}
+    assert found == {"pending": 1, "import_rest": 1}
     assert main(["pending"]) == 0
     out = capsys.readouterr().out
     assert f"{FACT.id}  project: The pipeline" in out

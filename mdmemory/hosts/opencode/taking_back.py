@@ -1,4 +1,4 @@
-"""What a person takes back in the client: `/memory-undo`, and the client's own `/undo`."""
+"""What a person asks in the client: `/memory-undo`, `/memory-review`, and its own `/undo`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError
+from mdmemory.hosts.opencode import reviewing
 from mdmemory.hosts.opencode.following import BySession
 from mdmemory.hosts.opencode.messages import Params, named
 from mdmemory.hosts.telling import Telling
@@ -37,13 +38,17 @@ class TakingBack:
         return {"command": self.command, "reverted": self.reverted}
 
     def command(self, params: Params) -> dict[str, Any]:
-        """Take a change back where the person's command is for that; `parts` are for the
-        assistant."""
+        """Do what a command of the person's is for: take a change back, or go through the inbox;
+        `parts` are for the assistant."""
         named(params, "session")
-        if params.get("command") != COMMAND:
+        given = params.get("arguments")
+        words = given if isinstance(given, str) else ""
+        if params.get("command") == COMMAND:
+            done = take_back(self._open_typed(), words)
+        elif params.get("command") == reviewing.COMMAND:
+            done = reviewing.review(self._open_typed(), words)
+        else:
             return {}
-        id = params.get("arguments")
-        done = take_back(self._open_typed(), id if isinstance(id, str) else "")
         self._telling.toast(done.toast)
         return {"parts": [done.text]}
 
