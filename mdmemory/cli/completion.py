@@ -82,8 +82,8 @@ def _value(action: argparse.Action) -> str | None:
     if metavar == "NAME" and about.startswith("the setting"):
         from mdmemory.config.table import TABLE
 
-        return f"words {' '.join(row.name for row in TABLE)}"
-    if metavar == "NAME" and "note" in about:
+        return f"words {' '.join(row.name for row in TABLE if not row.former)}"
+    if metavar.startswith("NAME") and "note" in about:
         return "notes"
     if _LISTED.fullmatch(about):
         return f"words {about.replace(',', '')}"

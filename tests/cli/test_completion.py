@@ -34,6 +34,7 @@ TABS = {
     "show|pre": "prefers-pnpm",
     "show|project": "project-proxy-port",
     "show|me/": "me/user-editor",
+    "forget|pre": "prefers-pnpm",
     "rename|prefers-pnpm|-": "",
     "conflicts|resolve|c-1|--keep|feed": "feedback-prefers-pnpm",
     "add|x|--type|fe": "feedback",
