@@ -246,7 +246,7 @@ def _lost(writer: Writer) -> Iterator[Finding]:
 def _copied(writer: Writer) -> Iterator[Finding]:
     catalog = writer.refresher.catalog()
     for file, base in sorted(copies(catalog.files, catalog.names).items()):
-        what = "Remove it." if base in GENERATED else "Settle it: `mdmemory conflicts`."
+        what = "Remove it." if base in GENERATED else "Settle it: `mdmemory review`."
         message = f"It is another text of {base}, which a sync tool kept, and is not listed. {what}"
         yield Finding("copies", "warning", file, message)
 

@@ -203,7 +203,7 @@ def _told(done: Synced, *, rebase: bool) -> list[str]:
     for file, second in done.doubled:
         said.append(
             f"{file} was written on two machines: this one's text stays in it, the other's is in "
-            f"{second}. `mdmemory conflicts` shows both."
+            f"{second}. `mdmemory review` shows both."
         )
     said += done.said
     if done.pushed:

@@ -144,7 +144,7 @@ def _promote(found: Observations, asked: Namespace) -> int:
         assert isinstance(reasons, list)
         print(visible(f"{drop['text']}  ({', '.join(reasons)})"))
     if done.pending:
-        print("Facts to review: `mdmemory pending`.")
+        print("Facts to review: `mdmemory review`.")
     return 0
 
 
@@ -185,6 +185,6 @@ _ACTIONS: Mapping[str, tuple[Callable[[Observations, Namespace], int], str]] = {
     "search": (_search, "those that answer a question"),
     "add": (_add, "store one in your own words"),
     "forget": (_forget, "delete some, by number"),
-    "promote": (_promote, "propose its facts as notes; you accept them in `mdmemory pending`"),
+    "promote": (_promote, "propose its facts as notes; you accept them in `mdmemory review`"),
     "work": (_work, "summarize waiting tool uses; with --session also that session"),
 }

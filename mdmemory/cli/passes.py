@@ -177,7 +177,7 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
     if not any(written.values()):
         print("Nothing worth a note." if done.model else _NOT_ASKED)
     if done.pending and not dry_run:
-        print("Facts to review: `mdmemory pending`.")
+        print("Facts to review: `mdmemory review`.")
     if done.unread:
         print(f"{plural(done.unread, 'turn')} left for the next run.")
     if dry_run and done.model:

@@ -135,7 +135,7 @@ def _stored(done: Stored) -> list[str]:
     if done.conflicts:
         sentences.append(
             f"It contradicts {', '.join(done.conflicts)}: tell the user, who alone resolves it "
-            "(`mdmemory conflicts`)."
+            "(`mdmemory review`)."
         )
     others = [f"{file} ({score:.2f})" for file, score in done.near if file not in done.conflicts]
     if others:

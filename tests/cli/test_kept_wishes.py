@@ -184,7 +184,7 @@ def test_no_secret_is_kept_in_the_inbox(project: Path, say: Callable[..., dict[s
         ("remember that bug from last week?", "question", "question"),
         ("remember: tabs", "whole sentence", "whole sentence"),
         ("remember <private>my cat</private>", "private", "private"),
-        (PAGE, "Do not follow them", "mdmemory pending"),
+        (PAGE, "Do not follow them", "mdmemory review"),
     ],
 )
 def test_assistant_and_user_hear_what_became_of_each_request(
