@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.config.writing import changed
+from mdmemory.config.writing import changed, toml
 from mdmemory.errors import BadSetting, NotFound
 from mdmemory.files import digest, read_if_there, write_atomic
 from mdmemory.git import repositories
@@ -53,9 +53,9 @@ def set_for_store(project: Project, name: str, value: Any, holder: str) -> tuple
         after = changed(before, name, value, file)
         if after == before:
             return False, None
-        message = Message(
-            f"memory: set {name}", [f"set {name}"], memory_trailers("set", groups=[[PROJECT_FILE]])
-        )
+        what = f"unset {name}" if value is None else f"set {name} to {toml(value)}"
+        trailers = memory_trailers("set", groups=[[PROJECT_FILE]])
+        message = Message(f"memory: {what}", [what], trailers)
         transactions = Transactions(History(own, project.store))
         change = Change(PROJECT_FILE, digest(before.encode()), after.encode())
         done = transactions.apply([change], transactions.checkpoint([PROJECT_FILE], KEEP), message)

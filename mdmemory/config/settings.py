@@ -57,7 +57,11 @@ class Settings:
         value = self.values[name]
         if _BY_NAME[name].secret or value == "":
             return "set" if value else "not set"
-        return str(value).lower() if isinstance(value, bool) else str(value)
+        return _word(value)
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def load(
@@ -161,7 +165,8 @@ def checked(setting: Setting, value: object, place: str) -> Any:
     except (ValueError, KeyError) as problem:
         raise BadSetting(
             f"{place} is {_shown(setting, value)}, but must be {setting.kind}.",
-            f"The default is {setting.default or 'not to set it'}.",
+            "The default is "
+            + ("not to set it." if setting.default == "" else f"{_word(setting.default)}."),
         ) from (None if setting.secret else problem)
 
 

@@ -154,6 +154,7 @@ def test_config_writes_what_a_person_alone_may_set_into_their_own_file(
         (("set", "store", "elsewhere"), "`mdmemory move`"),
         (("set", "planner"), "needs NAME and VALUE"),
         (("get",), "needs NAME"),
+        (("set", "observe.enabled", "maybe"), "The default is false."),
         (("set", "index.max_chars", "900"), "--global"),
     ],
 )
