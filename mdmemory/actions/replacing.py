@@ -22,6 +22,7 @@ from mdmemory.store.writer import Group, Writer
 
 _LOOKED = 60  # notes near a fact that may be replaced by it
 SAME = 0.6  # of the words of two notes, from which on they may state the same old value
+UNCONFIRMED = "unconfirmed"
 SAID_AGAIN = "what it said before is said again"
 _ANOTHERS = "another person's note"
 _UNDONE = "the one replaced the other, and that was undone"
@@ -71,7 +72,8 @@ def effect(
     Notes that state the same old value are replaced together. A note that is another person's is
     never replaced by itself.
     """
-    near = in_force(near)[:_LOOKED]
+    # what nobody stands by yet is nothing that the user could change their mind about
+    near = [note for note in in_force(near) if note.note.head.status != UNCONFIRMED][:_LOOKED]
     if not near:
         return NOTHING
     from mdmemory.text.change import changes  # only where words meet

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mdmemory.actions.editing import taken_names
-from mdmemory.actions.replacing import Superseding, anothers, with_marks
+from mdmemory.actions.replacing import UNCONFIRMED, Superseding, anothers, with_marks
 from mdmemory.capture.extract import keys_of
 from mdmemory.capture.fact import BorneOut, Fact, NotStored, borne_out, fact_of, is_borne_out
 from mdmemory.capture.note_text import beside, description_of, keys_of_fact
@@ -36,7 +36,6 @@ from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys as words_of
 from mdmemory.transcripts.turns import is_id
 
-UNCONFIRMED = "unconfirmed"
 NEAR = 0.3  # from this share of words on, a note is told as near
 
 
