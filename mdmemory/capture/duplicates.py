@@ -6,6 +6,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from mdmemory.note.limits import MAX_DESCRIPTION
+from mdmemory.text.polarity import may_deny
+from mdmemory.text.words import keys
+
 _URL = re.compile(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")
 _MARK = re.compile(r"[\W_]")
 # A path is concrete when it is rooted, or has a file's ending: "and/or" and "24/7" are none.
@@ -68,3 +72,15 @@ def identity(text: str) -> str:
     scheme, _, rest = found[0].rstrip(".,;:!?").partition("://")
     host, slash, path_ = rest.partition("#")[0].partition("/")
     return f"{scheme.lower()}://{host.lower()}{slash}{path_}".rstrip("/")
+
+
+def pointer(text: str) -> str:
+    """The key of a fact that says where one thing is: its URL, by `identity`, and the other words
+    that tell it from others, in any order. "" for a text without a URL, with several, or that may
+    deny something: no word of a person's is lost in another fact."""
+    found = _URL.findall(text) if len(text) <= MAX_DESCRIPTION else []
+    if len(found) != 1:
+        return ""
+    rest = text.replace(found[0], " ")
+    about = sorted({*keys(rest)})
+    return f"{identity(found[0])} {' '.join(about)}" if about and not may_deny(rest) else ""

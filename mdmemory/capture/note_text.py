@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mdmemory.capture.duplicates import canonical
+from mdmemory.capture.duplicates import canonical, pointer
 from mdmemory.capture.fact_type import languages_of
 from mdmemory.capture.triggers import weight
 from mdmemory.note import limits
@@ -88,13 +88,14 @@ def beside(description: str, body: str) -> str:
 
 def keys_of_fact(fact: str) -> set[str]:
     """The keys that a note may have which states the fact."""
-    return {canonical(bare(fact)), canonical(" ".join(worded(fact)))} - {""}
+    return {canonical(bare(fact)), canonical(" ".join(worded(fact))), pointer(bare(fact))} - {""}
 
 
 def keys_of_text(description: str, body: str) -> set[str]:
     """The keys of the facts that a note of this text states; a cut description states none."""
     hook = "" if description.endswith("…") else description
-    return {canonical(body), canonical(hook), canonical(f"{hook} {body}")} - {""}
+    whole = canonical(f"{hook} {body}")
+    return {canonical(body), canonical(hook), whole, pointer(hook), pointer(body)} - {""}
 
 
 def description_of(fact: str) -> str:

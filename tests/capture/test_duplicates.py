@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.capture.duplicates import ComparedFact, canonical, identity, place_of
+from mdmemory import Memory
+from mdmemory.capture.duplicates import ComparedFact, canonical, identity, place_of, pointer
 
 
 @pytest.mark.parametrize(
@@ -73,3 +76,41 @@ def test_pointers_and_project_facts_are_known_by_their_place_and_ways_of_working
         assert place_of(ComparedFact(text, type_)) == "https://example.org/d"
     assert place_of(ComparedFact(text, "project", "decision")) == ""
     assert {place_of(ComparedFact(text, type_)) for type_ in ("user", "feedback")} == {""}
+
+
+BOARD = "The error dashboard is at https://grafana.example.org/d/7"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_same"),
+    [
+        ("Error dashboard: https://Grafana.example.org/d/7/", True),
+        ("https://grafana.example.org/d/7#top is the dashboard for the errors", True),
+        ("The error dashboard is not at https://grafana.example.org/d/7", False),
+        ("The error dashboard, which Lena owns, is at https://grafana.example.org/d/7", False),
+        ("The error dashboard is at https://grafana.example.org/d/8", False),
+        ("The latency dashboard is at https://grafana.example.org/d/7", False),
+        ("The error dashboard is at https://grafana.example.org/d/7 and http://a.example", False),
+        ("The error dashboard is on the wall", False),
+    ],
+)  # fmt: skip
+def test_a_pointer_is_known_by_its_url_and_its_words(text: str, is_same: bool) -> None:
+    assert (pointer(text) == pointer(BOARD)) == is_same
+    assert pointer(BOARD)
+
+
+@pytest.mark.parametrize("feeder", ["keep", "store", "import"])
+def test_each_feeder_knows_a_pointer_by_its_url(
+    feeder: str, repository: Path, tmp_path: Path
+) -> None:
+    memory, _ = Memory.init(repository)
+    memory.keep(f"Remember: {BOARD}", session="s", turn="t1")
+    again = "Error dashboard: https://grafana.example.org/d/7/"
+    if feeder == "keep":
+        memory.keep(f"Remember: {again}", session="s", turn="t2")
+    elif feeder == "store":
+        memory.store(again)
+    else:
+        (tmp_path / "notes.md").write_text(f"- {again}\n")
+        memory.import_from(tmp_path / "notes.md")
+    assert len(memory.notes()) == 1

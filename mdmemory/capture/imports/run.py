@@ -12,7 +12,6 @@ from pathlib import Path
 
 from mdmemory import bounds, unseen
 from mdmemory.actions.editing import taken_names
-from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import keys_of
 from mdmemory.capture.fact import hook
 from mdmemory.capture.gate import judge
@@ -21,7 +20,7 @@ from mdmemory.capture.imports.fact_types import type_of_fact
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.reading import read
 from mdmemory.capture.imports.rest import Rest
-from mdmemory.capture.note_text import beside, description_of, name_of
+from mdmemory.capture.note_text import beside, description_of, keys_of_fact, name_of
 from mdmemory.capture.outcome import facts_of
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.run import judged_first
@@ -149,7 +148,7 @@ class _Desk:
             self._drop(whole, why, fact)
         elif not self._route.takes(type, holds_everywhere(body)):
             self.others.append(replace(fact, type=type, kind=kind))
-        elif same := self._known.get(canonical(body)):
+        elif same := next(filter(None, map(self._known.get, sorted(keys_of_fact(body)))), None):
             self.done.known.append((same, fact.origin))
         else:
             self._add(fact, body, about or hook(body), type, kind)
