@@ -70,12 +70,13 @@ def of_extraction(done: Extracted, facts: Sequence[str]) -> Receipt | None:
     those of the added, updated and flagged notes, in this order."""
     counts = {
         "learned": len(done.added) + len(done.flagged), "updated": len(done.updated),
-        "flagged": len(done.flagged),
+        "replaced": len(done.superseded), "flagged": len(done.flagged),
     }  # fmt: skip
     said = []
     if facts:
         more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
         said.append(f"Learned from the session: {cut('; '.join(facts[:_FACTS]), more)}{more}.")
+        said += replaced(done.superseded)
         if done.flagged:
             said.append("It contradicts an older note.")
         said.append(back(done.id))
@@ -140,12 +141,27 @@ def _counted(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def of_tool(fact: str, against: Sequence[str]) -> dict[str, str]:
-    """The line on a fact that the assistant stored; `against` are the notes that it contradicts."""
+def replaced(pairs: Sequence[Mapping[str, str]]) -> list[str]:
+    """A sentence on the notes that were superseded: what they say; [] for none."""
+    texts = "; ".join(pair["text"] for pair in pairs)
+    return [f"It replaces: {cut(texts)}."] if texts else []
+
+
+def of_tool(
+    fact: str, against: Sequence[str], pairs: Sequence[Mapping[str, str]] = ()
+) -> dict[str, str]:
+    """The line on a fact that the assistant stored. `against` are the notes that it contradicts,
+    `pairs` tell what it replaces."""
     if against:
         said = f"The assistant stored this, and it contradicts {', '.join(against)}: {cut(fact)}."
         return shown(f"{said} {back(None)}", "warning", most=400)
-    return shown(f"Stored by the assistant: {cut(fact)}. {back(None)}", "success", most=400)
+    said = " ".join([f"Stored by the assistant: {cut(fact)}.", *replaced(pairs), back(None)])
+    return shown(said, "success", most=400)
+
+
+def of_change(what: str, id: str) -> dict[str, str]:
+    """The line on a note that the assistant changed or forgot for the user."""
+    return shown(f"{cut(what)}. {back(id)}", "success", most=400)
 
 
 def of_wishes(report: str) -> dict[str, str]:

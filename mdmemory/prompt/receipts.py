@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.prompt.lines import back, cut, shown
+from mdmemory.prompt.lines import replaced as gone
 from mdmemory.session.cleaning import line
 
 if TYPE_CHECKING:
@@ -174,8 +175,8 @@ def toast(
         said = f"Remembered, but it contradicts an older note: {cut(fact)}. {back(None)}"
         return shown(said, "warning", most=400)
     if done.added or done.updated:
-        said = f"Remembered: {cut(fact or ', '.join(saved(done)))}. {back(None)}"
-        return shown(said, "success", most=400)
+        said = f"Remembered: {cut(fact or ', '.join(saved(done)))}."
+        return shown(" ".join([said, *gone(done.superseded), back(None)]), "success", most=400)
     reasons = [_NAMED.get(each, each) if is_private else each for each in _reasons(done)]
     if done.reinforced or "known" in reasons:
         return shown(f"Known already: {fact or ', '.join(done.reinforced)}", "info")
@@ -232,8 +233,8 @@ def _withdrawn_toast(done: Withdrawn) -> dict[str, str] | None:
     if done.taken:
         names = ", ".join(file.removesuffix(".md") for file, _ in done.taken)
         ids = [id for _, id in done.taken if id]
-        back = f" (`mdmemory undo {ids[-1]}`)" if ids else ""
-        return shown(f"Taken back, as you asked: {names}{back}", "success", most=400)
+        said = f"Taken back, as you asked: {names}."
+        return shown(f"{said} {back(ids[-1])}" if ids else said, "success", most=400)
     if done.dropped:
         return shown("Taken back, as you asked.", "success")
     if done.unknown:

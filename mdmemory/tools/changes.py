@@ -7,6 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.memory import Memory
+from mdmemory.privacy import redacted
+from mdmemory.prompt import lines
 from mdmemory.tools.tool import AS_DATA, Caller, Tool, ToolAnswer, schema, text
 
 if TYPE_CHECKING:
@@ -22,7 +24,10 @@ def _forget(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAns
     done = memory.forget(
         given["note"], quote=given.get("quote", ""), session=caller.session, turns=caller.heard()
     )
-    return ToolAnswer("\n".join(_forgotten(done)), _plain(done))
+    names = ", ".join(map(_name, [done.file, *done.also]))
+    is_gone = done.outcome not in ("candidates", "waits")
+    toast = lines.of_change(f"Forgotten: {names}", done.id) if is_gone else None
+    return ToolAnswer("\n".join(_forgotten(done)), _plain(done), toast)
 
 
 def _forgotten(done: Forgotten) -> list[str]:
@@ -43,7 +48,16 @@ def _update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAns
         given["note"], given["content"], quote=given.get("quote", ""), session=caller.session,
         turns=caller.heard(),
     )  # fmt: skip
-    return ToolAnswer("\n".join(_updated(done)), _plain(done))
+    is_changed = done.outcome not in ("candidates", "same")
+    toast = lines.of_change(_changed(done, given["content"]), done.id) if is_changed else None
+    return ToolAnswer("\n".join(_updated(done)), _plain(done), toast)
+
+
+def _changed(done: Corrected, content: str) -> str:
+    fact = redacted(" ".join(content.split()))
+    if done.outcome == "unconfirmed":
+        return f"Unconfirmed, and it contradicts {_name(done.before)}: {fact}"
+    return f"Changed ({_name(done.before or done.file)}): {fact}"
 
 
 def _updated(done: Corrected) -> list[str]:

@@ -101,13 +101,13 @@ def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnsw
     sentences = _stored(done)
     if isinstance(memory, Both) and memory.made:
         sentences.append(f"It is the first note of a new store, {memory.made[0]}: tell the user.")
-    toast = None if done.existed else lines.of_tool(_fact(memory, done.file), done.conflicts)
+    toast = None if done.existed else _toast(memory, done)
     return ToolAnswer(" ".join(sentences), {**asdict(done), "near": near, "layer": layer}, toast)
 
 
-def _fact(memory: Memory, file: str) -> str:
-    holds, name = memory.holding(file) if isinstance(memory, Both) else (memory, file)
-    return holds.note(name).note.head.description
+def _toast(memory: Memory, done: Stored) -> dict[str, str]:
+    holds, name = memory.holding(done.file) if isinstance(memory, Both) else (memory, done.file)
+    return lines.of_tool(holds.note(name).note.head.description, done.conflicts, done.superseded)
 
 
 def _stored(done: Stored) -> list[str]:

@@ -217,6 +217,31 @@ def test_a_fact_that_the_assistant_stores_is_shown(memory: Memory, client: Clien
     assert told == "Stored by the assistant: The board is at board.example. Undo: /memory-undo"
 
 
+def test_what_is_replaced_is_shown_and_comes_back(memory: Memory, client: Client) -> None:
+    client.say("Remember: parcels above 31.5 kg go with the freight carrier.")
+    said = "Remember: from now on parcels above 31.5 kg go with the parcel service."
+    toast = client.say(said, "msg_2")["toast"]
+    assert "freight carrier. Undo: /memory-undo" in toast["message"]
+    assert " It replaces: " in toast["message"]
+    assert [row.mark[:10] for row in memory.listing()].count("superseded") == 1
+    client.ask("command", command="memory-undo", arguments="")
+    assert [row.mark for row in memory.listing()] == [""]
+
+
+def test_what_the_assistant_forgets_is_named_and_not_repeated(
+    memory: Memory, client: Client
+) -> None:
+    memory.add("noon", type="feedback", description="Deploys go out at noon.", body="Always.")
+    toast = lines.of_change("Forgotten: noon", "m-1a2b3c4d")
+    assert toast["message"] == "Forgotten: noon. Undo: /memory-undo m-1a2b3c4d"
+    client.say("Forget that deploys go out at noon.")
+    client.news()
+    arguments = {"note": "noon", "quote": "Forget that deploys go out at noon."}
+    client.ask("call", tool="memory_forget", arguments=arguments)
+    for told in client.news():
+        assert "go out at noon" not in told
+
+
 # --- taking back ---------------------------------------------------------------------------------
 
 
@@ -255,7 +280,7 @@ def test_the_command_takes_back_what_waits_in_a_shared_store(repository: Path, g
 
 
 def test_the_client_s_own_undo_leaves_the_note_and_says_so(memory: Memory, client: Client) -> None:
-    client.say("Remember that I always want green tea.", "msg_1")
+    client.say("Remember that the board is at board.example.", "msg_1")
     client.say(DEPLOYS, "msg_3")
     client.news()
     client.ask("reverted", message="msg_2")
@@ -265,6 +290,6 @@ def test_the_client_s_own_undo_leaves_the_note_and_says_so(memory: Memory, clien
     assert "Tuesdays" in told
     id = told.rpartition(" ")[2]
     client.ask("command", command="memory-undo", arguments=id)
-    assert ["tea" in note.note.text for note in memory.notes()] == [True]
+    assert ["board" in note.note.text for note in memory.notes()] == [True]
     client.ask("reverted", message="msg_4")
     assert client.news()[1:] == []

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts import recall
 from mdmemory.hosts.background import Starter
@@ -21,6 +20,7 @@ from mdmemory.hosts.opencode.messages import (
     Params,
     caller_of,
     named,
+    put_by,
     requests_of,
     taken_back,
     transcript_of,
@@ -159,7 +159,8 @@ class Hooks:
             if turn is not None and not self._children.has(session, turn.text):
                 done = layers.keep(turn.text, session=session, turn=turn.id)
         except MdmemoryError as problem:
-            return self._without_store(session, turn, problem)
+            is_users = turn is not None and not self._children.has(session, turn.text)
+            return self._receipt(turn, put_by(session, turn if is_users else None, problem), False)
         if done is None or done.failure is None:
             self._tried("message", partial(self._write_wishes, layers))
         for memory in layers.there():
@@ -168,8 +169,6 @@ class Hooks:
             self._tried("message", partial(memory.adopt, settled=SETTLED))
             self._tried("message", partial(_refresh, memory))
         answer = self._places(layers, known, self._receipt(turn, done, is_private))
-        if "toast" in answer:
-            self._telling.shown()
         if turn is not None:
             if done is not None:
                 last = self._messages.get(session) or ""
@@ -182,6 +181,8 @@ class Hooks:
                 role = "assistant" if self._children.knows(session) else "user"
                 heard = partial(self._following.heard, main, session, role, turn.text)
                 answer["parts"] += self._tried("message", heard) or []
+        if "toast" in answer:
+            self._telling.shown()
         return answer
 
     def _places(self, layers: Layers, known: Sequence[Path], answer: Result) -> Result:
@@ -207,22 +208,6 @@ class Hooks:
         line = toast(done, facts, is_private)
         answer: Result = {"parts": told(done, is_private, quoted), "saved": saved(done)}
         return answer if line is None else answer | {"toast": line}
-
-    def _without_store(self, session: str, turn: Turn | None, problem: MdmemoryError) -> Result:
-        """Put requests by for later although there is no store; without one, raise `problem`."""
-        from mdmemory.capture.requests import put_by, wishes_in
-        from mdmemory.capture.wishes import inbox_without_store
-
-        if (
-            turn is None
-            or self._children.has(session, turn.text)
-            or not wishes_in(turn.text, turn.id)
-        ):
-            raise problem
-        today = person.now().date().isoformat()
-        inbox = inbox_without_store(Path.cwd())
-        done = put_by([inbox], turn.text, session, turn.id, today, problem)
-        return self._receipt(turn, done, False)
 
     def _write_wishes(self, layers: Layers) -> None:
         if report := written(layers.write_wishes()):

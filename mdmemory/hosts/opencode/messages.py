@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory import bounds
@@ -12,6 +13,7 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
+    from mdmemory.capture.run import Extracted
     from mdmemory.capture.withdrawal import Withdrawn
     from mdmemory.layers import Layers
     from mdmemory.tools.tool import Caller
@@ -42,6 +44,18 @@ def turn_of(session: str, params: Params) -> tuple[Turn | None, bool]:
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     is_private = any(strip_private(text)[1] for text in texts if isinstance(text, str))
     return (turns[0] if turns else None), is_private
+
+
+def put_by(session: str, turn: Turn | None, problem: MdmemoryError) -> Extracted:
+    """Put the requests of a turn by for later although there is no store; without one, raise
+    `problem`."""
+    from mdmemory.capture import requests
+    from mdmemory.capture.wishes import inbox_without_store
+
+    if turn is None or not requests.wishes_in(turn.text, turn.id):
+        raise problem
+    inbox, today = inbox_without_store(Path.cwd()), person.now().date().isoformat()
+    return requests.put_by([inbox], turn.text, session, turn.id, today, problem)
 
 
 def requests_of(turn: Turn) -> tuple[list[str], list[str]]:
