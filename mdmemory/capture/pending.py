@@ -118,7 +118,9 @@ def accept(
 
 def _worded(fact: PendingFact, text: str) -> PendingFact:
     head, _, body = text.strip().partition("\n")
-    return replace(fact, description=head.strip(), body=body.strip() or head.strip())
+    description = description_of(head.strip())
+    whole = body.strip() if description == head.strip() else text.strip()
+    return replace(fact, description=description, body=whole or description)
 
 
 def drop(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:

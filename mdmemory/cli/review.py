@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, warn
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import Layers
 from mdmemory.review import answers, waiting
-from mdmemory.review.answers import Reviewed, Wording
 from mdmemory.review.items import (
     ACTIONS,
     BOTH,
@@ -26,6 +26,7 @@ from mdmemory.review.items import (
     THIS,
     InboxItem,
 )
+from mdmemory.review.reviewed import Reviewed, Wording
 
 if TYPE_CHECKING:
     from mdmemory.cli.terminal import Terminal
@@ -81,6 +82,9 @@ def _list(layers: Layers, asked: Namespace) -> int:
 
 def _answer_one(layers: Layers, asked: Namespace) -> int:
     item = waiting.item(layers, asked.id)
+    if item.kind == ON_HOLD and asked.answer == EDIT and asked.text is None and is_terminal():
+        print(_edit_in_place(layers, item))
+        return 0
     done = answers.answer(layers, item, asked.answer, _wording(layers, item, asked))
     _tell([done], asked)
     return 0
@@ -154,20 +158,26 @@ def _edited(layers: Layers, item: InboxItem, side: int) -> str | None:
     from mdmemory.cli.editor import edited_copy
 
     settings = layers.settings
-    if item.kind == ON_HOLD:
-        _edit_in_place(layers, item)
-        return None
     before, name = answers.text_of(layers, item, side)
     with edited_copy(before, name.rpartition("/")[2], settings) as text:
         return None if text == before else text
 
 
-def _edit_in_place(layers: Layers, item: InboxItem) -> None:
+def _edit_in_place(layers: Layers, item: InboxItem) -> str:
     """Open a note that no commit may hold: what it was stays with the person alone."""
     import shlex
 
-    path = answers.file_of(layers, item)
-    subprocess.run([*shlex.split(layers.settings.text("editor")), str(path)], check=False)
+    editor = shlex.split(layers.settings.text("editor"))
+
+    def edit(path: Path) -> None:
+        try:
+            subprocess.run([*editor, str(path)], check=False)
+        except OSError as problem:
+            raise MdmemoryError(
+                f"The editor {editor[0]} cannot be started: {problem.strerror}.", "Set EDITOR."
+            ) from problem
+
+    return answers.in_place(layers, item, edit)
 
 
 # --- one after the other -------------------------------------------------------------------------
@@ -275,6 +285,11 @@ class _Sitting:
     def _answer(self, item: InboxItem, action: str) -> None:
         try:
             wording = None
+            if action == EDIT and item.kind == ON_HOLD:
+                with self._terminal.given_back():
+                    said = _edit_in_place(self._layers, item)
+                self._look_again(said)
+                return
             if action == EDIT and (wording := self._wording(item)) is None:
                 self._look_again()
                 return

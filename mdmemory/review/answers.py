@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory.actions import editing, leaving, resolve
-from mdmemory.capture import forgetting, pending, wishes
+from mdmemory.actions import editing, leaving
+from mdmemory.capture import pending, wishes
 from mdmemory.capture.imports import rest
 from mdmemory.capture.note_text import description_of, name_of
-from mdmemory.compact import left_out
-from mdmemory.errors import BadNote, MdmemoryError, NotFound, UsageError
+from mdmemory.errors import MdmemoryError, NoteChanged, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.git.commits_of_store import subject
 from mdmemory.layers import USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note import editing as note_editing
-from mdmemory.note.note import SUPERSEDED, parse
+from mdmemory.note.note import parse
+from mdmemory.review import of_notes
 from mdmemory.review.items import (
-    BOTH,
     CONFLICT,
     DROP,
     EDIT,
     FORGET,
-    KEEP,
     LATER,
     LOST,
     ON_HOLD,
@@ -34,50 +30,18 @@ from mdmemory.review.items import (
     PENDING,
     REFUSED,
     REST,
-    THAT,
-    THIS,
     UNCONFIRMED,
     WISH,
     InboxItem,
     Side,
 )
+from mdmemory.review.reviewed import Reviewed, Wording, finished
 from mdmemory.review.waiting import BETWEEN
-from mdmemory.store.superseding import marked, unmarked
-from mdmemory.store.writer import Written
+from mdmemory.store.store import Store
 
 if TYPE_CHECKING:
     from mdmemory.git.transaction import Change
     from mdmemory.store.writer import Writer
-
-
-Left = tuple[Path, bytes, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Reviewed:
-    """What an answer did, in a sentence. `memory` holds the change `id` (None: no commit);
-    `left` is a file that an undo does not bring back, with its bytes and mode."""
-
-    item: InboxItem
-    action: str
-    said: str
-    memory: Memory
-    id: str | None = None
-    commit: str | None = None
-    left: Left | None = None
-
-    @property
-    def can_be_taken_back(self) -> bool:
-        """Whether `take_back` has anything to do."""
-        return self.id is not None or self.left is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """The text that a person left in an editor: of the note `side` of an item, or of what waits."""
-
-    text: str
-    side: int = 0
 
 
 def answer(
@@ -94,7 +58,18 @@ def answer(
         return Reviewed(item, action, f"{item.id} stays in the inbox.", memory)
     if action == EDIT and wording is None:
         raise UsageError("There is no new text.", "Pass it with --text, or edit at a terminal.")
+    for side in item.notes:
+        _require_as_seen(layers, item, side)
     return _BY_KIND[item.kind](layers, memory, item, action, wording)
+
+
+def _require_as_seen(layers: Layers, item: InboxItem, side: Side) -> None:
+    """Raise NoteChanged where a note is not the one any more that the person was shown."""
+    if not side.digest:
+        return
+    memory = _holder(layers, item, side)
+    if Store(memory.project.store).read(side.file).digest != side.digest:
+        raise NoteChanged(f"{side.file} was changed meanwhile.", "Look at it and answer again.")
 
 
 def take_back(layers: Layers, done: Reviewed) -> str:
@@ -119,9 +94,7 @@ def text_of(layers: Layers, item: InboxItem, side: int = 0) -> tuple[str, str]:
     memory = _memory(layers, item)
     chosen = item.notes[side]
     if chosen.file:
-        holder = layers.person if item.layer == BETWEEN and chosen.layer == USER else memory
-        assert holder is not None
-        return holder.note(chosen.file).note.text, chosen.file
+        return _holder(layers, item, chosen).note(chosen.file).note.text, chosen.file
     if item.kind == WISH:
         wish = _wish(memory, Path(item.key))
         return f"{wish.text if wish else rest.read(Path(item.key))[2]}\n", "wish.md"
@@ -139,177 +112,24 @@ def worded(layers: Layers, item: InboxItem, side: int, text: str) -> str:
     return note_editing.edit(note, set=said, body=text.strip()).text
 
 
-def file_of(layers: Layers, item: InboxItem) -> Path:
-    """The file of a note that is edited in its place."""
-    return _memory(layers, item).project.store / item.notes[0].file
+def in_place(layers: Layers, item: InboxItem, edit: Callable[[Path], None]) -> str:
+    """Have a note edited in its own file, because no commit may hold what it was; a sentence."""
+    memory, file = _memory(layers, item), item.notes[0].file
+    edit(memory.project.store / file)
+    memory.index()
+    memory.adopt()
+    return f"{file} was looked at again."
+
+
+def _holder(layers: Layers, item: InboxItem, side: Side) -> Memory:
+    """The memory that holds a note of the item."""
+    is_persons = item.layer == BETWEEN and side.layer == USER
+    return (layers.person if is_persons else None) or _memory(layers, item)
 
 
 def _memory(layers: Layers, item: InboxItem) -> Memory:
     memory = layers.person if item.layer == USER else layers.project
     return memory or layers.main
-
-
-def _done(
-    item: InboxItem, action: str, said: str, memory: Memory, written: Written,
-    left: Left | None = None,
-) -> Reviewed:  # fmt: skip
-    if written.kept:
-        file, why = written.kept[0]
-        raise MdmemoryError(f"{file} was not changed: {why}.", "Answer again.")
-    return Reviewed(item, action, said, memory, written.id, written.commit, left)
-
-
-# --- notes ---------------------------------------------------------------------------------------
-
-
-def _conflict(
-    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
-) -> Reviewed:
-    if item.layer == BETWEEN:
-        return _between(layers, item, action, wording)
-    writer, (one, other) = memory._writer(), item.notes
-    if wording is not None and action == EDIT:
-        side = item.notes[wording.side]
-        edited = resolve.Edit(side.file, wording.text, side.digest)
-        done = resolve.resolve(writer, item.key, edited=edited)
-        return _done(item, action, f"Edited {side.name}.", memory, done.written)
-    if action == BOTH:
-        done = resolve.resolve(writer, item.key)
-        return _done(item, action, "Both hold.", memory, done.written)
-    kept, gone = (one, other) if action == THIS else (other, one)
-    done = resolve.resolve(writer, item.key, keep=kept.file, superseded_on=memory._today())
-    said = f"{kept.name} holds, and replaced {gone.name}."
-    return _done(item, action, said, memory, done.written)
-
-
-def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | None) -> Reviewed:
-    """Of a note of the project's, the first, and one of the person's."""
-    assert layers.project is not None
-    assert layers.person is not None
-    memories, (one, other) = (layers.project, layers.person), item.notes
-    if wording is not None and action == EDIT:
-        side, memory = item.notes[wording.side], memories[wording.side]
-        edited = memory.replace_text(side.file, wording.text, replaces=side.digest)
-        return _done(item, action, f"Edited {side.name}.", memory, edited.written)
-    if action == BOTH:
-        notes = [memory.note(side.file) for memory, side in zip(memories, item.notes, strict=True)]
-        written = resolve.both_hold(
-            layers.project._writer(), notes[0], notes[1], item.why, layers.project._today()
-        )
-        return _done(item, action, "Both hold.", layers.project, written)
-    gone, memory = (other, layers.person) if action == THIS else (one, layers.project)
-    written = memory.remove(gone.file).written
-    return _done(item, action, f"Removed {gone.name} ({gone.layer}).", memory, written)
-
-
-def _note(
-    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
-) -> Reviewed:
-    """An unconfirmed note, one of other hands, or one whose successor is gone."""
-    side = item.notes[0]
-    if action == KEEP and item.kind == ORPHANED:
-        stored = memory.note(side.file)
-        text = unmarked(stored.note, memory._today()).text
-        done = memory.replace_text(side.file, text, replaces=side.digest).written
-        return _done(item, action, f"{side.name} holds again.", memory, done)
-    if wording is not None and action == EDIT:
-        text = _in_force(wording.text, side.file, memory._today())
-        done = _edited(memory, item, side, text)
-        return _done(item, action, f"Stored your wording of {side.name}.", memory, done)
-    if action == KEEP:
-        return _confirm(memory, item)
-    done = memory.remove(side.file).written
-    if item.kind == ON_HOLD:  # what git has by now waits no more: that takes a word of its own
-        said = f"Removed {side.name}; `mdmemory undo {done.id}` brings it back, and confirms it."
-        return Reviewed(item, action, said, memory, None, done.commit)
-    return _done(item, action, f"Removed {side.name}.", memory, done)
-
-
-def _confirm(memory: Memory, item: InboxItem) -> Reviewed:
-    side, left = item.notes[0], None
-    if item.kind == ON_HOLD:
-        memory.adopt()  # the others, so that the commit below holds this one alone
-        path = memory.project.store / side.file
-        left = path, read_regular(path), 0o644
-    done = memory.confirm(side.file).written
-    said = f"Confirmed {side.name}."
-    return Reviewed(item, KEEP, said, memory, done.id or done.commit, done.commit, left)
-
-
-def _refused(
-    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
-) -> Reviewed:
-    """What a pass wanted and was refused: a person does it, or says that the notes stay."""
-    folder = memory.project.private
-    path = left_out.place(folder)
-    left, written, said = (path, read_regular(path), 0o600), None, "The notes stay as they are."
-    if action in (THIS, THAT):
-        kept, gone = item.notes if action == THIS else reversed(item.notes)
-        stored = memory.note(gone.file)
-        text = marked(stored.note, kept.name, memory._today()).text
-        written = memory.replace_text(gone.file, text, replaces=gone.digest).written
-        said = f"{kept.name} holds, and replaced {gone.name}."
-    elif action == DROP:
-        written = memory.remove(item.notes[0].file).written
-        said = f"Removed {item.notes[0].name}."
-    left_out.settle(folder, item.key)
-    return _done(item, action, said, memory, written or Written(), left)
-
-
-def _removal(
-    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
-) -> Reviewed:
-    """What an assistant wants forgotten: it goes, or it stays."""
-    side, path = item.notes[0], forgetting.place(memory.project, item.key)
-    left = path, read_regular(path), 0o600
-    if action == KEEP:
-        written = leaving.take_out(memory._writer(), path, subject("keep", [side.name]))
-        back = None if written.id else left
-        return _done(item, action, f"{side.name} stays.", memory, written, back)
-    written = memory.remove(side.file).written
-    forgetting.settle(memory.project, side.file)
-    return _done(item, action, f"Removed {side.name}.", memory, written, left)
-
-
-def _edited(memory: Memory, item: InboxItem, side: Side, text: str) -> Written:
-    if item.kind == ON_HOLD:  # a person stands by what they wrote into it
-        raise UsageError(
-            f"{side.file} is edited in its place, for no commit holds it.",
-            f"Edit {memory.project.store / side.file}; it is looked at again afterwards.",
-        )
-    return memory.replace_text(side.file, text, replaces=side.digest).written
-
-
-def _in_force(text: str, file: str, today: str) -> str:
-    """A note's text without the mark that it is not, or not yet, in force."""
-    note = parse(text, file)
-    with suppress(BadNote):
-        if note.head.status == SUPERSEDED:
-            return unmarked(note, today).text
-        wanted: dict[str, str | None] = {"metadata.status": None, "metadata.updated": today}
-        fresh = note_editing.edit(note, set=wanted)
-        if fresh.head.status:  # another key says that a model wrote it
-            fresh = note_editing.edit(note, set=wanted | {"metadata.source": "manual"})
-        return fresh.text
-    return text
-
-
-def _lost(
-    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
-) -> Reviewed:
-    """Many notes are gone: they come back, or were meant to go."""
-    writer = memory._writer()
-    if action == DROP:
-        memory.adopt()  # what else other hands did, so that the commit below holds this alone
-        with writer.locked():
-            commit = writer.adopt(accept_loss=True)
-        return Reviewed(item, action, "Committed that they are gone.", memory, commit, commit)
-    from mdmemory.store import adopt
-
-    with writer.locked():
-        assert writer.history is not None
-        files = adopt.restore(writer.refresher, writer.history)
-    return Reviewed(item, action, f"Put back {len(files)} notes.", memory)
 
 
 # --- what is no note yet -------------------------------------------------------------------------
@@ -326,14 +146,14 @@ def _fact(
     if action == DROP:
         _, written = pending.drop(writer, item.key, today=memory._today())
         back = None if written.id else left
-        return _done(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
+        return finished(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
     done = pending.accept(
         writer, item.key, today=memory._today(), into=None if home is memory else home._writer(),
         text=wording.text if wording and action == EDIT else None,
     )  # fmt: skip
     back = None if done.written.id and home is memory and _is_committed(writer, path) else left
     said = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
-    return _done(item, action, said, home, done.written, back)
+    return finished(item, action, said, home, done.written, back)
 
 
 def _is_committed(writer: Writer, path: Path | None) -> bool:
@@ -353,7 +173,7 @@ def _file(
     if action == DROP:
         written = leaving.take_out(writer, path, subject("drop", [path.stem]))
         back = None if written.id else left
-        return _done(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
+        return finished(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
     text = (wording.text if wording and action == EDIT else text_of(layers, item)[0]).strip()
     wish = _wish(memory, path) if item.kind == WISH else None
     type = wish.type if wish else "reference"
@@ -372,7 +192,7 @@ def _file(
     path.unlink(missing_ok=True)
     back = None if leaves and done.written.id else left
     said = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
-    return _done(item, action, said, home, done.written, back)
+    return finished(item, action, said, home, done.written, back)
 
 
 def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
@@ -386,6 +206,7 @@ def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
 
 _Answerer = Callable[[Layers, Memory, InboxItem, str, Wording | None], Reviewed]
 _BY_KIND: dict[str, _Answerer] = {
-    LOST: _lost, WISH: _file, CONFLICT: _conflict, FORGET: _removal, PENDING: _fact,
-    UNCONFIRMED: _note, ORPHANED: _note, REFUSED: _refused, ON_HOLD: _note, REST: _file,
+    LOST: of_notes.lost, WISH: _file, CONFLICT: of_notes.conflict, FORGET: of_notes.removal,
+    PENDING: _fact, UNCONFIRMED: of_notes.note, ORPHANED: of_notes.note,
+    REFUSED: of_notes.refused, ON_HOLD: of_notes.note, REST: _file,
 }  # fmt: skip

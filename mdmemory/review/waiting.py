@@ -201,7 +201,7 @@ def _pending(layer: str, fact: PendingFact) -> InboxItem:
     return InboxItem(
         fact.id, PENDING, (side,), why or "it lacks proof", (KEEP, EDIT, DROP, LATER), layer,
         fact.id, fact.quote, fact.since,
-        not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(text)),
+        not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(f"{text}\n{fact.quote}")),
     )  # fmt: skip
 
 

@@ -15,12 +15,12 @@ from mdmemory.capture.pending import PendingFact, put
 from mdmemory.capture.triggers import Trigger
 from mdmemory.capture.wishes import inboxes
 from mdmemory.cli import main
-from mdmemory.errors import UsageError
+from mdmemory.errors import NoteChanged, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.review import answers, waiting
-from mdmemory.review.answers import Wording
 from mdmemory.review.items import EDIT, KINDS, LATER, InboxItem
+from mdmemory.review.reviewed import Wording
 
 Git = Callable[..., str]
 DAY = "2026-06-01"
@@ -200,6 +200,17 @@ def test_what_a_pass_was_refused_waits_once_until_a_note_changes(full: Layers) -
     assert again() != [item.id]
     full.main.edit("deploys", body="Deploys go out at 9:15 and later.")
     assert found() == []
+
+
+def test_no_answer_is_given_for_a_text_that_the_person_did_not_see(full: Layers) -> None:
+    item = next(item for item in waiting.items(full) if item.kind == "conflict")
+    path = full.main.project.store / item.notes[1].file
+    path.write_text(path.read_text("utf-8").replace("8080", "7070"), "utf-8")
+    before = bytes_of(full.main)
+    for action in ("this", "that", "both"):
+        with pytest.raises(NoteChanged):
+            answers.answer(full, item, action)
+    assert bytes_of(full.main) == before
 
 
 def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Layers) -> None:

@@ -1,0 +1,182 @@
+"""Answers to what is a note already: contradictions, unproven notes, notes of other hands."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from mdmemory.actions import leaving, resolve
+from mdmemory.capture import forgetting
+from mdmemory.compact import left_out
+from mdmemory.errors import BadNote, UsageError
+from mdmemory.files import read_regular
+from mdmemory.git.commits_of_store import subject
+from mdmemory.layers import Layers
+from mdmemory.memory import Memory
+from mdmemory.note import editing as note_editing
+from mdmemory.note.note import SUPERSEDED, parse
+from mdmemory.review.items import (
+    BOTH,
+    DROP,
+    EDIT,
+    KEEP,
+    ON_HOLD,
+    ORPHANED,
+    THAT,
+    THIS,
+    InboxItem,
+    Side,
+)
+from mdmemory.review.reviewed import Reviewed, Wording, finished
+from mdmemory.review.waiting import BETWEEN
+from mdmemory.store.superseding import marked, unmarked
+from mdmemory.store.writer import Written
+
+
+def conflict(
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
+    if item.layer == BETWEEN:
+        return _between(layers, item, action, wording)
+    writer, (one, other) = memory._writer(), item.notes
+    if wording is not None and action == EDIT:
+        side = item.notes[wording.side]
+        edited = resolve.Edit(side.file, wording.text, side.digest)
+        done = resolve.resolve(writer, item.key, edited=edited)
+        return finished(item, action, f"Edited {side.name}.", memory, done.written)
+    if action == BOTH:
+        done = resolve.resolve(writer, item.key)
+        return finished(item, action, "Both hold.", memory, done.written)
+    kept, gone = (one, other) if action == THIS else (other, one)
+    done = resolve.resolve(writer, item.key, keep=kept.file, superseded_on=memory._today())
+    said = f"{kept.name} holds, and replaced {gone.name}."
+    return finished(item, action, said, memory, done.written)
+
+
+def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | None) -> Reviewed:
+    """Of a note of the project's, the first, and one of the person's."""
+    assert layers.project is not None
+    assert layers.person is not None
+    memories, (one, other) = (layers.project, layers.person), item.notes
+    if wording is not None and action == EDIT:
+        side, memory = item.notes[wording.side], memories[wording.side]
+        edited = memory.replace_text(side.file, wording.text, replaces=side.digest)
+        return finished(item, action, f"Edited {side.name}.", memory, edited.written)
+    if action == BOTH:
+        notes = [memory.note(side.file) for memory, side in zip(memories, item.notes, strict=True)]
+        written = resolve.both_hold(
+            layers.project._writer(), notes[0], notes[1], item.why, layers.project._today()
+        )
+        return finished(item, action, "Both hold.", layers.project, written)
+    gone, memory = (other, layers.person) if action == THIS else (one, layers.project)
+    written = memory.remove(gone.file).written
+    return finished(item, action, f"Removed {gone.name} ({gone.layer}).", memory, written)
+
+
+def note(
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
+    """An unconfirmed note, one of other hands, or one whose successor is gone."""
+    side = item.notes[0]
+    if action == KEEP and item.kind == ORPHANED:
+        stored = memory.note(side.file)
+        text = unmarked(stored.note, memory._today()).text
+        done = memory.replace_text(side.file, text, replaces=side.digest).written
+        return finished(item, action, f"{side.name} holds again.", memory, done)
+    if wording is not None and action == EDIT:
+        text = _in_force(wording.text, side.file, memory._today())
+        done = _edited(memory, item, side, text)
+        return finished(item, action, f"Stored your wording of {side.name}.", memory, done)
+    if action == KEEP:
+        return _confirm(memory, item)
+    done = memory.remove(side.file).written
+    if item.kind == ON_HOLD:  # what git has by now waits no more: that takes a word of its own
+        said = f"Removed {side.name}; `mdmemory undo {done.id}` brings it back, and confirms it."
+        return Reviewed(item, action, said, memory, None, done.commit)
+    return finished(item, action, f"Removed {side.name}.", memory, done)
+
+
+def _confirm(memory: Memory, item: InboxItem) -> Reviewed:
+    side, left = item.notes[0], None
+    if item.kind == ON_HOLD:
+        memory.adopt()  # the others, so that the commit below holds this one alone
+        path = memory.project.store / side.file
+        left = path, read_regular(path), 0o644
+    done = memory.confirm(side.file).written
+    said = f"Confirmed {side.name}."
+    return Reviewed(item, KEEP, said, memory, done.id or done.commit, done.commit, left)
+
+
+def refused(
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
+    """What a pass wanted and was refused: a person does it, or says that the notes stay."""
+    folder = memory.project.private
+    path = left_out.place(folder)
+    left, written, said = (path, read_regular(path), 0o600), None, "The notes stay as they are."
+    if action in (THIS, THAT):
+        kept, gone = item.notes if action == THIS else reversed(item.notes)
+        stored = memory.note(gone.file)
+        text = marked(stored.note, kept.name, memory._today()).text
+        written = memory.replace_text(gone.file, text, replaces=gone.digest).written
+        said = f"{kept.name} holds, and replaced {gone.name}."
+    elif action == DROP:
+        written = memory.remove(item.notes[0].file).written
+        said = f"Removed {item.notes[0].name}."
+    left_out.settle(folder, item.key)
+    return finished(item, action, said, memory, written or Written(), left)
+
+
+def removal(
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
+    """What an assistant wants forgotten: it goes, or it stays."""
+    side, path = item.notes[0], forgetting.place(memory.project, item.key)
+    left = path, read_regular(path), 0o600
+    if action == KEEP:
+        written = leaving.take_out(memory._writer(), path, subject("keep", [side.name]))
+        back = None if written.id else left
+        return finished(item, action, f"{side.name} stays.", memory, written, back)
+    written = memory.remove(side.file).written
+    forgetting.settle(memory.project, side.file)
+    return finished(item, action, f"Removed {side.name}.", memory, written, left)
+
+
+def _edited(memory: Memory, item: InboxItem, side: Side, text: str) -> Written:
+    if item.kind == ON_HOLD:  # a person stands by what they wrote into it
+        raise UsageError(
+            f"{side.file} is edited in its place, for no commit holds it.",
+            f"Edit {memory.project.store / side.file}; it is looked at again afterwards.",
+        )
+    return memory.replace_text(side.file, text, replaces=side.digest).written
+
+
+def _in_force(text: str, file: str, today: str) -> str:
+    """A note's text without the mark that it is not, or not yet, in force."""
+    note = parse(text, file)
+    with suppress(BadNote):
+        if note.head.status == SUPERSEDED:
+            return unmarked(note, today).text
+        wanted: dict[str, str | None] = {"metadata.status": None, "metadata.updated": today}
+        fresh = note_editing.edit(note, set=wanted)
+        if fresh.head.status:  # another key says that a model wrote it
+            fresh = note_editing.edit(note, set=wanted | {"metadata.source": "manual"})
+        return fresh.text
+    return text
+
+
+def lost(
+    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
+) -> Reviewed:
+    """Many notes are gone: they come back, or were meant to go."""
+    writer = memory._writer()
+    if action == DROP:
+        memory.adopt()  # what else other hands did, so that the commit below holds this alone
+        with writer.locked():
+            commit = writer.adopt(accept_loss=True)
+        return Reviewed(item, action, "Committed that they are gone.", memory, commit, commit)
+    from mdmemory.store import adopt
+
+    with writer.locked():
+        assert writer.history is not None
+        files = adopt.restore(writer.refresher, writer.history)
+    return Reviewed(item, action, f"Put back {len(files)} notes.", memory)
