@@ -28,6 +28,7 @@ from mdmemory.store.project import INDEX, Project, of_person, of_project
 if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.undo import Agree, Undone
+    from mdmemory.capture.fact import Stated
 
 
 class Layers(Routed, BothLayers):
@@ -93,12 +94,17 @@ class Layers(Routed, BothLayers):
         return [os.path.realpath(memory.project.store / INDEX) for memory in reversed(self.there())]
 
     def add(
-        self, name: str, *, type: str, description: str, body: str, kind: str = "",
+        self, name: str, *, type: str = "", description: str = "", body: str = "", kind: str = "",
         source: str = "manual", everywhere: bool = False,
     ) -> Edited:  # fmt: skip
-        """Store a note in the layer that its type belongs to (see `for_type`)."""
+        """Store a note in the layer that its type belongs to (see `for_type`). Without a
+        description `name` is a sentence."""
         from mdmemory.actions import editing
 
+        if not description:
+            from mdmemory.capture.fact import stated
+
+            return self.state(stated(name, type=type, body=body, kind=kind), everywhere, source)[1]
         # no store is made for a note that none would take
         editing.check_new(is_secret, name, type, f"{description}\n{body}")
         memory = self.for_type(type, everywhere=everywhere)
@@ -106,6 +112,23 @@ class Layers(Routed, BothLayers):
         return memory.add(
             name, type=type, description=description, body=body, kind=kind, source=source, said=said
         )
+
+    def state(
+        self, fact: Stated, everywhere: bool = False, source: str = "manual"
+    ) -> tuple[Memory, Edited]:
+        """Store what a person states in a sentence, and the layer it is in: a note of either
+        layer that says it already is named."""
+        from mdmemory.actions import editing
+
+        for memory in self.there():
+            if (same := memory.stating(fact.said)) is not None:
+                return memory, editing.unchanged(same)
+        editing.check_new(is_secret, fact.name, fact.type, f"{fact.description}\n{fact.body}")
+        memory = self.for_type(fact.type, everywhere=everywhere or fact.everywhere)
+        return memory, memory.add(
+            fact.name, type=fact.type, description=fact.description, body=fact.body,
+            kind=fact.kind, source=source, said=fact.said,
+        )  # fmt: skip
 
     # --- taking back ----------------------------------------------------------------------------
 

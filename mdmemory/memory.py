@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.learning import Learning
-from mdmemory.opened import actions, search
+from mdmemory.opened import actions, capture, search, store
 from mdmemory.privacy import is_secret
 from mdmemory.store.project import find
 from mdmemory.store.refresh import Refreshed
@@ -67,17 +67,32 @@ class Memory(Learning):
         return cls(setup.project), setup
 
     def add(
-        self, name: str, *, type: str, description: str, body: str, kind: str = "",
+        self, name: str, *, type: str = "", description: str = "", body: str = "", kind: str = "",
         source: str = "manual", said: str = "",
     ) -> Edited:  # fmt: skip
         """Store a note. The same text again names the note there is; a taken name gets `-2`.
-        `said` are the person's words: older notes that they surely replace are superseded."""
+
+        Without a description `name` is a sentence, and what is not given is worked out from it.
+        `said` are the person's words: older notes that they surely replace are superseded.
+        """
+        if not description:
+            fact = capture.fact.stated(name, type=type, body=body, kind=kind)
+            if (same := self.stating(fact.said)) is not None:
+                return actions.editing.unchanged(same)
+            name, type, kind, said = fact.name, fact.type, fact.kind, fact.said
+            description, body = fact.description, fact.body
         writer = self._writer()
         return actions.editing.add(
             writer, name=name, type=type, description=description, body=body, kind=kind,
             source=source, today=self._today(), said=said,
             near=search.near.near_notes(writer.refresher) if said else lambda _: (),
         )  # fmt: skip
+
+    def stating(self, fact: str) -> StoredNote | None:
+        """The note in force that states this fact already; None where there is none."""
+        keys = capture.note_text.keys_of_fact(fact)
+        notes = store.superseding.in_force(self.notes())
+        return next((each for each in notes if keys & capture.extract.keys_of(each.note)), None)
 
     def edit(self, name: str, *, description: str | None = None, body: str | None = None) -> Edited:
         """Change a note's description or body, and only the lines of these."""

@@ -74,7 +74,7 @@ def add(
             if same and stored.note.body.strip() == body.strip():
                 if said and _is_superseded(stored):
                     return _restored(writer, stored, today)
-                return Edited(stored.file, head.name, stored.digest, Written(), same=True)
+                return unchanged(stored)
         free = limits.free_name(name, type, taken_names(store, catalog.names))
         metadata = {"source": source, "created": today, "updated": today}
         text = editing.compose(
@@ -92,6 +92,11 @@ def add(
     return Edited(
         file, free, new.digest, written, superseded=superseded, doubtful=tuple(met.in_doubt())
     )
+
+
+def unchanged(stored: StoredNote) -> Edited:
+    """The answer for a note that says it already."""
+    return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
 
 
 def _is_superseded(stored: StoredNote) -> bool:

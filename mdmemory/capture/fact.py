@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from mdmemory import bounds, unseen
 from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.gate import judge
-from mdmemory.capture.note_text import as_sentence, bare, description_of, name_of
+from mdmemory.capture.note_text import as_sentence, bare, description_of, name_of, worded
 from mdmemory.capture.proof import heard, invented
-from mdmemory.capture.triggers import own, weight
+from mdmemory.capture.triggers import FLOOR, holds_everywhere, own, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
@@ -51,7 +51,7 @@ _SENTENCE = re.compile(r"[.!;]\s|[。！；]")
 
 _ONE_FACT = "Store one lasting fact, in words that stand alone, or leave it out."
 _NO_SECRETS = (
-    "Without its secret it says nothing: tell the user to keep secrets in a password manager."
+    "Without its secret it says nothing: secrets belong in a password manager."
 )
 
 
@@ -106,6 +106,45 @@ def fact_of(content: str, title: str = "", type: str = "") -> Fact:
     name = name_of(_REDACTED.sub(" ", heading).strip() or _REDACTED.sub(" ", description))
     name = name.removeprefix(f"{type_}-") or name
     return Fact(body, description, name, type_, kind, tuple(dict.fromkeys([*kinds, *more])))
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a person states in a sentence, as its note will have it; `said` are their words.
+    `everywhere`: the sentence says that it holds in all projects."""
+
+    name: str
+    type: str
+    kind: str
+    description: str
+    body: str
+    said: str
+    everywhere: bool
+
+
+def stated(text: str, *, type: str = "", name: str = "", body: str = "", kind: str = "") -> Stated:
+    """The note for a sentence of a person's: what is not given is worked out from its words.
+
+    A secret is taken out. Raises NotStored where nothing is left, BadNote for a text that is too
+    long or too short for a fact.
+    """
+    if len(text) > bounds.FACT:
+        raise BadNote(f"The text has {len(text):,} characters.", "State one fact in a sentence.")
+    visible = unseen.without(strip_private(text)[0])
+    said = " ".join(redact(visible)[0].split())
+    if not says_something(said):
+        raise NotStored("secret" if said else "private")
+    if weight(bare(said)) < FLOOR:
+        raise BadNote(
+            f"{said[:40]!r} is too short for a fact.",
+            "Say it in a sentence, or give a NAME with --type and --description.",
+        )
+    limits.check_body(said)
+    guessed = type_of(bare(said))
+    type_, kind = (type, kind) if type else (guessed[0], kind or guessed[1])
+    description, reason = worded(said)
+    called = limits.slug(name) if name else name_of(_REDACTED.sub(" ", said))
+    return Stated(called, type_, kind, description, body or reason, said, holds_everywhere(said))
 
 
 def _kind(named: str, body: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from mdmemory.text.wordlists import LATIN, in_languages
+from mdmemory.text.wordlists import LATIN, in_languages, pattern
 
 JUDGED = 600  # characters of a fact that tell its type
 _NEAR_START = 6  # characters that may stand before a word that opens a fact
@@ -101,7 +101,8 @@ def type_of(fact: str) -> tuple[str, str]:
 
 def signs(fact: str) -> frozenset[str]:
     """What the words of a fact show: keys of SCORES."""
-    text = " ".join(fact[:JUDGED].split())
+    # "in all my projects" says nothing about the speaker
+    text = pattern("{trigger.everywhere}", fact[:JUDGED]).sub(" ", " ".join(fact[:JUDGED].split()))
     languages = languages_of(text)
     found = {name for name, place in _ALIKE.items() if place.search(text)}
     for section in _SECTIONS:

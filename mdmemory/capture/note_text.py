@@ -22,6 +22,7 @@ NAME_WORDS = 5
 NAME_WIDTH = 12  # CJK characters of a name
 _READ = 1_000  # characters of a fact that its name and its reason are looked for in
 _SENTENCE = 24  # the weight of a description that says enough without what follows
+_CLAIM = 12  # the weight of what a reason is given for
 _REASON = 8  # the weight of a reason
 
 _CLAUSE_END = re.compile(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)|[ ][–—-][ ]")
@@ -64,7 +65,7 @@ def worded(fact: str) -> tuple[str, str]:
     first, rest = _divided(text)
     reason = ""
     why = pattern(_WHY, first[:_READ]).search(first[:_READ])
-    if why and weight(first[: why.start()]) >= _SENTENCE and weight(first[why.end() :]) >= _REASON:
+    if why and weight(first[: why.start()]) >= _CLAIM and weight(first[why.end() :]) >= _REASON:
         first, reason = first[: why.start()], _ended(first[why.end() :])
     description = description_of(as_sentence(first))
     if description.endswith("…"):

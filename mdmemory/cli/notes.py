@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,13 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
 
 def add_options(parser: ArgumentParser) -> None:
     """Options of `add`."""
-    parser.add_argument("name", metavar="NAME", help="the name, in kebab-case: prefers-pnpm")
-    parser.add_argument("--type", required=True, help=", ".join(TYPES))
-    parser.add_argument("--description", required=True, help="one line, shown in the index")
+    parser.add_argument(
+        "text", metavar="TEXT", help="a sentence, or - for standard input; or a NAME (prefers-pnpm)"
+        " with --type and --description",
+    )  # fmt: skip
+    parser.add_argument("--type", default="", help=f"{', '.join(TYPES)} (default: worked out)")
+    parser.add_argument("--description", default="", help="one line, shown in the index")
+    parser.add_argument("--name", default="", help="the name of a sentence's note")
     parser.add_argument(
         "--kind",
         default="",
@@ -44,16 +49,48 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def add(asked: Namespace) -> int:
-    """Store a note, in one commit. Without BODY, the editor opens.
+    """Store a fact, in one commit: a sentence, or NAME, --type, --description and BODY (without
+    it, the editor opens).
 
-    `user` notes go to your own store, all others to the project's.
+    Of a sentence, type, name and description are worked out and shown. `user` notes, and what is
+    said to hold everywhere, go to your own store, all others to the project's.
     """
     asked.holder = "add"
+    if not asked.description:
+        return _state(asked)
+    if not asked.type:
+        raise UsageError("A note with --description needs --type.", f"One of: {', '.join(TYPES)}.")
+    asked.name = asked.name or asked.text
     layers, body = layered(asked), _body(asked.body)
     done = _added(layers, asked, body) if body is not None else _written(layers, asked)
     same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(asked.type, everywhere=asked.everywhere)
     return report(layers, memory, asked, done, "Stored", same)
+
+
+def _state(asked: Namespace) -> int:
+    """Store a sentence, and show what was made of it."""
+    from mdmemory.capture.fact import stated
+
+    text = _body(asked.text) or ""
+    named = re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", text)
+    if named and (asked.type or asked.body is not None):
+        raise UsageError(f"The note {text} has no description.", "Pass --description, one line.")
+    body = "" if asked.body is None else _body(asked.body) or ""
+    fact = stated(text, type=asked.type, name=asked.name, body=body, kind=asked.kind)
+    layers = layered(asked)
+    memory, done = layers.state(fact, asked.everywhere, asked.source)
+    asked.made = {
+        "type": fact.type, "kind": fact.kind, "description": fact.description, "body": fact.body,
+    }  # fmt: skip
+    code = report(layers, memory, asked, done, "Stored", f"{done.file} already says this.")
+    if not asked.json and not done.same:
+        print(f"{'type':<13}{' '.join(filter(None, (fact.type, fact.kind)))}")
+        print(f"{'name':<13}{done.name}")
+        print(f"{'description':<13}{visible(fact.description)}")
+        for line in filter(str.strip, fact.body.splitlines()):
+            print(f"{'':<13}{visible(line)}")
+    return code
 
 
 def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
@@ -231,6 +268,7 @@ def report(
     if asked.json:
         about: dict[str, Any] = {"file": done.file, "name": done.name, "digest": done.digest}
         about |= {"commit": done.written.commit, "layer": layers.of(memory)}
+        about |= getattr(asked, "made", {})
         emit({**about, **({"superseded": [*done.superseded]} if done.superseded else {})})
     elif done.same:
         print(same)

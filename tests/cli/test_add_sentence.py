@@ -1,0 +1,82 @@
+"""A fact said in one sentence becomes a note: what it is, and what it is called, is worked out."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmemory.cli import main
+from mdmemory.layers import Layers
+from mdmemory.memory import Memory
+
+DEPLOYS = "Deploys go out on Tuesdays only, because the CDN purges on Mondays"
+
+
+@pytest.fixture
+def project(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    Memory.init(repository)
+    monkeypatch.chdir(repository)
+    return repository
+
+
+def stored(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["add", *words, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_type_name_description_and_reason_are_worked_out_and_shown(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["add", DEPLOYS]) == 0
+    shown = capsys.readouterr().out
+    assert "Stored project-deploys-tuesdays-only.md" in shown
+    assert "description  Deploys go out on Tuesdays only\n" in shown
+    note = Memory.open(project).note("deploys-tuesdays-only").note
+    assert note.body.strip() == "Why: the CDN purges on Mondays"
+    assert main(["add", f"Please note that {DEPLOYS.lower()}"]) == 0
+    assert "project-deploys-tuesdays-only.md already says this" in capsys.readouterr().out
+    assert len(Memory.open(project).notes()) == 1
+
+
+def test_what_is_given_is_taken_as_it_is(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = stored(capsys, "We deploy with Kamal", "--type", "reference", "--name", "deploy-tool")
+    assert (done["file"], done["layer"]) == ("reference-deploy-tool.md", "project")
+    assert stored(capsys, "I am colour-blind")["layer"] == "user"
+    assert stored(capsys, "Use tabs in Makefiles", "--everywhere")["layer"] == "user"
+    monkeypatch.setattr("sys.stdin", io.StringIO("the staging box is at 10.0.4.7\n"))
+    assert stored(capsys, "-")["file"] == "reference-staging-box.md"
+    long = stored(capsys, "go-tabs", "--type", "feedback", "--description", "Uses tabs", "In Go.")
+    assert {*long} == {"file", "name", "digest", "commit", "layer"}
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["tabs"], "too short for a fact"),
+        (["go-tabs", "--type", "feedback"], "has no description"),
+        (["go-tabs", "--description", "Uses tabs", "In Go."], "needs --type"),
+        (["my password is hunter2xYz9Q4"], "secret"),
+    ],
+)
+def test_what_is_no_fact_is_refused_with_the_next_step(
+    project: Path, capsys: pytest.CaptureFixture[str], words: list[str], why: str
+) -> None:
+    assert main(["add", *words]) != 0
+    assert why in capsys.readouterr().err
+    assert Memory.open(project).notes() == []
+
+
+def test_python_takes_a_sentence_too(project: Path) -> None:
+    memory = Memory.open(project)
+    assert memory.add(DEPLOYS).file == "project-deploys-tuesdays-only.md"
+    assert memory.add(DEPLOYS).same
+    again = Layers.open(project).add("From now on deploys go out on Thursdays only")
+    assert [pair["file"] for pair in again.superseded] == ["project-deploys-tuesdays-only.md"]
