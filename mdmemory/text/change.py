@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mdmemory.text import polarity, wordlists
-from mdmemory.text.gaps import CHANGED, Cut, Gap, Word, cut, gaps, is_verb
+from mdmemory.text import polarity
+from mdmemory.text.gaps import Cut, Gap, Word, cut, gaps
+from mdmemory.text.new_fact import NewFact
 from mdmemory.text.words import is_cjk
 
 _LEAD = 0.3  # by which the best note has to be nearer than the next
@@ -20,11 +21,15 @@ _NEAR = 0.3  # weight of shared words below which a note is not looked at
 _SUBJECT = 0.9  # of those that a subject takes
 _WHOLE = 1.8  # of those that subject and attribute take
 _LOOKED = 3  # notes that are looked at
-_REACH = 3  # words beside a word like "not" that it speaks of
 _SHOWN = 4  # words of a value in a reason
 _VALUES = frozenset(("number", "time", "day", "unit", "place"))  # kinds with an end to them
 _COPULAS = frozenset(("is", "ist", "est", "es", "é", "è"))
-_TOWARDS = frozenset("to auf zu à para pra a al por pelo pela par".split())
+_TOWARDS = frozenset("to auf zu à para pra al por pelo pela par".split())
+_ARTICLES = frozenset(
+    "the a an der die das dem den ein eine einem einen le la les un une el los las o os as um uma "
+    "il lo gli i".split()
+)
+_NAMES = frozenset(("name", "place"))
 _MEASURES = frozenset(("number", "time", "day", "unit"))
 
 
@@ -44,7 +49,7 @@ def changes(said: str, known: Mapping[str, str]) -> list[Former]:
     `known` holds the text of each file: description, blank line, body. A request for the moment, a
     question, more about the same subject and a look-alike replace nothing.
     """
-    new = _New(cut(said))
+    new = NewFact(cut(said))
     cuts = [(file, cut(text)) for file, text in sorted(known.items())]
     shared = [new.cut.shared(each) for _, each in cuts]
     held = [sum(column) for column in zip(*shared, strict=True)]
@@ -65,78 +70,11 @@ def changes(said: str, known: Mapping[str, str]) -> list[Former]:
     return [Former(each.file, False, each.why) for each in close if each.is_possible]
 
 
-class _New:
-    """What was said: its words, and what it says of change."""
-
-    def __init__(self, said: Cut) -> None:
-        self.cut = said
-        self.clauses = said.clauses
-        asks = self._where("{change.ask}", bare=True)
-        self.dead = said.asked | asks
-        self.cues = self._where(CHANGED)
-        self.moments = self._where("{change.moment}")
-        self.more = self._where("{change.also}")
-        self.is_own = bool(self._where("{change.me}"))
-
-    def _where(self, section: str, *, bare: bool = False) -> frozenset[int]:
-        """The clauses that have a word of a section, those of questions left out; `bare`: without
-        the words of change that they begin with."""
-        found: set[int] = set()
-        for at, (clause, _) in enumerate(self.clauses):
-            text = wordlists.pattern(CHANGED, clause).sub(" ", clause) if bare else clause
-            if at not in self.cut.asked and wordlists.search(section, text.strip()):
-                found.add(at)
-        return frozenset(found)
-
-    def is_same(self, note: Cut) -> bool:
-        """Whether a note has the same words, and denies as little or as much."""
-        if self.cut.keys != note.keys:
-            return False
-        return polarity.may_deny(self.cut.text) == polarity.may_deny(note.text)
-
-    @cached_property
-    def old(self) -> frozenset[int]:
-        """The positions of the words that are named as what held before."""
-        found: set[int] = set()
-        for number, (clause, sign) in enumerate(self.clauses):
-            at = [i for i, word in enumerate(self.cut.words) if word.clause == number]
-            for match in wordlists.pattern("{change.old}", clause).finditer(clause):
-                behind = [i for i in at if self.cut.words[i].start >= match.end()]
-                found.update(self._phrase(behind, match.end(), clause))
-            for match in wordlists.pattern("{change.gone}", clause).finditer(clause):
-                before = [i for i in at if self.cut.words[i].start < match.start()]
-                found.update(self._phrase(before[::-1], match.start(), clause))
-            if sign.strip() in ("→", "->", "=>"):
-                found.update(at[-1:])
-        return frozenset(found)
-
-    def _phrase(self, at: Sequence[int], begin: int, clause: str) -> list[int]:
-        """The positions that belong together, from the first on: as far as the next verb or, in
-        CJK, the next particle."""
-        found: list[int] = []
-        words = self.cut.words
-        for i in at:
-            word = words[i]
-            if is_cjk(word.text[0]):
-                edge = words[found[-1]].start if found else begin
-                gap = clause[min(edge, word.start) + 1 : max(edge, word.start)]
-                ends = found and any(sign in gap for sign in "はがを的、,， ")
-                if ends or len(found) >= 3 * _REACH:
-                    break
-            elif found and (words[found[0]].kind or any(map(is_verb, word.link.split()))):
-                if word.link or len(found) >= _REACH:
-                    break
-            elif len(found) >= _REACH:
-                break
-            found.append(i)
-        return found
-
-
 class _Meeting:
     """What was said, beside one stored fact."""
 
     def __init__(
-        self, new: _New, file: str, note: Cut, shared: Sequence[bool], held: Sequence[int]
+        self, new: NewFact, file: str, note: Cut, shared: Sequence[bool], held: Sequence[int]
     ) -> None:
         self.new, self.file, self.note = new, file, note
         words = new.cut.words
@@ -185,14 +123,19 @@ class _Meeting:
 
     @property
     def _aside(self) -> set[int]:
-        """What the note ends with, said beside the clause of change: as a reason for it."""
+        """What the note ends with, said beside the clause that tells what holds now: "the port is
+        81, you took 80"."""
         words = self.new.cut.words
         last = self.note.words[-1].key
         found = {i for i in self.hits if words[i].key == last} if self._has[-1] else set[int]()
         clauses = {words[i].clause for i in found}
         around = {at + step for at in clauses for step in (-1, 1)}
-        news = {word.clause for i, word in enumerate(words) if i not in self.hits}
-        return found if around & self.new.cues & news and not clauses & self.new.cues else set()
+        news = {word.clause for i, word in enumerate(words) if i not in self.hits} & around
+        if clauses & self.new.cues or not news - clauses:
+            return set()
+        firsts = {next(i for i, word in enumerate(words) if word.clause == at) for at in news}
+        is_told = self.covered > 0.9 and bool(firsts & self.hits)
+        return found if is_told or news & self.new.cues else set()
 
     @cached_property
     def _pairs(self) -> list[tuple[Gap, Gap]]:
@@ -204,6 +147,7 @@ class _Meeting:
         for gap in gaps(self.note.words, self._has):
             taken = [each for _, each in found]
             faced = [each for each in mine if gap.faces(each) and each not in taken]
+            faced.sort(key=lambda each: each.is_told != gap.is_told)
             found.extend((gap, each) for each in faced[:1])
         return found
 
@@ -260,7 +204,10 @@ class _Meeting:
         if self.new.is_own and self._is_persons:
             heads = [pair for pair in heads if pair[0].at > 0]
         places = [pair for pair in self._pairs if not self._is_measure(pair)]
-        return bool(heads) or len(places) + (len(places) < len(self._pairs)) > 1
+        if all(theirs.is_told and mine.is_told for theirs, mine in self._pairs):
+            return False
+        many = len(places) + (len(places) < len(self._pairs)) > 1
+        return bool(heads) or (many and not self._names_old)
 
     @cached_property
     def _is_same_attribute(self) -> bool:
@@ -268,7 +215,7 @@ class _Meeting:
         the small word in front of the value."""
         words, has = self.note.words, self._has
         if any(is_cjk(word.text[0]) for word in self.left):
-            return True
+            return self.covered >= 0.5
         first = next((at for at, shared in enumerate(has) if not shared), len(has))
         if any(shared and (words[at].is_told or at > first) for at, shared in enumerate(has)):
             return True
@@ -318,7 +265,9 @@ class _Meeting:
             return bool(self.old) and self._says(self.new.cues)
         if not self.left or not self.fresh:
             return self._says(self.new.cues)
-        return self.covered >= 0.4
+        if not (self._kinds or self._is_same_attribute or self._is_one_place):
+            return False
+        return self.covered >= 0.4 or self._is_one_gap
 
     @property
     def is_certain(self) -> bool:
@@ -337,7 +286,8 @@ class _Meeting:
         enough = enough or (self.share >= _WHOLE and self._is_same_attribute)
         if self.share < _SUBJECT or not enough or self._is_narrower:
             return False
-        return bool(self.left) and not self._keeps_value
+        is_subject = self.share >= _WHOLE or self._has[0]
+        return is_subject and bool(self.left) and not self._keeps_value
 
     @cached_property
     def _names_old(self) -> bool:
@@ -357,13 +307,16 @@ class _Meeting:
     @property
     def _is_one_place(self) -> bool:
         """Whether both have one name in place of another, and nothing else differs."""
+        names = (_NAMES & {word.kind for word in gap.words} for pair in self._pairs for gap in pair)
+        return self._is_one_gap and all(names)
+
+    @property
+    def _is_one_gap(self) -> bool:
+        """Whether all that the note says otherwise stands in one place."""
         if len(self._pairs) != 1:
             return False
-        theirs, mine = self._pairs[0]
-        names = ("name" in {word.kind for word in gap.words} for gap in (theirs, mine))
-        return all(names) and all(
-            word in theirs.words or is_cjk(word.text[0]) for word in self.left
-        )
+        words = self._pairs[0][0].words
+        return all(word in words or is_cjk(word.text[0]) for word in self.left)
 
     @property
     def _is_plain(self) -> bool:
@@ -385,7 +338,8 @@ class _Meeting:
 
 
 def _last(link: str) -> str:
-    return link.rpartition(" ")[2]
+    """The last of some small words that is no article."""
+    return next((word for word in reversed(link.split()) if word not in _ARTICLES), "")
 
 
 def _shown(words: Sequence[Word]) -> str:

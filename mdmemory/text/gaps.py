@@ -139,7 +139,7 @@ class Cut:
     def _is_shared(self, at: int, other: Cut) -> bool:
         words, word = self.words, self.words[at]
         if not is_cjk(word.text[0]):
-            return word.key in other.keys or _is_form(word.key, other)
+            return word.key in other.keys or _is_form(word.key, self, other)
         if at and self._joined[at - 1] and words[at - 1].text + word.text in other.pairs:
             return True
         if self._joined[at] and word.text + words[at + 1].text in other.pairs:
@@ -168,9 +168,13 @@ class Gap:
     def link(self) -> str:
         return self.words[0].link
 
+    @property
+    def is_told(self) -> bool:
+        return self.words[0].is_told
+
     def faces(self, other: Gap) -> bool:
         """Whether the two stand in the same place of their texts."""
-        if self.before == other.before and self.words[0].is_told == other.words[0].is_told:
+        if self.before == other.before and (self.before or self.is_told == other.is_told):
             return True
         return bool(self.after) and self.after == other.after
 
@@ -217,11 +221,13 @@ def cut(text: str) -> Cut:
     return Cut(text)
 
 
-def _is_form(word: str, other: Cut) -> bool:
-    """Whether the other text has another form of a plain word, by how both begin."""
+def _is_form(word: str, mine: Cut, other: Cut) -> bool:
+    """Whether the other text has another form of a plain word, by how both begin; a word that both
+    have is no form of yet another one."""
     if not word.isalpha() or len(word) < _BEGIN:
         return False
-    return any(_begins_alike(word, each) for each in other.begins.get(word[: _BEGIN - 1], ()))
+    near = other.begins.get(word[: _BEGIN - 1], ())
+    return any(each not in mine.keys and _begins_alike(word, each) for each in near)
 
 
 def _begins_alike(one: str, other: str) -> bool:
@@ -268,7 +274,7 @@ def _cut(whole: str, at: int) -> list[Word]:
 
 def _parts(piece: str) -> list[tuple[str, bool]]:
     """The words of what stands between two blanks, each with whether it owns the next one."""
-    piece = piece.strip(_EDGE)
+    piece = piece.strip(_EDGE).rstrip("/")
     if joined := _JOINED.match(piece):
         return [(joined[1], False), *_parts(piece[joined.end() :])]
     bare = _OWNER.sub("", piece)
