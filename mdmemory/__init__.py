@@ -44,6 +44,8 @@ from mdmemory.version import VERSION as __version__
 if TYPE_CHECKING:
     from mdmemory.actions.doctor import Finding as Finding
     from mdmemory.actions.editing import Edited as Edited
+    from mdmemory.actions.erasing import Erasable as Erasable
+    from mdmemory.actions.erasing import Erased as Erased
     from mdmemory.actions.index_place import IndexPlace as IndexPlace
     from mdmemory.actions.listing import Listed as Listed
     from mdmemory.actions.note_history import Step as Step
@@ -101,6 +103,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "actions.doctor": "Finding",
     "actions.editing": "Edited",
+    "actions.erasing": "Erasable Erased",
     "actions.index_place": "IndexPlace",
     "actions.listing": "Listed",
     "actions.note_history": "Step",

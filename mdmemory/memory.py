@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
+    from mdmemory.actions.erasing import Erasable, Erased
     from mdmemory.actions.index_place import IndexPlace
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
@@ -115,6 +116,11 @@ class Memory(Learning):
     def remove(self, name: str) -> Edited:
         """Remove a note; its text stays in history."""
         return actions.editing.remove(self._writer(), name)
+
+    def erase(self, name: str, agree: Callable[[Erasable], bool]) -> Erased:
+        """Take a note out of the store's whole history, for good; only of a store of its own, and
+        only if `agree` says yes to what that is. There is no undo."""
+        return actions.erasing.erase(self._writer(), name, agree)
 
     def confirm(self, name: str) -> Edited:
         """Stand by a note that was unconfirmed, or that waits for its first commit."""

@@ -9,7 +9,7 @@ import subprocess
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, RepositoryState, UsageError
-from mdmemory.git import identity, repositories
+from mdmemory.git import erased_history, identity, repositories
 from mdmemory.git.commits_of_store import History, text
 from mdmemory.git.persons_git import PersonsGit, reason, shown
 from mdmemory.store import home
@@ -136,10 +136,27 @@ def config(history: History, name: str) -> str:
 def fetch(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> None:
     """Bring what the remote has. Of a store of its own also what a shallow clone lacks; and what
     the remote has no more, because it was made anew, is pushed again."""
+    gone = erased_history.former(history) if is_own else set()
+    if gone:
+        _refuse_erased(history, gone, own.run("ls-remote", remote).stdout, remote)
     is_shallow = (history.repository.common_dir / "shallow").exists()
     more = ["--prune", *(["--unshallow"] if is_shallow else [])] if is_own else []
     done = own.run("fetch", "--quiet", *more, remote)
     require(done, f"git could not fetch from {remote}")
+    if gone:
+        _refuse_erased(history, gone, history.repository.run("rev-list", "--remotes"), remote)
+
+
+def _refuse_erased(history: History, gone: set[str], listed: bytes, remote: str) -> None:
+    """Raise RepositoryState where a list of commits has one of an erased history: joined with
+    ours, it would bring the text back."""
+    if not gone.isdisjoint(listed.decode("ascii", "replace").split()):
+        branch = history.branch().removeprefix("refs/heads/")
+        raise RepositoryState(
+            f"{remote} still has the history from before `mdmemory forget --erase`.",
+            f"Overwrite it: `git -C {history.repository.top} push --force {remote} {branch}`; then "
+            "clone anew wherever else you have this store.",
+        )
 
 
 def tracked(history: History) -> str | None:

@@ -14,6 +14,7 @@ from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History, subject
+from mdmemory.git.erased_history import TRAILER as ERASED_TRAILER
 from mdmemory.git.log import ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
@@ -22,7 +23,7 @@ from mdmemory.store.store import LEDGER, Store, decode, is_note_name
 from mdmemory.store.writer import Group, Writer, Written
 
 # kinds of commits that change no fact, or have a command of their own to take them back
-NO_CHANGES = frozenset({"init", "move", "sync", "mend", "undo"})
+NO_CHANGES = frozenset({"init", "move", "sync", "mend", "undo", "erase"})
 _NAMED = 3  # facts of one commit that are named; of the others their number
 # lines of a head that count how often a note was met again, which is no change of what it says
 _COUNTERS = re.compile(rb"^[ \t]*(?:updated|reinforced|last_reinforced):[^\n]*\n", re.MULTILINE)
@@ -155,6 +156,11 @@ def _chosen(history: History, id: str | None) -> Logged:
     if entry.get("Memory-Op") == "init":
         raise NotFound(
             f"{id} began the store.", f"Take it back with `git revert {entry.commit[:10]}`."
+        )
+    if entry.get(ERASED_TRAILER) and not entry.groups():
+        raise NotFound(
+            f"{id} was about a note that was erased: there is nothing to bring back.",
+            "`mdmemory log` shows what was done.",
         )
     if entry.commit in gone:
         raise NotFound(f"{id} is undone already.", "`mdmemory log` shows what was done.")

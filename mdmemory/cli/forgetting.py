@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mdmemory.cli.notes import report
-from mdmemory.cli.output import is_terminal, layered, visible
-from mdmemory.errors import Ambiguous, MdmemoryError, NotFound
+from mdmemory.cli.output import is_terminal, layered, plural, visible, warn
+from mdmemory.errors import Ambiguous, MdmemoryError, NotFound, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
+    from mdmemory.actions.erasing import Erasable
     from mdmemory.capture.forgetting import Meant
 
 _SHOWN = 400  # characters of a note's text
@@ -21,9 +22,11 @@ _SHOWN = 400  # characters of a note's text
 
 def forget_options(parser: ArgumentParser) -> None:
     """Options of `forget`."""
+    remove_options(parser)
     parser.add_argument(
-        "name", metavar="NAME|QUERY", nargs="+", help="the note, or what it is about"
-    )
+        "--erase", action="store_true",
+        help="take its text out of the whole history, for good: there is no undo",
+    )  # fmt: skip
 
 
 def forget(asked: Namespace) -> int:
@@ -32,10 +35,14 @@ def forget(asked: Namespace) -> int:
     A note that is described and not named is shown, and removed only after a yes.
     """
     asked.holder = "forget"
-    return _removed(asked)
+    return _erased(asked) if asked.erase else _removed(asked)
 
 
-remove_options = forget_options
+def remove_options(parser: ArgumentParser) -> None:
+    """Options of `remove`."""
+    parser.add_argument(
+        "name", metavar="NAME|QUERY", nargs="+", help="the note, or what it is about"
+    )
 
 
 def remove(asked: Namespace) -> int:
@@ -66,6 +73,44 @@ def _tell_more(done: Edited) -> None:
         print(f"With it went what it had replaced: {', '.join(done.also)}.")
     back = f"`mdmemory undo {done.written.id}`"
     print(f"Its text stays in the store's history. To take it back: {back}.")
+
+
+# --- for good ------------------------------------------------------------------------------------
+
+
+def _erased(asked: Namespace) -> int:
+    """Erase a note, after the person at the terminal typed its name."""
+    if asked.json or not is_terminal():
+        raise UsageError(
+            "Only a person at a terminal can erase a note: it is the one act without undo.",
+            "Run the command there, without --json.",
+        )
+    memory, name = layered(asked).holding(" ".join(asked.name))
+    done = memory.erase(name, _agrees)
+    print(f"Erased {', '.join(done.files)}: {plural(done.commits, 'commit')} were made anew.")
+    if done.said_by:
+        print(f"Other notes say some of it, too, and stay: {', '.join(done.said_by)}.")
+    for file in done.left:
+        warn(f"{file} holds the text still.")
+    if done.push:
+        print(
+            "The remote still has it, and so has every clone. Overwrite it there:\n"
+            f"  {done.push}\nThen clone anew elsewhere, and ask the host to remove old commits."
+        )
+    print("Sessions of your assistants keep what was said in them: delete those there.")
+    return 1 if done.left else 0
+
+
+def _agrees(plan: Erasable) -> bool:
+    """Say what goes, and ask for the name."""
+    print(f"To be erased, with every version: {', '.join(plan.files)}")
+    print("History, refs, inbox, state and search lose the text. This cannot be undone.")
+    if plan.remote:
+        print(f"{plan.remote} keeps it until you overwrite it; nothing is pushed.")
+    try:
+        return input(f"Type {plan.name} to erase it: ").strip() == plan.name
+    except EOFError:
+        return False
 
 
 # --- by what it is about -------------------------------------------------------------------------

@@ -194,6 +194,10 @@ class Objects:
         made.append(tree)
         return self.id(tree)
 
+    def folder(self, id: str) -> dict[bytes, tuple[bytes, bytes]]:
+        """What a tree holds: by name the mode, and the id as bytes."""
+        return self._tree(id).copy()
+
     def _at(self, commit: str, folder: str) -> _Entries:
         with self.open():
             id = self.root(commit)
@@ -304,6 +308,11 @@ def packed(things: Sequence[Object], hash_name: str) -> bytes:
         pack.append(byte)
         pack += zlib.compress(thing.data, 0)
     return bytes(pack) + hashlib.new(hash_name, pack, usedforsecurity=False).digest()
+
+
+def tree(entries: Mapping[bytes, tuple[bytes, bytes]]) -> Object:
+    """The tree with these entries, as `Objects.folder` gives them."""
+    return Object("tree", _rendered(dict(entries)))
 
 
 def _set(entries: _Entries, name: bytes, blob: Blob | None) -> None:

@@ -185,7 +185,7 @@ class _Walk:
             if self._says_nothing(commit, trees):
                 done.new[commit] = parents[0]
                 continue
-            data, was_signed = _anew(there.data, tree, parents, names)
+            data, was_signed = made_anew(there.data, tree, parents, names)
             done.signed += was_signed
             self.made.append(Object("commit", data))
             done.new[commit] = self.history.objects.id(self.made[-1])
@@ -260,7 +260,9 @@ class CommitNames:
         return self.new[fit[0]][: len(begins)].encode() if len(fit) == 1 else id
 
 
-def _anew(commit: bytes, tree: str, parents: list[str], names: CommitNames) -> tuple[bytes, bool]:
+def made_anew(
+    commit: bytes, tree: str, parents: list[str], names: CommitNames
+) -> tuple[bytes, bool]:
     """A commit's bytes with another tree and other parents, and whether it was signed."""
     head, _, message = commit.partition(b"\n\n")
     rows: list[bytes] = []

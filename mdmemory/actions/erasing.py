@@ -1,0 +1,228 @@
+"""A note leaves its store for good: work tree, history, refs, inbox, state and search.
+
+Only a person asks for it, for a store of their own, and it is the one act without undo. What comes
+before the refs move is an ordinary commit, and what comes after it may be repeated: a process that
+is killed leaves the old history whole or the new one, and the same command finishes the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.actions import editing, note_history, remotes
+from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound, RepositoryState
+from mdmemory.files import digest, read_regular
+from mdmemory.git import erased_history
+from mdmemory.git.commits_of_store import History, subject
+from mdmemory.git.erased_history import ERASED, Erasure
+from mdmemory.git.private_folder import STATE
+from mdmemory.git.transaction import Change
+from mdmemory.store.store import GENERATED, LEDGER, Store, decode
+from mdmemory.store.writer import Group, Writer
+
+LINE, SHORT = 20, 8  # characters of a line, in plain ASCII or not; a shorter one stands anywhere
+_KEPT_STATE = (STATE, "lock", ".gitignore")
+_REBUILT = ("search.db", "catalog")  # they begin so
+_NOT_TEXT = ("watermark", "uncommitted", "pass", "model_call", "answer_form")
+Agree = Callable[["Erasable"], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Erasable:
+    """What an erasure would take: `files` of notes, those among them that are `there` now, and
+    `remote`, where another copy of the history is ("" for none). `said_by` are other notes that
+    hold some of the text: what they say stays."""
+
+    name: str
+    files: tuple[str, ...]
+    there: tuple[str, ...]
+    texts: tuple[str, ...]
+    remote: str = ""
+    said_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What was erased: `files`, and how many `commits` were made anew. `left` are files of the
+    store's folder that hold the text still. `push` is the command that overwrites the remote."""
+
+    files: tuple[str, ...]
+    commits: int
+    left: tuple[str, ...] = ()
+    push: str = ""
+    said_by: tuple[str, ...] = ()
+
+
+def erase(writer: Writer, name: str, agree: Agree) -> Erased:
+    """Erase the note that NAME means, which may be removed already, with those that it replaced,
+    if `agree` says yes to what that is. Raises NotFound, RepositoryState."""
+    history = _required(writer)
+    with writer.locked():
+        erased_history.require_plain(history)
+        plan = _plan(writer, history, name)
+    if not agree(plan):
+        raise MdmemoryError("Nothing was erased.", "`mdmemory log` lists what was done.")
+    if plan.there:
+        editing.remove(writer, plan.there[0])
+    with writer.locked():
+        erased_history.require_plain(history)
+        erasure = Erasure(plan.files, plan.texts, (*GENERATED, LEDGER))
+        _clean_work_tree(writer, erasure)
+        _clean_state(writer, erasure)
+        commits = erased_history.rewrite(history, erasure)
+        erased_history.clear(history)
+        if erased_history.holding(history, erasure):
+            raise GitFailed(
+                "Some object of git still holds the text.", "Run the command again; then `git gc`."
+            )
+        left = tuple(_left(writer.project.store, erasure))
+    return Erased(plan.files, commits, left, _push(history, plan.remote), plan.said_by)
+
+
+def _required(writer: Writer) -> History:
+    refusal = writer.refusal()
+    if refusal or writer.history is None:
+        raise refusal or NoGit("There is no git repository.")
+    if not writer.is_own:
+        raise RepositoryState(
+            f"The history of {writer.project.store} is the project's, and not the memory's to "
+            "rewrite.",
+            "docs/privacy.md shows how with git filter-repo.",
+        )
+    return writer.history
+
+
+# --- what goes -----------------------------------------------------------------------------------
+
+
+def _plan(writer: Writer, history: History, name: str) -> Erasable:
+    store = writer.refresher.store
+    there = _there(store, name)
+    files = [*dict.fromkeys([*there, *_former(history, store, name, there)])]
+    files += [file for file in erased_history.open_files(history) if file not in files]
+    if not files:
+        raise NotFound(
+            f"There is no note {name}, and no version of one in the history.",
+            "`mdmemory list` shows all.",
+        )
+    texts = _texts(erased_history.versions(history, files), files)
+    texts |= _texts([read_regular(store.folder / file) for file in there], files)
+    others = [note for note in store.notes() if note.file not in files]
+    said_by = [each.file for each in others if any(text in each.note.text for text in texts)]
+    kept = {text for text in texts if any(text in each.note.text for each in others)}
+    return Erasable(
+        name, tuple(files), tuple(there), tuple(sorted(texts - kept)),
+        remotes.address(history) or "", tuple(said_by),
+    )  # fmt: skip
+
+
+def _there(store: Store, name: str) -> list[str]:
+    """The note's file, and those of the notes that it replaced; [] where it is gone."""
+    try:
+        stored = store.find(name, former=False)
+    except NotFound:
+        return []
+    return [stored.file, *(each.file for each in editing.replaced_by(store, stored))]
+
+
+def _former(history: History, store: Store, name: str, there: Sequence[str]) -> list[str]:
+    """The files that the note had before; what is another note now is none of them."""
+    now = {*store.files()} - {*there}
+    with suppress(NotFound):
+        found = [step.file for step in note_history.life(history, store, name)]
+        return [file for file in found if file not in now]
+    return []
+
+
+def _texts(versions: Iterable[bytes], files: Sequence[str]) -> set[str]:
+    """What the versions of a note say: descriptions, titles, and each line of the body."""
+    found: set[str] = set()
+    for data in versions:
+        note = decode(data, files[0])
+        head = note.head
+        lines = [head.description, head.title, *(line.strip() for line in note.body.splitlines())]
+        found |= {line for line in lines if len(line) >= (LINE if line.isascii() else SHORT)}
+    return found
+
+
+# --- beside the history --------------------------------------------------------------------------
+
+
+def _clean_work_tree(writer: Writer, erasure: Erasure) -> None:
+    """Commit the ledger and the inbox without the text, before HEAD is made anew."""
+    stores, persons = writer.project.inboxes()
+    for path in (*stores.glob("*.md"), *persons.glob("*.md")):
+        with suppress(MdmemoryError):
+            data = read_regular(path)
+            if erasure.is_in(data) or (path.parent == stores and erasure.names(data)):
+                path.unlink()
+    writer.commit_inbox()
+    before = writer.refresher.store.ledger().encode("utf-8", "surrogateescape")
+    after = erasure.cleaned(before, LEDGER.encode())
+    if after != before:
+        change = Change(LEDGER, digest(before), after)
+        said = subject("erase", [ERASED])
+        writer.write(said, [Group(f"erase {ERASED}", (change,))], kind="erase")
+
+
+def _holds(erasure: Erasure, data: bytes) -> bool:
+    return erasure.is_in(data) or erasure.names(data)
+
+
+def _clean_state(writer: Writer, erasure: Erasure) -> None:
+    """Take the text out of `.mdmemory/`; what can be made anew goes whole."""
+    private = writer.project.private
+    if not private.is_dir():
+        return
+    for path in _files(private):
+        if path.name.startswith(_KEPT_STATE):
+            continue
+        with suppress(OSError):
+            if path.name.startswith(_REBUILT) or _holds(erasure, path.read_bytes()):
+                path.unlink()
+    if not os.path.lexists(writer.project.state_file):
+        return
+    words = [*erasure.texts, *(file.removesuffix(".md") for file in erasure.files)]
+    forms = {form for word in words for form in (word, _escaped(word), _escaped(word, plain=True))}
+    with writer.state() as state:
+        tables = [row[0] for row in state.rows("SELECT name FROM sqlite_master WHERE type='table'")]
+        for table in (each for each in tables if each not in _NOT_TEXT and "sqlite" not in each):
+            columns = [row[1] for row in state.rows(f"PRAGMA table_info({table})")]
+            where = " OR ".join(f"instr({column}, ?) > 0" for column in columns)
+            for form in forms:
+                state.change((f"DELETE FROM {table} WHERE {where}", [form] * len(columns)))
+        state.rows("VACUUM")
+        state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _escaped(word: str, *, plain: bool = False) -> str:
+    return json.dumps(word, ensure_ascii=not plain)[1:-1]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not os.path.islink(os.path.join(place, name))]
+        yield from (Path(place, name) for name in names)
+
+
+def _left(folder: Path, erasure: Erasure) -> Iterator[str]:
+    """The files below a folder that hold a text still, outside git's own."""
+    for path in _files(folder):
+        with suppress(OSError):
+            is_gits = ".git" in path.relative_to(folder).parts[:1]
+            if not is_gits and path.is_file() and erasure.is_in(path.read_bytes()):
+                yield str(path.relative_to(folder))
+
+
+def _push(history: History, remote: str) -> str:
+    """The command by which a person overwrites what a remote holds; "" without a remote."""
+    if not remote:
+        return ""
+    names = history.repository.run("remote").decode("utf-8", "replace").split()
+    branch = history.branch().removeprefix("refs/heads/")
+    return f"git -C {history.repository.top} push --force {names[0]} {branch}"

@@ -1,0 +1,206 @@
+"""What a person erases is in no object of git, and in no file of the store's folder."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pace import HUNG
+
+from mdmemory import Memory
+from mdmemory.cli import main
+from mdmemory.errors import MdmemoryError, NotFound, RepositoryState
+from mdmemory.git import erased_history
+from mdmemory.git.repositories import Repository
+from mdmemory.tools.table import Caller, call
+
+Git = Callable[..., str]
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+SECRET = "The affair with Graz Media ended over the unpaid invoice of May"
+FIRST = "The affair with Graz Media began over the invoice of the spring"
+OTHER = "Parcels above 31.5 kg go with the freight carrier"
+YES = lambda _: True  # noqa: E731
+
+
+def said(root: Path) -> bytes:
+    """All that git's objects hold, reachable or not, and every file below the folder."""
+    words = ("cat-file", "--batch-all-objects", "--batch", "--unordered")
+    done = subprocess.run(["git", "-C", root, *words], capture_output=True, timeout=HUNG)
+    assert done.returncode == 0
+    return done.stdout + b"".join(p.read_bytes() for p in root.rglob("*") if p.is_file())
+
+
+@pytest.fixture
+def memory(repository: Path) -> Memory:
+    memory, _ = Memory.init(repository, own_repo=True)
+    memory = Memory(memory.project, clock=lambda: NOON)
+    memory.add("freight", type="project", description=OTHER, body=OTHER)
+    memory.add("graz-affair", type="project", description=FIRST, body=f"{FIRST}.\n\nWhy: May.")
+    memory.edit("graz-affair", description=SECRET, body=SECRET)
+    memory.add("carriers", type="project", description="Carriers are paid monthly",
+               body="Carriers are paid monthly. See [[freight]].")  # fmt: skip
+    call(memory, "memory_forget", {"note": "graz-affair"}, Caller())  # waits in the inbox
+    memory.keep(f"Remember that {SECRET[0].lower()}{SECRET[1:]}.", session="ses_1", turn="msg_1")
+    memory.freshen()
+    return memory
+
+
+def folder(memory: Memory) -> Path:
+    return memory.project.store
+
+
+def test_an_erased_note_is_in_no_object_and_no_file(memory: Memory, git: Git) -> None:
+    store = folder(memory)
+    head = "--format=%an %ae %aI %cI"
+    times = git(store, "log", head)
+    assert SECRET.encode() in said(store)
+    done = memory.erase("graz-affair", YES)
+    assert done.files[0] == "project-graz-affair.md"
+    assert not done.left
+    for text in (SECRET, FIRST, "graz-affair", "Graz Media"):
+        assert text.encode() not in said(store), text
+    assert git(store, "status", "--porcelain") == ""
+    assert git(store, "fsck", "--strict", "--no-dangling") == ""
+    before = times.splitlines()
+    assert git(store, "log", head).splitlines()[-len(before) :] == before
+    assert [note.note.head.description for note in memory.notes()] == [
+        "Carriers are paid monthly", OTHER,
+    ]  # fmt: skip
+    subjects = git(store, "log", "--format=%s")
+    assert "memory: (erased)" in subjects
+    assert f"memory: add {OTHER}" in subjects
+    assert memory.history("freight")
+    assert memory.search("Graz Media").hits == ()
+    assert not memory.asked_removals()
+
+
+def test_what_was_about_the_erased_note_alone_cannot_be_undone_and_the_rest_can(
+    memory: Memory,
+) -> None:
+    ids = [entry.get("Memory-Id") for entry, _ in memory.log() if "Graz" in entry.subject]
+    memory.erase("graz-affair", YES)
+    assert ids
+    for id in ids:
+        with pytest.raises(NotFound, match="was about a note that was erased"):
+            memory.undo(id)
+    done = memory.undo()
+    assert done.facts == ("Carriers are paid monthly",)
+
+
+def test_a_note_that_was_removed_earlier_is_erased_by_its_name(memory: Memory) -> None:
+    memory.remove("graz-affair")
+    memory.erase("graz-affair", YES)
+    assert b"Graz Media" not in said(folder(memory))
+    with pytest.raises(NotFound):
+        memory.erase("graz-affair", YES)
+
+
+def test_what_another_note_says_too_stays_there_and_is_named(memory: Memory) -> None:
+    body = f"{SECRET}. It is told again."
+    memory.add("again", type="reference", description="Told again in May", body=body)
+    done = memory.erase("graz-affair", YES)
+    assert done.said_by == ("reference-again.md",)
+    assert body in memory.note("again").note.text
+    assert FIRST.encode() not in said(folder(memory))
+
+
+def test_without_a_yes_and_in_a_projects_repository_nothing_is_erased(
+    memory: Memory, tmp_path: Path, git: Git
+) -> None:
+    before = git(folder(memory), "rev-parse", "HEAD")
+    with pytest.raises(MdmemoryError, match="Nothing was erased"):
+        memory.erase("graz-affair", lambda _: False)
+    (folder(memory) / "staged.txt").write_text("x", "utf-8")
+    git(folder(memory), "add", "staged.txt")
+    with pytest.raises(RepositoryState, match="something is staged"):
+        memory.erase("graz-affair", YES)
+    assert git(folder(memory), "rev-parse", "HEAD") == before
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    git(shared, "init", "-q", "-b", "main")
+    (shared / "code.py").write_text("print()\n", "utf-8")
+    theirs, _ = Memory.init(shared)
+    theirs.add("graz-affair", type="project", description=SECRET, body=SECRET)
+    with pytest.raises(RepositoryState, match="not the memory's to rewrite") as refused:
+        theirs.erase("graz-affair", YES)
+    assert "git filter-repo" in refused.value.hint
+
+
+def test_only_a_person_at_a_terminal_erases(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(memory.project.root)
+    words = ["forget", "graz-affair", "--erase"]
+    assert main(words) == 2
+    assert "Only a person at a terminal" in capsys.readouterr().err
+    monkeypatch.setattr("mdmemory.cli.forgetting.is_terminal", lambda: True)
+    for answer, code in (("yes", 1), ("graz-affair", 0)):
+        monkeypatch.setattr("builtins.input", lambda _, said=answer: said)
+        assert main(words) == code
+        assert "This cannot be undone." in capsys.readouterr().out
+    assert b"Graz Media" not in said(folder(memory))
+
+
+def test_a_remote_is_never_pushed_and_its_old_history_never_comes_back(
+    memory: Memory, tmp_path: Path, git: Git
+) -> None:
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    memory.sync(remote=str(remote))
+    there = git(remote, "rev-parse", "HEAD")
+    done = memory.erase("graz-affair", YES)
+    assert git(remote, "rev-parse", "HEAD") == there
+    assert "push --force origin" in done.push
+    with pytest.raises(RepositoryState, match="still has the history from before"):
+        memory.sync()
+    assert b"Graz Media" not in said(folder(memory))
+    subprocess.run(done.push.split(), check=True, capture_output=True, timeout=HUNG)
+    memory.sync()
+    assert b"Graz Media" not in said(folder(memory))
+
+
+def test_killed_at_any_call_of_git_the_history_is_old_or_new_and_a_rerun_finishes(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, git: Git
+) -> None:
+    run, left = Repository.run, 0
+
+    class Killed(BaseException):
+        pass
+
+    def dies(self: Repository, *words: str, **how: Any) -> bytes:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Killed
+        return run(self, *words, **how)
+
+    real = erased_history.rewrite
+    for calls in range(40):
+
+        def armed(*given: Any) -> int:
+            nonlocal left
+            left = calls  # noqa: B023
+            monkeypatch.setattr(Repository, "run", dies)
+            return real(*given)
+
+        monkeypatch.setattr(erased_history, "rewrite", armed)
+        try:
+            memory.erase("graz-affair", YES)
+        except Killed:
+            monkeypatch.setattr(Repository, "run", run)
+            assert git(folder(memory), "fsck", "--strict", "--no-dangling") == ""
+            texts = [note.note.head.description for note in memory.notes()]
+            assert texts == ["Carriers are paid monthly", OTHER]
+            continue
+        except NotFound:  # it had come to its end
+            pass
+        break
+    else:
+        pytest.fail("it never came to its end")
+    monkeypatch.setattr(Repository, "run", run)
+    assert calls > 5
+    assert b"Graz Media" not in said(folder(memory))
