@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -51,20 +52,26 @@ def test_after_one_command_the_client_has_all_of_it_and_after_another_nothing(
         assert ".opencode/memory/PROTOCOL.md" in told
         assert "# Memory index" in told
         assert "How to use the long-term memory" in told  # the skill's line
-        offered = {each["function"]["name"] for each in request["tools"]}
-        assert {"memory_search", "memory_get", "memory_store"} <= offered
+        tools = {each["function"]["name"]: each for each in request["tools"]}
+        ours = {name: each for name, each in tools.items() if "memory" in name}
+        assert {*ours} == {
+            "memory_search", "memory_get", "memory_store", "memory_update", "memory_forget",
+            "session_memory",
+        }  # fmt: skip
+        sent = json.dumps([*ours.values()], ensure_ascii=False, separators=(",", ":"))
+        assert len(sent) / 4 < 1000, "tokens of each request"
 
         server.script.default = Answer("Kept.")
         client.command(session, "remember", "Releases are cut on Tuesdays, never on Fridays.")
         notes = list((repository / "notes/memory").glob("*tuesday*.md"))
         assert len(notes) == 1
-        assert "Releases are cut on Tuesdays, never on Fridays." in notes[0].read_text("utf-8")
+        assert "Releases are cut on Tuesdays, never on Fridays" in notes[0].read_text("utf-8")
         subjects = git(repository, "log", "--format=%s").splitlines()
         assert subjects[0] == "memory: begin a store", "nobody's branch moves while they work"
         program = Path(sys.executable).with_name("mdmemory")
         subprocess.run([program, "index"], cwd=repository, check=True, timeout=HUNG)
         subjects = git(repository, "log", "--format=%s").splitlines()
-        assert subjects[0] == "memory: add Releases are cut on Tuesdays, never on Fridays."
+        assert subjects[0] == "memory: add Releases are cut on Tuesdays, never on Fridays"
     # nothing of the wiring is on its way into a commit but what a person may want to commit
     status = git(repository, "status", "--porcelain", "-uall").split()[1::2]
     assert not [name for name in status if "node_modules" in name or "package" in name]
