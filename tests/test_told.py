@@ -11,11 +11,13 @@ from rows import each
 
 from mdmemory import mcp, protocol
 from mdmemory.capture.outcome import Extracted
+from mdmemory.capture.withdrawal import Withdrawn
 from mdmemory.cli import COMMANDS
 from mdmemory.errors import MdmemoryError
-from mdmemory.prompt import blocks, receipts
+from mdmemory.prompt import blocks, lines, receipts
 from mdmemory.search.results import Hit
 from mdmemory.session.block import MOST
+from mdmemory.store.adopt import Unadopted
 from mdmemory.tools.table import TOOLS
 
 ROOT = Path(__file__).parents[1]
@@ -101,6 +103,13 @@ def told(**did: object) -> str:
     return "\n".join(receipts.told(Extracted("ses_1", **did)))  # type: ignore[arg-type]
 
 
+def withdrawn(**did: object) -> str:
+    """What the assistant reads in the turn in which the user wanted something gone."""
+    answer: dict[str, list[str]] = {"parts": []}
+    receipts.tell_withdrawn(answer, Withdrawn(**did))  # type: ignore[arg-type]
+    return "\n".join(answer["parts"])
+
+
 def dropped(reason: str) -> dict[str, object]:
     return {"dropped": [{"text": FACT, "reasons": [reason]}]}
 
@@ -119,6 +128,16 @@ MESSAGES = {
     ),
     "kept for later": (
         lambda: told(kept=[f".inbox/{FILE}"], failure=MdmemoryError("It is busy.", "Wait.")), 65,
+    ),
+    "a wish to forget, with five notes that may be meant": (
+        lambda: withdrawn(forget=[(FACT, [(FILE, FACT)] * 5)]), 420,
+    ),
+    "a wish to forget what no note says": (lambda: withdrawn(unknown=[FACT]), 65),
+    "taken back as asked": (lambda: withdrawn(taken=[(FILE, "m-1a2b3c4d")]), 55),
+    "taken back by /memory-undo": (lambda: lines.taken_back([FACT], [], "m-1a2b3c4d").text, 65),
+    "all that can wait, counted": (lambda: lines.waiting(dict.fromkeys(lines._WAITING, 9)), 65),
+    "changed by other hands": (
+        lambda: receipts.by_hand([Unadopted(FILE, "changed")] * 9, ["gone.md"] * 9), 90,
     ),
     "twelve recalled notes": (lambda: blocks.notes(HITS, 600), 600),
     "one long recalled note": (lambda: blocks.notes(HITS[:1], 4_000), 420),
