@@ -197,10 +197,7 @@ def test_heavy_packages_are_loaded_where_they_are_used() -> None:
 
 
 # Setting an entry of a person's configuration: set-up for all projects will need it.
-AHEAD = {
-    "hosts.jsonc.append", "store.superseding.marked", "store.superseding.unmarked",
-    "store.superseding.following", "store.superseding.orphans",
-}  # fmt: skip
+AHEAD = {"hosts.jsonc.append"}
 
 
 def own_names(node: ast.stmt) -> list[str]:

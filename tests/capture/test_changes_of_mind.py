@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from moments import DIED, DONE, FAILED, TOLD, child, die, full, spread
 from pace import FULL
 from scripted import Scripted
 
@@ -40,12 +43,12 @@ def memory(repository: Path) -> Memory:
 class Talk:
     """One session of a person with the memory."""
 
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
+    def __init__(self, memory: Memory, name: str = "m") -> None:
+        self.memory, self.name = memory, name
         self.done: list[Extracted] = []
 
     def say(self, text: str) -> Extracted:
-        turn = Turn(f"m{len(self.done) + 1}", "user", text)
+        turn = Turn(f"{self.name}{len(self.done) + 1}", "user", text)
         self.done.append(requests.keep(self.memory._writer(), "ses_1", turn, now=NOW))
         return self.done[-1]
 
@@ -243,6 +246,44 @@ def test_a_flag_that_stood_between_the_two_is_settled(memory: Memory) -> None:
     Talk(memory).say(f"From now on {SERVICE}.")
     assert (memory.conflicts(), Talk(memory).index) == ([], "B")
     assert "- [x]" in (memory.project.store / "_CONFLICTS.md").read_text()
+
+
+# --- a write that does not end
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize(("trouble", "ends"), [(die, (DIED,)), (full, (DONE, FAILED, TOLD))])
+def test_a_killed_process_leaves_the_new_note_with_the_mark_or_neither(
+    repository: Path, tmp_path: Path, trouble: Callable[..., None], ends: tuple[int, ...]
+) -> None:
+    Memory.init(repository, own_repo=True)
+    Talk(Memory.open(repository, clock=lambda: NOW)).say(f"Remember that {FREIGHT}.")
+    place = tmp_path / "copy"
+
+    def fresh() -> Talk:
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(repository, place, symlinks=True)
+        return Talk(Memory.open(place, clock=lambda: NOW), "later")
+
+    talk = fresh()
+    ended, count = child(lambda: talk.say(f"From now on {SERVICE}."), lambda *_: None)
+    assert (ended, talk.index) == (DONE, "B")
+    for at in range(1, count + 1) if FULL else spread(1, count, 5):
+        talk = fresh()
+        before = {note.file: note.digest for note in talk.memory.notes()}
+        said = partial(talk.say, f"From now on {SERVICE}.")
+        ended, _ = child(said, partial(_at, trouble, at))
+        assert ended in ends, at
+        memory = Memory.open(place, clock=lambda: NOW)
+        memory.index()
+        now, counts = {note.file: note.digest for note in memory.notes()}, memory.counts()
+        assert (counts["notes"], counts["conflicts"]) == (1, 0), at
+        assert now == before or (len(now), counts["superseded"]) == (2, 1), at
+        assert orphans(memory.notes()) == []
+
+
+def _at(trouble: Callable[..., None], at: int, event: str, step: int) -> None:
+    trouble(event, step, at)
 
 
 # --- a walk
