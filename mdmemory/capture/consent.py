@@ -31,6 +31,7 @@ WHY = {
     "not_asked": "these words of the user do not ask for it",
     "other_subject": "these words of the user do not name this note",
     "claims_more": "the new text says more than these words of the user",
+    "anothers": "another person wrote it",
     "too_many": "one message of the user removes at most three notes",
 }
 

@@ -12,8 +12,10 @@ from datetime import datetime
 
 from mdmemory.actions import editing
 from mdmemory.actions.editing import Edited
+from mdmemory.actions.replacing import anothers
 from mdmemory.capture import assistant, consent
 from mdmemory.capture.assistant import Stored
+from mdmemory.capture.consent import Consent
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import keys_of
 from mdmemory.capture.fact import Fact, fact_of
@@ -43,12 +45,12 @@ from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
 
 CLAIMS = "an assistant says that it replaces it"
-_LATER = ("no_quote", "unheard")
+_LATER = ("no_quote", "unheard", "anothers")
 
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """What became of it. `outcome` is edited, superseded, same, candidates or unconfirmed.
+    """What became of it. `outcome` is edited, superseded, same, candidates, flagged or unconfirmed.
 
     `file` holds the new text, `before` the note that it is about; `stored` says more of an
     unconfirmed one. `id` is the commit's Memory-Id.
@@ -80,6 +82,8 @@ def update(
     fact = fact_of(content, type=chosen.stored.note.head.type)
     notes = [each.stored.note for each in others]
     proof = consent.to_say(quote, turns, fact.body, chosen.stored.note, notes)
+    if not proof.why and anothers(chosen.source.writer)(chosen.stored):
+        proof = Consent(why="anothers")
     if proof.why in _LATER:
         return _unconfirmed(chosen, content, session, proof.why, turns, now)
     if proof.why:
@@ -179,6 +183,7 @@ def _unconfirmed(
         against=(chosen.stored.file, CLAIMS),
     )  # fmt: skip
     file = f"{chosen.source.prefix}{done.file}"
+    outcome = "unconfirmed" if done.status else "flagged"
     return Corrected(
-        "unconfirmed", file, chosen.file, done.commit, why=why, waits=done.waits, stored=done
+        outcome, file, chosen.file, done.commit, why=why, waits=done.waits, stored=done
     )

@@ -87,7 +87,7 @@ def _erased(asked: Namespace) -> int:
         )
     memory, name = layered(asked).holding(" ".join(asked.name))
     done = memory.erase(name, _agrees)
-    print(f"Erased {', '.join(done.files)}: {plural(done.commits, 'commit')} were made anew.")
+    print(f"Erased {', '.join(done.files)}; made anew: {plural(done.commits, 'commit')}.")
     if done.said_by:
         print(f"Other notes say some of it, too, and stay: {', '.join(done.said_by)}.")
     for file in done.left:
@@ -155,7 +155,8 @@ def _picked(found: Sequence[Meant]) -> Meant | None:
 def _text(each: Meant) -> str:
     body = " ".join(each.stored.note.body.split())
     description = _description(each)
-    return description if body in ("", description) else f"{description}\n{visible(body)[:_SHOWN]}"
+    is_same = body.rstrip(".") in ("", description.rstrip("."))
+    return description if is_same else f"{description}\n{visible(body)[:_SHOWN]}"
 
 
 def _description(each: Meant) -> str:

@@ -55,18 +55,20 @@ def _update(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAns
 
 def _changed(done: Corrected, content: str) -> str:
     fact = redacted(" ".join(content.split()))
-    if done.outcome == "unconfirmed":
-        return f"Unconfirmed, and it contradicts {_name(done.before)}: {fact}"
+    if done.outcome in ("unconfirmed", "flagged"):
+        state = "Unconfirmed, and it" if done.outcome == "unconfirmed" else "Stored, and it"
+        return f"{state} contradicts {_name(done.before)}: {fact}"
     return f"Changed ({_name(done.before or done.file)}): {fact}"
 
 
 def _updated(done: Corrected) -> list[str]:
     if done.outcome == "candidates":
         return _offered(done.candidates, "changed")
-    if done.outcome == "unconfirmed":
+    if done.outcome in ("unconfirmed", "flagged"):
+        mark = ", unconfirmed" if done.outcome == "unconfirmed" else ""
         return [
             f"{done.before} is unchanged: {_why(done.why)}. The new text is stored beside it as "
-            f"{done.file}, unconfirmed, and the two are flagged: ask the user which holds."
+            f"{done.file}{mark}, and the two are flagged: ask the user which holds."
         ]
     if done.outcome == "same":
         return [f"{done.file} says this already; nothing was changed."]

@@ -266,6 +266,23 @@ def test_a_change_that_nothing_can_prove_yet_is_stored_beside_it_unconfirmed(
     assert {*open_entry.entry.files} == {new.file, "project-heavy-parcels.md"}
 
 
+def test_another_persons_note_of_a_shared_store_is_flagged_and_not_replaced(
+    memory: Memory, git: Git
+) -> None:
+    path = memory.project.store / "project-theirs.md"
+    head = "---\nname: theirs\ndescription: {0}\nmetadata:\n  type: project\n---\n\n{0}\n"
+    path.write_text(head.format("Letters go with the freight carrier"), "utf-8")
+    git(memory.project.root, "add", "-A")
+    git(memory.project.root, "-c", "user.name=Other", "-c", "user.email=other@example.org",
+        "commit", "-q", "-m", "theirs")  # fmt: skip
+    said = "From now on letters go with the parcel service."
+    new = "Letters go with the parcel service"
+    answer = ask(memory, "memory_update", [said], note="theirs", content=new, quote=said)
+    assert answer.structured["outcome"] == "flagged"
+    assert memory.note("theirs").note.head.status == ""
+    assert len(memory.conflicts()) == 1
+
+
 def test_one_turn_of_the_user_removes_at_most_three_notes(memory: Memory) -> None:
     for number in range(4):
         memory.add(f"lamp-{number}", type="project", description=f"Lamp {number} is red", body="x")
