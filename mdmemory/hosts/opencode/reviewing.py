@@ -10,7 +10,6 @@ from mdmemory.review import answers, waiting
 from mdmemory.review.items import ACTIONS, EDIT
 from mdmemory.session.cleaning import clean
 
-COMMAND = "memory-review"  # the name of the client's command
 MOST = 10  # things that one message shows
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.opencode import reviewing
 from mdmemory.hosts.opencode.following import BySession
 from mdmemory.hosts.opencode.messages import Params, named
 from mdmemory.hosts.telling import Telling
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from mdmemory.memory import Memory
     from mdmemory.store.store import StoredNote
 
-COMMAND = "memory-undo"  # the name of the client's command
+COMMAND, REVIEW = "memory-undo", "memory-review"  # the names of the client's commands
 
 
 class TakingBack:
@@ -45,7 +44,9 @@ class TakingBack:
         words = given if isinstance(given, str) else ""
         if params.get("command") == COMMAND:
             done = take_back(self._open_typed(), words)
-        elif params.get("command") == reviewing.COMMAND:
+        elif params.get("command") == REVIEW:
+            from mdmemory.hosts.opencode import reviewing  # few messages need it
+
             done = reviewing.review(self._open_typed(), words)
         else:
             return {}
