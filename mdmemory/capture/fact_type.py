@@ -30,7 +30,7 @@ _ALIKE = {
 _SECTIONS = (
     "type.i", "type.prefers", "type.you", "type.rule", "type.praise", "type.we", "type.decided",
     "type.plan", "type.time", "type.must", "type.party", "type.system", "type.work",
-    "type.document", "type.located", "type.contrast", "type.polite",
+    "type.document", "type.located", "type.contrast", "type.polite", "type.choice",
 )  # fmt: skip
 _OPENING = ("i", "we", "you")  # these make another sign where they open the fact
 _THING = '["“„«]?{type.thing}'
@@ -93,6 +93,8 @@ SCORES: dict[str, tuple[int, int, int, int]] = {
 def type_of(fact: str) -> tuple[str, str]:
     """The type of a fact and its kind: "decision" for a project's decision, else ""."""
     found = signs(fact)
+    if "choice" in found:
+        return "project", "decision"
     scores = [SCORES[""], *(SCORES[sign] for sign in found)]
     totals = [sum(each) for each in zip(*scores, strict=True)]
     type_ = _TYPES[totals.index(max(totals))]

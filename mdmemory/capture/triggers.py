@@ -277,7 +277,8 @@ def _told(sentence: str) -> _Opening | None:
             return _Opening("to memory", *around.span("between"))
     for expression in wordings.BEFORE:
         told = match(wordings.LEAD + expression, sentence)
-        if told:
+        # "so, remember that we deploy on Tuesdays" tells what follows
+        if told and not fullmatch("{trigger.that_states}", sentence[told.start("p") :]):
             return _Opening(told["p"], *told.span("fact"), before=True)
     return None
 

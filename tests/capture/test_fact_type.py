@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.fact_type import SCORES, languages_of, signs, type_of
+from mdmemory.capture.gate import judge
+from mdmemory.capture.proof import heard, prove
 from mdmemory.text.wordlists import CJK, LATIN
+from mdmemory.transcripts.turns import Turn
 
 ROWS = [
     json.loads(line)
@@ -40,9 +44,31 @@ def test_a_decision_of_the_project_is_marked_as_one(fact: str) -> None:
     assert type_of(fact) == ("project", "decision")
 
 
+CHOICES = [
+    "let's use SQLite for the cache", "Let's go with Postgres for the orders",
+    "Lass uns SQLite für den Cache nehmen", "On va utiliser SQLite pour le cache",
+    "Usemos SQLite para la caché", "Vamos usar SQLite para o cache",
+    "我们用 SQLite 做缓存吧", "キャッシュはSQLiteにしましょう", "캐시는 SQLite로 하자",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", CHOICES)
+def test_lets_use_is_a_decision_that_a_model_may_propose(said: str) -> None:
+    assert type_of(said) == ("project", "decision")
+    assert judge(said, type="project", source="extraction").accepted
+    quote = Candidate("add", "project", "decision", "cache", said, said, "", said)
+    assert prove(quote, "project", heard([Turn("1", "user", said)])).dropped == ""
+
+
+@pytest.mark.parametrize("said", ["let's fix the failing test", "Lass uns den Test reparieren"])
+def test_lets_do_some_work_is_no_decision(said: str) -> None:
+    assert type_of(said)[1] == ""
+    assert not judge(said, type="project", source="extraction").accepted
+
+
 def test_every_sign_has_its_scores() -> None:
     found = set().union(*(signs(row["text"]) for row in ROWS))
-    assert found == set(SCORES) - {""}
+    assert found - {"choice"} == set(SCORES) - {""}
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,46 @@ def test_every_wording_gives_the_fact_alone(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Merke dir bitte, dass wir dienstags deployen", "wir dienstags deployen"),
+        ("Souviens-toi que nous déployons le mardi", "nous déployons le mardi"),
+        ("Recuerda que desplegamos los martes", "desplegamos los martes"),
+        ("Lembre-se de que publicamos às terças", "publicamos às terças"),
+        ("Publicamos às terças, guarda isso", "Publicamos às terças"),
+        ("Desplegamos los martes, guarda eso", "Desplegamos los martes"),
+        ("Nous déployons le mardi, note ça", "Nous déployons le mardi"),
+        ("note to self, we deploy on Tuesdays", "we deploy on Tuesdays"),
+        ("Keep in mind that we deploy on Tuesdays", "we deploy on Tuesdays"),
+        ("Please note that we deploy on Tuesdays", "we deploy on Tuesdays"),
+        ("The board moved, it is https://b.example/x — save that",
+         "The board moved, it is https://b.example/x"),
+        ("save this to memory, we deploy on Tuesdays", "we deploy on Tuesdays"),
+        ("So the thing is, remember that we deploy on Tuesdays", "we deploy on Tuesdays"),
+        ("Remember for the future that we deploy on Tuesdays", "we deploy on Tuesdays"),
+    ],
+)  # fmt: skip
+def test_a_wish_in_the_middle_or_at_the_end_is_heard(said: str, fact: str) -> None:
+    assert facts(said) == [fact]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Remember this", "Merk dir das", "Speicher das", "Souviens-toi de ça", "Recuerda esto",
+     "Guarda eso", "Lembre-se disso", "Guarde isso"],
+)  # fmt: skip
+def test_a_wish_that_points_at_nothing_is_told_and_stores_nothing(said: str) -> None:
+    assert reasons(said) == ["vague"]
+
+
+@pytest.mark.parametrize(
+    "said", ["ne retiens pas ça", "merk dir das nicht", "não guarde isso", "no guardes eso"]
+)
+def test_a_wish_to_keep_nothing_is_heard_in_each_language(said: str) -> None:
+    assert reasons(said) == ["negated"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "I do remember that we use tabs everywhere",
