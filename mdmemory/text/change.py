@@ -199,6 +199,7 @@ class _Meeting:
     def is_other(self) -> bool:
         """Whether the two speak of different things, for all that they share."""
         heads = [pair for pair in self._pairs if pair[0].is_subject and pair[1].is_subject]
+        heads = [pair for pair in heads if pair[1].words[0].clause not in self.new.asks]
         if self.note.words[0].key in {word.key for word in self.old}:
             heads = []
         if self.new.is_own and self._is_persons:
@@ -219,10 +220,12 @@ class _Meeting:
         first = next((at for at, shared in enumerate(has) if not shared), len(has))
         if any(shared and (words[at].is_told or at > first) for at, shared in enumerate(has)):
             return True
-        return any(
-            _last(theirs.link) == _last(mine.link) != "" or _last(mine.link) in _TOWARDS
-            for theirs, mine in self._pairs
-        )
+        return any(_last(theirs.link) == _last(mine.link) != "" for theirs, mine in self._pairs)
+
+    @property
+    def _goes_to(self) -> bool:
+        """Whether what was said says towards which value it goes."""
+        return any(_last(mine.link) in _TOWARDS for _, mine in self._pairs)
 
     @staticmethod
     def _is_measure(pair: tuple[Gap, Gap]) -> bool:
@@ -283,7 +286,8 @@ class _Meeting:
         if self.covered > 0.9:
             return not self._is_narrower
         enough = self.covered >= 0.6 or self._kinds or self._is_one_place
-        enough = enough or (self.share >= _WHOLE and self._is_same_attribute)
+        is_whole = self.share >= _WHOLE
+        enough = enough or (is_whole and (self._is_same_attribute or self._goes_to))
         if self.share < _SUBJECT or not enough or self._is_narrower:
             return False
         is_subject = self.share >= _WHOLE or self._has[0]
@@ -302,6 +306,8 @@ class _Meeting:
         words, first = self.new.cut.words, self.note.words[0].key
         if self.old or self._first in self.hits or words[self._first].is_told:
             return False
+        if words[self._first].clause in self.new.asks:
+            return False  # an order begins with a verb
         return not any(words[i].key == first and words[i].is_told for i in self.hits)
 
     @property
@@ -322,9 +328,12 @@ class _Meeting:
     def _is_plain(self) -> bool:
         """Whether nothing differs but one value of a kind with an end to it, or one name that the
         subject is said to be."""
-        if len(self._pairs) != 1 or self.share < _WHOLE:
+        if len(self._pairs) != 1:
             return False
         theirs, mine = self._pairs[0]
+        is_one = all(map(_is_address, (*theirs.words, *mine.words)))  # of a thing there is one
+        if self.share < (_SUBJECT if is_one else _WHOLE):
+            return False
         kinds = [{word.kind for word in gap.words} for gap in (theirs, mine)]
         if len(self.left) > len(theirs.words) or len(self.fresh) > len(mine.words):
             return False
@@ -335,6 +344,10 @@ class _Meeting:
     @cached_property
     def why(self) -> str:
         return f"{_shown(self.old or self.left)} -> {_shown(self.fresh)}"
+
+
+def _is_address(word: Word) -> bool:
+    return word.text.count(".") == 3 and word.text.replace(".", "").isdigit()
 
 
 def _last(link: str) -> str:

@@ -19,8 +19,8 @@ class NewFact:
     def __init__(self, said: Cut) -> None:
         self.cut = said
         self.clauses = said.clauses
-        asks = self._where("{change.ask}", bare=True)
-        self.dead = said.asked | asks
+        self.asks = self._where("{change.ask}", bare=True)
+        self.dead = said.asked | (self.asks - self._where("{change.standing}"))
         self.cues = self._where(CHANGED)
         self.moments = self._where("{change.moment}")
         self.more = self._where("{change.also}")
