@@ -60,28 +60,21 @@ class Standing:
         """What the note `new`, for which the user said `said` ("": nobody's words) on `day` ("":
         now), does to the others: those that it replaces, and those that it contradicts or may
         replace. Words replace nothing that was said or changed `later`. `claims`: the text of the
-        note is a model's, so it has to speak of the same notes; or this is the file it named."""
+        note is a model's, so what is new in it has to be the user's words; or this is the file that
+        it named as replaced."""
         free = self.free({new.file, *but})
         found = effect(said, self._nearby(said, free), self._is_anothers) if said else Effect()
         against = {n.file: (n, why) for n, why in contradicted(new.note, free, self._nearby)}
-        meant = None
-        if claims is not None and found.replaced:
-            meant = against.keys() | self._meant(new, free) | {claims}
         sure = tuple(
             (note, why) for note, why in found.replaced
             if not (day and day < last_day(note)) and not later(note)
-            and (meant is None or (note.file in meant and is_new_in(said, new, note)))
+            and (claims in (None, note.file) or is_new_in(said, new, note))
         )  # fmt: skip
         doubtful = {note.file: (note, why) for note, why in (*found.replaced, *found.doubtful)}
         doubtful |= against
         for note, _ in sure:
             del doubtful[note.file]
         return Effect(sure, tuple(doubtful.values()))
-
-    def _meant(self, new: StoredNote, free: Sequence[StoredNote]) -> set[str]:
-        """The files of the notes that the text of a note replaces, or may replace, by itself."""
-        found = effect(text := f"{new.note.head.description}", self._nearby(text, free))
-        return {note.file for note, _ in (*found.replaced, *found.doubtful)}
 
     def put(self, new: StoredNote, replaced: Pairs = ()) -> list[tuple[StoredNote, str]]:
         """Let `new` stand in place of the notes that it replaces; those whose marks cannot be
@@ -149,7 +142,7 @@ class Restored:
 def is_new_in(said: str, new: StoredNote, old: StoredNote) -> bool:
     """Whether the user's words have all that a note says and an older one does not."""
     fresh = {*keys(new.note.head.description)} - {*keys(old.note.head.description)}
-    return fresh <= {*keys(said)}
+    return bool(fresh) and fresh <= {*keys(said)}
 
 
 def last_day(note: StoredNote) -> str:
