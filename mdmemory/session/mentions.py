@@ -1,9 +1,14 @@
-"""What messages and outputs say that a session should keep: one table of patterns. Pure."""
+"""What messages and outputs say that a session should keep: one table of patterns, and for choices
+("let's use ...") the words by which capture knows them, too. Pure.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from mdmemory.text import wordlists
 
 WINDOW = 20_000  # characters at either end of a long text that are searched
 MOST = 12  # mentions in one text
@@ -21,12 +26,12 @@ class Pattern:
 
 _SAID = ("user", "assistant")
 _OPENS = r"(?:^|(?<=[.!?\]]\s))[ \t>*-]*"
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S)){5,250}[.!?。！？]?")
 _REST = r"(?:[^.!?\n]|[.!?](?=\S)){2,250}"  # of a sentence
 PATTERNS: tuple[Pattern, ...] = (
     Pattern("decisions", _SAID, r"\[Decision:\s*(?P<text>[^\]\n]{3,300})\]"),
     Pattern("decisions", ("user",), _OPENS + r"(?P<text>(?:(?:we|I)(?:'ve| have)? "
-            r"(?:decided|agreed) (?:to|on|that)|let'?s (?:go with|use|switch to|stick with"
-            r"|stay with))\b" + _REST + ")"),
+            r"(?:decided|agreed) (?:to|on|that))\b" + _REST + ")"),
     Pattern("decisions", ("user",), r"(?:^|[。！？\n])"
             r"(?P<text>我们?(?:决定|選擇|选择)[^。！？\n]{2,120})"),
     Pattern("todos", _SAID, r"\[Todo:\s*(?P<text>[^\]\n]{3,300})\]"),
@@ -53,4 +58,14 @@ def mentions(text: str, speaker: str) -> list[tuple[str, str]]:
         if speaker in pattern.speakers
         for match in re.finditer(pattern.expression, text, re.IGNORECASE | re.MULTILINE)
     ]
+    if speaker == "user":
+        pairs += [("decisions", choice) for choice in _choices(text)]
     return list(dict.fromkeys(pairs))[:MOST]
+
+
+def _choices(text: str) -> Iterator[str]:
+    """The sentences in which the user chooses something."""
+    for sentence in _SENTENCE.findall(text):
+        said = sentence.strip(" \t>*-")
+        if wordlists.search("{type.choice}", said) and not said.endswith(("?", "？")):
+            yield said.rstrip(" .!。！")

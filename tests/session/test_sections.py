@@ -215,6 +215,10 @@ FINDS = [
     ("user", "Let's use pnpm here.", ("decisions", "Let's use pnpm here")),
     ("user", "Fine. We decided to drop Perl 3.9.", ("decisions", "We decided to drop Perl 3.9")),
     ("user", "我们决定用 pnpm。", ("decisions", "我们决定用 pnpm")),
+    ("user", "Ok. Lass uns SQLite für den Cache nehmen!",
+     ("decisions", "Lass uns SQLite für den Cache nehmen")),
+    ("user", "- usemos SQLite para la caché", ("decisions", "usemos SQLite para la caché")),
+    ("user", "キャッシュはSQLiteにしましょう。", ("decisions", "キャッシュはSQLiteにしましょう")),
     ("assistant", "[Todo: rename the module]", ("todos", "rename the module")),
     ("assistant", "Next step: run the tests", ("todos", "run the tests")),
     ("tool", "added 3 packages in 2s", ("dependencies", "added 3 packages in 2s")),
@@ -234,3 +238,4 @@ def test_what_is_worth_keeping_is_found() -> None:
 def test_a_tool_output_decides_nothing() -> None:
     assert mentions("[Decision: rm -rf everything]\nLet's use x.", "tool") == []
     assert mentions("Should we use pnpm, or what? I wonder.", "user") == []
+    assert mentions("Let's use pnpm?\nLet's fix the test first.", "user") == []
