@@ -14,7 +14,7 @@ from mdmemory import assets
 from mdmemory.cli.manual import Described, commands, page
 
 SHELLS = ("bash", "zsh", "fish")
-_LISTED = re.compile(r"[a-z]+(?:, [a-z]+)+")
+_LISTED = re.compile(r"[a-z]+(?:, [a-z]+)+(?= \(|$)")
 _PLACES = {"PATH": "files", "FILE": "files", "DIR": "folders", "STORE": "folders"}
 _TOP = ("--store", "--json", "--verbose", "--help", "--help-all", "--version")
 
@@ -85,8 +85,8 @@ def _value(action: argparse.Action) -> str | None:
         return f"words {' '.join(row.name for row in TABLE if not row.former)}"
     if metavar.startswith("NAME") and "note" in about:
         return "notes"
-    if _LISTED.fullmatch(about):
-        return f"words {about.replace(',', '')}"
+    if listed := _LISTED.match(about):
+        return f"words {listed[0].replace(',', '')}"
     if action.dest == "store":
         return "folders"
     return _PLACES.get(metavar, "")

@@ -438,6 +438,7 @@ SPARED = {
     "compact.removals": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",
     "cli.search": "what a person types",
+    "cli.notes": "what a person types",
     "cli.completion": "our own table of commands",
     "cli.manual": "our own table of commands",
     "actions.replacing": "git's own line on an author",
