@@ -84,6 +84,24 @@ def test_a_decision_that_is_taken_again_after_another_counts_again(tmp_path: Pat
         assert outcomes() == [("two", "stored"), ("one", promotion.TO_DO)]
 
 
+def test_what_the_user_decides_anew_replaces_the_older_note_and_back_again(
+    repository: Path,
+) -> None:
+    memory, _ = Memory.init(repository, own_repo=True)
+    memory._clock = lambda: NOW
+    tuesdays, fridays = (f"We decided to deploy on {day} only" for day in ("Tuesdays", "Fridays"))
+    said: list[Turn] = []
+    for number, text in enumerate((tuesdays, fridays, tuesdays)):
+        said.append(Turn(f"m{number}", "user", f"{text}."))
+        with memory.session("ses_1") as own:
+            own.message("user", f"{text}.", now=NOW)
+        assert len(memory.promote("ses_1", said).promoted) == 1
+        notes = {each.note.head.description: each.note.head.status for each in memory.notes()}
+        assert [each for each, status in notes.items() if not status] == [text]
+        with memory.session("ses_1") as own:
+            assert own.read().decisions == [text]
+
+
 def test_a_failed_write_is_tried_three_times(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
