@@ -100,7 +100,7 @@ def server() -> Iterator[FakeServer]:
 
 
 def fact(number: int) -> str:
-    return f"the {THINGS[number]} service listens on port {8100 + number}"
+    return f"The {THINGS[number]} service listens on port {8100 + number}"
 
 
 def test_a_day_over_branches_worktrees_clones_and_machines_loses_no_word(

@@ -114,7 +114,7 @@ def test_whatever_the_server_does_is_one_sentence_and_the_turns_are_read_again(
             assert secret not in done.stdout + done.stderr
         assert watermark() == ""
         (note,) = committed(git)  # what was asked for in so many words needs no model
-        assert note.startswith("feedback-release-notes")
+        assert note.startswith("project-release-notes")
 
     each(TROUBLE, check)
     server.script.default = Answer(FOUND)

@@ -94,7 +94,7 @@ def test_what_the_user_asked_to_remember_becomes_a_committed_note(
     assert len(said["added"]) == 1
     file = f"{STORE}/{said['added'][0]}"
     committed = git(project, "show", f"HEAD:{file}")
-    assert "deployments go out on Tuesdays only" in committed
+    assert "Deployments go out on Tuesdays only" in committed
     assert f"session: {session}" in committed
     assert "nobody's word" not in git(project, "grep", "-h", "", "HEAD", "--", STORE)
     assert git(project, "status", "--porcelain", "--", STORE) == ""

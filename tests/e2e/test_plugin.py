@@ -142,7 +142,7 @@ def test_two_sessions_at_once_each_keep_what_was_said(
     client: OpenCode, server: FakeServer, place: Place, git: Git
 ) -> None:
     facts = {"tests run with TZ=UTC": "feedback-tests-run-tz-utc.md",
-             "invoices go out by mail": "feedback-invoices-go-out-mail.md"}  # fmt: skip
+             "invoices go out by mail": "project-invoices-mail.md"}  # fmt: skip
     said = [
         threading.Thread(target=client.send, args=(client.new_session(), f"Remember that {fact}."))
         for fact in facts

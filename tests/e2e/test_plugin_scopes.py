@@ -106,7 +106,7 @@ def test_both_indexes_are_in_the_prompt_and_each_tool_is_there_once(
     assert [name for name in names(server) if name == "memory_search"] == ["memory_search"]
     assert len(list((world.project / STORE).glob("*deploys*"))) == 1
     assert not list(world.own.rglob("*deploys*")), "it is the project's"
-    assert user_texts(server.turns[-1])[-1].count("feedback-deploys") == 1, "it is said once"
+    assert user_texts(server.turns[-1])[-1].count("project-deploys") == 1, "it is said once"
 
 
 def test_the_tools_answer_although_the_plugin_is_there_twice(
