@@ -135,7 +135,7 @@ def test_an_older_note_is_offered_to_the_assistant_and_never_touched(plugin: Plu
     for sentence, tool in asked.items():
         (part,) = [p for p in plugin.say(sentence)["parts"] if "project-heavy-parcels.md" in p]
         assert FREIGHT in part
-        assert f"call {tool} with its file and the quote" in part
+        assert f"call {tool} with its file and the quote {sentence!r}" in part
         assert plugin.notes() == [FREIGHT]
     answer = plugin.say("Forget what I told you about the zebra crossing.")
     assert any("no note says anything of it" in part for part in answer["parts"])
