@@ -27,9 +27,20 @@ _COPULAS = frozenset(("is", "ist", "est", "es", "é", "è"))
 _TOWARDS = frozenset("to auf zu à para pra al por pelo pela par".split())
 _ARTICLES = frozenset(
     "the a an der die das dem den ein eine einem einen le la les un une el los las o os as um uma "
-    "il lo gli i".split()
+    "il lo gli i our my your own unser unsere mein meine notre nos mon ma nuestro mi nosso "
+    "meu".split()
 )
+# Small words that hold an article.
+_JOINED = {
+    word: words.split()[0]
+    for words in (
+        "in im ins nel nello nella nell nei nelle", "an am ans", "zu zum zur", "bei beim",
+        "von vom", "à au aux", "em no na nos nas", "a al alla allo all ai alle", "su sul sulla",
+    )
+    for word in words.split()
+}  # fmt: skip
 _NAMES = frozenset(("name", "place"))
+_COUNTS = frozenset(("number", "time", "day"))
 _MEASURES = frozenset(("number", "time", "day", "unit"))
 
 
@@ -141,15 +152,23 @@ class _Meeting:
     def _pairs(self) -> list[tuple[Gap, Gap]]:
         """The places in which the two differ: what the note says there, and what was said."""
         words = self.new.cut.words
-        live = [i for i, word in enumerate(words) if word.clause in self._telling]
+        beside = {at + step for at in self._telling for step in (-1, 1)}
+        near = self._telling | ((beside & self.new.cues) - self.touched - self.new.dead)
+        live = [i for i, word in enumerate(words) if word.clause in near]
         mine = gaps([words[i] for i in live], [i in self.hits for i in live])
-        found: list[tuple[Gap, Gap]] = []
-        for gap in gaps(self.note.words, self._has):
-            taken = [each for _, each in found]
-            faced = [each for each in mine if gap.faces(each) and each not in taken]
-            faced.sort(key=lambda each: each.is_told != gap.is_told)
-            found.extend((gap, each) for each in faced[:1])
-        return found
+        theirs = gaps(self.note.words, self._has)
+        found: dict[Gap, Gap] = {}
+        for is_strict in (True, False):
+            for gap in theirs:
+                free = [each for each in mine if each not in found.values()]
+                faced = [each for each in free if gap.faces(each)]
+                if is_strict:
+                    faced = [each for each in faced if each.is_told == gap.is_told]
+                elif not faced and not gap.after and not gap.is_subject:
+                    faced = [each for each in mine[-1:] if not each.after and each in free]
+                if faced and gap not in found:
+                    found[gap] = faced[0]
+        return [(gap, found[gap]) for gap in theirs if gap in found]
 
     @cached_property
     def _telling(self) -> frozenset[int]:
@@ -179,18 +198,15 @@ class _Meeting:
         return next(i for i, word in enumerate(words) if word.clause == clause)
 
     @cached_property
-    def _kinds(self) -> frozenset[str]:
-        """The kinds of value that both have in place of each other."""
-        mine = {word.kind for word in self.fresh} & _VALUES
-        theirs = {word.kind for word in (*self.left, *self.old)} & _VALUES
-        if (
-            mine
-            and theirs
-            and mine | theirs <= {"time", "number", "day"}
-            and "time" in mine | theirs
-        ):
-            return frozenset(mine | theirs)
-        return frozenset(mine & theirs)
+    def _kinds(self) -> bool:
+        """Whether values of the same kinds stand in one place, or such a value is named as old."""
+        pairs = [
+            (theirs.words, mine.words)
+            for theirs, mine in self._pairs
+            if mine.is_told or not theirs.is_told
+        ]
+        pairs += [(tuple(self.old), tuple(self.fresh))] if self.old else []
+        return any(_is_of_kind(theirs, mine) for theirs, mine in pairs)
 
     def _says(self, clauses: frozenset[int]) -> bool:
         return any(at + step in clauses for at in self.touched for step in (-1, 0, 1))
@@ -215,16 +231,17 @@ class _Meeting:
         """Whether more is shared than the subject: a word behind what differs or behind a verb, or
         the small word in front of the value."""
         words, has = self.note.words, self._has
-        if any(is_cjk(word.text[0]) for word in self.left):
-            return self.covered >= 0.5
         first = next((at for at, shared in enumerate(has) if not shared), len(has))
         if any(shared and (words[at].is_told or at > first) for at, shared in enumerate(has)):
             return True
-        return any(_last(theirs.link) == _last(mine.link) != "" for theirs, mine in self._pairs)
+        links = ((_last(theirs.link), _last(mine.link)) for theirs, mine in self._pairs)
+        return any(one == other != "" and one not in _TOWARDS for one, other in links)
 
     @property
     def _goes_to(self) -> bool:
         """Whether what was said says towards which value it goes."""
+        if any(is_cjk(word.text[0]) for word in self.left):
+            return self._says(self.new.made)
         return any(_last(mine.link) in _TOWARDS for _, mine in self._pairs)
 
     @staticmethod
@@ -243,7 +260,8 @@ class _Meeting:
         words = self.note.words
         if not self._has[-1] or words[-1].key in {word.key for word in self.old}:
             return False
-        if any(not theirs.is_subject for theirs, _ in self._pairs):
+        pairs = [pair for pair in self._pairs if not pair[0].is_subject]
+        if any(theirs.after == mine.after != "" for theirs, mine in pairs):
             return False
         is_counted = len(words) > 1 and not self._has[-2] and words[-2].kind == "number"
         return not is_counted and not (words[0].is_told and not self._has[0])
@@ -283,11 +301,9 @@ class _Meeting:
             return self._is_plain
         if not self.fresh:
             return self._ends
-        if self.covered > 0.9:
-            return not self._is_narrower
-        enough = self.covered >= 0.6 or self._kinds or self._is_one_place
-        is_whole = self.share >= _WHOLE
-        enough = enough or (is_whole and (self._is_same_attribute or self._goes_to))
+        is_whole = self.share >= _WHOLE or self.covered >= 0.6
+        is_same = self._is_same_attribute or self._goes_to
+        enough = self._kinds or self._is_one_place or (is_whole and is_same)
         if self.share < _SUBJECT or not enough or self._is_narrower:
             return False
         is_subject = self.share >= _WHOLE or self._has[0]
@@ -298,6 +314,8 @@ class _Meeting:
         """Whether what held before is named, and of what it held."""
         told = {word.key for word in self.note.words if word.is_told}
         value = [word for word in self.old if word.key in told] or self.old
+        if len(value) == len(self.hits):
+            value = [word for word in value if word.key == self.note.words[-1].key]
         return bool(value) and self.share - sum(word.weight for word in value) >= _NEAR
 
     @cached_property
@@ -346,13 +364,24 @@ class _Meeting:
         return f"{_shown(self.old or self.left)} -> {_shown(self.fresh)}"
 
 
+def _is_of_kind(one: Sequence[Word], other: Sequence[Word]) -> bool:
+    """Whether two values are of the same kinds; a day may come with a time, and a time in words."""
+    mine, theirs = ({word.kind for word in words} & _VALUES for words in (one, other))
+    if not mine & _COUNTS or not theirs & _COUNTS:
+        return mine == theirs != set()
+    if "time" in mine | theirs or "day" in mine & theirs:
+        return mine | theirs <= _MEASURES
+    return mine == theirs
+
+
 def _is_address(word: Word) -> bool:
     return word.text.count(".") == 3 and word.text.replace(".", "").isdigit()
 
 
 def _last(link: str) -> str:
     """The last of some small words that is no article."""
-    return next((word for word in reversed(link.split()) if word not in _ARTICLES), "")
+    last = next((word for word in reversed(link.split()) if word not in _ARTICLES), "")
+    return _JOINED.get(last, last)
 
 
 def _shown(words: Sequence[Word]) -> str:

@@ -6,6 +6,7 @@ Chinese, Japanese and Korean come character by character; two neighbours make a 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -24,6 +25,9 @@ _BREAK = re.compile(r"(?:[.!?;:,…]+(?=[\s\"'”»)]|$)|\n+|[，。；：！？
 _ASKS = re.compile(r"[?？]")
 _WORD = re.compile(rf"[{CJK}]+|[^\s{CJK}]+")
 _EDGE = "\"'`*_“”‘’«»<>[]{}()|„「」『』《》.,;:!?…#"
+_THAT = frozenset(("that", "dass", "que", "che"))
+# Where such a word stands, a capital names nothing.
+_GERMAN = frozenset("der die das den dem des und ist wird sind im mit nicht für auf".split())
 _GENDERS = frozenset("aeo")  # the last letters of "jefe" and "jefa"
 _JOINED = re.compile(r"^([^\W\d_]{1,6})['’](?=\w{3})")
 _OWNER = re.compile(r"['’]s?$")
@@ -134,7 +138,16 @@ class Cut:
 
     def shared(self, other: Cut) -> list[bool]:
         """For each word whether the other text has it in some form."""
-        return [self._is_shared(at, other) for at in range(len(self.words))]
+        times = Counter(word.key for word in other.words)
+        seen = Counter[tuple[int, str]]()
+        found: list[bool] = []
+        for at, word in enumerate(self.words):
+            place = word.clause, word.key
+            seen[place] += 1
+            # of "parcels go with the parcel service" the second may be another thing
+            is_again = 0 < times[word.key] < seen[place] and not is_cjk(word.text[0])
+            found.append(not is_again and self._is_shared(at, other))
+        return found
 
     def _is_shared(self, at: int, other: Cut) -> bool:
         words, word = self.words, self.words[at]
@@ -247,6 +260,7 @@ def _cut(whole: str, at: int) -> list[Word]:
     told = made.start() if made else len(whole)
     clause = wordlists.pattern(CHANGED, whole).sub(_blank, whole)
     begin = len(clause) - len(clause.lstrip())
+    is_german = not _GERMAN.isdisjoint(whole.casefold().split())
     found: list[Word] = []
     link: list[str] = []
     for match in _WORD.finditer(clause):
@@ -260,10 +274,12 @@ def _cut(whole: str, at: int) -> list[Word]:
             if is_small(folded) and not (part.isupper() and (len(part) > 1 or not is_first)):
                 link.append(folded)
                 told = min(told, match.start() if is_verb(folded) else told)
+                if folded in _THAT and not found:
+                    told = len(whole)  # "we decided that ...": there the sentence begins
                 continue
             is_light = key(folded) in LIGHT or folded in LIGHT
             is_told = told < match.start()
-            kind = _kind(part, is_first=is_first)
+            kind = _kind(part, is_first=is_first or is_german)
             words = " ".join(link[-3:])
             found.append(
                 Word(part, _key(folded), kind, words, at, match.start(), is_light, is_told)

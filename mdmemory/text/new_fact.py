@@ -22,6 +22,7 @@ class NewFact:
         self.asks = self._where("{change.ask}", bare=True)
         self.dead = said.asked | (self.asks - self._where("{change.standing}"))
         self.cues = self._where(CHANGED)
+        self.made = self._where("{change.made}")
         self.moments = self._where("{change.moment}")
         self.more = self._where("{change.also}")
         self.is_own = bool(self._where("{change.me}"))
