@@ -50,9 +50,7 @@ _SENTENCE = re.compile(r"[.!;]\s|[。！；]")
 
 
 _ONE_FACT = "Store one lasting fact, in words that stand alone, or leave it out."
-_NO_SECRETS = (
-    "Without its secret it says nothing: secrets belong in a password manager."
-)
+_NO_SECRETS = "Without its secret it says nothing: secrets belong in a password manager."
 
 
 class NotStored(MdmemoryError):

@@ -37,16 +37,14 @@ class SQLiteFile:
     """A file with our tables. Opening it makes them where they are missing or of another stamp."""
 
     def __init__(self, path: Path | None, stamp: str, *, anew: bool = False) -> None:
-        import sqlite3  # 6 ms, and only a search needs it here
+        from mdmemory.store import connections  # sqlite3 takes 6 ms, and only a search needs it
 
         if path is not None:
             _check(path)
         self._path = path
         self._counted: dict[str, tuple[tuple[int, ...], int]] = {}  # by source: of which state
         with told():
-            self._database = sqlite3.connect(
-                str(path or ":memory:"), timeout=PATIENCE, isolation_level=None
-            )
+            self._database = connections.connect(path, timeout=PATIENCE, isolation_level=None)
         try:
             self._open_patiently(stamp, anew)
         except BaseException:

@@ -35,6 +35,8 @@ def examined(path: Path, mark: int, is_known: Known) -> str:
     a user_version whether they are its. BROKEN is no database at all. Raises NoState for what is
     neither, and for a link, a folder, a pipe. Nothing is changed.
     """
+    from mdmemory.store.connections import close_handle  # sqlite3, which only follows from here
+
     check(path.parent)
     try:
         _check_sides(path)
@@ -46,7 +48,7 @@ def examined(path: Path, mark: int, is_known: Known) -> str:
     try:
         header, status = os.pread(handle, 100, 0), os.fstat(handle)
     finally:
-        os.close(handle)
+        close_handle(path, handle)
     if status.st_nlink > 1:
         raise NoState(str(path), "has another name elsewhere", away(path))
     if not header:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mdmemory.errors import NoState
 from mdmemory.git.private_folder import away, prepare, refused
-from mdmemory.store import database_file
+from mdmemory.store import connections, database_file
 
 MARK = int.from_bytes(b"mdmS", "big")  # our application_id
 PATIENCE = 5.0  # seconds for another process that writes; it takes milliseconds
@@ -75,7 +75,7 @@ def _open(path: Path, migrations: Sequence[str]) -> sqlite3.Connection | str:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+            database = connections.connect(path, timeout=PATIENCE, isolation_level=None)
         except sqlite3.Error as problem:
             raise failure(path, problem) or problem from problem
         trouble: str | None = None

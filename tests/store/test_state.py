@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pace import HUNG
 
 from mdmemory.errors import NoState
 from mdmemory.store import state as states
@@ -132,6 +135,31 @@ def test_what_is_not_ours_is_neither_followed_nor_changed(
     assert seen(tmp_path) == before
     assert len(told) == 1
     assert "going on without what is remembered there. Move it away: `mv " in told[0]
+
+
+def test_two_connections_of_a_process_keep_their_file_from_a_third_in_another(
+    tmp_path: Path,
+) -> None:
+    """A handle that is closed drops the locks of its process: whoever comes then would take itself
+    for the last one, and remove the log that the first connection goes on writing to."""
+    path = tmp_path / ".mdmemory" / "state.db"
+    another = (
+        "from pathlib import Path\nfrom mdmemory.store.state import State\n"
+        f"with State(Path({str(path)!r})) as state:\n    assert state.watermark('ses') == 'first'\n"
+    )
+    with State(path) as first:
+        first.set_watermark("ses", "first")
+        with State(path) as second:
+            assert second.watermark("ses") == "first"
+        subprocess.run([sys.executable, "-c", another], check=True, timeout=HUNG)
+        first.set_watermark("ses", "second")
+        with State(path) as third:
+            assert third.watermark("ses") == "second"
+        assert first.trouble is None
+    handles = Path("/proc/self/fd")
+    if handles.exists():
+        names = [os.path.realpath(each) for each in handles.iterdir()]
+        assert not [name for name in names if name.startswith(str(tmp_path))]
 
 
 def old(path: Path) -> sqlite3.Connection:
