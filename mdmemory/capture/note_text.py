@@ -140,6 +140,8 @@ def name_of(fact: str) -> str:
     """A name from the first clause: its first five words that carry meaning, without numbers and
     links unless there is little else."""
     fact = bare(MARK.sub(" ", fact)[:_READ])
+    why = pattern(_WHY, fact).search(fact)
+    fact = fact[: why.start()] if why and weight(fact[: why.start()]) >= _CLAIM else fact
     plain = _NOT.sub("nt", _SHORT.sub(" ", _URL.sub(" ", fact).strip() or fact))
     first = _CLAUSE_END.split(plain, maxsplit=1)[0]
     for text in (first, plain):
