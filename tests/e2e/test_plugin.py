@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ from client import PROGRAM, OpenCode, environment
 from fake_server import Answer, FakeServer, system_text, user_texts
 from pace import HUNG
 from plugged import STORE, Place, make, mdmemory, plug, processes, until
+
+from mdmemory import Memory
+from mdmemory.store import receipt_box
+from mdmemory.store.receipt_box import Receipt
 
 pytestmark = [
     pytest.mark.slow,
@@ -288,8 +293,13 @@ def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_not
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is missing: the TUI is not tried")
-def test_the_terminal_client_remembers_and_leaves_no_process(tmp_path: Path, git: Git) -> None:
+def test_the_terminal_client_shows_what_happens_and_leaves_no_process(
+    tmp_path: Path, git: Git
+) -> None:
     place = make(tmp_path)
+    learned = Receipt("Learned from the session: Uses pnpm.", {"learned": 1}, "success")
+    project = Memory.open(place.project, environment={"HOME": str(place.home)}).project
+    receipt_box.leave(project, learned, datetime.now(UTC))
     socket = str(tmp_path / "tmux")
     with FakeServer() as server:
         known = environment(place.project, place.home, server.url) | {"TERM": "xterm-256color"}
@@ -303,13 +313,28 @@ def test_the_terminal_client_remembers_and_leaves_no_process(tmp_path: Path, git
 
         tmux("-f", os.devnull, "new-session", "-d", "-x", "120", "-y", "40", str(PROGRAM))
         try:
-            until(lambda: "Ask anything" in tmux("capture-pane", "-p"))
-            tmux("send-keys", "-l", "Remember that deploys go out on Tuesdays only.")
-            time.sleep(1)
-            tmux("send-keys", "Enter")
+
+            def says(*words: str) -> bool:
+                """Whether the screen shows these words, wherever its lines break."""
+                screen = " ".join(tmux("capture-pane", "-p").replace("┃", " ").split())
+                return all(word in screen for word in words)
+
+            def typed(text: str) -> None:
+                tmux("send-keys", "-l", text)
+                time.sleep(1)
+                tmux("send-keys", "Enter")
+
+            until(lambda: says("Ask anything"))
+            typed("Remember that deploys go out on Tuesdays only.")
+            until(lambda: says("Remembered:", "memory-undo"))
             file = f"{STORE}/project-deploys-tuesdays-only.md"
             until(lambda: file in files(place, git))
             until(lambda: server.turns)
+            until(lambda: says("Learned from the session:", "Uses pnpm."))
+            typed("/memory-undo ")
+            until(lambda: says("Taken back:", "Tuesdays only"))
+            until(lambda: file not in files(place, git))
+            assert "Taken back: " in user_texts(server.turns[-1])[-1]
             tmux("send-keys", "C-c")
             time.sleep(1)
             tmux("send-keys", "C-c")

@@ -71,12 +71,16 @@ with open(os.environ["RECORD"], "a") as record:
             os._exit(0)
         if asked["method"] == "hello":
             tool = {"name": "t", "description": "d", "parameters": {"properties": {}}}
-            result = {"hooks": ["message", "system", "compacting", "idle"], "tools": [tool]}
+            heard = ["message", "system", "compacting", "idle", "command", "reverted"]
+            result = {"hooks": heard, "tools": [tool]}
             result["instructions"] = ["/me/MEMORY.md"]
         if asked["method"] == "message":
             shown = {"message": "Remembered: x", "variant": "success"}
             result = {"parts": ["one", "two"], "toast": shown}
             result["instructions"] = ["/me/MEMORY.md", "/app/MEMORY.md"]
+        if asked["method"] == "command":
+            print(json.dumps({"event": {"toast": {"message": "Learned: y"}}}))
+            result = {"parts": ["Taken back: x."]}
         if how == "die" and asked["method"] != "hello":
             os._exit(1)
         if how == "hang" and asked["method"] == "system":
@@ -172,6 +176,27 @@ def test_the_user_is_shown_what_became_of_a_wish_and_no_fault_of_it_fails_the_tu
     out, _, log = drive("well", script)
     assert out["shown"] == [{"title": "mdmemory", "message": "Remembered: x", "variant": "success"}]
     assert [part.get("text") for part in out["parts"]] == ["hello", None, "one", "two"]
+    assert log == ""
+
+
+def test_a_command_a_step_back_and_what_the_bridge_says_unasked_are_handed_on(drive: Drive) -> None:
+    script = (
+        "const shown = []; const showToast = ({ body }) => { shown.push(body) }\n"
+        "const other = await plugin.server({ directory, client: { tui: { showToast } } })\n"
+        "const output = { parts: [] }, asked = { command: 'memory-undo', sessionID: 'ses_1' }\n"
+        "await other['command.execute.before']({ ...asked, arguments: 'm-1' }, output)\n"
+        "const type = 'session.updated', sessionID = 'ses_1'\n"
+        "const at = (info) => ({ type, properties: { sessionID, info } })\n"
+        "await other.event({ event: at({}) })\n"
+        "await other.event({ event: at({ revert: { messageID: 'msg_7' } }) })\n"
+        "await other.dispose(); out.shown = shown; out.parts = output.parts"
+    )
+    out, record, log = drive("well", script)
+    assert out["parts"] == [{"type": "text", "synthetic": True, "text": "Taken back: x."}]
+    assert [each["message"] for each in out["shown"]] == ["Learned: y"]
+    assert '"command": "memory-undo", "arguments": "m-1"' in record
+    (told,) = [line for line in record.splitlines() if line.startswith("reverted ")]
+    assert json.loads(told.partition(" ")[2]) == {"session": "ses_1", "message": "msg_7"}
     assert log == ""
 
 
