@@ -327,10 +327,10 @@ def test_the_terminal_client_shows_what_happens_and_leaves_no_process(
             until(lambda: says("Ask anything"))
             typed("Remember that deploys go out on Tuesdays only.")
             until(lambda: says("Remembered:", "memory-undo"))
+            until(lambda: says("Learned from the session:", "Uses pnpm."))
             file = f"{STORE}/project-deploys-tuesdays-only.md"
             until(lambda: file in files(place, git))
             until(lambda: server.turns)
-            until(lambda: says("Learned from the session:", "Uses pnpm."))
             typed("/memory-undo ")
             until(lambda: says("Taken back:", "Tuesdays only"))
             until(lambda: file not in files(place, git))
