@@ -128,6 +128,22 @@ def test_a_chain_ends_with_what_was_said_last(
     assert [finding for finding in memory.doctor() if finding.check == "superseded"] == []
 
 
+def test_a_mark_leads_to_what_its_note_was_merged_into(memory: Memory) -> None:
+    talk = Talk(memory)
+    talk.step("A")
+    talk.step("B")
+    body = f"P{SERVICE[1:]}. They are picked up at 16:00."
+    memory.add("twin", type="project", kind="decision", description=body, body=body)
+    merge = {
+        "op": "merge", "sources": [talk.note("B"), "project-twin.md"], "target": "project-twin.md",
+        "name": "twin", "type": "project", "description": body, "body": body,
+    }  # fmt: skip
+    assert memory.compact(plan=json.dumps({"ops": [merge]})).outcome == "applied"
+    assert (talk.index, orphans(memory.notes())) == ("B", [])
+    talk.step("A")
+    assert (talk.index, memory.note("twin").note.head.status) == ("A", "superseded")
+
+
 # --- the dialogue, by each way in
 
 
