@@ -6,72 +6,27 @@ Checks only look. A fix is done by `doctor --fix`, and only where nothing can be
 from __future__ import annotations
 
 import os
-import re
 import shlex
-import stat
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from mdmemory.actions import attributes, mending, packing
+from mdmemory.actions import attributes, leftovers, mending, packing
 from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import private_folder, reflocks, replacement, repositories
 from mdmemory.git.journal import Journals
-from mdmemory.git.private_folder import is_folder
-from mdmemory.git.replacement import MARK
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note.note import SUPERSEDED, Head
 from mdmemory.store import adopt
 from mdmemory.store.merged import folded
-from mdmemory.store.project import Project
 from mdmemory.store.refresh import is_foreign
 from mdmemory.store.state import State
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name
 from mdmemory.store.strangers import WHY, copies
 from mdmemory.store.superseding import Chains
 from mdmemory.store.writer import Group, Writer
-
-MIN_AGE = 600.0  # seconds; a write takes milliseconds, on a disk that hangs a little longer
-_TEMPORARY = re.compile(r"\.mdmemory-[0-9a-f]{12}\.tmp")
-
-
-def temporary(project: Project, now: datetime) -> list[Path]:
-    """The temporary files that no live process writes any more."""
-    private = project.private
-    folders = [project.root, project.root / ".opencode", project.store]
-    within = (private, private / "aside", private / "refused")
-    folders += filter(is_folder, within)  # not through a link, which may have been planted
-    found = {path for folder in folders for path in _copies(folder, now.timestamp() - MIN_AGE)}
-    return sorted(found)
-
-
-def sweep(project: Project, now: datetime) -> None:
-    """Remove them."""
-    for path in temporary(project, now):
-        path.unlink(missing_ok=True)
-
-
-def aside(project: Project) -> list[Path]:
-    """Texts that were saved into a note while it was replaced, and found their name taken."""
-    late = replacement.grown_open_texts(project.store)
-    return sorted([*project.store.glob(f"{MARK}*.old"), *late])
-
-
-def _copies(folder: Path, before: float) -> Iterator[Path]:
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
-    for name in filter(_TEMPORARY.fullmatch, names):
-        try:
-            status = os.lstat(folder / name)
-        except FileNotFoundError:
-            continue  # done in this moment
-        if stat.S_ISREG(status.st_mode) and status.st_mtime < before:
-            yield folder / name
-
 
 _MOST_FOLDERS = 1_000  # of a store that are looked into
 _SHOWN = 3  # notes in them that are named
@@ -113,7 +68,7 @@ def _fix(writer: Writer, now: datetime) -> None:
     """Do what is safe: finish an open journal, refresh the index, sweep temporary files, add
     missing attributes, and let links say the names that their notes have now."""
     with writer.locked():
-        sweep(writer.project, now)
+        leftovers.sweep(writer.project, now)
         if writer.history:
             adopt.restore(writer.refresher, writer.history)
         writer.refresher.refresh()
@@ -381,13 +336,13 @@ def _without(path: Path, problem: NoState) -> Finding:
 
 
 def _aside(writer: Writer) -> Iterator[Finding]:
-    for path in aside(writer.project):
+    for path in leftovers.aside(writer.project):
         message = "It holds text that was saved while a note was replaced: look at it."
         yield Finding("aside", "warning", path.name, message)
 
 
 def _temporary(writer: Writer, now: datetime) -> Iterator[Finding]:
-    for path in temporary(writer.project, now):
+    for path in leftovers.temporary(writer.project, now):
         shown = os.path.relpath(path, writer.project.store)
         message = "A process was killed while it wrote; this copy is of no use."
         yield Finding("temporary", "warning", shown, message, fixable=True)

@@ -5,18 +5,19 @@ The model proposes; what it proposes is held against the session and the notes a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from mdmemory import unseen
-from mdmemory.actions.replacing import SAME, IsAnothers, Pairs, Superseding
+from mdmemory.actions.replacing import SAME, Pairs
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import keys_of, reinforced
 from mdmemory.capture.note_text import as_sentence, beside, description_of, name_of
 from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
-from mdmemory.capture.routes import ALL, Route, is_everywhere
-from mdmemory.capture.standing import Standing, nobodys
+from mdmemory.capture.routes import is_everywhere
+from mdmemory.capture.scene import Judged, Scene
+from mdmemory.capture.standing import Standing
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
@@ -25,71 +26,18 @@ from mdmemory.note.note import SUPERSEDED, Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, names_secret, redact
 from mdmemory.privacy.remains import says_something
-from mdmemory.search.near import Near, nearest, scan
+from mdmemory.search.near import nearest
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
-from mdmemory.transcripts.turns import Turn
 
-# What speaks against a text of this type as a note: reason codes, () for nothing.
-Gate = Callable[[str, str], tuple[str, ...]]
 _OF_QUOTES = ("task", "progress", "temporary", "injection")  # what a finer wording may hide
 _SHORT = "too_short"
 KEPT_WORDS = 0.5  # of the old words, an update must keep at least this share
 # Where two candidates are about one note, the one that keeps more comes first.
 _ORDER = ("flag", "update", "reinforce", "add")
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """What candidates are held against.
-
-    `turns` are those that the model read, `notes` all of the store's as they are now; `shown` is
-    the digest of each note that the model saw, `opened` those it saw with their body. `asked` are
-    file and text of the notes that the user asks for in these turns, `touched` those that change
-    because of it, `stated` the keys of what they ask for and another store gets.
-    """
-
-    turns: Sequence[Turn]
-    notes: Sequence[StoredNote]
-    session: str
-    today: str
-    gate: Gate
-    shown: Mapping[str, str] = field(default_factory=dict)
-    opened: Collection[str] = ()
-    held: Collection[str] = ()
-    in_conflict: Collection[str] = ()
-    asked: Sequence[tuple[str, str]] = ()
-    touched: Collection[str] = ()
-    stated: Collection[str] = ()
-    reserved: Collection[str] = ()
-    revertible: bool = True
-    near: Near = scan
-    doubtful: bool = False  # what nobody said waits for a person, instead of being dropped
-    route: Route = ALL
-    is_anothers: IsAnothers = nobodys
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One candidate's fate: `outcome` is added, updated, reinforced, flagged, pending or dropped.
-
-    `file` is the note's, `old` it as it is (None: new), `text` its new text (None: unchanged);
-    `against` are the notes that a flagged one contradicts, each with what they differ in;
-    `superseded` are the notes that it replaces.
-    """
-
-    candidate: Candidate
-    outcome: str
-    reasons: tuple[str, ...] = ()
-    file: str = ""
-    old: StoredNote | None = None
-    text: str | None = None
-    against: tuple[tuple[StoredNote, str], ...] = ()
-    near: tuple[str, ...] = ()
-    superseded: tuple[Superseding, ...] = ()
 
 
 def judge(candidates: Sequence[Candidate], scene: Scene) -> list[Judged]:

@@ -25,7 +25,7 @@ from mdmemory.store.store import LEDGER, StoredNote, is_note_name
 from mdmemory.store.writer import Group, Writer
 
 if TYPE_CHECKING:  # a request alone asks no model
-    from mdmemory.capture.judge import Judged
+    from mdmemory.capture.scene import Judged
 
 # The turns whose requests were stored while they were said, one after the other.
 ANSWERED = "answered"

@@ -25,9 +25,10 @@ from mdmemory.capture.candidates import (
 )
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, asked_in, propose
-from mdmemory.capture.judge import Judged, Scene, judge
+from mdmemory.capture.judge import judge
 from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, prefixed, stored_as, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
+from mdmemory.capture.scene import Judged, Scene
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.schemas import CANDIDATES

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmemory.capture.candidates import MAX_BODIES, Candidate, question, redacted
-from mdmemory.capture.judge import Judged, Scene, judge
+from mdmemory.capture.judge import judge
 from mdmemory.capture.proof import invented
+from mdmemory.capture.scene import Judged, Scene
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse
