@@ -76,6 +76,11 @@ def _state(asked: Namespace) -> int:
     named = re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", text)
     if named and (asked.type or asked.body is not None):
         raise UsageError(f"The note {text} has no description.", "Pass --description, one line.")
+    if named:
+        raise UsageError(
+            f"{text} is a name, and no fact.",
+            "Say the fact in a sentence, or give the NAME with --type and --description.",
+        )
     body = "" if asked.body is None else _body(asked.body) or ""
     fact = stated(text, type=asked.type, name=asked.name, body=body, kind=asked.kind)
     layers = layered(asked)

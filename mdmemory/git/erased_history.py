@@ -108,7 +108,7 @@ def require_plain(history: History) -> None:
         "it is a shallow clone": (git.common_dir / "shallow").exists(),
         "it borrows objects of another": (git.common_dir / "objects/info/alternates").exists(),
         "something is stashed": history.commit("refs/stash") is not None,
-        "something is staged": git.ask("diff", "--cached", "--quiet", "HEAD") is None,
+        "something is staged": git.ask("diff-index", "--cached", "--quiet", "HEAD") is None,
     }
     for why in (why for why, is_so in stands.items() if is_so):
         raise RepositoryState(

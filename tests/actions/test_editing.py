@@ -74,7 +74,6 @@ def test_the_same_text_again_names_the_note_there_is(memory: Memory, git: Git) -
         ("fine", "fact", "fine", "fine"),
         ("fine", "user", "two\nlines", "fine"),
         ("fine", "user", "x" * 221, "fine"),
-        ("fine", "user", "fine", ""),
         ("fine", "user", "fine", "---\nname: x\n---\n"),
         ("../escape", "user", "fine", "fine"),
     ],

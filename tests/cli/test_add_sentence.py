@@ -60,7 +60,7 @@ def test_what_is_given_is_taken_as_it_is(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["tabs"], "too short for a fact"),
+        (["tabs"], "is a name, and no fact"),
         (["go-tabs", "--type", "feedback"], "has no description"),
         (["go-tabs", "--description", "Uses tabs", "In Go."], "needs --type"),
         (["my password is hunter2xYz9Q4"], "secret"),

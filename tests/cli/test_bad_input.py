@@ -129,7 +129,7 @@ def told(bench: Bench, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]
         (("lst",), "Did you mean `mdmemory list`?"),
         (("list", "--frobnicate"), "Unrecognized arguments: --frobnicate."),
         (("show",), "NAME"),
-        (("add", "x"), "--type, --description"),
+        (("add", "x"), "NAME with --type and --description"),
         (("log", "-n", "many"), "many is not a whole number"),
         (("edit", "one"), "Nothing to change."),
         (("add", "x", "--type", "feedback", "--description", "d"), "The note has no body."),
@@ -523,6 +523,7 @@ def test_a_note_that_git_ignores_is_not_added(
     bench.write(".gitignore", "feedback-three.md\n")
     assert "git check-ignore" in refused(*ADD)
     (bench.store / "feedback-three.md").write_text(HEAD + "Text\n", encoding="utf-8")
+    main(["index"])
     for words in (("remove", "feedback-three"), ("edit", "feedback-three", "--description", "d")):
         assert "git check-ignore" in refused(*words)
     assert "feedback-three.md" in [row["path"] for row in told("doctor")["findings"]]

@@ -449,7 +449,7 @@ SPARED = {
     "hosts.opencode.files": "our own plugin",
     "search.ranking": "ten characters of a date",
     "session.storage": "an id of ours",
-    "actions.doctor": "names of files",
+    "actions.leftovers": "names of files",
     "actions.editing": "the name of a note, which has 80 bytes",
     "git.repositories": "ids and names of refs, which git checked",
     "git.journal": "our own journal",

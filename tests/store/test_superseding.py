@@ -149,7 +149,7 @@ def test_a_conflict_of_a_superseded_note_waits_only_while_the_note_holds(memory:
 
 
 def test_doctor_names_a_mark_that_leads_nowhere(memory: Memory) -> None:
-    memory.remove("parcels")
+    (memory.project.store / memory.note("parcels").file).unlink()
     (finding,) = [each for each in memory.doctor() if each.check == "superseded"]
     assert (finding.path, "there is no such note" in finding.message) == (
         "project-freight.md",

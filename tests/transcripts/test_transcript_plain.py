@@ -34,7 +34,7 @@ def test_what_was_asked_for_is_proposed_and_nothing_else() -> None:
     proposal = propose(transcript.turns, (), session=transcript.session, today="2026-06-20")
     assert [file for file, _ in proposal.added] == [
         "feedback-tests-run-tz-utc.md",
-        "feedback-我喜欢简短回答.md",
+        "user-喜欢简短回答.md",
     ]
     assert proposal.dropped == []
 
