@@ -22,12 +22,14 @@ from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.erased_history import ERASED, Erasure
 from mdmemory.git.private_folder import STATE
 from mdmemory.git.transaction import Change
+from mdmemory.store import receipt_box
 from mdmemory.store.store import GENERATED, LEDGER, Store, decode
 from mdmemory.store.writer import Group, Writer
 
 LINE, SHORT = 20, 8  # characters of a line, in plain ASCII or not; a shorter one stands anywhere
 _KEPT_STATE = (STATE, "lock", ".gitignore")
 _REBUILT = ("search.db", "catalog")  # they begin so
+_CUT = receipt_box.FOLDER  # its texts are cut short, so that no comparison finds them
 _NOT_TEXT = ("watermark", "uncommitted", "pass", "model_call", "answer_form")
 Agree = Callable[["Erasable"], bool]
 
@@ -183,7 +185,8 @@ def _clean_state(writer: Writer, erasure: Erasure) -> None:
         if path.name.startswith(_KEPT_STATE):
             continue
         with suppress(OSError):
-            if path.name.startswith(_REBUILT) or _holds(erasure, path.read_bytes()):
+            goes = path.name.startswith(_REBUILT) or path.parent.name == _CUT
+            if goes or _holds(erasure, path.read_bytes()):
                 path.unlink()
     if not os.path.lexists(writer.project.state_file):
         return

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from mdmemory.capture import takebacks
 from mdmemory.capture.proof import fold, invented
-from mdmemory.capture.takebacks import SHARE, SPOKEN_OF, Takeback
+from mdmemory.capture.takebacks import SHARE, SPOKEN_OF, Takeback, is_doubted
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.note.note import Note
+from mdmemory.text.polarity import may_deny
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
@@ -51,11 +52,14 @@ def to_forget(quote: str, turns: Sequence[Turn], note: Note, others: Sequence[No
         why = why or "not_asked"
         if takebacks.is_yes(text):
             question = _question_before(turns, at)
-            if search("{back.shall}", question) and _is_named(note, others, question):
+            is_asked = search("{back.shall}", question) and not is_doubted(question)
+            if is_asked and not _denies(question, note) and _is_named(note, others, question):
                 return Consent(turns[at].id)
             continue
         wishes = takebacks.asks_to_forget(takebacks.find(turns[at].text))
         for wish in (each for each in wishes if _overlap(quote, each.sentence)):
+            if _is_open(wish, note):
+                continue
             why = "other_subject"
             if _means(wish, turns, at, note, others):
                 return Consent(turns[at].id)
@@ -77,7 +81,7 @@ def to_say(
         said = "\n".join(each for each in _sentences(text) if not _is_question(each))
         sentence = next((s for s in _sentences(said) if _overlap(quote, s)), "")
         known = f"{note.head.description}\n{note.body}"
-        if not sentence:
+        if not sentence or (is_doubted(sentence) and not is_doubted(content)):
             why = "not_asked"
         elif not _speaks_of(sentence, content, known):
             why = "other_subject"
@@ -111,6 +115,17 @@ def _overlap(quote: str, sentence: str) -> bool:
     return bool(one and other) and (one in other or other in one)
 
 
+def _is_open(wish: Takeback, note: Note) -> bool:
+    """Whether a sentence leaves open that the note is to go: a question, a condition, the word of
+    others, or a negation that is not the note's own."""
+    is_question = _is_question(wish.sentence) and not search("{proof.request}", wish.sentence)
+    return is_question or wish.doubted or (wish.denies and _denies(wish.sentence, note))
+
+
+def _denies(text: str, note: Note) -> bool:
+    return may_deny(text) and not may_deny(note.text)
+
+
 # --- what is meant -------------------------------------------------------------------------------
 
 
@@ -123,6 +138,8 @@ def _means(
     if any(takebacks.names(each, wish.sentence) for each in others):
         return False
     if wish.subject:
+        if invented(wish.subject, [note.text, note.head.file]):
+            return False  # "delete that class from src/x.py" is about no note
         mine = takebacks.share(wish.subject, note)
         rest = (takebacks.share(wish.subject, each) for each in others)
         return mine >= SHARE and mine >= max(rest, default=0.0)

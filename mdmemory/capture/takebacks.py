@@ -17,6 +17,7 @@ from mdmemory.capture.triggers import JUDGED, opens, squeezed, weight
 from mdmemory.capture.whose import BLANK, own_words
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.note.note import Note
+from mdmemory.text.polarity import may_deny
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
@@ -33,12 +34,15 @@ _TRAILING = " \t.!?。！？…\"'“”«»,;:"
 class Takeback:
     """`kind` is forget, unwanted ("don't remember ..."), outdated or correct. `subject` are the
     words that say what is meant, "" where the sentence only points at what was said before.
-    `plain`: it can mean nothing but this memory."""
+    `plain`: it can mean nothing but this memory. `doubted`: told of others, or under a condition;
+    `denies`: with a negation besides ("vergiss das nicht"), so it may mean the opposite."""
 
     kind: str
     sentence: str
     subject: str
     plain: bool = False
+    doubted: bool = False
+    denies: bool = False
 
 
 def find(text: str) -> list[Takeback]:
@@ -153,15 +157,28 @@ def _of(sentence: str, shown: str) -> Takeback | None:
             subject = _subject(shown[opening.end() :])
             if not is_plain and not subject:
                 is_plain = bool(_points(shown[opening.end() :]))
-            return Takeback(kind, shown.strip(), subject, is_plain)
+            return _told(kind, shown, shown[opening.end() :], is_plain, subject)
     if closing := search(r"{back.closes}[。！!. \t]*$", sentence):
-        return Takeback(FORGET, shown.strip(), _subject(shown[: closing.start()]), plain=True)
+        return _told(FORGET, shown, shown[: closing.start()], plain=True)
     if refused := search(r"(?P<p>{trigger.refused})[。！!. \t]*$", sentence):
-        return Takeback(UNWANTED, shown.strip(), _subject(shown[: refused.start()]), plain=True)
+        return _told(UNWANTED, shown, shown[: refused.start()], plain=True)
     if untrue := search("{back.untrue}", sentence):
-        subject = _subject(shown[: untrue.start()] + " " + shown[untrue.end() :])
-        return Takeback(OUTDATED, shown.strip(), subject)
+        return _told(OUTDATED, shown, shown[: untrue.start()] + " " + shown[untrue.end() :])
     return None
+
+
+def _told(
+    kind: str, shown: str, rest: str, plain: bool = False, subject: str | None = None
+) -> Takeback:
+    """What a sentence wants, of which `rest` stands beside the words that say so."""
+    about = _subject(rest) if subject is None else subject
+    denies = kind in (FORGET, OUTDATED) and may_deny(rest)
+    return Takeback(kind, shown.strip(), about, plain, is_doubted(rest), denies)
+
+
+def is_doubted(text: str) -> bool:
+    """Whether what a text says is under a condition, in doubt, or the word of others."""
+    return bool(search("{back.doubted}", text))
 
 
 def _subject(words: str) -> str:

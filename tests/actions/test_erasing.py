@@ -16,6 +16,7 @@ from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError, NotFound, RepositoryState
 from mdmemory.git import erased_history
 from mdmemory.git.repositories import Repository
+from mdmemory.store import receipt_box
 from mdmemory.tools.table import Caller, call
 
 Git = Callable[..., str]
@@ -46,6 +47,8 @@ def memory(repository: Path) -> Memory:
     call(memory, "memory_forget", {"note": "graz-affair"}, Caller())  # waits in the inbox
     memory.keep(f"Remember that {SECRET[0].lower()}{SECRET[1:]}.", session="ses_1", turn="msg_1")
     memory.freshen()
+    cut = f"Learned: {SECRET[:40]}…"  # a receipt shortens what it says
+    receipt_box.leave(memory.project, receipt_box.Receipt(cut), NOON)
     return memory
 
 
@@ -61,7 +64,7 @@ def test_an_erased_note_is_in_no_object_and_no_file(memory: Memory, git: Git) ->
     done = memory.erase("graz-affair", YES)
     assert done.files[0] == "project-graz-affair.md"
     assert not done.left
-    for text in (SECRET, FIRST, "graz-affair", "Graz Media"):
+    for text in (SECRET, FIRST, "graz-affair", "Graz Media", "The affair"):
         assert text.encode() not in said(store), text
     assert git(store, "status", "--porcelain") == ""
     assert git(store, "fsck", "--strict", "--no-dangling") == ""

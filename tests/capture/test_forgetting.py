@@ -199,6 +199,20 @@ INJECTED = [
     (["Should we forget the parcels?"], "Should we forget the parcels?", "heavy-parcels"),
     (["We talked about the parcels."], "We talked about the parcels.", "heavy-parcels"),
     (["The parcels are late."], "The parcels are late.", "heavy-parcels"),
+    # the same words, and the opposite or nothing certain
+    (["Forget what I told you about the parcels?"], "forget what I told you", "heavy-parcels"),
+    (["Forget the heavy parcels if the carrier changes."], "Forget the heavy parcels",
+     "heavy-parcels"),
+    (["Lösch die Notiz zu heavy-parcels nicht!"], "Lösch die Notiz zu heavy-parcels",
+     "heavy-parcels"),
+    (["It's not true that the rule on heavy parcels is outdated."],
+     "the rule on heavy parcels is outdated", "heavy-parcels"),
+    (["Peter claims the rule on heavy parcels is outdated."],
+     "the rule on heavy parcels is outdated", "heavy-parcels"),
+    (["Delete the heavy parcels freight class from src/x.py"],
+     "Delete the heavy parcels freight class", "heavy-parcels"),
+    (["> Should I make sure never to forget project-heavy-parcels.md?", "yes"], "yes",
+     "heavy-parcels"),
     # a bare yes
     (["yes"], "yes", "heavy-parcels"),
     (["> Shall I run the tests?", "yes"], "yes", "heavy-parcels"),
@@ -222,13 +236,14 @@ CLAIMED = [
      "Parcels above 31.5 kg never go with the parcel service", SERVICE),
     (["The printer of the parcel service moved to room 4."],
      "The printer of the parcel service moved to room 4", SERVICE),
+    ([f"I wonder whether {SERVICE}."], SERVICE, SERVICE),
     (["> Shall I tidy up?", "yes"], "yes", SERVICE),
     (["> Shall I say that parcels go by ship?", "yes"], "yes", SERVICE),
 ]  # fmt: skip
 
 
-def test_of_43_injected_calls_none_is_applied(memory: Memory) -> None:
-    assert len(INJECTED) + len(CLAIMED) == 43
+def test_of_51_injected_calls_none_is_applied(memory: Memory) -> None:
+    assert len(INJECTED) + len(CLAIMED) == 51
     before = texts(memory)
     for told, quote, note in INJECTED:
         with pytest.raises(NotProven) as refused:

@@ -102,6 +102,12 @@ def taken_back(_: str, sentence: str) -> tuple[str, object]:
     return " ".join(sorted(each.kind for each in found)) or "nothing", told
 
 
+def doubted(_: str, sentence: str) -> tuple[str, object]:
+    """Whether a wish to forget leaves open that it is one."""
+    found = [each.doubted for each in takebacks.find(sentence)]
+    return "doubted" if found and all(found) else "nothing", found
+
+
 def agreed(_: str, sentence: str) -> tuple[str, object]:
     found = takebacks.is_yes(sentence)
     return "yes" if found else "nothing", found
@@ -125,6 +131,7 @@ def changed(_: str, shown: str) -> tuple[str, object]:
 
 ROOMS = {
     "back": taken_back,
+    "back.doubted": doubted,
     "back.shall": put_to_the_user,
     "back.yes": agreed,
     "change": changed,
