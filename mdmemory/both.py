@@ -185,8 +185,8 @@ class BothLayers:
         return tuple(order)
 
     def across(self) -> list[Across]:
-        """Where a note of the project's and one of the person's contradict, by their form. Nothing
-        is written of it: a project may well differ from what holds everywhere."""
+        """Where a note of the project's and one of the person's contradict, by their form,
+        but for pairs of which a person said that both hold. Nothing is written."""
         if self.project is None or self.person is None:
             return []
         return self._contradicting(
@@ -222,7 +222,7 @@ class BothLayers:
         if keep is None:
             raise UsageError(
                 "Both stay as they are: here the project's goes first, elsewhere yours.",
-                "Edit one of them so that it says where it holds, or pass --keep NAME.",
+                f"Answer `mdmemory review {pair.id} both` if that is right, or pass --keep NAME.",
             )
         memory, name = self.holding(keep)
         kept = memory.note(name).file

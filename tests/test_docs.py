@@ -173,7 +173,7 @@ OUTSIDE = """\
 |---|---|
 | `MDMEMORY_STORE` | the store or project to use, like `--store` |
 | `XDG_CONFIG_HOME` | the folder of your own file and OpenCode's own (default `~/.config`) |
-| `XDG_DATA_HOME` | the folder of your store and OpenCode's sessions (default `~/.local/share`) |
+| `XDG_DATA_HOME` | OpenCode's sessions, and a personal store of 0.1 (default `~/.local/share`) |
 | `OPENCODE_DB` | the name of OpenCode's database there (default `opencode.db`) |
 | `CLAUDE_CONFIG_DIR` | the folder of Claude Code's sessions (default `~/.claude`) |
 | `XDG_STATE_HOME` | the folder of `error.log` and `trusted.json` (default `~/.local/state`) |

@@ -35,6 +35,7 @@ from mdmemory.store.writer import Written
 def conflict(
     layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
 ) -> Reviewed:
+    """Resolve a conflict, in one commit: one note holds, both do, or one gets the wording."""
     if item.layer == BETWEEN:
         return _between(layers, item, action, wording)
     writer, (one, other) = memory._writer(), item.notes

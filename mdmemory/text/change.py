@@ -361,6 +361,7 @@ class _Meeting:
 
     @cached_property
     def why(self) -> str:
+        """The old value and the new one, as a person is shown them: `8080 -> 8443`."""
         return f"{_shown(self.old or self.left)} -> {_shown(self.fresh)}"
 
 

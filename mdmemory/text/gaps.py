@@ -56,6 +56,7 @@ class Word:
 
     @property
     def weight(self) -> float:
+        """How much it counts in a comparison: from 0.35 to 1; a CJK character is half a word."""
         if is_cjk(self.text[0]):
             return 0.5
         return 0.35 if self.is_light else 1.0
@@ -102,6 +103,7 @@ class Cut:
 
     @cached_property
     def keys(self) -> frozenset[str]:
+        """The keys of its words."""
         return frozenset(word.key for word in self.words)
 
     @cached_property
@@ -179,10 +181,12 @@ class Gap:
 
     @property
     def link(self) -> str:
+        """The small words right before it, folded."""
         return self.words[0].link
 
     @property
     def is_told(self) -> bool:
+        """Whether a verb stands before it in its clause."""
         return self.words[0].is_told
 
     def faces(self, other: Gap) -> bool:
