@@ -85,9 +85,17 @@ def _answer_one(layers: Layers, asked: Namespace) -> int:
     if item.kind == ON_HOLD and asked.answer == EDIT and asked.text is None and is_terminal():
         print(_edit_in_place(layers, item))
         return 0
-    done = answers.answer(layers, item, asked.answer, _wording(layers, item, asked))
+    done = _answered(layers, item, asked.answer, _wording(layers, item, asked))
     _tell([done], asked)
     return 0
+
+
+def _answered(
+    layers: Layers, item: InboxItem, action: str, wording: Wording | None = None
+) -> Reviewed:
+    if wording is None and not is_terminal():
+        answers.require_shown(item, action)
+    return answers.answer(layers, item, action, wording)
 
 
 def _answer_all(layers: Layers, asked: Namespace) -> int:
@@ -102,7 +110,7 @@ def _answer_all(layers: Layers, asked: Namespace) -> int:
     failed = False
     for item in found:
         try:
-            done.append(answers.answer(layers, item, asked.id))
+            done.append(_answered(layers, item, asked.id))
         except MdmemoryError as problem:
             failed = True
             warn(f"{item.id}: {problem.message} {problem.hint}".rstrip())

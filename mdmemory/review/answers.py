@@ -63,6 +63,15 @@ def answer(
     return _BY_KIND[item.kind](layers, memory, item, action, wording)
 
 
+def require_shown(item: InboxItem, action: str) -> None:
+    """Raise UsageError for an answer by which a text stays that was not shown, because it is shown
+    at a terminal only. For answers that are not given there."""
+    if item.is_shielded and action not in (DROP, LATER):
+        raise UsageError(
+            f"The text of {item.id} is shown at a terminal only.", "Run `mdmemory review` there."
+        )
+
+
 def _require_as_seen(layers: Layers, item: InboxItem, side: Side) -> None:
     """Raise NoteChanged where a note is not the one any more that the person was shown."""
     if not side.digest:

@@ -147,7 +147,7 @@ def _notes(layer: str, store: Store, catalog: Catalog) -> Iterator[InboxItem]:
         if not is_of_note:
             continue
         side, about = _file_side(layer, store, head.file), (layer, head.file)
-        id, clean = _id("h", *about), _without_secrets(side)
+        id, clean = _id("h", *about, side.digest), _without_secrets(side)
         if why := strangers.get(head.file):
             said = f"{WHY[why]}, and no command of yours wrote it"
             actions: tuple[str, ...] = (KEEP, EDIT, DROP, LATER)
@@ -160,7 +160,7 @@ def _notes(layer: str, store: Store, catalog: Catalog) -> Iterator[InboxItem]:
         else:
             actions = (KEEP, EDIT, DROP, LATER)
             yield InboxItem(
-                _id("u", *about), UNCONFIRMED, (side,), _UNPROVEN, actions, *about,
+                _id("u", *about, side.digest), UNCONFIRMED, (side,), _UNPROVEN, actions, *about,
                 since=side.date, is_shielded=bool(suspicion(side.text)),
             )  # fmt: skip
 
@@ -188,7 +188,9 @@ def _orphaned(layer: str, stored: StoredNote) -> InboxItem:
     side, about = side_of(layer, stored), (layer, stored.file)
     why = "another note replaced it, and that one is gone: does it hold again?"
     actions = (KEEP, EDIT, DROP, LATER)
-    return InboxItem(_id("o", *about), ORPHANED, (side,), why, actions, *about, since=side.date)
+    return InboxItem(
+        _id("o", *about, side.digest), ORPHANED, (side,), why, actions, *about, since=side.date
+    )
 
 
 def _pending(layer: str, fact: PendingFact) -> InboxItem:
@@ -268,4 +270,6 @@ def _text(path: Path) -> str:
 
 
 def _id(letter: str, *parts: str) -> str:
+    """An id for these parts; with a note's digest among them it means that text alone, so that an
+    answer to what was listed meets no other."""
     return f"{letter}-{sha256('/'.join(parts).encode('utf-8', 'replace')).hexdigest()[:8]}"

@@ -15,7 +15,7 @@ from mdmemory.capture.pending import PendingFact, put
 from mdmemory.capture.triggers import Trigger
 from mdmemory.capture.wishes import inboxes
 from mdmemory.cli import main
-from mdmemory.errors import NoteChanged, UsageError
+from mdmemory.errors import NoteChanged, NotFound, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.review import answers, waiting
@@ -213,6 +213,15 @@ def test_no_answer_is_given_for_a_text_that_the_person_did_not_see(full: Layers)
     assert bytes_of(full.main) == before
 
 
+def test_an_answer_to_what_was_listed_meets_no_other_text(full: Layers) -> None:
+    for kind in ("unconfirmed", "on_hold", "orphaned"):
+        item = next(item for item in waiting.items(full) if item.kind == kind)
+        path = full.main.project.store / item.notes[0].file
+        path.write_text(f"{path.read_text('utf-8')}And more.\n", "utf-8")
+        with pytest.raises(NotFound):
+            waiting.item(full, item.id)
+
+
 def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Layers) -> None:
     before = bytes_of(full.main)
     for item in waiting.items(full):
@@ -259,7 +268,12 @@ def test_no_secret_and_no_order_reaches_a_pipe(
         assert secret not in told
         assert "previous instructions" not in told
         assert "shown at a terminal only" in told
-    assert [item.kind for item in waiting.items(Layers.open())] == ["pending", "on_hold", "on_hold"]
+    found = waiting.items(Layers.open())
+    assert [item.kind for item in found] == ["pending", "on_hold", "on_hold"]
+    # nor is it let in from there
+    for id in (item.id for item in found if item.is_shielded):
+        assert "shown at a terminal only" in ask(capsys, id, "keep", code=2)["error"]["message"]
+    assert {item.id for item in waiting.items(Layers.open())} == {item.id for item in found}
 
 
 def ask(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:

@@ -35,7 +35,9 @@ def review(layers: Layers, words: str) -> TakenBack:
 
 def _answered(layers: Layers, id: str, action: str) -> TakenBack:
     try:
-        done = answers.answer(layers, waiting.item(layers, id), action)
+        item = waiting.item(layers, id)
+        answers.require_shown(item, action)
+        done = answers.answer(layers, item, action)
     except MdmemoryError as problem:
         said = f"{problem.message} {problem.hint}".rstrip()
         return TakenBack(f"mdmemory: {said} Tell the user.", lines.shown(said, "warning", most=400))
