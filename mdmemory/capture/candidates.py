@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mdmemory import bounds
+from mdmemory import bounds, unseen
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 from mdmemory.note.note import Head
@@ -267,3 +267,19 @@ def _shown(note: StoredNote, whole: bool) -> dict[str, str]:
     said = {"file": note.file, "type": head.type, "name": head.name}
     said["description"] = redact(head.description)[0]
     return said | ({"body": redact(note.note.body)[0]} if whole else {})
+
+
+def cleaned(candidate: Candidate) -> Candidate:
+    """Without secrets and what nobody sees, the description one line."""
+    return replace(
+        candidate,
+        name=_plain(candidate.name),
+        description=" ".join(_plain(candidate.description).split()),
+        body=_plain(candidate.body),
+        quote=_plain(candidate.quote),
+        superseded=tuple(_plain(each) for each in candidate.superseded),
+    )
+
+
+def _plain(text: str) -> str:
+    return redact(unseen.without(text))[0]

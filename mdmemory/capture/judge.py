@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mdmemory import unseen
 from mdmemory.actions.replacing import SAME, Pairs
-from mdmemory.capture.candidates import Candidate
+from mdmemory.capture.candidates import Candidate, cleaned
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import keys_of, reinforced
 from mdmemory.capture.note_text import as_sentence, beside, description_of, name_of
@@ -24,11 +23,12 @@ from mdmemory.files import digest
 from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, Note, parse
 from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import has_secret, names_secret, redact
+from mdmemory.privacy.redaction import has_secret, names_secret
 from mdmemory.privacy.remains import says_something
 from mdmemory.search.near import nearest
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
+from mdmemory.text.polarity import may_deny
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
@@ -83,7 +83,7 @@ class _Sitting:
         return max((at for at, each in enumerate(self.said) if quote in each.text), default=-1)
 
     def judge(self, candidate: Candidate) -> Judged:
-        candidate = _clean(candidate)
+        candidate = cleaned(candidate)
         note = self.notes.get(candidate.file)
         why = self._target_trouble(candidate, note)
         if why:
@@ -303,12 +303,28 @@ class _Sitting:
         for text in (candidate.body, candidate.description):
             if found := self.keys.get(canonical(text)):
                 return found
+        if decided := self._decided(candidate):
+            return decided
         place = identity(f"{candidate.description}\n{candidate.body}")
         if candidate.type != "reference" or not place:
             return None
         for note in self.scene.notes:
             pointer = note.note.head.type == "reference" and identity(_text(note)) == place
             if pointer and not self._differs(candidate, note):
+                return note
+        return None
+
+    def _decided(self, candidate: Candidate) -> StoredNote | None:
+        """The note of this session on the same decision in other words: "let's use X for Y", and
+        "X is used for Y"."""
+        words = {*keys(candidate.description)}
+        for note in self.notes.values() if candidate.kind == "decision" else ():
+            head = note.note.head
+            is_ours = head.kind == "decision" and head.session == self.scene.session
+            other = words ^ {*keys(head.description)} if is_ours else words
+            if len(other) > 1 or any(word.isdigit() for word in other):
+                continue  # "let" alone may stand in one of them
+            if is_ours and may_deny(head.description) == may_deny(candidate.description):
                 return note
         return None
 
@@ -383,22 +399,6 @@ def _loses_words(old: str, new: str, superseded: Sequence[str]) -> bool:
     """Whether more of the old words go than a correction takes."""
     before = set(keys(old)) - {word for each in superseded for word in keys(each)}
     return bool(before) and len(before & set(keys(new))) < KEPT_WORDS * len(before)
-
-
-def _clean(candidate: Candidate) -> Candidate:
-    """Without secrets and what nobody sees, the description one line."""
-    return replace(
-        candidate,
-        name=_plain(candidate.name),
-        description=" ".join(_plain(candidate.description).split()),
-        body=_plain(candidate.body),
-        quote=_plain(candidate.quote),
-        superseded=tuple(_plain(each) for each in candidate.superseded),
-    )
-
-
-def _plain(text: str) -> str:
-    return redact(unseen.without(text))[0]
 
 
 def _updated(candidate: Candidate, note: StoredNote, today: str) -> Note | None:

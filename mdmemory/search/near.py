@@ -77,18 +77,13 @@ def nearest(text: str, notes: Sequence[StoredNote], near: Near = scan) -> tuple[
 def contradicted(
     new: Note, notes: Sequence[StoredNote], near: Near = scan
 ) -> list[tuple[StoredNote, str]]:
-    """Which of the three nearest notes contradict the new one, each with what the two differ in.
-
-    What is said of the work is compared whatever its type: 0.1 called nearly all of it feedback.
-    """
-    from mdmemory.text.contradiction import Profile, contradiction, profile  # only where notes meet
+    """Which of the three nearest notes contradict the new one, each with what the two differ in."""
+    from mdmemory.text.contradiction import beside, contradiction, profile  # only where notes meet
 
     mine = profile(new)
     found: list[tuple[StoredNote, str]] = []
     for note in near(f"{new.head.description}\n{new.body}", notes)[:NEAREST]:
-        head, personal = note.note.head, {"user"} & {new.head.type, note.note.head.type}
-        type = head.type if personal else new.head.type
-        pair = [mine, Profile(type, head.description, note.note.body)]
+        pair = [mine, beside(note.note, new)]
         if note.file < new.head.file:  # as the ledger names the two
             pair.reverse()
         if why := contradiction(*pair):

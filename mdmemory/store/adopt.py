@@ -293,7 +293,7 @@ def _copied(
 def _contradictions(
     refresher: Refresher, files: Sequence[str], heads: Mapping[str, Head]
 ) -> Iterator[tuple[StoredNote, StoredNote, str]]:
-    from mdmemory.text.contradiction import contradiction, profile
+    from mdmemory.text.contradiction import beside, contradiction, profile
     from mdmemory.text.near import Neighbours
 
     held = refresher.catalog().held
@@ -308,7 +308,7 @@ def _contradictions(
         for at in neighbours.near(places[file]):
             if known[at].file not in new:
                 other = refresher.store.read(known[at].file)
-                if why := contradiction(mine, profile(other.note)):
+                if why := contradiction(mine, beside(other.note, one.note)):
                     yield one, other, why
 
 

@@ -99,6 +99,13 @@ def profile(note: Note) -> Profile:
     return Profile(note.head.type, note.head.description, note.body)
 
 
+def beside(note: Note, new: Note) -> Profile:
+    """The profile of a note as it meets a new one: what is said of the work counts whatever its
+    type is, since 0.1 called nearly all of it feedback."""
+    head, is_personal = note.head, "user" in (note.head.type, new.head.type)
+    return Profile(head.type if is_personal else new.head.type, head.description, note.body)
+
+
 def contradiction(one: Profile, other: Profile) -> str | None:
     """In half a sentence, what two notes differ in; None when they do not contradict by form.
 

@@ -34,9 +34,13 @@ DEPLOY = replace(
 )  # fmt: skip
 
 
-def note(name: str, body: str, *, type: str = "project", **metadata: str) -> StoredNote:
-    description = body.split("\n")[0][:100]
-    text = compose(name=name, type=type, description=description, body=body, metadata=metadata)
+def note(
+    name: str, body: str, *, type: str = "project", kind: str = "", **metadata: str
+) -> StoredNote:
+    text = compose(
+        name=name, type=type, description=body.split("\n")[0][:100], body=body, kind=kind,
+        metadata=metadata,
+    )  # fmt: skip
     file = f"{type}-{name}.md"
     return StoredNote(file, digest(text.encode()), parse(text, file))
 
@@ -189,6 +193,27 @@ def test_the_same_pointer_is_the_same_reference() -> None:
     )  # fmt: skip
     (judged,) = judge([claim], scene(old, turns=turns))
     assert (judged.outcome, judged.file) == ("reinforced", old.file)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_same"),
+    [
+        ("Let's use Postgres 16 for the ledger service", True),
+        ("Let's use Postgres 17 for the ledger service", False),
+        ("Let's not use Postgres 16 for the ledger service", False),
+        ("Let's use Postgres 16 for the mail service", False),
+    ],
+)
+def test_a_decision_of_the_session_in_other_words_is_no_second_note(
+    text: str, is_same: bool
+) -> None:
+    said = (Turn("m1", "user", text),)
+    body = "Postgres 16 is used for the ledger service"
+    there = note("ledger", body, kind="decision", session="ses_1")
+    given = replace(BLANK, type="project", kind="decision", description=text, body=text, quote=text)
+    (found,) = judge([given], scene(there, turns=said))
+    assert (found.file == there.file) == is_same
+    assert (found.outcome in ("added", "flagged")) != is_same
 
 
 def test_two_candidates_of_one_fact_give_one_note() -> None:
