@@ -199,7 +199,7 @@ class BothLayers:
 
         assert self.project is not None
         assert self.person is not None
-        ledger = Store(self.project.project.store).ledger()
+        ledger = "\n".join(Store(memory.project.store).ledger() for _, memory in self.each())
         return resolve.across(_read(self.project, projects), _read(self.person, persons), ledger)
 
     def conflicts(self) -> list[tuple[str, Conflict]]:

@@ -69,8 +69,8 @@ def waiting(store: Store) -> list[Conflict]:
 def across(
     projects: Sequence[StoredNote], persons: Sequence[StoredNote], ledger: str = ""
 ) -> list[Across]:
-    """The contradictions between notes of two stores, by their form, but for those that the
-    project's ledger says were looked at."""
+    """The contradictions between notes of two stores, by their form, but for those that
+    the `ledger` of either says were looked at."""
     from mdmemory.text.contradiction import contradiction, profile
 
     theirs = [(each, profile(each.note)) for each in persons]
@@ -89,13 +89,13 @@ def across(
 
 
 def _persons(stored: StoredNote) -> StoredNote:
-    """A note of the person's as the project's ledger names it."""
+    """A note of the person's as a line about both layers names it."""
     return replace(stored, file=f"{PERSON}/{stored.file}")
 
 
 def both_hold(writer: Writer, one: StoredNote, other: StoredNote, why: str, today: str) -> Written:
-    """Write into the project's ledger that its note `one` and the person's `other` were looked at,
-    and both hold. One commit."""
+    """Write into a ledger, the project's or where that is shared the person's, that the project's
+    note `one` and the person's `other` were looked at, and both hold. One commit."""
     with writer.locked():
         text = writer.refresher.store.ledger()
         pair = (one, _persons(other), why)

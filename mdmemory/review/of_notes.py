@@ -64,10 +64,12 @@ def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | No
         return finished(item, action, f"Edited {side.name}.", memory, edited.written)
     if action == BOTH:
         notes = [memory.note(side.file) for memory, side in zip(memories, item.notes, strict=True)]
+        # what a team reads names no note of a person's
+        memory = memories[0 if layers.project._writer().is_own else 1]
         written = resolve.both_hold(
-            layers.project._writer(), notes[0], notes[1], item.why, layers.project._today()
+            memory._writer(), notes[0], notes[1], item.why, layers.project._today()
         )
-        return finished(item, action, "Both hold.", layers.project, written)
+        return finished(item, action, "Both hold.", memory, written)
     gone, memory = (other, layers.person) if action == THIS else (one, layers.project)
     written = memory.remove(gone.file).written
     return finished(item, action, f"Removed {gone.name} ({gone.layer}).", memory, written)

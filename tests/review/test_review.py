@@ -343,6 +343,23 @@ def test_of_two_layers_that_contradict_one_goes_or_both_hold(
     assert [each.id for each in waiting.items(layers)] == [item.id]
 
 
+def test_that_both_layers_hold_is_written_where_no_team_reads_it(
+    repository: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository)
+    shared, _ = Memory.init(repository)
+    layers = Layers.open(repository)
+    shared.add("port", type="project", description=PORTS[0][1], body=PORTS[0][1])
+    layers.add("api-port", type="project", description=PORTS[1][1], body=PORTS[1][1],
+               everywhere=True)  # fmt: skip
+    (item,) = waiting.items(layers)
+    done = answers.answer(layers, item, "both")
+    assert waiting.items(layers) == []
+    assert shared._store().ledger() == ""
+    answers.take_back(layers, done)
+    assert [each.id for each in waiting.items(layers)] == [item.id]
+
+
 def test_status_is_ten_lines_and_counts_what_waits(
     full: Layers, capsys: pytest.CaptureFixture[str]
 ) -> None:
