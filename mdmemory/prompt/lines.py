@@ -202,8 +202,9 @@ def _when(day: str, today: date) -> str:
         days = (today - date.fromisoformat(day)).days
     except ValueError:
         days = 0
+    # a day to come is that of a clock that was put back
     return {0: "Since your last session", 1: "Since yesterday"}.get(
-        days, f"In the last {days} days"
+        max(days, 0), f"In the last {days} days"
     )
 
 

@@ -30,6 +30,7 @@ _ANTONYMS = tuple(
         "allow allows allowed/forbid forbids forbidden deny denied disallow disallowed",
         "required mandatory/optional",
         "include includes included/exclude excludes excluded",
+        "above/below",
         "before/after",
         "light/dark",
         "like likes love loves/dislike dislikes hate hates",

@@ -237,13 +237,16 @@ CLAIMED = [
     (["The printer of the parcel service moved to room 4."],
      "The printer of the parcel service moved to room 4", SERVICE),
     ([f"I wonder whether {SERVICE}."], SERVICE, SERVICE),
+    ([f"Suppose {SERVICE}."], SERVICE, SERVICE),
+    (["Parcels below 31.5 kg go with the parcel service."],
+     "Parcels below 31.5 kg go with the parcel service", SERVICE),
     (["> Shall I tidy up?", "yes"], "yes", SERVICE),
     (["> Shall I say that parcels go by ship?", "yes"], "yes", SERVICE),
 ]  # fmt: skip
 
 
-def test_of_51_injected_calls_none_is_applied(memory: Memory) -> None:
-    assert len(INJECTED) + len(CLAIMED) == 51
+def test_of_53_injected_calls_none_is_applied(memory: Memory) -> None:
+    assert len(INJECTED) + len(CLAIMED) == 53
     before = texts(memory)
     for told, quote, note in INJECTED:
         with pytest.raises(NotProven) as refused:
