@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from client import OpenCode
 from fake_server import FakeServer, system_text
-from pace import HUNG
+from pace import FULL, HUNG
 from plugged import PROGRAM, spare_npm
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ def commit(git: Git, folder: Path, *names: str) -> None:
     git(folder, "commit", "-qm", "the wiring")
 
 
-@pytest.mark.parametrize("words", [(), ("--mcp",)])
+@pytest.mark.parametrize("words", [(), ("--mcp",)] if FULL else [("--mcp",)])
 def test_one_wiring_reaches_the_root_a_subfolder_and_a_linked_worktree(
     repository: Path, empty_home: Path, git: Git, tmp_path: Path, words: tuple[str, ...]
 ) -> None:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pace import HUNG
+from pace import FULL, HUNG
 
 ARCHIVES = Path(__file__).parents[1] / "data" / "store_of_0_1_0"
 READING = (
@@ -51,7 +51,7 @@ WRITING = (
 )
 
 
-@pytest.fixture(params=["shared", "own", "stopped"])
+@pytest.fixture(params=["shared", *(["own", "stopped"] if FULL else [])])
 def left(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return unpacked(request.param, tmp_path)
 

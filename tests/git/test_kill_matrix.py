@@ -40,8 +40,8 @@ BODIES = {
     "e": "Works in the morning.", "f": "Works in the evening.", "g": "Stays as it is.",
 }  # fmt: skip
 # A full run strikes at every second call or denser, which takes minutes; otherwise the slow tests
-# strike at every fourth of these.
-SPARSE = 1 if FULL else 4
+# strike at every sixth of these.
+SPARSE = 1 if FULL else 6
 COMMANDS = {
     "compact": ["compact", "--plan", "-"],
     "due": ["compact", "--if-due", "--plan", "-"],  # it moves no branch: the next command does
@@ -299,7 +299,7 @@ def test_a_kill_while_a_store_is_made_leaves_none_or_a_whole_one(
         return calls
 
     calls = one(0)
-    places = range(1, calls + 1, 3 if FULL else 6 * SPARSE)
+    places = range(1, calls + 1, 3 if FULL else 24)
     with ThreadPoolExecutor(2) as pool:
         for _ in pool.map(one, places):
             pass
