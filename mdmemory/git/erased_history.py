@@ -26,6 +26,7 @@ _MARK = "erasing"  # in our folder of the git directory until nothing is left to
 _FORMER = "erased"  # the ids of the commits that were made anew: none may come back
 _REMOTES = "refs/remotes/"
 _LOOSE = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG")
+_GRAPH = "objects/info/commit-graph"  # a cache of `git gc`; it would name commits that are gone
 _INBOX = b".inbox"
 _FOLDER, _LINK = b"40000", b"160000"
 
@@ -290,8 +291,9 @@ def clear(history: History) -> None:
     git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     shutil.rmtree(git.common_dir / "logs", ignore_errors=True)
     shutil.rmtree(git.common_dir / "rr-cache", ignore_errors=True)
-    for name in _LOOSE:
+    for name in (*_LOOSE, _GRAPH):
         (git.common_dir / name).unlink(missing_ok=True)
+    shutil.rmtree(git.common_dir / f"{_GRAPH}s", ignore_errors=True)
     git.run("repack", "-a", "-d", "-q")
     git.run("prune", "--expire=now")
     git.run("fsck", "--connectivity-only", "--no-dangling", "--no-progress")

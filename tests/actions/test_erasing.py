@@ -61,6 +61,8 @@ def test_an_erased_note_is_in_no_object_and_no_file(memory: Memory, git: Git) ->
     head = "--format=%an %ae %aI %cI"
     times = git(store, "log", head)
     assert SECRET.encode() in said(store)
+    git(store, "gc", "-q")  # leaves a cache of the commits
+    assert (store / ".git/objects/info/commit-graph").is_file()
     done = memory.erase("graz-affair", YES)
     assert done.files[0] == "project-graz-affair.md"
     assert not done.left
