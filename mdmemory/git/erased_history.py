@@ -108,6 +108,9 @@ def require_plain(history: History) -> None:
         or any((git.common_dir / "worktrees").glob("*")),
         "it is a shallow clone": (git.common_dir / "shallow").exists(),
         "it borrows objects of another": (git.common_dir / "objects/info/alternates").exists(),
+        "a .keep file keeps one of its packs": any(
+            (git.common_dir / "objects/pack").glob("*.keep")
+        ),
         "something is stashed": history.commit("refs/stash") is not None,
         "something is staged": git.ask("diff-index", "--cached", "--quiet", "HEAD") is None,
     }

@@ -123,6 +123,11 @@ def test_without_a_yes_and_in_a_projects_repository_nothing_is_erased(
     git(folder(memory), "add", "staged.txt")
     with pytest.raises(RepositoryState, match="something is staged"):
         memory.erase("graz-affair", YES)
+    git(folder(memory), "reset", "-q")
+    kept = folder(memory) / ".git/objects/pack/pack-1.keep"
+    kept.touch()
+    with pytest.raises(RepositoryState, match=r"a \.keep file keeps one"):
+        memory.erase("graz-affair", YES)
     assert git(folder(memory), "rev-parse", "HEAD") == before
     shared = tmp_path / "shared"
     shared.mkdir()
