@@ -82,6 +82,7 @@ def erase(writer: Writer, name: str, agree: Agree) -> Erased:
             raise GitFailed(
                 "Some object of git still holds the text.", "Run the command again; then `git gc`."
             )
+        erased_history.finish(history)
         left = tuple(_left(writer.project.store, erasure))
     return Erased(plan.files, commits, left, _push(history, plan.remote), plan.said_by)
 

@@ -13,7 +13,7 @@ from pace import HUNG
 
 from mdmemory import Memory
 from mdmemory.cli import main
-from mdmemory.errors import MdmemoryError, NotFound, RepositoryState
+from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.git import erased_history
 from mdmemory.git.repositories import Repository
 from mdmemory.store import receipt_box
@@ -138,6 +138,18 @@ def test_without_a_yes_and_in_a_projects_repository_nothing_is_erased(
     with pytest.raises(RepositoryState, match="not the memory's to rewrite") as refused:
         theirs.erase("graz-affair", YES)
     assert "git filter-repo" in refused.value.hint
+
+
+def test_where_an_object_still_holds_the_text_a_rerun_finishes(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(erased_history, "holding", lambda *_: ["1234567"])
+        with pytest.raises(GitFailed, match="still holds the text"):
+            memory.erase("graz-affair", YES)
+    assert "project-graz-affair.md" in memory.erase("graz-affair", YES).files
+    with pytest.raises(NotFound):
+        memory.erase("graz-affair", YES)
 
 
 def test_only_a_person_at_a_terminal_erases(
