@@ -299,8 +299,10 @@ def _contradictions(
     held = refresher.catalog().held
     known = [head for head in heads.values() if head.file not in held and head.status != SUPERSEDED]
     places = {head.file: at for at, head in enumerate(known)}
-    # by their descriptions, so that few notes have to be read
-    neighbours = Neighbours([Note("", head, "") for head in known])
+    # by their descriptions, so that few notes have to be read; of work whatever its type
+    kinds = ["user" if head.type == "user" else "work" for head in known]
+    heads_of = [replace(head, type=kind) for head, kind in zip(known, kinds, strict=True)]
+    neighbours = Neighbours([Note("", head, "") for head in heads_of])
     new = {*files}  # of two that came together a compaction tells
     for file in filter(places.__contains__, files):
         one = refresher.store.read(file)

@@ -217,6 +217,14 @@ def test_a_contradiction_with_a_note_that_is_there_is_flagged_in_the_same_commit
     assert git(memory.project.store, "status", "--porcelain") == ""
 
 
+def test_a_note_without_a_type_is_flagged_with_what_it_contradicts(memory: Memory) -> None:
+    add(memory, "printer", "The printer on floor 2 is called Gutenberg.")
+    path = memory.project.store / "printer-by-hand.md"
+    path.write_text("The printer on floor 2 is called Aldus.\n", "utf-8")
+    assert memory.adopt()
+    assert [path.name in each.entry.files for each in memory.conflicts()] == [True]
+
+
 # many notes gone at once
 
 
