@@ -18,6 +18,8 @@ from client import PROGRAM, OpenCode, environment
 from fake_server import Answer, FakeServer, system_text, user_texts
 from pace import FULL, HUNG
 from plugged import STORE, Place, make, mdmemory, plug, processes, until
+from terminal import HAS_TMUX, Terminal
+from terminal import MISSING as MISSING_TMUX
 
 from mdmemory import Memory
 from mdmemory.store import receipt_box
@@ -292,7 +294,7 @@ def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_not
     assert git(place.project, "log", "--format=%s", by_session, kept(place, git))
 
 
-@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is missing: the TUI is not tried")
+@pytest.mark.skipif(not HAS_TMUX, reason=MISSING_TMUX)
 def test_the_terminal_client_shows_what_happens_and_leaves_no_process(
     tmp_path: Path, git: Git
 ) -> None:
@@ -300,29 +302,19 @@ def test_the_terminal_client_shows_what_happens_and_leaves_no_process(
     learned = Receipt("Learned from the session: Uses pnpm.", {"learned": 1}, "success")
     project = Memory.open(place.project, environment={"HOME": str(place.home)}).project
     receipt_box.leave(project, learned, datetime.now(UTC))
-    socket = str(tmp_path / "tmux")
     with FakeServer() as server:
-        known = environment(place.project, place.home, server.url) | {"TERM": "xterm-256color"}
-
-        def tmux(*words: str) -> str:
-            command = ["tmux", "-S", socket, *words]
-            done = subprocess.run(
-                command, env=known, cwd=place.project, capture_output=True, text=True, timeout=HUNG
-            )
-            return done.stdout
-
-        tmux("-f", os.devnull, "new-session", "-d", "-x", "120", "-y", "40", str(PROGRAM))
-        try:
+        known = environment(place.project, place.home, server.url)
+        with Terminal(place.project, [PROGRAM], known, tmp_path / "tmux") as terminal:
 
             def says(*words: str) -> bool:
                 """Whether the screen shows these words, wherever its lines break."""
-                screen = " ".join(tmux("capture-pane", "-p").replace("┃", " ").split())
+                screen = " ".join(terminal.screen().replace("┃", " ").split())
                 return all(word in screen for word in words)
 
             def typed(text: str) -> None:
-                tmux("send-keys", "-l", text)
+                terminal.text(text)
                 time.sleep(1)
-                tmux("send-keys", "Enter")
+                terminal.keys("Enter")
 
             until(lambda: says("Ask anything"))
             typed("Remember that deploys go out on Tuesdays only.")
@@ -335,9 +327,7 @@ def test_the_terminal_client_shows_what_happens_and_leaves_no_process(
             until(lambda: says("Taken back:", "Tuesdays only"))
             until(lambda: file not in files(place, git))
             until(lambda: any("Taken back: " in user_texts(turn)[-1] for turn in server.turns))
-            tmux("send-keys", "C-c")
+            terminal.keys("C-c")
             time.sleep(1)
-            tmux("send-keys", "C-c")
+            terminal.keys("C-c")
             until(lambda: not [line for line in processes(place.home) if line.endswith(" bridge")])
-        finally:
-            tmux("kill-server")
