@@ -19,7 +19,6 @@ from mdmemory.compact.model_question import (
     correction,
     may_be_shown,
     question,
-    read,
     size,
     whole,
 )
@@ -29,18 +28,16 @@ from mdmemory.compact.plan import (
     Merge,
     Op,
     Plan,
-    PlanRefused,
     as_json,
     flagged_pairs,
     named,
     render,
     shown,
 )
-from mdmemory.compact.planner import ProposedPlan, Tokens
+from mdmemory.compact.planner import ProposedPlan
 from mdmemory.compact.removals import removable, removed
-from mdmemory.errors import MdmemoryError
+from mdmemory.compact.talk import Talk
 from mdmemory.llm.answer import Asking
-from mdmemory.llm.schemas import PLAN
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.store import StoredNote
 
@@ -77,79 +74,6 @@ def gathered(
 
 def _is_known(op: Flag, notes: dict[str, StoredNote], ledger: Sequence[Entry]) -> bool:
     return all(known(ledger, notes[a], notes[b]) for a, b in flagged_pairs(op.files))
-
-
-MAX_FAILURES = 2  # in a row
-_FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
-
-
-@dataclass
-class Talk:
-    """`failed` says (code, sentence) why there was no answer to read; `rejected` are answers that
-    could not be used as they came, `flawed` what is wrong with ops of the last one."""
-
-    ask: Callable[[], Asking]
-    name: str = ""
-    tokens: Tokens = field(default_factory=Tokens)
-    failed: list[tuple[str, str]] = field(default_factory=list)
-    rejected: list[str] = field(default_factory=list)
-    flawed: tuple[str, ...] = ()
-    _asking: Asking | None = None
-    _last: str = ""
-    _in_a_row: int = 0
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will be asked."""
-        return self._in_a_row >= MAX_FAILURES
-
-    def ops(self, question: str) -> list[Op] | None:
-        """The ops that the model proposes; None where it fails, or answers with no plan."""
-        if self.is_over:
-            return None
-        try:
-            self._last = self._answer(question)
-            plan = read(self._last)
-            found = list(plan.ops)
-        except PlanRefused as problem:
-            self.failed += [(each["code"], each["message"]) for each in problem.refusals]
-            self.reject()
-            self._in_a_row += 1
-        except MdmemoryError as problem:
-            self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
-            self._in_a_row = MAX_FAILURES if problem.code in _FINAL else self._in_a_row + 1
-        else:
-            self._in_a_row = 0
-            self.flawed = plan.flawed
-            if plan.flawed:
-                self.reject()
-            return found
-        return None
-
-    def leave_out(self, count: int) -> None:
-        """Say that so many questions were not asked."""
-        code = self.failed[-1][0]
-        self.failed.append((code, f"{count} more batches were not asked about."))
-
-    def reject(self) -> None:
-        """The last answer could not be used as it came."""
-        if self._last not in self.rejected:
-            self.rejected.append(self._last)
-
-    def _answer(self, question: str) -> str:
-        asking = self._asking = self._asking or self.ask()
-        self.name = asking.model.name or asking.model.kind
-        try:
-            answer = asking.model.complete(asking.system, question, PLAN)
-        except MdmemoryError as problem:
-            self._spend(0, 0, calls=problem.code not in _FINAL)
-            raise
-        self._spend(answer.input_tokens, answer.output_tokens)
-        return answer.text
-
-    def _spend(self, input: int, output: int, calls: int = 1) -> None:
-        so_far = self.tokens
-        self.tokens = Tokens(so_far.input + input, so_far.output + output, so_far.calls + calls)
 
 
 MAX_CHARS = 60_000  # of the notes of one question, as they are shown
