@@ -252,6 +252,12 @@ def matrix(
     return len(places)
 
 
+def spaced(step: int, world: World) -> int:
+    """How far apart the calls are that a run strikes at: in a usual run further, and in the second
+    kind of store twice as far."""
+    return step * SPARSE * (2 if world.kind == "own" and not FULL else 1)
+
+
 @pytest.mark.slow
 def test_a_sample_of_kills_and_full_disks(pristine: World, tmp_path: Path) -> None:
     words = COMMANDS["compact"]
@@ -264,20 +270,19 @@ def test_a_sample_of_kills_and_full_disks(pristine: World, tmp_path: Path) -> No
 def test_a_kill_at_any_call_loses_nothing(pristine: World, tmp_path: Path, command: str) -> None:
     if pristine.kind == "own" and command not in ("compact", "add") and not FULL:
         pytest.skip("a full run has every command in both kinds of store")
-    step = (2 if command == "compact" else 4) * SPARSE
-    if pristine.kind == "own" and not FULL:
-        step *= 2
+    step = spaced(2 if command == "compact" else 4, pristine)
     assert matrix(COMMANDS[command], pristine, tmp_path, "kill", step) >= 3
 
 
 @pytest.mark.slow
 def test_a_disk_that_fills_up_at_any_call_loses_nothing(pristine: World, tmp_path: Path) -> None:
-    assert matrix(COMMANDS["compact"], pristine, tmp_path, "full", 4 * SPARSE) > 5
+    assert matrix(COMMANDS["compact"], pristine, tmp_path, "full", spaced(4, pristine)) >= 3
 
 
 @pytest.mark.slow
 def test_a_kill_in_the_middle_of_recovery_loses_nothing(pristine: World, tmp_path: Path) -> None:
-    assert matrix(COMMANDS["compact"], pristine, tmp_path, "kill", 5 * SPARSE, again=3) > 5
+    step = spaced(5, pristine)
+    assert matrix(COMMANDS["compact"], pristine, tmp_path, "kill", step, again=3) >= 3
 
 
 @pytest.mark.slow
