@@ -11,7 +11,7 @@ import re
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -49,10 +49,12 @@ class Answer:
 class Script:
     """The answers to come, and the requests that came. One per server; handlers share it.
 
-    A request for a form of answer (`response_format`) that is not in `forms` is refused with 400.
+    A request that finds no answer in the queue gets that of `reply`, where there is one, else the
+    default. One for a form of answer (`response_format`) that is not in `forms` is refused: 400.
     """
 
     default: Answer = field(default_factory=lambda: Answer("Done."))
+    reply: Callable[[Body], Answer] | None = None
     forms: frozenset[str] = frozenset(("json_schema", "json_object"))
     keys: list[str] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
@@ -74,7 +76,9 @@ class Script:
             self.requests.append(body)
             if wanted and wanted not in self.forms:
                 return Answer(status=400)
-            return self.answers.popleft() if self.answers and not aside else self.default
+            if self.answers and not aside:
+                return self.answers.popleft()
+        return self.reply(body) if self.reply else self.default
 
 
 class FakeServer:
