@@ -24,6 +24,13 @@ def whole(least: int, most: int | None = None) -> Reader:
     return read
 
 
+def context(value: object) -> int:
+    number: int = whole(0)(value)
+    if 0 < number < 1_000:
+        raise ValueError
+    return number
+
+
 def share(value: object) -> float:
     number = float(str(value))
     if isinstance(value, bool) or not 0 <= number <= 1:
@@ -220,6 +227,11 @@ TABLE = (
             personal=True),
     Setting("llm.timeout_s", ("MDMEMORY_TIMEOUT_S",), "a whole number of at least 1", whole(1), 60,
             "Seconds to wait for a model's answer.", personal=True),
+    Setting("llm.context_tokens", ("MDMEMORY_CONTEXT_TOKENS",), "0, or a whole number of at least "
+            "1000", context, 0, "What the model's context holds, in tokens, question and answer "
+            "together. 0: known models by a table, else learnt from the server's errors. Set it "
+            "for a server of your own, such as Ollama, which cuts longer questions silently.",
+            personal=True),
     Setting("search.chunk_tokens", (), "a whole number of at least 50", whole(50), 400,
             "Length of the chunks of long notes in the search database, in tokens (four "
             "characters, or one of CJK)."),

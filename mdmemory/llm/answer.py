@@ -18,11 +18,13 @@ Schema = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The text of an answer, never blank, and its cost in tokens (0 if unknown)."""
+    """The text of an answer, never blank, and its cost in tokens (0 if unknown). Where `cut`, the
+    answer ended at its length limit: what is whole of it counts, the rest is asked again."""
 
     text: str
     input_tokens: int = 0
     output_tokens: int = 0
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,24 @@ class ModelFailed(MdmemoryError):
     code = "model_failed"
 
 
+class ContextExceeded(ModelFailed):
+    """The question is longer than the model's window, which holds `tokens` (0: not known).
+
+    What was learnt is remembered: `sizes.room` gives less from now on. Ask about less; the same
+    question would fail again. `cost` is what the call used all the same, in and out.
+    """
+
+    code = "context"
+
+    def __init__(self, message: str, tokens: int, cost: tuple[int, int] = (0, 0)) -> None:
+        super().__init__(message, "Set llm.context_tokens to what the server really holds.")
+        self.tokens = tokens
+        self.cost = cost
+
+
 class Model(Protocol):
     """A model. `kind` is the planner's name, `name` the model's, and `sends_to` where text goes,
-    as `status` shows it."""
+    as `status` shows it. One that knows its window has `context_tokens`, too (see sizes)."""
 
     @property
     def kind(self) -> str: ...
@@ -51,7 +68,8 @@ class Model(Protocol):
     def sends_to(self) -> str: ...
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
-        """One answer, in bounded time. Raises ModelFailed.
+        """One answer, in bounded time. Raises ModelFailed; ContextExceeded where the question is
+        too long for the model.
 
         With a JSON `schema` the model is asked for an object of that form, as strictly as the
         endpoint can; the text may still not fit it.

@@ -11,7 +11,16 @@ from mdmemory import debugging
 from mdmemory.config import person
 from mdmemory.config.settings import Settings
 from mdmemory.errors import BadSetting
-from mdmemory.llm.answer import Answer, Asking, Model, ModelFailed, Schema, outside_locks
+from mdmemory.llm.answer import (
+    Answer,
+    Asking,
+    ContextExceeded,
+    Model,
+    ModelFailed,
+    Schema,
+    outside_locks,
+)
+from mdmemory.llm.sizes import context_tokens
 from mdmemory.privacy import redacted
 from mdmemory.protocol import of_project, prompt
 from mdmemory.store.project import Project
@@ -47,6 +56,11 @@ class Metered:
     def sends_to(self) -> str:
         return self.model.sends_to
 
+    @property
+    def context_tokens(self) -> int:
+        """The window of the model, in tokens; 0 if it is not known."""
+        return context_tokens(self.model)
+
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """One answer, counted. Raises ModelFailed (code over_cap if the day's calls are used up)
         and RuntimeError if a lock is held."""
@@ -61,12 +75,18 @@ class Metered:
                 )
         system, user = self._fit(system), self._fit(user)
         with debugging.timed("model %s, %d characters", self.name, len(system) + len(user)):
-            answer = self.model.complete(system, user, schema)
+            try:
+                answer = self.model.complete(system, user, schema)
+            except ContextExceeded as problem:
+                self._spend(*problem.cost)
+                raise
         debugging.log("model %s: %d characters of answer", self.name, len(answer.text))
-        with State(self.state_file) as state:
-            cost = answer.input_tokens, answer.output_tokens
-            state.add_tokens(self.today, self.purpose, self.name, *cost)
+        self._spend(answer.input_tokens, answer.output_tokens)
         return answer
+
+    def _spend(self, into: int, out: int) -> None:
+        with State(self.state_file) as state:
+            state.add_tokens(self.today, self.purpose, self.name, into, out)
 
     def _fit(self, text: str) -> str:
         """The text without secrets and lone surrogates."""
@@ -89,7 +109,7 @@ def model(
     if purpose == OBSERVE and not settings.switch("observe.enabled"):
         return None
     return Metered(
-        _model(purpose, project, person.places(environment).environment), purpose,
+        _model(purpose, project, person.places(environment).environment, today), purpose,
         project.state_file, today, settings.whole("llm.daily_calls"), redacted,
     )  # fmt: skip
 
@@ -150,21 +170,24 @@ def _planner_sends_to(settings: Settings) -> str | None:
             return None
 
 
-def _model(purpose: str, project: Project, environment: Mapping[str, str]) -> Model:
+def _model(purpose: str, project: Project, environment: Mapping[str, str], today: str) -> Model:
     settings = project.settings
-    timeout = settings.whole("llm.timeout_s")
+    timeout, context = settings.whole("llm.timeout_s"), settings.whole("llm.context_tokens")
     if settings.text("planner") == "openai":
         from mdmemory.llm.openai_api import OpenAIModel
 
         name = _chosen(purpose, settings)[0].removeprefix("openai/")
         url, key = settings.text("openai.base_url"), settings.text("openai.api_key")
-        return OpenAIModel(name, url, key, project.state_file, timeout)
+        return OpenAIModel(
+            name, url, key, project.state_file, timeout, context=context, today=today
+        )
     from mdmemory.llm.opencode_run import OpenCodeModel, find_program
 
     name = _opencode_name(purpose, settings)
     search = environment.get("PATH", "")
     program, path = find_program(settings.text("opencode.command"), search, project.root)
-    return OpenCodeModel(name, program, {**environment, "PATH": path}, timeout)
+    environment = {**environment, "PATH": path}
+    return OpenCodeModel(name, program, environment, timeout, context=context)
 
 
 def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:

@@ -10,28 +10,32 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 from mdmemory.errors import BadSetting
 from mdmemory.files import digest
-from mdmemory.llm.answer import Answer, ModelFailed, Schema, in_words
-from mdmemory.llm.connection import Connection, TooLong, connected, host
+from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema, in_words
+from mdmemory.llm.connection import Connection, TooLong, connected, host, is_near
+from mdmemory.llm.manners import FIELDS, FORMS, Manner, first, learnt, response_format
+from mdmemory.llm.refusals import Refusal, read
+from mdmemory.llm.sizes import FRAME, LEAST, answer_tokens, known_context, tokens, was_cut
 from mdmemory.store.state import State
 
-# How an object is asked for, the strictest first; the others are for servers that refuse it.
-FORMS = ("schema", "object", "text")
 HOSTED = "api.openai.com"  # the one host that is known to want a key
 MAX_ANSWER = 4 * 1024 * 1024  # bytes; a plan for the largest batch has a tenth of it
+LEARNT_FOR = timedelta(days=30)  # then it is found out anew: servers are set up anew, too
 MAX_PAUSE = 20.0  # seconds; a server that asks for more is not asked again
 
 
 class _Refused(Exception):
-    """The server refused the request (400, 422, 501), perhaps only its form."""
+    """The server refused the request, perhaps only its form, a field of it, or its length."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, refusal: Refusal) -> None:
         super().__init__(status)
         self.status = status
+        self.refusal = refusal
 
 
 class _Again(Exception):
@@ -43,9 +47,30 @@ class _Again(Exception):
         self.pause = pause  # seconds, where the server named them
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One question to the model, whatever manner it is asked in; `fixed` and `length` are the
+    tokens of the system text with its form, and of the user's text."""
+
+    system: str
+    user: str
+    schema: Schema | None
+    fixed: int
+    length: int
+
+    def messages(self, form: str) -> list[dict[str, str]]:
+        """The two messages; the form stands in words where the server cannot hold to it."""
+        words = "" if self.schema is None or form == "schema" else f"\n\n{in_words(self.schema)}"
+        system = {"role": "system", "content": f"{self.system}{words}"}
+        return [system, {"role": "user", "content": self.user}]
+
+
 @dataclass(frozen=True)
 class OpenAIModel:
-    """The model `name` at `base_url`. `state_file` remembers which form of answer works there."""
+    """The model `name` at `base_url`. `state_file` remembers how it is best asked, as of `today`.
+
+    `context` are the tokens of its window, where a person set them (0: they did not).
+    """
 
     name: str
     base_url: str
@@ -54,11 +79,26 @@ class OpenAIModel:
     timeout: float = 60.0
     sleep: Callable[[float], None] = time.sleep
     kind: str = "openai"
+    context: int = 0
+    today: str = ""
 
     @property
     def sends_to(self) -> str:
         """The host, and the port where one is named."""
         return host(self.base_url)
+
+    @property
+    def context_tokens(self) -> int:
+        """The window in tokens: as set, as learnt, or as the table has it; 0 if not known.
+
+        The table says nothing of a server nearby, which may have loaded the model with less.
+        """
+        learnt = self._known().get("context", "0")
+        return self.context or int(learnt) or (0 if is_near(self.base_url) else self._published)
+
+    @property
+    def _published(self) -> int:
+        return known_context(self.name)
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """See Model."""
@@ -67,43 +107,86 @@ class OpenAIModel:
                 f"There is no key for {HOSTED}.",
                 "Set OPENAI_API_KEY, or openai.api_key in your settings.",
             )
+        fixed = tokens(system) + (tokens(in_words(schema)) if schema else 0)
+        question = _Question(system, user, schema, fixed, tokens(user))
         with connected(self.base_url, self.key, self.timeout) as line:
-            if schema is None:
-                return self._plain(line, system, user)
-            return self._in_a_form(line, system, user, schema)
+            answer = self._in_a_manner(line, question)
+        if was_cut(system, user, answer.input_tokens):
+            cost = answer.input_tokens, answer.output_tokens
+            raise self._too_long(max(answer.input_tokens, LEAST), cost)
+        return answer
 
-    def _plain(self, line: Connection, system: str, user: str) -> Answer:
-        try:
-            return self._try_twice(line, system, user, {})
-        except _Refused as problem:
-            raise self._refused(problem.status) from None
-
-    def _in_a_form(self, line: Connection, system: str, user: str, schema: Schema) -> Answer:
-        """Ask in the form that is known to work, then in laxer ones if it fails."""
+    def _in_a_manner(self, line: Connection, question: _Question) -> Answer:
+        """Ask in the manner that is known to work, then in others as long as it is refused."""
         with State(self.state_file) as state:
-            known = state.answer_form(self._endpoint)
-        status = 0
-        for form in FORMS[FORMS.index(known) if known in FORMS else 0 :]:
-            told = system if form == "schema" else f"{system}\n\n{in_words(schema)}"
+            form = state.answer_form(self._endpoint)
+        begun = first(self.name, form if question.schema else FORMS[-1], self._known())
+        manner, tried = begun, frozenset[str]()
+        window, is_shorter = self.context_tokens, False
+        while True:
             try:
-                answer = self._try_twice(line, told, user, _response_format(form, schema))
+                answer = self._try_twice(line, question, manner, window)
             except _Refused as problem:
-                status = problem.status
+                if problem.refusal.is_too_long:
+                    window = self._smaller(question, manner, window, problem.refusal)
+                    if is_shorter or not self._fits(question, window):
+                        raise self._too_long(window) from None
+                    is_shorter = True  # once more, with less room for the answer
+                    continue
+                tried |= {manner.limit}
+                following = manner.after(problem.refusal, tried)
+                if following is None:
+                    raise self._refused(problem.status) from None
+                manner = following
                 continue
-            if form != known:
-                with State(self.state_file) as state:
-                    state.set_answer_form(self._endpoint, form)
+            self._remember(begun, manner, form if question.schema else manner.form)
             return answer
-        raise self._refused(status)
+
+    def _smaller(self, question: _Question, manner: Manner, window: int, refusal: Refusal) -> int:
+        """The window that a refusal names, or half of what was asked; remembered."""
+        most = answer_tokens(question.length, question.fixed, window) if manner.limit else 0
+        asked = question.fixed + question.length + most
+        found = max(LEAST, refusal.window or asked // 2)
+        self._learn({"context": str(found)})
+        return found
+
+    @staticmethod
+    def _fits(question: _Question, window: int) -> bool:
+        """Whether the question has room in a window, with an answer a third of its length."""
+        return FRAME + question.fixed + question.length * 4 // 3 <= window
+
+    def _remember(self, begun: Manner, manner: Manner, form: str | None) -> None:
+        self._learn(learnt(begun, manner))
+        if manner.form != form:
+            with State(self.state_file) as state:
+                state.set_answer_form(self._endpoint, manner.form)
 
     @property
     def _endpoint(self) -> str:
         return digest(f"{self.base_url}\n{self.name}".encode())
 
-    def _try_twice(self, line: Connection, system: str, user: str, extra: dict[str, Any]) -> Answer:
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+    def _known(self) -> dict[str, str]:
+        """What was learnt of this server and model, not too long ago."""
+        since = str(date.fromisoformat(self.today) - LEARNT_FOR) if self.today else ""
+        with State(self.state_file) as state:
+            return state.learnt(self._endpoint, since)
+
+    def _learn(self, found: dict[str, str]) -> None:
+        if found:
+            with State(self.state_file) as state:
+                for what, value in found.items():
+                    state.learn(self._endpoint, what, value, self.today)
+
+    def _try_twice(
+        self, line: Connection, question: _Question, manner: Manner, window: int
+    ) -> Answer:
+        most = answer_tokens(question.length, question.fixed, window)
+        asked: dict[str, Any] = {"model": self.name, "messages": question.messages(manner.form)}
+        asked |= manner.fields(most)
+        if question.schema is not None:
+            asked |= response_format(manner.form, question.schema)
         try:
-            return self._ask(line, {"model": self.name, "messages": messages, **extra})
+            return self._ask(line, asked)
         except _Again as problem:
             # between half and one and a half seconds: many machines must not come back at once
             pause = 0.5 + random.random() if problem.pause is None else problem.pause
@@ -111,7 +194,7 @@ class OpenAIModel:
                 raise problem.failure from None
         self.sleep(pause)
         try:
-            return self._ask(line, {"model": self.name, "messages": messages, **extra})
+            return self._ask(line, asked)
         except _Again as problem:
             raise problem.failure from None
 
@@ -133,7 +216,10 @@ class OpenAIModel:
             ) from None
         except openai.APIStatusError as problem:
             headers = problem.response.headers
-            raise self._failure(problem.status_code, headers.get("retry-after", "")) from None
+            sent = asked["messages"][-1]["content"]
+            refusal = read(problem.status_code, _body(problem), sent, FIELDS)
+            retry_after = headers.get("retry-after", "")
+            raise self._failure(problem.status_code, retry_after, refusal) from None
         except (openai.OpenAIError, httpx.HTTPError):
             raise _Again(ModelFailed(
                 f"{self.sends_to} cannot be reached, or hung up before its answer was whole.",
@@ -152,19 +238,20 @@ class OpenAIModel:
                 f"{self.sends_to} answered with something that is no chat completion.",
                 "Check openai.base_url: it mostly ends in /v1.",
             ) from None
-        if why == "length":
-            raise self._no("was cut off at its length limit", "Choose a model with a larger one.")
         if declined or why == "content_filter":
             raise self._no("declined to answer", "Choose another model.")
+        is_cut = why == "length"
+        if is_cut and not (isinstance(text, str) and text.strip()):
+            raise self._no("was cut off at its length limit", "Choose a model with a larger one.")
         if not isinstance(text, str) or not text.strip():
             raise self._no("gave an empty answer", "Try again, or choose another model.")
-        return Answer(text, *_cost(whole.get("usage")))
+        return Answer(text, *_cost(whole.get("usage")), is_cut)
 
     # what can go wrong, in words; never what the server said, which may repeat the key or the text
 
-    def _failure(self, status: int, retry_after: str) -> Exception:
-        if status in (400, 422, 501):
-            return _Refused(status)
+    def _failure(self, status: int, retry_after: str, refusal: Refusal) -> Exception:
+        if status in (400, 422, 501) or refusal.is_too_long:
+            return _Refused(status, refusal)
         if status == 429:
             told = float(retry_after) if retry_after.isdecimal() else None
             return _Again(ModelFailed(
@@ -188,8 +275,14 @@ class OpenAIModel:
     def _refused(self, status: int) -> ModelFailed:
         return ModelFailed(
             f"{self.sends_to} refused the request to {self.name} ({status}).",
-            "The text may be too long for this model: choose one with a larger context.",
+            "If the text is too long for this model, set llm.context_tokens to what it holds.",
         )
+
+    def _too_long(self, window: int, cost: tuple[int, int] = (0, 0)) -> ContextExceeded:
+        """A question that was cut, or refused for its length; the window is remembered."""
+        self._learn({"context": str(window)})
+        said = f"The question is too long for {self.name}, which takes {window} tokens."
+        return ContextExceeded(said, window, cost)
 
     def _late(self) -> ModelFailed:
         return ModelFailed(
@@ -201,11 +294,12 @@ class OpenAIModel:
         return ModelFailed(f"The model {self.name} {what}.", hint)
 
 
-def _response_format(form: str, schema: Schema) -> dict[str, Any]:
-    if form == "schema":
-        wanted = {"name": "answer", "strict": True, "schema": schema}
-        return {"response_format": {"type": "json_schema", "json_schema": wanted}}
-    return {"response_format": {"type": "json_object"}} if form == "object" else {}
+def _body(problem: Any) -> bytes:
+    """The words of a refusal, which are read for a number and for names of fields only."""
+    try:
+        return bytes(problem.response.content)
+    except Exception:  # noqa: BLE001 - not read, or not to be read: then it says nothing
+        return b""
 
 
 def _cost(usage: object) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from typing import Any
 from mdmemory.errors import BadSetting
 from mdmemory.files import is_inside
 from mdmemory.llm.answer import Answer, ModelFailed, Schema, in_words
+from mdmemory.llm.sizes import known_context
 
 AGENT = "mdmemory-answer"  # a name that no file of the person's adds tools to
 TITLE = "mdmemory asks"  # by its first word our own sessions are known, and never read
@@ -32,6 +33,7 @@ _NOT_INHERITED = (
     "OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PERMISSION", "OPENCODE_PURE",
     "OPENCODE_CONFIG_CONTENT",
 )  # fmt: skip
+_NEARBY = ("ollama", "lmstudio", "lm-studio", "llama", "local", "vllm")  # names of providers
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,19 @@ class OpenCodeModel:
     environment: Mapping[str, str] = field(repr=False)
     timeout: float = 60.0
     kind: str = "opencode"
+    context: int = 0  # tokens of the model's window, where a person set them
 
     @property
     def sends_to(self) -> str:
         """The provider, if one was chosen; only OpenCode knows the host."""
         return provider(self.name)
+
+    @property
+    def context_tokens(self) -> int:
+        """The window in tokens: as set, or as the table has it; 0 if not known. The table says
+        nothing of a server nearby, which may have loaded the model with less."""
+        is_near = any(word in self.name.partition("/")[0].lower() for word in _NEARBY)
+        return self.context or (0 if is_near else known_context(self.name))
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """See Model. The session that this makes in OpenCode is deleted afterwards."""

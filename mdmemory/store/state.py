@@ -90,6 +90,12 @@ MIGRATIONS = (
         WHERE part IN ('core', 'hot', 'working') AND json_valid(content) GROUP BY session;
     DELETE FROM session_part WHERE part IN ('core', 'hot', 'working');
     """,
+    """
+    CREATE TABLE endpoint (
+        endpoint TEXT NOT NULL, what TEXT NOT NULL, value TEXT NOT NULL, day TEXT NOT NULL,
+        PRIMARY KEY (endpoint, what)
+    ) WITHOUT ROWID;
+    """,
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors
@@ -302,6 +308,18 @@ class State:
         """Remember the form that worked."""
         with self._writing() as database:
             database.execute("INSERT OR REPLACE INTO answer_form VALUES (?, ?)", (endpoint, form))
+
+    # what else was found out about an endpoint: its window, the fields that it does not know
+
+    def learnt(self, endpoint: str, since: str) -> dict[str, str]:
+        """Each thing that was found out on the day `since` or later, with its value."""
+        query = "SELECT what, value FROM endpoint WHERE endpoint = ? AND day >= ?"
+        return dict(self.rows(query, (endpoint, since)))
+
+    def learn(self, endpoint: str, what: str, value: str, day: str) -> None:
+        """Remember something about an endpoint (a digest, as above) as of that day."""
+        row = (endpoint, what, value, day)
+        self.change(("INSERT OR REPLACE INTO endpoint VALUES (?, ?, ?, ?)", row))
 
 
 def _marked(session: str, reader: str) -> str:

@@ -43,6 +43,7 @@ from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log, own_history
 from mdmemory.hosts import jsonc
+from mdmemory.llm import manners, refusals, sizes
 from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
@@ -336,6 +337,9 @@ EVERY = (
     row(lambda text: plan_answer.read(f"```json\n{text}"), plan_answer, "fenced"),
     row(compress.read, compress),
     row(lambda text: compress.read(f"```json\n{text}"), compress, "fenced"),
+    row(sizes.tokens, sizes),
+    row(lambda text: sizes.was_cut("", text, 5_000), sizes, "cut"),
+    row(lambda text: refusals.read(400, text.encode(), "", manners.FIELDS), refusals),
     row(_text_guards, text_guards, "", limits.MAX_BODY),
     row(lambda text: _meaning(text, "a"), text_guards, "before", limits.MAX_BODY),
     row(lambda text: _meaning("a", text), text_guards, "after", limits.MAX_BODY),
@@ -437,6 +441,7 @@ SPARED = {
     "capture.imports.reading": "names of files",
     "compact.removals": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",
+    "llm.manners": "the name of a model that a person chose",
     "cli.search": "what a person types",
     "cli.notes": "what a person types",
     "cli.completion": "our own table of commands",
