@@ -7,6 +7,7 @@ the model once more, and again under the lock.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -14,6 +15,7 @@ from itertools import combinations
 from mdmemory.compact import guards
 from mdmemory.compact.guards import Verdict
 from mdmemory.compact.model_question import (
+    as_text,
     batches,
     brief,
     correction,
@@ -78,7 +80,10 @@ def _is_known(op: Flag, notes: dict[str, StoredNote], ledger: Sequence[Entry]) -
 
 MAX_CHARS = 60_000  # of the notes of one question, as they are shown
 
+_AROUND = 150  # tokens of a question besides its notes
+
 _Part = Sequence[StoredNote]
+_Show = Callable[[StoredNote], dict[str, str]]
 Report = Callable[[int, int, str], None]  # done, total, what
 
 
@@ -115,11 +120,12 @@ class _Pass:
     flags: list[Op] = field(default_factory=list)  # between batches
     refused: list[tuple[Op, str, str]] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
+    batch_of: dict[str, int] = field(default_factory=dict)  # the question that showed a note whole
 
     def proposal(self) -> ProposedPlan:
         free = [note for note in self.notes if may_be_shown(note, self.planner.redact)]
-        parts = batches(free, lambda note: size(whole(note)), MAX_CHARS) if len(free) > 1 else []
-        heads = batches(free, lambda note: size(brief(note)), MAX_CHARS) if len(parts) > 1 else []
+        parts = self._batches(free, whole) if len(free) > 1 else []
+        heads = self._batches(free, brief) if len(parts) > 1 else []
         self._ask_all(parts, heads)
         # a contradiction that was seen goes before whatever else its notes were named for
         ops, more = gathered([*self.flags, *self.ops], self.notes, self.conflicts)
@@ -131,21 +137,45 @@ class _Pass:
             tuple(self.talk.rejected),
         )  # fmt: skip
 
+    def _batches(self, notes: _Part, show: _Show) -> list[_Part]:
+        """The notes in batches that fit one question each. What alone is too long for the model
+        is left out, and said."""
+        room = self.talk.room().without(_AROUND)
+        measure = room.measure(MAX_CHARS)
+        sizes = {note.file: measure(as_text(show(note))) + len(", ") for note in notes}
+        for note in notes:
+            if sizes[note.file] > MAX_CHARS >= size(show(note)):
+                self._leave_out(note)
+        return [*batches(notes, lambda note: sizes[note.file], MAX_CHARS)]
+
+    def _leave_out(self, note: StoredNote) -> None:
+        said = f"The note {shown(note.file)} is too long for {self.talk.name or 'the model'}"
+        self.refusals.append(("context", f"{said}, which was not asked about it."))
+
     def _ask_all(self, parts: Sequence[_Part], heads: Sequence[_Part]) -> None:
-        batch_of = {note.file: number for number, part in enumerate(parts) for note in part}
-        total = len(parts) + len(heads)
-        for done, part in enumerate([*parts, *heads]):
+        waiting = deque([(part, True) for part in parts] + [(part, False) for part in heads])
+        done = 0
+        while waiting:
+            part, is_whole = waiting.popleft()
+            total = done + 1 + len(waiting)
             if self.talk.is_over:
                 return self.talk.leave_out(total - done)
-            is_whole = done < len(parts)
             what = f"{len(part)} note{'' if len(part) == 1 else 's'}"
             what = what if is_whole else f"the descriptions of {what}"
             self.planner.report(done, total, f"asking about {what}")
-            if is_whole:
-                self._batch(part)
-            else:
-                self._across(part, batch_of)
-        return self.planner.report(total, total, "asked")
+            again = self._batch(part) if is_whole else self._across(part)
+            waiting.extendleft((each, is_whole) for each in reversed(again))
+            done += 1
+        return self.planner.report(done, done, "asked")
+
+    def _smaller(self, part: _Part, show: _Show) -> list[_Part]:
+        """The notes of a question that was too long for the model, in more questions."""
+        fitting = self._batches(part, show)
+        if [len(each) for each in fitting] != [len(part)]:
+            return fitting
+        if len(part) == 1:
+            self._leave_out(part[0])
+        return _halves(part)
 
     def _ops(
         self, shown: Sequence[Mapping[str, str]], pairs: Sequence[tuple[str, str]]
@@ -159,10 +189,20 @@ class _Pass:
 
     # one batch
 
-    def _batch(self, part: _Part) -> None:
+    def _batch(self, part: _Part) -> list[_Part]:
+        """Ask about these notes. What is left of them to ask about: all, in more questions, where
+        they were too many for the model; those that a cut answer did not come to."""
         ops = self._ops([whole(note) for note in part], self._open_pairs())
+        if self.talk.is_too_long:
+            return self._smaller(part, whole)
         if ops is None:
-            return
+            return []
+        self.batch_of.update(dict.fromkeys((note.file for note in part), len(self.batch_of)))
+        is_cut, there = self.talk.is_cut, {file for op in ops for file in named(op)}
+        self._judge(ops, part)
+        return _halves([note for note in part if note.file not in there]) if is_cut else []
+
+    def _judge(self, ops: Sequence[Op], part: _Part) -> None:
         first = last = self._judged(ops, part)
         if first.refusals or first.refused:
             last = self._corrected(ops, first, part)
@@ -206,24 +246,33 @@ class _Pass:
 
     # across batches
 
-    def _across(self, part: _Part, batch_of: dict[str, int]) -> None:
+    def _across(self, part: _Part) -> list[_Part]:
         """Flags between notes that no batch held together. No other op counts here, for the
-        descriptions are all that was shown."""
+        descriptions are all that was shown. What is left to ask about, as for a batch."""
         flagged = [op.files for op in (*self.ops, *self.flags) if isinstance(op, Flag)]
         pairs = self._open_pairs()
         pairs += [pair for files in flagged for pair in combinations(files, 2)]
         ops = self._ops([brief(note) for note in part], pairs)
+        if self.talk.is_too_long:
+            return self._smaller(part, brief)
         flags = [op for op in ops or () if isinstance(op, Flag)]
         verdict = self._judged(flags, part)
         self.refusals += verdict.refusals
-        crossing = (op for op in flags if _crosses(op.files, batch_of))
+        crossing = (op for op in flags if _crosses(op.files, self.batch_of))
         self.flags += [] if verdict.refusals else crossing
+        return []
 
     def _open_pairs(self) -> list[tuple[str, str]]:
         """The conflicts that wait for a person, as far as both notes can be read."""
         there = {note.file for note in self.notes}
         pairs = (entry.files for entry in self.conflicts if not entry.cleared)
         return list(dict.fromkeys(pair for pair in pairs if there.issuperset(pair)))
+
+
+def _halves(part: _Part) -> list[_Part]:
+    """The notes in two parts; none of what cannot be parted."""
+    middle = len(part) // 2
+    return [part[:middle], part[middle:]] if middle else []
 
 
 def _passed(verdict: Verdict) -> list[Op]:

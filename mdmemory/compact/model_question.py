@@ -105,21 +105,21 @@ def brief(note: StoredNote) -> dict[str, str]:
 
 def size(shown: Mapping[str, str]) -> int:
     """The characters that a note takes in a question."""
-    return len(_json(shown)) + len(", ")
+    return len(as_text(shown)) + len(", ")
 
 
 def may_be_shown(note: StoredNote, redact: Callable[[str], str]) -> bool:
     """Whether the note reaches a model as it is: no secret, and a name that is text."""
     if note.note.head.secrets or not note.file.isprintable():
         return False
-    text = _json(whole(note))
+    text = as_text(whole(note))
     return redact(text) == text
 
 
 def question(today: str, shown: Sequence[Mapping[str, str]], conflicts: Pairs) -> str:
     """Ask for a plan for these notes. `conflicts` are the pairs that wait for a person; those that
     concern none of the notes are left out."""
-    return _json(_question(today, shown, conflicts))
+    return as_text(_question(today, shown, conflicts))
 
 
 def correction(
@@ -133,7 +133,7 @@ def correction(
     shown = [whole(note) for note in notes if everything or note.file in about]
     plan = {"plan": {"ops": [as_json(op) for op in ops]}} if everything else {}
     why = [_reason(*each) for each in refused]
-    return _json(_question(today, shown, conflicts) | plan | {"refused": why})
+    return as_text(_question(today, shown, conflicts) | plan | {"refused": why})
 
 
 def _question(today: str, shown: Sequence[Mapping[str, str]], conflicts: Pairs) -> dict[str, Any]:
@@ -147,7 +147,8 @@ def _reason(op: Op | None, code: str, message: str) -> dict[str, Any]:
     return about | {"code": code, "message": message}
 
 
-def _json(value: object) -> str:
+def as_text(value: object) -> str:
+    """A value as it stands in a question."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -10,8 +10,9 @@ from mdmemory.compact.model_question import read
 from mdmemory.compact.plan import Op, PlanRefused
 from mdmemory.compact.planner import Tokens
 from mdmemory.errors import MdmemoryError
-from mdmemory.llm.answer import Asking
+from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.llm.schemas import PLAN
+from mdmemory.llm.sizes import UNBOUNDED, Room, room, tokens
 
 MAX_FAILURES = 2  # in a row
 _FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
@@ -20,7 +21,8 @@ _FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
 @dataclass
 class Talk:
     """`failed` says (code, sentence) why there was no answer to read; `rejected` are answers that
-    could not be used as they came, `flawed` what is wrong with ops of the last one."""
+    could not be used as they came, `flawed` what is wrong with ops of the last one. `is_too_long`:
+    the last question was, for this model; `is_cut`: its answer ended at its length limit."""
 
     ask: Callable[[], Asking]
     name: str = ""
@@ -28,6 +30,8 @@ class Talk:
     failed: list[tuple[str, str]] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     flawed: tuple[str, ...] = ()
+    is_too_long: bool = False
+    is_cut: bool = False
     _asking: Asking | None = None
     _last: str = ""
     _in_a_row: int = 0
@@ -39,13 +43,21 @@ class Talk:
 
     def ops(self, question: str) -> list[Op] | None:
         """The ops that the model proposes; None where it fails, or answers with no plan."""
+        self.is_too_long = self.is_cut = False
         if self.is_over:
+            return None
+        if tokens(question) > self.room().tokens:
+            self.is_too_long = True
             return None
         try:
             self._last = self._answer(question)
             plan = read(self._last)
             found = list(plan.ops)
+        except ContextExceeded:
+            self.is_too_long = True  # no failure: it can be asked about less
         except PlanRefused as problem:
+            if self.is_cut:
+                return []  # nothing of it is whole
             self.failed += [(each["code"], each["message"]) for each in problem.refusals]
             self.reject()
             self._in_a_row += 1
@@ -59,6 +71,14 @@ class Talk:
                 self.reject()
             return found
         return None
+
+    def room(self) -> Room:
+        """How much a question may hold, as far as it is known by now."""
+        try:
+            self._asking = self._asking or self.ask()
+        except MdmemoryError:
+            return Room(UNBOUNDED)  # told when it is asked
+        return room(self._asking, PLAN)
 
     def leave_out(self, count: int) -> None:
         """Say that so many questions were not asked."""
@@ -76,9 +96,11 @@ class Talk:
         try:
             answer = asking.model.complete(asking.system, question, PLAN)
         except MdmemoryError as problem:
-            self._spend(0, 0, calls=problem.code not in _FINAL)
+            cost = problem.cost if isinstance(problem, ContextExceeded) else (0, 0)
+            self._spend(*cost, calls=problem.code not in _FINAL)
             raise
         self._spend(answer.input_tokens, answer.output_tokens)
+        self.is_cut = answer.cut
         return answer.text
 
     def _spend(self, input: int, output: int, calls: int = 1) -> None:

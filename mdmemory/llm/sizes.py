@@ -74,6 +74,10 @@ class Room:
 
     tokens: int
 
+    def without(self, taken: int) -> Room:
+        """The room that is left where `taken` tokens are used for something else."""
+        return self if self.tokens >= UNBOUNDED else Room(self.tokens - taken)
+
     def characters(self, most: int, like: str = "") -> int:
         """How many characters the question may have: at most `most`, and 0 where none fit.
 

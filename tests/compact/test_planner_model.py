@@ -15,7 +15,9 @@ from mdmemory.compact.model_question import read
 from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, parse
 from mdmemory.compact.planner import ProposedPlan, Tokens
 from mdmemory.errors import BadSetting
-from mdmemory.llm.answer import Asking, ModelFailed
+from mdmemory.llm.answer import Answer, Asking, ContextExceeded, ModelFailed, Schema, in_words
+from mdmemory.llm.schemas import PLAN
+from mdmemory.llm.sizes import tokens
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
 
@@ -89,9 +91,63 @@ def test_a_note_with_a_secret_is_not_sent_in_parts(notes: list[StoredNote], make
 
 
 def test_notes_that_together_read_like_a_secret_are_not_sent(notes: list[StoredNote]) -> None:
-    planner = ModelPlanner("scripted", lambda: pytest.fail("asked"), "2026-06-01",
+    planner = ModelPlanner("scripted", lambda: Asking(Scripted(), ""), "2026-06-01",
                     lambda text: text.replace("}, {", "[redacted]"))  # fmt: skip
     assert [code for code, _ in planner.propose(notes, conflicts=[]).failed] == ["secret"]
+
+
+class Small(Scripted):
+    """A model whose window holds questions of that many characters, and that says so only when
+    one is longer."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
+        if len(user) > self.most:
+            raise ContextExceeded("It is too long.", 4_096)
+        self.say(plan())
+        return super().complete(system, user, schema)
+
+
+def test_a_question_that_is_too_long_is_asked_in_parts_until_each_fits(
+    notes: list[StoredNote], make: Any
+) -> None:
+    model = Small(700)
+    long = make("long", "A long one", "words " * 200)
+    done = ask([*notes, long], model)
+    whole = [n["file"] for a in model.asked for n in json.loads(a.user)["notes"] if "body" in n]
+    assert sorted(whole) == sorted(note.file for note in notes)
+    assert done.refusals == (
+        (
+            "context",
+            "The note user-long.md is too long for scripted, which was not asked about it.",
+        ),
+    )
+    assert (done.failed, done.more) == ((), False)
+
+
+def test_a_known_window_is_never_exceeded(make: Any) -> None:
+    model = Scripted(*[plan()] * 40)
+    model.context_tokens = 2_000  # type: ignore[attr-defined]
+    notes = [make(f"n{at}", f"Note {at}", f"The port of {at} is {at}. " * 20) for at in range(12)]
+    ask(notes, model)
+    seen = [note["file"] for a in model.asked for note in json.loads(a.user)["notes"]]
+    assert set(seen) == {note.file for note in notes}
+    for each in model.asked:
+        assert tokens(each.user) + tokens(in_words(PLAN)) < 2_000
+
+
+def test_notes_that_a_cut_answer_did_not_come_to_are_asked_about_again(
+    notes: list[StoredNote],
+) -> None:
+    cut = Answer(json.dumps(plan(MERGED)), 100, 10, cut=True)
+    model = Scripted(cut, plan(), plan(PORT))
+    done = ask(notes, model)
+    assert [type(op) for op in parse(done.answer).ops] == [Merge, Rewrite]
+    assert [shown(model, at) for at in (1, 2)] == [["project-off.md"], [
+        "project-on.md", "project-port.md"]]  # fmt: skip
 
 
 def test_one_note_or_none_is_no_reason_to_ask(notes: list[StoredNote]) -> None:
