@@ -119,8 +119,7 @@ def _made(asked: Namespace, root: Path) -> Setup:
     is_inside = asked.here or asked.shared or asked.store or asked.opencode or asked.git_hooks
     if not is_inside and in_tree is None:
         return memory_folder.begin(root, places, is_secret)
-    if asked.opencode and not (asked.here or asked.shared or asked.store):
-        _refuse_wiring_of(_store_elsewhere(root.absolute(), in_tree, places))
+    _refuse_wiring_of_elsewhere(asked, root.absolute(), in_tree, places)
     return setup.init(
         root, places, is_secret, store=asked.store, own_repo=asked.here, tracked=not asked.shared
     )
@@ -135,8 +134,13 @@ def _store_elsewhere(root: Path, in_tree: Path | None, places: person.Places) ->
     return entry.store if entry else None
 
 
-def _refuse_wiring_of(store: Path | None) -> None:
-    if store is not None:
+def _refuse_wiring_of_elsewhere(
+    asked: Namespace, root: Path, in_tree: Path | None, places: person.Places
+) -> None:
+    """Refuse files in the project for a store that lies elsewhere."""
+    if asked.user or not asked.opencode or asked.here or asked.shared or asked.store:
+        return
+    if (store := _store_elsewhere(root, in_tree, places)) is not None:
         raise UsageError(
             f"The store of this project is {store}, and files of the project would name it.",
             "`mdmemory setup opencode` connects OpenCode to every such store. For a store that is "
@@ -205,6 +209,8 @@ def _wire(asked: Namespace, project: Project) -> list[str]:
 
 def _dry_run(asked: Namespace, root: Path) -> list[str]:
     """Messages about what would be written; nothing is."""
+    in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
+    _refuse_wiring_of_elsewhere(asked, root.absolute(), in_tree, person.places())
     root = root.resolve()
     usual = root if asked.user else root / (asked.store or DEFAULT_STORE)
     store = _store_of(root) or usual

@@ -119,4 +119,6 @@ def test_opencodes_files_in_the_project_are_taken_out_after_a_move_and_not_made_
     assert not [*project.glob(".opencode/**/*.*")]
     assert main(["init", "--opencode"]) == 2
     assert "`mdmemory setup opencode`" in capsys.readouterr().err
+    assert main(["init", "--opencode", "--dry-run"]) == 2
+    assert capsys.readouterr().out == ""
     assert not (project / "notes").exists()
