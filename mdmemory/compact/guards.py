@@ -52,12 +52,13 @@ def check(
     has_secret: Callable[[str], bool],
     gone: int = 0,
     refused_before: int = 0,
+    sure: Collection[Op] = (),
 ) -> Verdict:
     """Judge a plan against all notes of the store.
 
     `open_conflicts` are the pairs of files of open ledger entries, `held` the files of held notes.
     `gone` counts the notes that automatic passes of the last days removed, `refused_before` the ops
-    of the same plan that were refused on the way here.
+    of the same plan that were refused on the way here. `sure` are those that code found.
     """
     store = {note.file: note for note in notes}
     refusals = (*_digest_names(plan, store), *_secrets(plan, has_secret), *_emptied(plan, store))
@@ -68,7 +69,8 @@ def check(
     in_conflict = frozenset().union(*open_conflicts)
     fine, wrong = judge(rest, World(store, in_conflict, frozenset(held)))
     before = refused_before + len(plan.flawed)
-    count = Count(before + len(plan.ops), before + len(misnamed) + len(wrong), gone)
+    planned = before + sum(op not in sure for op in plan.ops)
+    count = Count(planned, before + len(misnamed) + len(wrong), gone, sure)
     last = settle(fine, store, count)
     left_out = last.refused.keys() | last.waiting.keys()
     refused = [*misnamed, *wrong, *((op, *why) for op, why in last.refused.items())]

@@ -24,6 +24,7 @@ from mdmemory.compact.model_question import (
     size,
     whole,
 )
+from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import (
     MAX_ANSWER,
     Flag,
@@ -92,7 +93,8 @@ class ModelPlanner:
     """The planner of this `kind` ("openai", "opencode").
 
     `ask` finds the model, `today` is the day (YYYY-MM-DD) that it is told, `redact` cleans text of
-    secrets, and `report` hears of each question before it is asked.
+    secrets, and `report` hears of each question before it is asked. What `first` finds without a
+    model is part of the plan, whatever becomes of the model, which is shown what is left.
     """
 
     kind: str
@@ -100,6 +102,7 @@ class ModelPlanner:
     today: str
     redact: Callable[[str], str]
     report: Report = lambda *_: None
+    first: Offline | None = None
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         """A plan in which what the model said stands as far as the guards let it pass.
@@ -116,6 +119,7 @@ class _Pass:
     talk: Talk
     notes: Sequence[StoredNote]
     conflicts: Sequence[Entry]
+    sure: list[Op] = field(default_factory=list)  # found without the model
     ops: list[Op] = field(default_factory=list)
     flags: list[Op] = field(default_factory=list)  # between batches
     refused: list[tuple[Op, str, str]] = field(default_factory=list)
@@ -123,19 +127,30 @@ class _Pass:
     batch_of: dict[str, int] = field(default_factory=dict)  # the question that showed a note whole
 
     def proposal(self) -> ProposedPlan:
-        free = [note for note in self.notes if may_be_shown(note, self.planner.redact)]
+        waits = self._find_sure()
+        merged = {file for op in self.sure if isinstance(op, Merge) for file in op.sources}
+        left = (note for note in self.notes if note.file not in merged)
+        free = [note for note in left if may_be_shown(note, self.planner.redact)]
         parts = self._batches(free, whole) if len(free) > 1 else []
         heads = self._batches(free, brief) if len(parts) > 1 else []
         self._ask_all(parts, heads)
         # a contradiction that was seen goes before whatever else its notes were named for
-        ops, more = gathered([*self.flags, *self.ops], self.notes, self.conflicts)
+        ops, more = gathered([*self.sure, *self.flags, *self.ops], self.notes, self.conflicts)
         files = {file for op in ops for file in named(op)}
-        digests = {note.file: note.digest for note in free if note.file in files}
+        digests = {note.file: note.digest for note in self.notes if note.file in files}
         return ProposedPlan(
-            render(ops, digests), self.talk.tokens, more or bool(self.talk.failed),
+            render(ops, digests), self.talk.tokens, more or waits or bool(self.talk.failed),
             self.talk.name, tuple(self.refused), tuple(self.refusals), tuple(self.talk.failed),
-            tuple(self.talk.rejected),
+            tuple(self.talk.rejected), tuple(self.sure),
         )  # fmt: skip
+
+    def _find_sure(self) -> bool:
+        """Find what is sure without a model; whether a limit leaves more of it for another pass."""
+        if self.planner.first is None:
+            return False
+        found = self.planner.first.ops(self.notes, conflicts=self.conflicts)
+        self.sure = found.ops
+        return found.more
 
     def _batches(self, notes: _Part, show: _Show) -> list[_Part]:
         """The notes in batches that fit one question each. What alone is too long for the model
@@ -263,9 +278,12 @@ class _Pass:
         return []
 
     def _open_pairs(self) -> list[tuple[str, str]]:
-        """The conflicts that wait for a person, as far as both notes can be read."""
+        """The conflicts that wait for a person, as far as both notes can be read, and those that
+        this pass will add without the model."""
         there = {note.file for note in self.notes}
-        pairs = (entry.files for entry in self.conflicts if not entry.cleared)
+        pairs = [entry.files for entry in self.conflicts if not entry.cleared]
+        flags = (op for op in self.sure if isinstance(op, Flag))
+        pairs += [pair for flag in flags for pair in flagged_pairs(flag.files)]
         return list(dict.fromkeys(pair for pair in pairs if there.issuperset(pair)))
 
 

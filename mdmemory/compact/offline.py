@@ -47,6 +47,16 @@ Group = tuple[list[StoredNote], str]  # the note that stays comes first; why the
 
 
 @dataclass(frozen=True, slots=True)
+class SureOps:
+    """What is proposed without a model: `ops` to be done, those that were done once and taken back,
+    and whether a limit keeps `more` for another pass."""
+
+    ops: list[Op]
+    taken_back: list[Op]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Offline:
     """The default planner. Sends nothing anywhere, costs no tokens.
 
@@ -60,6 +70,14 @@ class Offline:
         """A plan of merges and flags, the same for the same notes and ledger. What was taken back
         stands in it, too, and may name a file for the second time: whoever applies it leaves
         that out."""
+        found = self.ops(notes, conflicts=conflicts)
+        ops = [*found.ops, *found.taken_back]
+        files = {file for op in ops for file in named(op)}
+        digests = {note.file: note.digest for note in notes if note.file in files}
+        return ProposedPlan(render(ops, digests), more=found.more)
+
+    def ops(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> SureOps:
+        """The ops of that plan, which no two name one file."""
         notes = sorted(notes, key=lambda note: note.file)
         is_old = self._taken_back({note.file: note for note in notes})
         # A note that may hold secrets is left alone: a plan that quotes one is refused whole.
@@ -73,10 +91,7 @@ class Offline:
         merges = _sound(merges, notes)
         busy = {file for op in merges for file in named(op)}
         flags, old_flags, waits = _flagged(_differences(near, busy, conflicts), is_old)
-        ops: list[Op] = [*merges, *flags, *old_merges, *old_flags]
-        files = {file for op in ops for file in named(op)}
-        digests = {note.file: note.digest for note in notes if note.file in files}
-        return ProposedPlan(render(ops, digests), more=more or waits)
+        return SureOps([*merges, *flags], [*old_merges, *old_flags], more or waits)
 
     def _taken_back(self, notes: Mapping[str, StoredNote]) -> _IsOld:
         if self.history is None:

@@ -30,7 +30,8 @@ class ProposedPlan:
     `more`: a limit left work that another pass would find, with no note changed. `model` is the
     one that was asked, if any. Of a planner that judges answers before it hands them on: `refused`
     are ops that it left out (op, code, sentence), `refusals` why it left out whole answers and
-    `failed` why there was none to read (code, sentence), `rejected` the answers all this is about.
+    `failed` why there was none to read (code, sentence), `rejected` the answers all this is about,
+    and `sure` the ops of the plan that code found, without a model.
     """
 
     answer: str | bytes
@@ -41,6 +42,7 @@ class ProposedPlan:
     refusals: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     rejected: tuple[str, ...] = ()
+    sure: tuple[Op, ...] = ()
 
 
 class Planner(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
@@ -53,11 +53,13 @@ def removed(op: Op) -> int:
 @dataclass(frozen=True)
 class Count:
     """What a plan is counted against: `planned` ops in all, of which `refused` are refused by now,
-    and `gone`, the notes that automatic passes of the last days removed."""
+    and `gone`, the notes that automatic passes of the last days removed. The ops in `sure` are
+    none of these: code found them, and how bad the rest of a plan is says nothing of them."""
 
     planned: int
     refused: int
     gone: int = 0
+    sure: Collection[Op] = ()
 
 
 @dataclass
@@ -80,7 +82,7 @@ def settle(ops: Sequence[Op], store: Store, count: Count) -> Settled:
         refused = count.refused + len(found.refused) + len(new)
         if not new and 2 * refused > count.planned:
             why = "More than half of the plan was refused, so no note is removed."
-            new = {op: ("budget", why) for op in standing if removed(op)}
+            new = {op: ("budget", why) for op in standing if removed(op) and op not in count.sure}
             new = {op: why for op, why in new.items() if op not in found.waiting}
         if not new and len(standing) == len(ops) - len(found.refused) - len(found.waiting):
             return found

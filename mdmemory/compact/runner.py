@@ -206,7 +206,7 @@ class Compactor:
         plan, taken = past_passes.without(plan, notes, self.writer.history)
         removals = outcome.automatic and any(map(removed, plan.ops))
         gone = past_passes.gone_lately(self.writer.history, self.now) if removals else 0
-        verdict = self._check(plan, notes, gone, len(proposal.refused))
+        verdict = self._check(plan, notes, gone, proposal)
         outcome.skipped = [*taken, *verdict.skipped]
         outcome.refused = [*verdict.refused, *proposal.refused]
         flawed = [("schema", problem) for problem in plan.flawed]
@@ -228,7 +228,7 @@ class Compactor:
             self._write([group for _, group in groups], outcome, notes)
 
     def _check(
-        self, plan: Plan, notes: Mapping[str, StoredNote], gone: int, refused: int
+        self, plan: Plan, notes: Mapping[str, StoredNote], gone: int, proposal: ProposedPlan
     ) -> guards.Verdict:
         pairs_open = conflicts.open_entries(self._ledger(), superseded_files(notes.values()))
         return guards.check(
@@ -238,7 +238,8 @@ class Compactor:
             held=self.writer.refresher.catalog().held,
             has_secret=self.writer.refresher.is_secret,
             gone=gone,
-            refused_before=refused,
+            refused_before=len(proposal.refused),
+            sure=proposal.sure,
         )
 
     def _groups(
@@ -364,9 +365,9 @@ def _planner(
     if plan is not None:
         return Given(plan)
     kind = model.kind if model else writer.project.settings.text("planner")
-    if offline or kind == "offline":
-        from mdmemory.compact.offline import Offline
+    from mdmemory.compact.offline import Offline
 
+    if offline or kind == "offline":
         return Offline(writer.history)
     from mdmemory.compact.model_planner import ModelPlanner
     from mdmemory.llm.choose import asking
@@ -376,7 +377,7 @@ def _planner(
         assert chosen is not None, "a planner with a model is chosen"
         return chosen
 
-    return ModelPlanner(kind, ask, today, redacted, report)
+    return ModelPlanner(kind, ask, today, redacted, report, Offline(writer.history))
 
 
 def _text(answer: str | bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import textwrap
 
@@ -106,6 +107,25 @@ def texts(draw: st.DrawFn) -> tuple[str, str]:
     rest = draw(st.lists(sentence, max_size=4))
     first = draw(st.sampled_from([description, f"{description}.", f"About {name}: {description}"]))
     return description, draw(st.sampled_from(["\n", "\n\n", " "])).join([first, *rest])
+
+
+def store(total: int, seed: int = 7) -> list[tuple[str, str, str, str]]:
+    """Type, name, description and body of so many notes, the same for the same seed."""
+    chance = random.Random(seed)
+    notes = []
+    for at in range(total):
+        frame, (_, name, _) = chance.choice(FRAMES), chance.choice(LITERALS)
+        description = re.sub(r"\s*\n.*|^\d\. |^[->] ", "", frame).format(name)
+        first = chance.choice([description, f"{description}.", f"About {name}: {description}"])
+        rest = [
+            chance.choice([chance.choice(FRAMES).format(chance.choice(LITERALS)[1]),
+                           chance.choice(PROSE)])
+            for _ in range(chance.randint(0, 4))
+        ]  # fmt: skip
+        words = re.findall(r"[a-z]{3,}", description.lower())[:3]
+        kind = chance.choices(["user", "feedback", "project", "reference"], [2, 4, 5, 2])[0]
+        notes.append((kind, "-".join([*words, str(at)]), description, "\n\n".join([first, *rest])))
+    return notes
 
 
 def reflow(text: str, width: int) -> str:

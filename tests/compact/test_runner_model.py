@@ -36,9 +36,9 @@ MERGED: dict[str, Any] = {
     "body": "Drinks 2 cups of green tea each day.",
 }  # fmt: skip
 LOSSY = {**MERGED, "body": "Drinks cups of green tea each day."}
-ON_OFF = {
-    "op": "merge", "sources": ["project-off.md", "project-on.md"], "target": "project-on.md",
-    "name": "on", "type": "project", "description": "Sign-in is on",
+UNLIKE = {
+    "op": "merge", "sources": ["project-login.md", "project-port.md"], "target": "project-login.md",
+    "name": "login", "type": "project", "description": "Sign-in is on",
     "body": "The sign-in page is enabled.", "reason": "the newer one",
 }  # fmt: skip
 
@@ -50,8 +50,8 @@ def memory(repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git) -> Memor
     for file, description, body in (
         ("user-tea", "Drinks green tea", "Drinks 2 cups of green tea each day."),
         ("user-cups", "Green tea, each day", "Of green tea 2 cups are drunk each day."),
-        ("project-on", "Sign-in is on", "The sign-in page is enabled."),
-        ("project-off", "Sign-in is off", "The sign-in page is disabled."),
+        ("project-login", "Sign-in is on", "The sign-in page is enabled."),
+        ("project-port", "Where the proxy listens", "The proxy listens on port 8080."),
     ):
         type, name = file.split("-")
         text = f"name: {name}\ndescription: {description}\nmetadata:\n  type: {type}"
@@ -104,12 +104,12 @@ def test_the_rules_are_the_protocols_and_held_notes_are_not_sent(memory: Memory)
     assert "prefer keeping over losing" in model.asked[0].system
     assert "{{" not in model.asked[0].system
     assert [note["file"] for note in json.loads(model.asked[0].user)["notes"]] == [
-        "project-off.md", "project-on.md", "user-cups.md", "user-tea.md"
+        "project-login.md", "project-port.md", "user-cups.md", "user-tea.md"
     ]  # fmt: skip
     assert path.read_text("utf-8") == f"My token is {SECRET}\n"
 
 
-@pytest.mark.parametrize("op", [ON_OFF, LOSSY, {**MERGED, "body": MERGED["body"] + " At 5."}])
+@pytest.mark.parametrize("op", [UNLIKE, LOSSY, {**MERGED, "body": MERGED["body"] + " At 5."}])
 def test_what_a_model_should_not_have_proposed_changes_nothing_and_is_kept(
     memory: Memory, op: dict[str, Any]
 ) -> None:
@@ -290,9 +290,9 @@ def test_offline_asks_nobody_whatever_is_chosen(
 def test_the_command_asks_a_real_server_through_the_real_client(memory: Memory, git: Git) -> None:
     root = memory.project.root
     with FakeServer() as server:
-        server.say(json.dumps(plan(MERGED, {**ON_OFF, "reason": ""})))
+        server.say(json.dumps(plan(MERGED, {**UNLIKE, "reason": ""})))
         server.say(json.dumps(plan({
-            "op": "flag", "files": ["project-off.md", "project-on.md"], "reason": "On or off?",
+            "op": "flag", "files": ["project-login.md", "project-port.md"], "reason": "On or off?",
         })))  # fmt: skip
         more = {"MDMEMORY_PLANNER": "openai", "OPENAI_BASE_URL": server.url}
         done = subprocess.run(
@@ -312,6 +312,6 @@ def test_the_command_asks_a_real_server_through_the_real_client(memory: Memory, 
     assert first["response_format"]["json_schema"]["strict"] is True
     assert "# Task: tidy the notes" in system_text(first)
     assert len(json.loads(user_texts(first)[0])["notes"]) == 4
-    assert json.loads(user_texts(second)[0])["refused"][0]["op"]["sources"] == ON_OFF["sources"]
+    assert json.loads(user_texts(second)[0])["refused"][0]["op"]["sources"] == UNLIKE["sources"]
     assert "\nMemory-Model: gpt-5-mini\n" in git(root, "log", "-1", "--format=%B")
     assert git(root, "status", "--porcelain") == ""
