@@ -21,6 +21,7 @@ from mdmemory.store.trust import Trust
 
 OVERRIDE = ".opencode/memory/PROTOCOL.md"  # where `init --opencode` puts it in a project
 SECTIONS = ("Types", "The bar", "Format", "Limits")  # what prompts are cut from
+_FENCED = re.compile(r"(?ms)^```.*?(?:^```$\n?|\Z)")
 MAX_OVERRIDE = 64 * 1024  # bytes; ours has 5,000
 
 
@@ -122,11 +123,14 @@ def _edited(path: Path, name: str) -> bytes | None:
 
 
 def prompt(task: str, protocol: Protocol) -> str:
-    """The system text for `task` ("extract", "compact"): its page, with `{{Section}}` filled in."""
+    """The system text for `task` ("extract", "compact"): its page, with `{{Section}}` filled in.
+
+    Samples in code fences are left out: they show files, and the answer is JSON.
+    """
     # one pass: a section that itself holds a placeholder is not filled in again
     return re.sub(
         r"\{\{([\w ]+)\}\}",
-        lambda found: protocol.section(found[1]),
+        lambda found: _FENCED.sub("", protocol.section(found[1])).strip(),
         assets.read(f"protocol/{task}.md"),
     )
 

@@ -13,13 +13,20 @@ from typing import Any
 import pytest
 
 from mdmemory import Memory, assets, protocol
+from mdmemory.capture.candidates import parse as candidates
+from mdmemory.capture.judge import judge
+from mdmemory.capture.scene import Scene
 from mdmemory.cli import main
+from mdmemory.compact import guards
 from mdmemory.compact.plan import parse
 from mdmemory.llm import schemas
 from mdmemory.note.limits import TYPES, check_body, check_description, check_name
+from mdmemory.note.note import parse as parse_note
 from mdmemory.note.stamps import is_unedited, stamped
 from mdmemory.privacy.redaction import has_secret
+from mdmemory.store.store import StoredNote
 from mdmemory.store.trust import Trust
+from mdmemory.transcripts.turns import Turn
 
 FILES = ("PROTOCOL.md", "extract.md", "compact.md")
 TASKS = ("extract", "compact")
@@ -52,9 +59,8 @@ def test_a_prompt_holds_the_rules_of_the_protocol_at_run_time(task: str) -> None
     ours = protocol.Protocol(protocol.shipped())
     told = protocol.prompt(task, ours)
     for name in protocol.SECTIONS:
-        assert ours.section(name) in told
+        assert re.sub(r"(?ms)^```.*?^```$", "", ours.section(name)).strip() in told
     assert "{{" not in told
-    assert "mdmemory add" not in told  # how the assistant writes is none of a prompt's business
     changed = protocol.prompt(task, protocol.Protocol(EDITED))
     assert changed == told.replace("next month", "next year") != told
 
@@ -82,9 +88,10 @@ def test_types_are_explained_in_the_protocol_alone(task: str) -> None:
     assert set(re.findall(r"\{\{(.+?)\}\}", page)) == set(protocol.SECTIONS)
 
 
-def sample(task: str) -> Any:
-    (text,) = re.findall(r"```json\n(.*?)```", assets.read(f"protocol/{task}.md"), re.DOTALL)
-    return json.loads(text)
+def samples(task: str) -> list[Any]:
+    """The answers that a prompt shows."""
+    page = assets.read(f"protocol/{task}.md")
+    return [json.loads(text) for text in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
 
 
 def fits(value: object, schema: Any) -> bool:
@@ -102,28 +109,57 @@ def fits(value: object, schema: Any) -> bool:
     return isinstance(value, str) and value in schema.get("enum", [value])
 
 
-def test_the_samples_of_the_prompts_fit_their_schemas() -> None:
-    assert fits(sample("extract"), schemas.CANDIDATES)
-    assert fits(sample("compact"), schemas.PLAN)
-    assert fits({"candidates": []}, schemas.CANDIDATES)
-    assert fits({"ops": []}, schemas.PLAN)
+def test_each_prompt_shows_an_answer_with_nothing_and_one_with_something() -> None:
+    for task, schema in (("extract", schemas.CANDIDATES), ("compact", schemas.PLAN)):
+        nothing, something = samples(task)
+        assert list(nothing.values()) == [[]]
+        assert list(something.values()) != [[]]
+        assert fits(nothing, schema)
+        assert fits(something, schema)
     assert not fits({"ops": [{"op": "delete", "file": "a.md"}]}, schemas.PLAN)
     assert not fits({"candidates": [{"action": "drop"}]}, schemas.CANDIDATES)
 
 
 def test_the_sample_answers_would_be_taken() -> None:
-    (fact,) = sample("extract")["candidates"]
-    check_name(fact["name"])
-    check_description(fact["description"])
-    check_body(fact["body"])
-    assert len(parse(json.dumps(sample("compact"))).ops) == 4
+    fact, update = samples("extract")[1]["candidates"]
+    for each in (fact, update):
+        check_name(each["name"])
+        check_description(each["description"])
+        check_body(each["body"])
+    assert update["action"] == "update"
+    assert all(old in update["quote"] for old in update["superseded"])
+    assert len(parse(json.dumps(samples("compact")[1])).ops) == 1
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_a_prompt_is_short_and_loses_nothing_to_redaction(task: str) -> None:
+def test_a_sample_that_a_model_copies_does_no_harm() -> None:
+    copied = candidates(json.dumps(samples("extract")[1])).candidates
+    turns = (Turn("m1", "user", "Keep the answers short, please, and fix the parser."),)
+    scene = Scene(turns, (), "ses_1", "2026-06-20", lambda text, type: ())
+    assert {each.outcome for each in judge(copied, scene)} == {"dropped"}
+    note = parse_note(
+        "---\nname: a\ndescription: A\nmetadata:\n  type: user\n---\n\nA.\n", "user-a.md"
+    )
+    plan = parse(json.dumps(samples("compact")[1]))
+    stored = [StoredNote("user-a.md", "0" * 64, note)]
+    verdict = guards.check(plan, stored, has_secret=lambda text: False)
+    assert [*verdict.accepted] == []
+
+
+# Characters of the system text; a token has about four. Each was 4,990 and 5,822 in 0.1.
+@pytest.mark.parametrize(
+    ("task", "most"),
+    [("extract", 4_990), ("compact", 4_366), ("compress", 1_970), ("summarize", 1_270)],
+)
+def test_a_prompt_is_short_and_loses_nothing_to_redaction(task: str, most: int) -> None:
     told = protocol.prompt(task, protocol.Protocol(protocol.shipped()))
-    assert len(told) / 4 < 2_500
+    assert len(told) <= most
     assert not has_secret(told)
+
+
+@pytest.mark.parametrize("task", ["extract", "compact", "compress", "summarize"])
+def test_no_prompt_speaks_of_the_command_line(task: str) -> None:
+    told = protocol.prompt(task, protocol.Protocol(protocol.shipped()))
+    assert not re.findall(r"`?mdmemory [a-z]+|(?<![\w-])--[a-z]+", told)
 
 
 # --- a project's own protocol ------------------------------------------------------------------

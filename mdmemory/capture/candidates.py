@@ -15,7 +15,7 @@ from typing import Any
 from mdmemory import bounds, unseen
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
-from mdmemory.note.note import Head
+from mdmemory.note.note import Head, judged_by
 from mdmemory.privacy.redaction import redact
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
@@ -265,6 +265,7 @@ def _head_size(head: Head) -> int:
 def _shown(note: StoredNote, whole: bool) -> dict[str, str]:
     head = note.note.head
     said = {"file": note.file, "type": head.type, "name": head.name}
+    said |= judged_by(head)
     said["description"] = redact(head.description)[0]
     return said | ({"body": redact(note.note.body)[0]} if whole else {})
 

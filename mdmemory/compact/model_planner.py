@@ -10,15 +10,18 @@ import json
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 
 from mdmemory.compact import guards
 from mdmemory.compact.guards import Verdict
 from mdmemory.compact.model_question import (
+    Around,
     as_text,
     batches,
     brief,
     correction,
+    linked,
     may_be_shown,
     question,
     size,
@@ -195,7 +198,7 @@ class _Pass:
     def _ops(
         self, shown: Sequence[Mapping[str, str]], pairs: Sequence[tuple[str, str]]
     ) -> list[Op] | None:
-        asked = question(self.planner.today, shown, pairs)
+        asked = question(self._around(pairs), shown)
         if self.planner.redact(asked) != asked:
             # it would be sent with a gap, which could come back as the text of a note
             self.talk.failed.append(("secret", "Notes that together read like a secret stay here."))
@@ -233,7 +236,7 @@ class _Pass:
         second answer is of no use."""
         wrong = list(ops) if first.refusals else [op for op, _, _ in first.refused]
         why = [(None, *each) for each in first.refusals] or first.refused
-        asked = correction(self.planner.today, part, self._open_pairs(), wrong, why)
+        asked = correction(self._around(self._open_pairs()), part, wrong, why)
         again = self.talk.ops(asked)
         if again is None:
             return first
@@ -276,6 +279,13 @@ class _Pass:
         crossing = (op for op in flags if _crosses(op.files, self.batch_of))
         self.flags += [] if verdict.refusals else crossing
         return []
+
+    def _around(self, pairs: Sequence[tuple[str, str]]) -> Around:
+        return Around(self.planner.today, pairs, self._linked, removable(len(self.notes)))
+
+    @cached_property
+    def _linked(self) -> frozenset[str]:
+        return linked(self.notes)
 
     def _open_pairs(self) -> list[tuple[str, str]]:
         """The conflicts that wait for a person, as far as both notes can be read, and those that

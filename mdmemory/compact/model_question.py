@@ -6,7 +6,7 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from mdmemory.compact.plan import (
@@ -21,7 +21,10 @@ from mdmemory.compact.plan import (
     named,
     parse,
 )
+from mdmemory.note.note import judged_by
+from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
+from mdmemory.text import literals
 from mdmemory.text.near import Neighbours
 
 Size = Callable[[StoredNote], int]
@@ -90,10 +93,13 @@ Refused = tuple[Op | None, str, str]  # None where the plan as a whole is meant;
 
 
 def whole(note: StoredNote) -> dict[str, str]:
-    """A note with its body."""
+    """A note with its body, and what else an op on it is judged by, as far as it has that."""
     head = note.note.head
-    dates = {"created": head.created, "updated": head.updated}
-    return brief(note) | {"body": note.note.body} | dates
+    more = judged_by(head) | {"created": head.created}
+    more |= {"updated": head.updated} if head.updated != head.created else {}
+    return (
+        brief(note) | {"body": note.note.body} | {key: text for key, text in more.items() if text}
+    )
 
 
 def brief(note: StoredNote) -> dict[str, str]:
@@ -116,16 +122,41 @@ def may_be_shown(note: StoredNote, redact: Callable[[str], str]) -> bool:
     return redact(text) == text
 
 
-def question(today: str, shown: Sequence[Mapping[str, str]], conflicts: Pairs) -> str:
-    """Ask for a plan for these notes. `conflicts` are the pairs that wait for a person; those that
-    concern none of the notes are left out."""
-    return as_text(_question(today, shown, conflicts))
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is told beside the notes: `today` (YYYY-MM-DD), the `conflicts` that wait for a person,
+    the files that other notes link to, and how many notes may go."""
+
+    today: str
+    conflicts: Pairs = ()
+    linked: frozenset[str] = frozenset()
+    may_remove: int = 0
+
+
+def linked(notes: Sequence[StoredNote]) -> frozenset[str]:
+    """The files that another one of the notes links to, by whatever name they have."""
+    linkers: dict[str, set[str]] = defaultdict(set)
+    for note in notes:
+        for name in literals.links(note.note.text) if "[[" in note.note.text else ():
+            linkers[name].add(note.file)
+    if not linkers:
+        return frozenset()
+    return frozenset(
+        note.file
+        for note in notes
+        if any(linkers.get(name, set()) - {note.file} for name in merged.names(note.note))
+    )
+
+
+def question(around: Around, shown: Sequence[Mapping[str, str]]) -> str:
+    """Ask for a plan for these notes. Conflicts and links that concern none of them are left
+    out."""
+    return as_text(_question(around, shown))
 
 
 def correction(
-    today: str, notes: Sequence[StoredNote], conflicts: Pairs, ops: Sequence[Op],
-    refused: Sequence[Refused],
-) -> str:  # fmt: skip
+    around: Around, notes: Sequence[StoredNote], ops: Sequence[Op], refused: Sequence[Refused]
+) -> str:
     """Ask once more for `ops`, which were `refused`; of the notes those that they are about, or
     all where the plan as a whole is meant."""
     about = {file for op in ops for file in named(op)}
@@ -133,13 +164,16 @@ def correction(
     shown = [whole(note) for note in notes if everything or note.file in about]
     plan = {"plan": {"ops": [as_json(op) for op in ops]}} if everything else {}
     why = [_reason(*each) for each in refused]
-    return as_text(_question(today, shown, conflicts) | plan | {"refused": why})
+    return as_text(_question(around, shown) | plan | {"refused": why})
 
 
-def _question(today: str, shown: Sequence[Mapping[str, str]], conflicts: Pairs) -> dict[str, Any]:
+def _question(around: Around, shown: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     files = {note["file"] for note in shown}
-    pairs = [list(pair) for pair in conflicts if files & set(pair)]
-    return {"today": today, "notes": list(shown), "conflicts": pairs}
+    pairs = [list(pair) for pair in around.conflicts if files & set(pair)]
+    return {
+        "today": around.today, "notes": list(shown), "linked": sorted(files & around.linked),
+        "may_remove": around.may_remove, "conflicts": pairs,
+    }  # fmt: skip
 
 
 def _reason(op: Op | None, code: str, message: str) -> dict[str, Any]:

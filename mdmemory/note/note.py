@@ -27,6 +27,7 @@ STALE_AFTER = {"decision": 45, "project": 60, "reference": 90}
 ORIGIN = "originSessionId"  # the key by which another assistant says that it wrote a note itself
 UNREADABLE = "unreadable"  # the status of a file that is no text
 SUPERSEDED = "superseded"  # the status of a note that a newer one replaced
+BY_A_PERSON = ("explicit", "manual")  # sources: asked for in so many words, or written by hand
 UNCLOSED = "The head is opened by `---` and never closed."  # or not written to its end yet
 
 _IN_METADATA = frozenset(limits.METADATA_KEYS)
@@ -116,6 +117,14 @@ def headline(head: Head, *, gone: bool = False) -> str:
     if gone or head.type == "user" or head.secrets == "allowed":
         return head.name
     return " ".join(head.description.split()) or head.name
+
+
+def judged_by(head: Head) -> dict[str, str]:
+    """What else than its text a change of the note is judged by, as far as it stands there: its
+    `kind`, its `importance`, and its `source` where that is a person."""
+    source = head.source if head.source in BY_A_PERSON else ""
+    found = {"kind": head.kind, "source": source, "importance": head.importance}
+    return {key: word for key, word in found.items() if word}
 
 
 def unreadable(file: str, problem: str) -> Note:

@@ -68,18 +68,34 @@ def test_the_question_is_one_object_with_notes_and_open_conflicts(notes: list[St
     model = Scripted(plan())
     done = ask(notes, model, ledger)
     told = json.loads(model.asked[0].user)
-    assert set(told) == {"today", "notes", "conflicts"}
+    assert set(told) == {"today", "notes", "linked", "may_remove", "conflicts"}
     assert told["today"] == "2026-06-01"
     assert told["conflicts"] == [["project-off.md", "project-on.md"]]
     assert told["notes"][2] == {
-        "file": "project-port.md", "type": "project", "name": "port", "created": "",
-        "updated": "", "description": "Where the proxy listens",
-        "body": "The proxy listens on port 8080.",
+        "file": "project-port.md", "type": "project", "name": "port",
+        "description": "Where the proxy listens", "body": "The proxy listens on port 8080.",
     }  # fmt: skip
     assert model.asked[0].system == "the rules"
     assert model.asked[0].schema is not None
     assert (parse(done.answer).ops, done.tokens) == ((), Tokens(100, 10, 1))
     assert (done.model, done.failed, done.more) == ("scripted", (), False)
+
+
+def test_the_question_tells_what_ops_are_judged_by(notes: list[StoredNote], make: Any) -> None:
+    more = [
+        make("wine", "No wine", "No wine, see [[tea]].", kind="decision", type="project",
+             source="explicit", importance="high", created="2026-05-01", updated="2026-05-01"),
+        make("own", "Itself", "See [[user-own]].", source="extraction", updated="2026-05-02"),
+    ]  # fmt: skip
+    model = Scripted(plan())
+    ask([*notes, *more], model)
+    told = json.loads(model.asked[0].user)
+    assert (told["linked"], told["may_remove"]) == (["user-tea.md"], 3)
+    by_file = {note["file"]: note for note in told["notes"]}
+    wine, own = by_file["project-wine.md"], by_file["user-own.md"]
+    assert (wine["kind"], wine["source"], wine["importance"]) == ("decision", "explicit", "high")
+    assert (wine["created"], "updated" in wine) == ("2026-05-01", False)
+    assert (own["updated"], "source" in own, "kind" in own) == ("2026-05-02", False, False)
 
 
 def test_a_note_with_a_secret_is_not_sent_in_parts(notes: list[StoredNote], make: Any) -> None:
