@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE =
 # whoever is done takes tests over from the others, so that one long one holds nobody up
 export PYTEST_ADDOPTS = --dist worksteal
 
-.PHONY: demo test test-full quick lint check coverage mutants bench clean
+.PHONY: demo test test-full quick lint check coverage mutants bench bench-model clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -44,6 +44,10 @@ bench: $(BIN)/mdmemory
 	missed=0; for each in run search_quality search_speed hooks; do \
 		$(BIN)/python tests/bench/$$each.py || missed=1; \
 	done; exit $$missed
+
+# what a model of your choice keeps, merges and costs: docs/models.md; more options in WITH
+bench-model: $(BIN)/mdmemory
+	$(BIN)/python tests/bench/model.py $(WITH)
 
 # uv, inside the .venv, installs several times faster than pip and leaves nothing elsewhere; it is
 # told to trust the certificates that the system trusts, as pip does

@@ -43,6 +43,7 @@ class Answer:
     delay: float = 0.0
     drip: float = 0.0
     headers_drip: float = 0.0
+    usage: Body = field(default_factory=lambda: USAGE)
 
 
 @dataclass
@@ -274,7 +275,7 @@ def _completion(answer: Answer) -> Body:
     if answer.calls:
         message["tool_calls"] = _tool_calls(answer)
     choice = {"index": 0, "message": message, "finish_reason": _finish(answer)}
-    return {**_envelope("chat.completion"), "choices": [choice], "usage": USAGE}
+    return {**_envelope("chat.completion"), "choices": [choice], "usage": answer.usage}
 
 
 def _chunks(answer: Answer) -> Iterator[Body]:
@@ -287,7 +288,7 @@ def _chunks(answer: Answer) -> Iterator[Body]:
     for delta in deltas:
         yield _chunk([{"index": 0, "delta": delta, "finish_reason": None}])
     yield _chunk([{"index": 0, "delta": {}, "finish_reason": _finish(answer)}])
-    yield {**_chunk([]), "usage": USAGE}
+    yield {**_chunk([]), "usage": answer.usage}
 
 
 def _chunk(choices: list[Body]) -> Body:

@@ -1,0 +1,113 @@
+"""A fake model that reads the question and answers it, behind a server with a small window.
+
+It merges notes that say the same in nearly the same words and flags those that differ in a value;
+of a session it says what it was told to. Its answers come as models give them: plain, or with
+thoughts, prose and a fence around.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from fake_server import Answer, Body
+
+from mdmemory.text.similarity import likeness
+from mdmemory.text.words import keys
+
+PER_TOKEN = 3.2  # characters, by the fake's own tokenizer
+ALIKE, TWINS = 0.95, 0.7  # of their words in common
+DRESSES: dict[str, Callable[[str], str]] = {
+    "plain": lambda text: text,
+    "think": lambda text: f'<think>\nThe user wants JSON: {{"ops": ...}}\n</think>\n\n{text}',
+    "prose": lambda text: f"Sure! Here it is:\n\n```json\n{text}\n```\n\nAnything else?",
+}
+
+
+@dataclass
+class Answering:
+    """Give `reply` to a FakeServer. `window` holds question and answer in tokens (0: no limit);
+    `dress` is one of DRESSES; `candidates` are what it finds in any session, `plan` the ops that it
+    proposes for any store (None: what it thinks itself)."""
+
+    window: int = 0
+    dress: str = "plain"
+    candidates: list[dict[str, Any]] = field(default_factory=list)
+    plan: list[dict[str, Any]] | None = None
+    refused: int = 0  # requests that were too long
+
+    def reply(self, body: Body) -> Answer:
+        """The answer, a refusal where it has no room, or the part of it that has."""
+        asked = sum(length(str(each["content"])) for each in body["messages"])
+        most = body.get("max_tokens") or body.get("max_completion_tokens") or 0
+        if self.window and asked + most > self.window:
+            self.refused += 1
+            return too_long(self.window, asked + most)
+        text = DRESSES[self.dress](json.dumps(self.answer(body), ensure_ascii=False))
+        room = min(most or 10**9, (self.window or 10**9) - asked)
+        cut = text[: int(room * PER_TOKEN)]
+        usage = {"prompt_tokens": asked, "completion_tokens": length(cut)}
+        return Answer(cut, finish="stop" if cut == text else "length", usage=usage)
+
+    def answer(self, body: Body) -> dict[str, Any]:
+        """What it says about the question."""
+        question = json.loads(str(body["messages"][-1]["content"]))
+        if "turns" in question:
+            return {"candidates": self.candidates}
+        if "facts" in question:
+            verdict = {"reason": "a habit", "verdict": "lasting"}
+            return {"verdicts": [{"number": each["number"], **verdict}
+                                 for each in question["facts"]]}  # fmt: skip
+        return {"ops": ops(question) if self.plan is None else self.plan}
+
+
+def length(text: str) -> int:
+    """The tokens of a text."""
+    wide = sum(char > "\u2e80" for char in text)
+    return int((len(text) - wide) / PER_TOKEN) + wide + 1
+
+
+def too_long(window: int, asked: int) -> Answer:
+    """The refusal of a question that has no room, as servers word it."""
+    said = (
+        f"This model's maximum context length is {window} tokens. However, you requested {asked}"
+        " tokens. Please reduce the length of the messages."
+    )
+    error = {"message": said, "code": "context_length_exceeded", "type": "invalid_request_error"}
+    return Answer(status=400, body=json.dumps({"error": error}).encode())
+
+
+def ops(question: dict[str, Any]) -> list[dict[str, Any]]:
+    """A plan for the notes of a question; none the second time, when something was refused."""
+    if "refused" in question:
+        return []
+    found: list[dict[str, Any]] = []
+    taken: set[str] = {file for pair in question.get("conflicts", ()) for file in pair}
+    for one, other in combinations(question["notes"], 2):
+        files = {one["file"], other["file"]}
+        if one["type"] != other["type"] or files & taken:
+            continue
+        near = likeness({*keys(one["description"])}, {*keys(other["description"])})
+        if near >= ALIKE and "body" in one and "body" in other:
+            found.append(_merge(one, other))
+            taken |= files
+        elif near >= TWINS and _values(one) != _values(other):
+            found.append({"op": "flag", "files": sorted(files), "reason": "Which of them holds?"})
+            taken |= files
+    return found
+
+
+def _merge(one: dict[str, str], other: dict[str, str]) -> dict[str, Any]:
+    best = max(one, other, key=lambda note: len(note["body"]))
+    said = {key: best[key] for key in ("type", "description", "body")}
+    name = best["file"].removesuffix(".md").partition("-")[2]
+    return {"op": "merge", "sources": [one["file"], other["file"]], "target": best["file"],
+            "name": name, **said, "reason": "both say the same"}  # fmt: skip
+
+
+def _values(note: dict[str, str]) -> set[str]:
+    return {*re.findall(r"\d[\d.-]*|\b[A-Z][a-z]+", note["description"])}

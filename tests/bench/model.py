@@ -1,0 +1,98 @@
+"""How well a model does what mdmemory asks of it: `make bench-model`, with the server in
+BENCH_MODEL, BENCH_BASE_URL and BENCH_API_KEY (docs/models.md).
+
+Sessions and small stores that are marked by hand go through a real memory; the table says what was
+kept, stored, merged and refused, and what it cost. Nothing is asked beyond `--calls`; the texts are
+made up, and nothing of this machine is sent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.model_cases import Session, Store, sessions, stores
+from bench.model_run import Bench
+
+from mdmemory.llm.choose import COMPACT, EXTRACT
+from mdmemory.llm.sizes import tokens
+from mdmemory.protocol import Protocol, prompt, shipped
+
+SERVER = "https://api.openai.com/v1"
+CALLS = 250  # at most, without --calls
+
+
+def environment(told: Mapping[str, str]) -> dict[str, str]:
+    """The settings that choose the server. Raises SystemExit where no model is named."""
+    if not told.get("BENCH_MODEL"):
+        raise SystemExit("Name a model: BENCH_MODEL=gpt-5-mini make bench-model (docs/models.md).")
+    return {
+        "MDMEMORY_PLANNER": "openai",
+        "MEMORY_EXTRACT_MODEL": f"openai/{told['BENCH_MODEL']}",
+        "OPENAI_BASE_URL": told.get("BENCH_BASE_URL") or SERVER,
+        "OPENAI_API_KEY": told.get("BENCH_API_KEY", ""),
+        "MDMEMORY_TIMEOUT_S": told.get("BENCH_TIMEOUT_S") or "120",
+    }
+
+
+def announced(cases: Sequence[Session | Store], calls: int, settings: Mapping[str, str]) -> str:
+    """What is about to be asked, and the most that it can cost."""
+    told = sum(_length(case) for case in cases)
+    server, model = settings["OPENAI_BASE_URL"], settings["MEMORY_EXTRACT_MODEL"]
+    return (
+        f"{model.removeprefix('openai/')} at {server}: {len(cases)} cases, at least {told} tokens"
+        f" in; at most {calls} calls."
+    )
+
+
+def _length(case: Session | Store) -> int:
+    if isinstance(case, Session):
+        texts = [text for _, text in case.turns] + [text for note in case.notes for text in note]
+        return tokens(prompt(EXTRACT, Protocol(shipped()))) + tokens("\n".join(texts))
+    texts = [text for note in case.notes for text in note.values()]
+    return tokens(prompt(COMPACT, Protocol(shipped()))) + tokens("\n".join(texts))
+
+
+def run(bench: Bench, cases: Sequence[Session | Store]) -> None:
+    """All cases, until no call is left."""
+    for case in cases:
+        if bench.calls <= 0:
+            bench.figures.failures["no call is left"] += 1
+            continue
+        if isinstance(case, Session):
+            bench.session(case)
+        else:
+            bench.store(case)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--calls", type=int, default=CALLS, help="the most that is asked")
+    options.add_argument("--every", type=int, default=1, help="take each Nth case only")
+    options.add_argument("--only", choices=("sessions", "stores"))
+    options.add_argument("--details", action="store_true", help="say it case by case, too")
+    chosen = options.parse_args()
+    settings = environment(os.environ)
+    os.environ.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1")
+    cases: list[Session | Store] = [
+        *(sessions() if chosen.only != "stores" else ())[:: chosen.every],
+        *(stores() if chosen.only != "sessions" else ())[:: chosen.every],
+    ]
+    print(announced(cases, chosen.calls, settings), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), settings, chosen.calls)
+        try:
+            run(bench, cases)
+        except KeyboardInterrupt:
+            print("stopped; so far:")
+    print(*(bench.figures.details if chosen.details else ()), *bench.figures.lines(), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
