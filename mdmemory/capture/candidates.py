@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mdmemory import bounds, unseen
 from mdmemory.errors import MdmemoryError
+from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, tokens
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 from mdmemory.note.note import Head, judged_by
 from mdmemory.privacy.redaction import redact
@@ -176,6 +177,7 @@ def _preview(value: object) -> str:
 
 MAX_BODIES = 12_000  # characters of notes that are shown whole
 MAX_HEADS = 12_000  # characters of the descriptions of those that are not
+_AROUND = 60  # tokens of a question besides its turns and notes
 MIN_SAID = 40  # characters; nobody states a fact in less
 
 
@@ -208,49 +210,69 @@ def is_worth_asking(turns: Sequence[Turn]) -> bool:
 
 
 def question(
-    turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near = scan
-) -> Question:
+    turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near = scan,
+    free: Room = ANYTHING,
+) -> Question:  # fmt: skip
     """Ask for the facts in these (redacted) turns.
 
     Where there are more notes than fit, those nearest to what was said are shown, in full as long
-    as there is room, then by their heads.
+    as there is room, then by their heads. `free` is what the model's window leaves for all of it.
     """
-    opened, heads = _chosen(turns, notes, near)
+    numbered = [turn_in_question(number, turn) for number, turn in enumerate(turns, 1)]
+    if free.tokens < UNBOUNDED:
+        free = free.without(_AROUND + tokens(json.dumps(numbered, ensure_ascii=False)))
+    opened, heads = _chosen(turns, notes, near, free)
     shown = sorted([*opened, *heads], key=lambda note: note.file)
     files = frozenset(note.file for note in opened)
     asked = {
         "today": today,
-        "turns": [
-            {"number": number, "role": turn.role, "id": turn.id, "text": turn.text}
-            for number, turn in enumerate(turns, 1)
-        ],
+        "turns": numbered,
         "notes": [_shown(note, note.file in files) for note in shown],
     }
     text = json.dumps(asked, ensure_ascii=False)
     return Question(text, {note.file: note.digest for note in shown}, files)
 
 
+def turn_in_question(number: int, turn: Turn) -> dict[str, Any]:
+    """A turn as it stands in a question."""
+    return {"number": number, "role": turn.role, "id": turn.id, "text": turn.text}
+
+
 def _chosen(
-    turns: Sequence[Turn], notes: Sequence[StoredNote], find: Near
+    turns: Sequence[Turn], notes: Sequence[StoredNote], find: Near, free: Room
 ) -> tuple[list[StoredNote], list[StoredNote]]:
-    if sum(map(_size, notes)) <= MAX_BODIES:
+    """The notes that are shown whole, and those of which the head is shown."""
+    size = _measure(free, MAX_BODIES, whole=True)
+    if sum(map(size, notes)) <= MAX_BODIES:
         return list(notes), []
     near = find("\n".join(turn.text for turn in turns), notes)
     files = {note.file for note in near}
     order = [*near, *(note for note in notes if note.file not in files)]
-    opened = _fitting(order, MAX_BODIES, whole=True)
+    opened = _fitting(order, MAX_BODIES, size)
     there = {note.file for note in opened}
     rest = [note for note in order if note.file not in there]
-    return opened, _fitting(rest, MAX_HEADS, whole=False)
+    if free.tokens < UNBOUNDED:
+        free = free.without(sum(map(size, opened)) * max(free.tokens, 0) // MAX_BODIES)
+    return opened, _fitting(rest, MAX_HEADS, _measure(free, MAX_HEADS, whole=False))
 
 
-def _fitting(notes: Sequence[StoredNote], room: int, *, whole: bool) -> list[StoredNote]:
+def _measure(free: Room, most: int, *, whole: bool) -> Callable[[StoredNote], int]:
+    """What a note takes of a question that holds `most` characters of them."""
+    if free.tokens >= UNBOUNDED:
+        return _size if whole else lambda note: _head_size(note.note.head)
+    measure = free.measure(most)
+    return lambda note: measure(json.dumps(_shown(note, whole), ensure_ascii=False))
+
+
+def _fitting(
+    notes: Sequence[StoredNote], room: int, size: Callable[[StoredNote], int]
+) -> list[StoredNote]:
     found = []
     for note in notes:
-        size = _size(note) if whole else _head_size(note.note.head)
-        if size <= room:
+        taken = size(note)
+        if taken <= room:
             found.append(note)
-            room -= size
+            room -= taken
     return found
 
 

@@ -14,15 +14,8 @@ from functools import partial
 from typing import TypeVar
 
 from mdmemory.actions.replacing import anothers
-from mdmemory.capture import pending
-from mdmemory.capture.candidates import (
-    Answered,
-    Question,
-    is_worth_asking,
-    parse,
-    question,
-    redacted,
-)
+from mdmemory.capture import pending, portions
+from mdmemory.capture.candidates import Answered, Question, is_worth_asking, redacted
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, asked_in, propose
 from mdmemory.capture.judge import judge
@@ -31,7 +24,6 @@ from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
 from mdmemory.capture.scene import Judged, Scene
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
-from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.search.near import near_in
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import Evidence
@@ -70,12 +62,14 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the model said about what it was shown; `model` is "" where none was chosen."""
+    """What the model said about what it was shown; `model` is "" where none was chosen, `upto` the
+    last turn that it read ("" for none)."""
 
     model: str = ""
     asked: Question | None = None
     found: Answered | None = None
     failure: MdmemoryError | None = None
+    upto: str = ""
 
 
 def extract(
@@ -109,7 +103,7 @@ def extract(
                 raise Busy("Another process read this session meanwhile.", "Run the command again.")
             done = found.told()
             done.model, done.failure = answer.model, answer.failure
-            done.unread = part.unread if answer.model else 0
+            done.unread = _unread(part, answer)
             done.watermark = _watermark(part, answer)
             if not dry_run:
                 write(writer, found, answer.model, done, today)
@@ -137,10 +131,18 @@ def _part(told: Transcript, state: State) -> _Part:
 
 def _watermark(part: _Part, answer: _Answer) -> str:
     if answer.failure is not None:
-        return part.before
+        return answer.upto or part.before
     if answer.model and part.turns:
         return part.turns[-1].id
     return part.last or part.before
+
+
+def _unread(part: _Part, answer: _Answer) -> int:
+    """How many turns the model has yet to read."""
+    ids = [turn.id for turn in part.turns]
+    if not answer.model or answer.failure is None or answer.upto not in ids:
+        return part.unread if answer.model else 0
+    return part.unread + len(ids) - 1 - ids.index(answer.upto)
 
 
 # --- the model -------------------------------------------------------------------------------
@@ -161,19 +163,11 @@ def _answer(
         model = asking.model.name or asking.model.kind
         if not is_worth_asking(part.turns):
             return _Answer(model)
-        asked = question(
-            part.turns,
-            [*_visible(writer, part, today), *(split.notes() if split else ())],
-            today,
-            near_in(writer.refresher),
-        )
-        count = len(part.turns)
-        report(0, 1, f"asking {model} about {count} turn{'' if count == 1 else 's'}")
-        found = parse(asking.model.complete(asking.system, asked.text, CANDIDATES).text)
-        report(1, 1, "judging what it found")
+        notes = [*_visible(writer, part, today), *(split.notes() if split else ())]
+        reading = portions.read(asking, part.turns, notes, today, near_in(writer.refresher), report)
     except MdmemoryError as problem:
         return _Answer(model, failure=problem)
-    return _Answer(model, asked, found)
+    return _Answer(model, reading.asked, reading.found, reading.failure, reading.upto)
 
 
 def _visible(writer: Writer, part: _Part, today: str) -> list[StoredNote]:

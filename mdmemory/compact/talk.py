@@ -12,7 +12,7 @@ from mdmemory.compact.planner import Tokens
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.llm.schemas import PLAN
-from mdmemory.llm.sizes import UNBOUNDED, Room, room, tokens
+from mdmemory.llm.sizes import ANYTHING, Room, room, tokens
 
 MAX_FAILURES = 2  # in a row
 _FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
@@ -77,7 +77,7 @@ class Talk:
         try:
             self._asking = self._asking or self.ask()
         except MdmemoryError:
-            return Room(UNBOUNDED)  # told when it is asked
+            return ANYTHING  # told when it is asked
         return room(self._asking, PLAN)
 
     def leave_out(self, count: int) -> None:

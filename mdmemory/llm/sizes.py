@@ -98,6 +98,9 @@ class Room:
         return lambda text: max(len(text), -(-tokens(text) * most // self.tokens))
 
 
+ANYTHING = Room(UNBOUNDED)
+
+
 def room(asking: Asking, schema: Schema | None = None) -> Room:
     """How much the text of a question to this model may hold, as far as it is known now.
 
@@ -106,7 +109,7 @@ def room(asking: Asking, schema: Schema | None = None) -> Room:
     """
     window = context_tokens(asking.model)
     if not window:
-        return Room(UNBOUNDED)
+        return ANYTHING
     free = window - FRAME - _fixed(asking.system, in_words(schema) if schema else "")
     answer = min(free * 2 // 5, MAX_ANSWER + THOUGHT)
     return Room(free - answer)
