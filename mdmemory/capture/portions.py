@@ -32,7 +32,7 @@ Portion = tuple[Turn, ...]
 
 
 @dataclass
-class Reading:
+class SessionReading:
     """What a model found in the turns up to `upto` (an id, "" where none was read).
 
     `asked` is what it was shown in all questions together, `dropped` what it found and cannot be
@@ -67,9 +67,9 @@ class Reading:
 def read(
     asking: Asking, turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near,
     report: Report = lambda *_: None,
-) -> Reading:  # fmt: skip
+) -> SessionReading:  # fmt: skip
     """Ask about these (redacted) turns until all are read, or one question fails."""
-    reading, model = Reading(), asking.model.name or asking.model.kind
+    reading, model = SessionReading(), asking.model.name or asking.model.kind
     waiting = deque(_portions(tuple(turns), room(asking, CANDIDATES)))
     done = 0
     while waiting:

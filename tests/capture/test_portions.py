@@ -44,7 +44,7 @@ class Window(Scripted):
 
 def read(
     model: Scripted, turns: list[Turn], notes: list[StoredNote] | None = None
-) -> portions.Reading:
+) -> portions.SessionReading:
     return portions.read(Asking(model, "the rules"), turns, notes or [], "2026-06-01", scan)
 
 

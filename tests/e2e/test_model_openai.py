@@ -135,7 +135,9 @@ def test_what_was_found_is_one_commit_and_the_account_has_its_cost(
     assert message.startswith(told["commit"])
     assert f"\nMemory-Session: {SESSION}\nMemory-Model: gpt-5-mini\n" in message
     (request,) = server.requests
-    assert set(request) <= {"model", "messages", "response_format"}
+    assert set(request) == {
+        "model", "messages", "response_format", "max_completion_tokens", "reasoning_effort",
+    }  # fmt: skip
     used = json.loads(run("status", "--json").stdout)
     assert used["tokens_today"] == {"calls": 1, "input": 100, "output": 10}
     assert used["sends_to"] in server.url
