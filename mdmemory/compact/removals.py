@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
 from mdmemory.compact.text_guards import said
+from mdmemory.note.limits import TYPES
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import superseded_files
@@ -36,6 +37,9 @@ _ELSEWHERE = re.compile(
     r"fusionn|doublon|déjà dit|duplicad|fusionad|"
     r"重复|重複|合并|合併|统合|統合|已有|已在|相同|중복|병합|통합|동일"
 )
+
+_TYPED = re.compile(rf"(?:{'|'.join(TYPES)})-(?:(?![\u3040-\uffff])[\w-])+")  # 已并入project-plan
+_NAMES = re.compile(r"\w+(?:-\w+)+")
 
 
 def removable(total: int) -> int:
@@ -133,9 +137,11 @@ def _beyond(ops: Sequence[Op], store: Store, gone: int) -> tuple[dict[Op, Refusa
 
 
 def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
-    """The deletes whose reason is that the note is merged or a duplicate, and whose content then
-    stands in no note."""
-    claimed = [op for op in ops if isinstance(op, Delete) and _ELSEWHERE.search(op.reason)]
+    """The deletes whose reason is that the note is merged or a duplicate, or names another note,
+    and whose content then stands in no note."""
+    deletes = [op for op in ops if isinstance(op, Delete)]
+    names = {name for file in store for name in _names(file)} if deletes else set()
+    claimed = [op for op in deletes if _ELSEWHERE.search(op.reason) or _names_another(op, names)]
     if not claimed:
         return {}
     superseded = superseded_files(store.values())  # what they say holds no more
@@ -155,6 +161,20 @@ def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
             )
             found[op] = ("literal_lost", message)
     return found
+
+
+def _names(file: str) -> tuple[str, str]:
+    """What a note is called in a reason: with its type, and without."""
+    stem = file.removesuffix(".md")
+    return stem, stem.partition("-")[2]
+
+
+def _names_another(op: Delete, names: Collection[str]) -> bool:
+    """Whether the reason names another note, or one that is to be made: that one is then said to
+    hold what this one says."""
+    called = {name for name in _NAMES.findall(op.reason) if name in names}
+    called |= {*_TYPED.findall(op.reason), *literals.links(op.reason)}
+    return not called <= {*_names(op.file)}
 
 
 def _covers(holder: str, text: str, own: set[str]) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+from compact import plans
 
 from mdmemory.compact.guards import Verdict, check
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, flagged_pairs, parse
@@ -45,6 +46,7 @@ def test_a_flawed_op_of_a_plan_is_left_out_and_named() -> None:
     [
         "merged into user-sailing.md", "a duplicate", "said twice", "already in the other note",
         "doppelt", "steht schon in der anderen", "重复", "the same fact as user-sailing.md",
+        "user-sailing has it", "unita a user-sailing", "已放进user-sailing了", "see [[sailing]]",
     ],
 )  # fmt: skip
 def test_a_note_that_no_other_says_is_never_deleted_as_merged(
@@ -59,6 +61,13 @@ def test_a_note_that_no_other_says_is_never_deleted_as_merged(
     for own in ("the service was shut down in May", "the move already happened, it is over"):
         over = Delete(orders.file, own)
         assert judge([*many, orders, stock], over).accepted == (over,)
+
+
+def test_no_op_passes_that_leans_on_a_bad_one() -> None:
+    found = [each for row in plans.rows() for each in plans.judged(row)]
+    passed = [(each.row, each.op) for each in found if each.kind == plans.LEANING and not each.code]
+    assert passed == []
+    assert sum(each.kind == plans.LEANING for each in found) == 40
 
 
 def test_of_two_twins_that_name_each_other_one_stays(make: Make, many: list[StoredNote]) -> None:
