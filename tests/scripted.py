@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.llm.answer import Answer, Schema, outside_locks
+from mdmemory.llm.schemas import VERDICTS
 
 Said = str | Answer | Exception | Mapping[str, Any]
 
@@ -27,15 +28,23 @@ class Asked:
 
 class Scripted:
     """Stands for any model. An object is said as JSON, an exception raised; a text costs 100
-    tokens in and 10 out. Asked more often than was queued, or under a lock, it fails the test."""
+    tokens in and 10 out. Asked more often than was queued, or under a lock, it fails the test.
+
+    Asked whether facts will last, it takes no answer from the queue: `judge` gives a verdict for
+    each text (all last), and `looked` keeps what was asked.
+    """
 
     kind = "scripted"
     name = "scripted"
     sends_to = "nowhere"
 
-    def __init__(self, *answers: Said) -> None:
+    def __init__(
+        self, *answers: Said, judge: Callable[[str], str] | Said = lambda _: "lasting"
+    ) -> None:
         self.answers = deque(answers)
         self.asked: list[Asked] = []
+        self.judge = judge
+        self.looked: list[Asked] = []
 
     def say(self, *answers: Said) -> None:
         """Queue more."""
@@ -44,12 +53,28 @@ class Scripted:
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """The next answer."""
         outside_locks()
+        if schema is VERDICTS:
+            self.looked.append(Asked(system, user, schema))
+            return self._said(verdicts(user, self.judge) if callable(self.judge) else self.judge)
         self.asked.append(Asked(system, user, schema))
         assert self.answers, f"the model was asked {len(self.asked)} times: no answer is left"
-        said = self.answers.popleft()
+        return self._said(self.answers.popleft())
+
+    def _said(self, said: Said) -> Answer:
         if isinstance(said, Exception):
             raise said
         if isinstance(said, Answer):
             return said
         text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
         return Answer(text, 100, 10)
+
+
+def verdicts(question: str, judge: Callable[[str], str]) -> dict[str, Any]:
+    """The answer to the second question, with what `judge` says of each text."""
+    facts = json.loads(question)["facts"]
+    return {
+        "verdicts": [
+            {"number": each["number"], "reason": "", "verdict": judge(each["text"])}
+            for each in facts
+        ]
+    }

@@ -1,4 +1,5 @@
-"""The bar for what a model proposes: what is no lasting fact is turned down, with the reasons.
+"""The bar for what a model proposes: what has not the form of a fact is turned down, and where no
+model is asked a second time (`lasting`) also what its words show to be of the moment (`endurance`).
 
 Pure and deterministic. What a person asked for, or wrote, does not pass through here.
 """
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+from mdmemory.capture.endurance import OF_THE_CLAIM, PASSING, SOFT, without_frame
 from mdmemory.capture.triggers import weight
 from mdmemory.text import wordlists
 from mdmemory.text.words import CJK
@@ -18,9 +20,6 @@ FLOOR = 20  # letters; a Chinese, Japanese or Korean character counts as three
 JUDGED = 4_000  # characters of a text; a fact takes a sentence or two
 FLOORS = {"user": 12, "feedback": 15}  # "Is vegetarian" is a fact, 不要跳过测试 a rule
 TRUSTED = ("explicit", "manual")
-SOFT = ("restated", "bad_feedback", "bad_decision", "dangling")
-# A reason that is given may tell what happened: "Why: the tests failed twice".
-OF_THE_CLAIM = ("task", "progress", "event", "measured", "temporary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +31,15 @@ class GateVerdict:
 
 
 def judge(text: str, *, type: str, source: str) -> GateVerdict:
-    """Whether a fact may become a note. `source` explicit and manual pass whatever they say.
+    """Whether a fact may become a note on its words alone. `source` explicit and manual pass
+    whatever they say.
 
     The text is redacted already; `type` is one of the four. Soft reasons are told, and forgiven
     where the fact says why.
     """
     if source in TRUSTED:
         return GateVerdict(True)
-    fact = _without_frame(" ".join(text[:JUDGED].split()), type)
+    fact = without_frame(" ".join(text[:JUDGED].split()), type)
     claim = wordlists.pattern("{gate.reason}", fact).sub("", fact).strip() or fact
     found = tuple(
         code
@@ -51,14 +51,10 @@ def judge(text: str, *, type: str, source: str) -> GateVerdict:
     return GateVerdict(not found or forgiven, found)
 
 
-def _without_frame(fact: str, type: str) -> str:
-    """The fact without a frame such as "The user said that" or "The assistant should"."""
-    said = wordlists.pattern("{gate.said}", fact).sub("", fact)
-    if said != fact:
-        said = wordlists.pattern(r"^(?:they|he|she)\b", said).sub("The user", said)
-    if type == "feedback":
-        said = wordlists.pattern("{gate.duty}", said).sub("", said)
-    return said or fact
+def form(text: str, type: str) -> tuple[str, ...]:
+    """The reasons for which a text has not the form of a fact, whatever it may mean."""
+    fact = without_frame(" ".join(text[:JUDGED].split()), type)
+    return tuple(code for code, rule in REASONS.items() if code in FORM and rule(fact, type))
 
 
 def _says(expression: str, fact: str) -> bool:
@@ -175,115 +171,13 @@ def _code(fact: str, _: str) -> bool:
     return fenced * 2 > len(fact) or _cased(_STATEMENT).match(fact) is not None
 
 
-# --- meaning: what will not be true, or of use, next month -----------------------------------
+# --- form: what asks --------------------------------------------------------------------------
 
 
 def _question(fact: str, type: str) -> bool:
     # "Is the author of ..." says something of the user
     of_user = type == "user" and not _says(r"[?？]|吗", fact) and _says(r"^(?:is|was) ", fact)
     return (not of_user and _says("{gate.asks}", fact)) or _says("{gate.wonders}", fact)
-
-
-def _task(fact: str, type: str) -> bool:
-    if (_order(fact, type) or _wish(fact, type)) and not _says("{gate.each_time}", fact):
-        return True
-    some_day = _says("{gate.perhaps}", fact) or (
-        _says("{gate.planned}", fact) and (type != "user" or _says("{gate.work}", fact))
-    )
-    return (some_day and not _says("{gate.dated}", fact)) or _says("{gate.to_do}", fact)
-
-
-def _order(fact: str, type: str) -> bool:
-    """In feedback an order is a rule, but for what was to be done there and then."""
-    if type == "feedback":
-        return _says("{gate.at_once}", fact)
-    return (_says("{gate.order}", fact) or _says("{gate.once}", fact)) and not _says(
-        "{gate.how}", fact
-    )
-
-
-def _wish(fact: str, type: str) -> bool:
-    if type == "project":
-        return _says("{gate.wants}", fact) or _says("{gate.wished_cjk}", fact)
-    return (
-        _says("{gate.wants}", fact)
-        and _says("{gate.work}", fact)
-        and not _says("{gate.rule}", fact)
-    )
-
-
-def _progress(fact: str, type: str) -> bool:
-    if _says("{gate.forbids}", fact):
-        return False
-    of_user = _says("{gate.user_did}", fact) and type not in ("user", "feedback")
-    if of_user or _says("{gate.progress}", fact):
-        return not _says("{gate.came_to}", fact)
-    if _says("{gate.progress_unless_rule}", fact) and not _says("{gate.law}", fact):
-        return True
-    report = _says("{gate.labelled}", fact) or (
-        type != "feedback" and _says("{gate.report}", fact) and not _says("{gate.rule}", fact)
-    )
-    state = report or (_says("{gate.state}", fact) and not _says("{gate.if_so}", fact))
-    return state and not _says("{gate.dated}", fact)
-
-
-def _event(fact: str, type: str) -> bool:
-    """Something that happened, and neither decided anything nor says how things are."""
-    if type == "reference" or _says("{gate.year}", fact) or _says("{gate.came_to}", fact):
-        return False
-    # a life is told in the past tense, and so is what a preference was seen by
-    if type == "user" or (type == "feedback" and _says("{gate.of_the_user}", fact)):
-        return _says("{gate.in_session}", fact)
-    told = _says("{gate.happened}", fact) or (fact.isascii() and _says("{gate.did}", fact))
-    if told and not _says("{gate.present}", fact) and not _says("{gate.lasts}", fact):
-        return True
-    return (
-        not fact.isascii()
-        and _says("{gate.happened_cjk}", fact)
-        and not _says("{gate.lasts_cjk}", fact)
-    )
-
-
-def _measured(fact: str, type: str) -> bool:
-    return (
-        type != "user"
-        and _says("{gate.measured}", fact)
-        and not (_says("{gate.bound}", fact) or _says("{gate.dated}", fact))
-    )
-
-
-def _restated(fact: str, type: str) -> bool:
-    """What a piece of code does, without a rule about it."""
-    rule = _says("{gate.rule}", fact) or _says("{gate.each_time}", fact)
-    told = _says("{gate.handbook}", fact) or (
-        _says("{gate.restated}", fact) and not _says("{gate.outside}", fact)
-    )
-    return type == "project" and not rule and told
-
-
-def _dangling(fact: str, type: str) -> bool:
-    here = (
-        type != "reference" and _says("{gate.here}", fact) and not _says("{gate.each_time}", fact)
-    )
-    return here or _says("{gate.dangling}", fact)
-
-
-def _temporary(fact: str, _: str) -> bool:
-    return _says("{gate.for_now}", fact) and not _says("{gate.dated}", fact)
-
-
-def _bad_feedback(fact: str, type: str) -> bool:
-    """Praise, a mood or good advice that comes with no rule."""
-    if type != "feedback":
-        return False
-    advice = _says("{gate.platitude}", fact) and not _says("{gate.particular}", fact)
-    return advice or (_says("{gate.mood}", fact) and not _says("{gate.rule}", fact))
-
-
-def _bad_decision(fact: str, type: str) -> bool:
-    """A decision that does not say what was chosen."""
-    decided = type == "project" and _says("{gate.decided}", fact)
-    return decided and _says("{gate.no_choice}", fact)
 
 
 def _when(expression: str) -> Callable[[str, str], bool]:
@@ -299,16 +193,17 @@ REASONS: dict[str, Callable[[str, str], bool]] = {
     "command_line": _command_line,
     "code": _code,
     "question": _question,
-    "task": _task,
-    "progress": _progress,
-    "event": _event,
-    "measured": _measured,
-    "restated": _restated,
+    "task": PASSING["task"],
+    "progress": PASSING["progress"],
+    "event": PASSING["event"],
+    "measured": PASSING["measured"],
+    "restated": PASSING["restated"],
     "courtesy": _when("{gate.courtesy}"),
     "self_talk": _when("{gate.self_talk}"),
     "injection": _when("{gate.injection}"),
-    "temporary": _temporary,
-    "bad_feedback": _bad_feedback,
-    "bad_decision": _bad_decision,
-    "dangling": _dangling,
+    "temporary": PASSING["temporary"],
+    "bad_feedback": PASSING["bad_feedback"],
+    "bad_decision": PASSING["bad_decision"],
+    "dangling": PASSING["dangling"],
 }
+FORM = REASONS.keys() - PASSING.keys()

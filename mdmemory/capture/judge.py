@@ -83,6 +83,7 @@ class _Sitting:
         return max((at for at, each in enumerate(self.said) if quote in each.text), default=-1)
 
     def judge(self, candidate: Candidate) -> Judged:
+        fate = self.scene.fate(candidate)
         candidate = cleaned(candidate)
         note = self.notes.get(candidate.file)
         why = self._target_trouble(candidate, note)
@@ -102,7 +103,7 @@ class _Sitting:
             type = candidate.type
         if reasons := self._unfit(candidate, type):
             return Judged(candidate, "dropped", reasons, candidate.file)
-        proof = self._weighed(proof, candidate, type)
+        proof = replace(self._weighed(proof, candidate, type), fate=fate)
         if note is not None and candidate.action == "update":
             return self._update(candidate, note, proof)
         return self._add(candidate, proof, note)
@@ -172,6 +173,8 @@ class _Sitting:
             return self._add(replace(candidate, type=head.type, kind=head.kind), proof, note)
         if not proof.by_user:
             return Judged(candidate, "dropped", ("not_the_users_words",), note.file)
+        if proof.fate.reasons:
+            return self._add(candidate, proof, note)  # where it waits or is dropped
         try:
             why = self._update_trouble(candidate, note, proof)
             fresh = None if why else _updated(candidate, note, self.scene.today)
@@ -227,8 +230,10 @@ class _Sitting:
         texts = (candidate.body, candidate.description)
         if any(canonical(text) in self.scene.route.said for text in texts):
             return Judged(candidate, "dropped", ("known",), near=near)
-        if proof.waits:
-            return Judged(candidate, "pending", proof.waits, near=near)
+        if proof.fate.is_dropped:
+            return Judged(candidate, "dropped", proof.fate.reasons, near=near)
+        if waits := proof.waits or proof.fate.reasons:
+            return Judged(candidate, "pending", waits, near=near)
         try:
             file, text = self._composed(candidate, proof.turn)
         except BadNote:

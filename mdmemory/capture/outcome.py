@@ -25,6 +25,7 @@ from mdmemory.store.store import LEDGER, StoredNote, is_note_name
 from mdmemory.store.writer import Group, Writer
 
 if TYPE_CHECKING:  # a request alone asks no model
+    from mdmemory.capture.lasting import SecondLook
     from mdmemory.capture.scene import Judged
 
 # The turns whose requests were stored while they were said, one after the other.
@@ -41,7 +42,8 @@ class Extracted:
     too), `model` is who was asked, `unread` counts turns that are left for the next run. `failure`:
     no answer of the model could be used; what the user asked for was stored all the same. `waits`:
     it is in no branch yet, and the next command that a person types commits it. `kept` are the
-    files of wishes that could not be written; `failure` says why.
+    files of wishes that could not be written; `failure` says why. `second` is the model's second
+    look at what it proposed; where that failed, `failure` says why and the proposals wait.
     """
 
     session: str
@@ -61,6 +63,7 @@ class Extracted:
     unread: int = 0
     kept: list[str] = field(default_factory=list)
     failure: MdmemoryError | None = None
+    second: SecondLook | None = None
 
     def join(self, other: Extracted, prefix: str = "") -> None:
         """Take over what a run in another store did; `prefix` stands before that store's files."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mdmemory.capture.candidates import Candidate
+from mdmemory.capture.lasting import STORED, Fate
 from mdmemory.capture.takebacks import is_meant, later
 from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.note.limits import MAX_DESCRIPTION
@@ -69,12 +70,14 @@ class Proof:
     """What bears a candidate out. `dropped` or `waits` say in a word what is wrong, or are "".
 
     `turn` is the id of the turn that the quote stands in; `by_user`: it is the user's own words.
+    `fate` is what becomes of a note that is made of it, as far as its time goes.
     """
 
     turn: str = ""
     by_user: bool = False
     dropped: str = ""
     waits: tuple[str, ...] = ()
+    fate: Fate = STORED
 
 
 def heard(turns: Sequence[Turn]) -> list[Said]:

@@ -14,14 +14,15 @@ from functools import partial
 from typing import TypeVar
 
 from mdmemory.actions.replacing import anothers
-from mdmemory.capture import pending, portions
+from mdmemory.capture import pending, portions, second_question
 from mdmemory.capture.candidates import Answered, Question, is_worth_asking, redacted
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, asked_in, propose
 from mdmemory.capture.judge import judge
+from mdmemory.capture.lasting import SecondLook
 from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, prefixed, stored_as, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
-from mdmemory.capture.scene import Judged, Scene
+from mdmemory.capture.scene import Gate, Judged, Scene
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.search.near import near_in
@@ -70,6 +71,8 @@ class _Answer:
     found: Answered | None = None
     failure: MdmemoryError | None = None
     upto: str = ""
+    asking: Asking | None = None
+    look: SecondLook | None = None
 
 
 def extract(
@@ -91,6 +94,7 @@ def extract(
         part = _part(told, state)
     answer = _answer(writer, part, ask, today, report, split)
     mine, theirs = _divided(writer, answer, split)
+    mine, theirs, trouble = _looked_at(writer, part, (mine, theirs), routes, today, report)
     elsewhere = Extracted(told.session), list[Evidence]()
     if split is not None:
         judged = partial(_findings, part=part, answer=theirs, today=today, route=split.route)
@@ -102,13 +106,16 @@ def extract(
                 # the same turns, which another model's words describe: mostly not the same words
                 raise Busy("Another process read this session meanwhile.", "Run the command again.")
             done = found.told()
-            done.model, done.failure = answer.model, answer.failure
+            done.model, done.failure = answer.model, answer.failure or trouble
+            done.second = mine.look
             done.unread = _unread(part, answer)
             done.watermark = _watermark(part, answer)
             if not dry_run:
                 write(writer, found, answer.model, done, today)
                 evidence.record(state, elsewhere[1], now)
                 _remember(writer.project, state, part, answer, found, done, now)
+                if mine.look is not None and answer.asking is not None:
+                    second_question.remember(state, answer.model, mine.look.this)
             return both(done, elsewhere[0], split)
 
     return judged_first(writer, lambda: _findings(writer, part, mine, today, routes.here), store)
@@ -167,7 +174,36 @@ def _answer(
         reading = portions.read(asking, part.turns, notes, today, near_in(writer.refresher), report)
     except MdmemoryError as problem:
         return _Answer(model, failure=problem)
-    return _Answer(model, reading.asked, reading.found, reading.failure, reading.upto)
+    return _Answer(model, reading.asked, reading.found, reading.failure, reading.upto, asking)
+
+
+def _looked_at(
+    writer: Writer, part: _Part, answers: tuple[_Answer, _Answer], routes: Routes, today: str,
+    report: Report,
+) -> tuple[_Answer, _Answer, MdmemoryError | None]:  # fmt: skip
+    """The answers (for the store at hand, and for the other one) with the model's second look at
+    what would be stored of them, and what went wrong with that."""
+    mine, theirs = answers
+    asking, split = mine.asking, routes.other
+    if asking is None:
+        return mine, theirs, None
+    judged = _findings(writer, part, mine, today, routes.here).judged
+    pairs = [*zip(mine.found.candidates if mine.found else (), judged, strict=True)]
+    if split is not None and theirs.found is not None:
+        there, notes = (split.there, None) if split.there else (writer, ())
+        judged = _findings(there, part, theirs, today, split.route, notes).judged
+        pairs += zip(theirs.found.candidates, judged, strict=True)
+    proposed = second_question.wanted(pairs, part.turns)
+    look, trouble = SecondLook(), None
+    if proposed:
+        count = len(proposed)
+        report(0, 1, f"asking {mine.model} whether {count} of them will last")
+        with writer.state() as state:
+            before = second_question.record(state, mine.model)
+        look, trouble = second_question.ask(asking.model, proposed, part.turns, today, before)
+    waiting = second_question.waiting(writer.project, writer.state, part.told.session)
+    look = replace(look, waiting=waiting)
+    return replace(mine, look=look), replace(theirs, look=look), trouble
 
 
 def _visible(writer: Writer, part: _Part, today: str) -> list[StoredNote]:
@@ -213,6 +249,8 @@ def _findings(
             writer, part.told.session, part.turns, notes, today, asked=asked,
             shown=answer.asked.shown, opened=answer.asked.opened, route=route,
         )  # fmt: skip
+        if answer.look is not None:
+            scene = replace(scene, fate=answer.look.fate)
         facts = [each for each in asked_in(part.asked_in) if not each.reason]
         others = [each for each in facts if not route.hears(each.trigger, "")]
         scene = replace(scene, stated=[canonical(each.text) for each in others])
@@ -238,14 +276,14 @@ def _requests(
 def scene_of(
     writer: Writer, session: str, turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, *,
     shown: Mapping[str, str], opened: Collection[str], asked: Proposal | None = None,
-    doubtful: bool = False, route: Route = ALL,
+    doubtful: bool = False, route: Route = ALL, gate: Gate | None = None,
 ) -> Scene:  # fmt: skip
     """What candidates are held against, in the store as it is now."""
     asked = asked or Proposal()
     ledger = writer.refresher.store.ledger()
     waiting = conflicts.open_entries(ledger, superseded_files(notes))
     return Scene(
-        turns, notes, session, today, _gate,
+        turns, notes, session, today, gate or _form,
         shown=shown,
         opened=opened,
         held=writer.refresher.catalog().held,
@@ -261,8 +299,15 @@ def scene_of(
     )  # fmt: skip
 
 
-def _gate(text: str, type: str) -> tuple[str, ...]:
-    from mdmemory.capture.gate import judge as verdict_on  # only where a model found something
+def _form(text: str, type: str) -> tuple[str, ...]:
+    from mdmemory.capture import gate  # only where a model found something
+
+    return gate.form(text, type)
+
+
+def gate_of_words(text: str, type: str) -> tuple[str, ...]:
+    """What speaks against a text where no model is asked whether it lasts."""
+    from mdmemory.capture.gate import judge as verdict_on
 
     verdict = verdict_on(text, type=type, source="extraction")
     return () if verdict.accepted else tuple(verdict.reasons)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from mdmemory.actions.replacing import IsAnothers, Superseding
 from mdmemory.capture.candidates import Candidate
+from mdmemory.capture.lasting import STORED, Fate
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import nobodys
 from mdmemory.search.near import Near, scan
@@ -44,6 +45,7 @@ class Scene:
     near: Near = scan
     doubtful: bool = False  # what nobody said waits for a person, instead of being dropped
     route: Route = ALL
+    fate: Callable[[Candidate], Fate] = lambda _: STORED  # as far as its time goes
     is_anothers: IsAnothers = nobodys
 
 

@@ -21,7 +21,7 @@ from mdmemory.capture.note_text import description_of
 from mdmemory.capture.outcome import Extracted, Findings, write
 from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
-from mdmemory.capture.run import both, in_other, judged_first, scene_of
+from mdmemory.capture.run import both, gate_of_words, in_other, judged_first, scene_of
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
@@ -217,7 +217,7 @@ def _judged(
     opened = [file for file in shown if file in by_file and _is_all_shown(by_file[file])]
     scene = scene_of(
         writer, session, turns, there, today, shown=shown, opened=opened,
-        doubtful=True, route=route,
+        doubtful=True, route=route, gate=gate_of_words,
     )  # fmt: skip
     return Findings(session, Proposal(), judge(candidates, scene), phase="summary")
 

@@ -35,6 +35,16 @@ CANDIDATES = _object(
     }
 )  # fmt: skip
 
+# {"verdicts": [...]}: whether each proposal lasts. `number` is the proposal's, as a word.
+VERDICTS = _object(
+    verdicts={
+        "type": "array",
+        "items": _object(
+            number=_TEXT, reason=_TEXT, verdict=_word("lasting", "moment", "unclear")
+        ),
+    }
+)  # fmt: skip
+
 # {"ops": [...]}: a plan as compact/plan.py reads it, once blank fields are gone. Its `digests` are
 # no business of a model: who asked adds those of the notes it showed.
 PLAN = _object(

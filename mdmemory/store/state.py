@@ -96,6 +96,12 @@ MIGRATIONS = (
         PRIMARY KEY (endpoint, what)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE second_look (
+        model TEXT PRIMARY KEY, plain INTEGER NOT NULL, affirmed INTEGER NOT NULL,
+        denied INTEGER NOT NULL
+    );
+    """,
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors

@@ -13,7 +13,7 @@ from pace import FULL, sample
 from rows import each
 
 import mdmemory
-from mdmemory.capture import consent, fact_type, foreign, note_text, takebacks, triggers
+from mdmemory.capture import consent, endurance, fact_type, foreign, note_text, takebacks, triggers
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.gate import judge
 from mdmemory.capture.proof import heard, prove
@@ -52,6 +52,18 @@ def gate(label: str, sentence: str) -> tuple[str, object]:
     found = judge(sentence, type=type_, source="extraction")
     words = ["kept"] if found.accepted else []
     return " ".join([type_, *words, *found.reasons]), found
+
+
+def endured(_: str, sentence: str) -> tuple[str, object]:
+    """What a sentence shows of how long it holds, said by the user and proposed as it is."""
+    found = endurance.shown(sentence, sentence, "project")
+    return found.value, found
+
+
+def tied(_: str, rest: str) -> tuple[str, object]:
+    """The same of what stands beside a quote, in its sentence."""
+    found = endurance.shown("", "", "project", beside=rest)
+    return found.value, found
 
 
 def request(_: str, message: str) -> tuple[str, object]:
@@ -139,6 +151,9 @@ ROOMS = {
     "guard": instruction,
     "guard.only": only,
     "keep": request,
+    "lasts": endured,
+    "moment": endured,
+    "moment.once": tied,
     "note": noted,
     "proof": proved,
     "rule": request,

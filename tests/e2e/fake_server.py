@@ -64,6 +64,8 @@ class Script:
     dimensions: int = 1536  # of the vectors; a request for some is not heard
     embedded: list[Body] = field(default_factory=list)  # the requests for vectors
     lock: threading.Lock = field(default_factory=threading.Lock)
+    is_raw: bool = False  # whether the question if facts will last is answered as all others are
+    looked: list[Body] = field(default_factory=list)  # these questions, where it is not
 
     def take(self, body: Body) -> Answer:
         """Keep a request; the answer for it.
@@ -74,12 +76,27 @@ class Script:
         aside = body.get("stream") and not body.get("tools")
         wanted = body.get("response_format", {}).get("type")
         with self.lock:
+            if not self.is_raw and (verdicts := _verdicts(body)):
+                self.looked.append(body)
+                return verdicts
             self.requests.append(body)
             if wanted and wanted not in self.forms:
                 return Answer(status=400)
             if self.answers and not aside:
                 return self.answers.popleft()
         return self.reply(body) if self.reply else self.default
+
+
+def _verdicts(body: Body) -> Answer | None:
+    """The answer to the question whether facts will last: all do."""
+    said = body.get("messages") or [{}]
+    if "# Task: does it last" not in str(said[0].get("content", "")):
+        return None
+    facts = json.loads(str(said[-1]["content"]))["facts"]
+    verdicts = [
+        {"number": each["number"], "reason": "a habit", "verdict": "lasting"} for each in facts
+    ]
+    return Answer(json.dumps({"verdicts": verdicts}))
 
 
 class FakeServer:
