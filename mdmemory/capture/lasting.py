@@ -1,15 +1,12 @@
 """The second question: whether each proposal lasts, and what the answer to it is worth. Pure.
 
-The model that proposes is asked once more, apart from the first question, about each proposal in
-its surroundings. Its verdict and what the words show (`endurance`) decide together: both sure, it
-is stored; both against it, it is dropped; else it waits in the inbox. A model that calls lasting
-what is plainly of the moment, or everything, is no judge: only what the words show is stored then.
+The model is asked once more, about each proposal in its surroundings. Its verdict and what the
+words show decide together: both sure, it is stored; both against it, it is dropped; else it waits.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +15,7 @@ from mdmemory.capture.candidates import Candidate, cleaned
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.endurance import LASTING, MOMENT, Shown
 from mdmemory.capture.pending import PendingFact
+from mdmemory.capture.proof import STORED, Fate
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
@@ -31,7 +29,7 @@ TURN = 600  # characters that are shown of the turn a quote stands in
 BESIDE = 160  # characters of the turns before and after it
 SAME = 0.8  # of their words, two wordings of one fact have at least this share in common
 REASON = 120  # characters of a reason that are kept
-MANY = 4  # proposals of one answer, all of which hardly ever last
+MANY = 6  # proposals of one answer: so many hardly ever all last
 PLAIN = 2  # plainly momentary proposals from which on they tell of the judge
 KEPT = 40  # plainly momentary proposals that the record goes back
 
@@ -39,11 +37,9 @@ KEPT = 40  # plainly momentary proposals that the record goes back
 MOMENTARY, UNSURE, WORDS, DOUBTED = "momentary", "unclear", "momentary_words", "doubted_judge"
 REASONS = (MOMENTARY, UNSURE, WORDS, DOUBTED)
 
-_NUMBER = re.compile(r"\d+")
-
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class TimeVerdict:
     """What the model says of one proposal: one of VERDICTS, and why."""
 
     word: str = UNCLEAR
@@ -93,25 +89,13 @@ class Record:
         return Record(self.plain // 2, self.affirmed // 2, self.denied // 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
-    """What becomes of a proposal: it waits for `reasons`, or is dropped for them (`is_dropped`);
-    without reasons it is stored."""
-
-    reasons: tuple[str, ...] = ()
-    is_dropped: bool = False
-
-
-STORED = Fate()
-
-
 def is_same(candidate: Candidate, fact: PendingFact) -> bool:
     """Whether a proposal says what a fact says that waits: in the same words, or nearly so."""
     mine, theirs = (candidate.body, candidate.description), (fact.body, fact.description)
     if {*map(canonical, mine)} & {*map(canonical, theirs)} - {""}:
         return True
     one, other = candidate.description, fact.description
-    if may_deny(one) != may_deny(other) or _NUMBER.findall(one) != _NUMBER.findall(other):
+    if may_deny(one) != may_deny(other) or _numbers(one) != _numbers(other):
         return False
     return likeness({*keys(one)}, {*keys(other)}) >= SAME
 
@@ -123,7 +107,7 @@ class SecondLook:
     adds to the model's record, `waiting` the facts of other sessions that wait for their time."""
 
     proposed: tuple[Proposed, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[TimeVerdict, ...] = ()
     is_believed: bool = True
     this: Record = Record()
     waiting: tuple[PendingFact, ...] = ()
@@ -141,7 +125,11 @@ class SecondLook:
         return Fate((UNSURE,))
 
 
-def decided(shown: Shown, verdict: Verdict, *, is_believed: bool) -> Fate:
+def _numbers(text: str) -> list[str]:
+    return [word.strip(".,;:!?()") for word in text.split() if any(map(str.isdigit, word))]
+
+
+def decided(shown: Shown, verdict: TimeVerdict, *, is_believed: bool) -> Fate:
     """What the two judges come to."""
     against = shown.value == MOMENT
     if verdict.word == MOMENT:
@@ -154,10 +142,10 @@ def decided(shown: Shown, verdict: Verdict, *, is_believed: bool) -> Fate:
 
 
 def looked(
-    proposed: Sequence[Proposed], verdicts: Mapping[int, Verdict], before: Record = Record()
+    proposed: Sequence[Proposed], verdicts: Mapping[int, TimeVerdict], before: Record = Record()
 ) -> SecondLook:
     """The verdicts (by the proposals' places), weighed with the model's record `before` this."""
-    given = tuple(verdicts.get(at, Verdict()) for at in range(len(proposed)))
+    given = tuple(verdicts.get(at, TimeVerdict()) for at in range(len(proposed)))
     words = [each.word for each in given]
     plain = [word for each, word in zip(proposed, words, strict=True) if each.shown.value == MOMENT]
     # who did not answer said nothing
@@ -254,10 +242,10 @@ def _part(text: str, quote: str) -> str:
 # --- the answer ----------------------------------------------------------------------------------
 
 
-def read(objects: Sequence[object], places: range) -> dict[int, Verdict]:
+def read(objects: Sequence[object], places: range) -> dict[int, TimeVerdict]:
     """The verdicts of an answer on these places, one by one; what cannot be read is left out, and
     of two verdicts on one number neither counts."""
-    found: dict[int, Verdict] = {}
+    found: dict[int, TimeVerdict] = {}
     twice = set()
     for each in objects:
         if not isinstance(each, dict):
@@ -271,5 +259,5 @@ def read(objects: Sequence[object], places: range) -> dict[int, Verdict]:
         reason = each.get("reason")
         said = " ".join(reason.split())[:REASON] if isinstance(reason, str) else ""
         word = word.strip().casefold()
-        found[at] = Verdict(word if word in VERDICTS else UNCLEAR, said)
+        found[at] = TimeVerdict(word if word in VERDICTS else UNCLEAR, said)
     return {at: verdict for at, verdict in found.items() if at not in twice}

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mdmemory.capture.candidates import Candidate
-from mdmemory.capture.lasting import STORED, Fate
 from mdmemory.capture.takebacks import is_meant, later
 from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.note.limits import MAX_DESCRIPTION
@@ -63,6 +62,18 @@ class Said:
     def refuses(self, text: str) -> bool:
         """Whether the user does not want a text of this turn remembered."""
         return self.unwanted or any(is_meant(subject, text) for subject in self.taken_back)
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What becomes of a proposal by how long it holds: it waits for `reasons`, or is dropped for
+    them (`is_dropped`); without reasons it is stored."""
+
+    reasons: tuple[str, ...] = ()
+    is_dropped: bool = False
+
+
+STORED = Fate()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mdmemory.actions.replacing import IsAnothers, Superseding
 from mdmemory.capture.candidates import Candidate
-from mdmemory.capture.lasting import STORED, Fate
+from mdmemory.capture.proof import STORED, Fate
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import nobodys
 from mdmemory.search.near import Near, scan

@@ -12,7 +12,7 @@ from dataclasses import replace
 from mdmemory import assets
 from mdmemory.capture import lasting, pending
 from mdmemory.capture.candidates import Candidate
-from mdmemory.capture.lasting import Cost, Proposed, Record, SecondLook, Verdict
+from mdmemory.capture.lasting import Cost, Proposed, Record, SecondLook, TimeVerdict
 from mdmemory.capture.pending import PendingFact
 from mdmemory.capture.proof import heard, prove
 from mdmemory.capture.scene import Judged
@@ -49,8 +49,9 @@ def ask(
     answer, waits.
     """
     asking = Asking(model, assets.read("protocol/lasting.md"))
-    verdicts: dict[int, Verdict] = {}
-    cost, failure = Cost(), None
+    verdicts: dict[int, TimeVerdict] = {}
+    cost = Cost()
+    failure: MdmemoryError | None = None
     like = proposed[0].candidate.quote if proposed else ""
     room = sizes.room(asking, VERDICTS).characters(lasting.MAX_QUESTION, like)
     left = lasting.parts(proposed, turns, today, room)

@@ -1,7 +1,8 @@
 """Sessions as they happen, with what deserves a note marked by hand and traps for everything else.
 
-A scripted model proposes both. Stored are the marked facts; junk never is. Each file of `replay/`
-is one session; `{{github}}` and `{{password}}` stand for secrets that are made when it runs.
+A scripted model proposes both, and is asked again by marks. Stored are the marked facts; junk never
+is. Each file of `replay/` is one session; `{{github}}` and `{{password}}` stand for secrets that
+are made when it runs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import random
 import string
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,12 @@ def answered(session: dict[str, Any]) -> str:
     return json.dumps({"candidates": candidates})
 
 
+def labels(session: dict[str, Any]) -> Callable[[str], str]:
+    """A second judge that is right: what is marked as a fact lasts."""
+    facts = {each.get("description", "") for each in session["answer"] if each["mark"] == "fact"}
+    return lambda text: "lasting" if text in facts else "moment"
+
+
 def outcomes(done: Extracted, answer: list[dict[str, Any]], memory: Memory) -> list[str]:
     """What became of each candidate, by the log, which keeps their order (the newest first)."""
     rows = [row for row in memory.captures() if row.phase == "model"]
@@ -90,7 +98,7 @@ def replay(path: Path, repository: Path) -> None:
     for type_, name, description, body in session["notes"]:
         memory.add(name, type=type_, description=description, body=body)
     transcript = exported(f"ses_{path.stem}", session["said"])
-    model = Scripted(answered(session))
+    model = Scripted(answered(session), judge=labels(session))
 
     done = memory.extract(transcript, model=model)
 
