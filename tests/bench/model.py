@@ -20,12 +20,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.model_cases import Session, Store, sessions, stores
 from bench.model_run import Bench
 
+from mdmemory.llm.answer import ModelFailed
 from mdmemory.llm.choose import COMPACT, EXTRACT
 from mdmemory.llm.sizes import tokens
 from mdmemory.protocol import Protocol, prompt, shipped
 
 SERVER = "https://api.openai.com/v1"
 CALLS = 250  # at most, without --calls
+SILENT = 3  # cases in a row without an answer, after which nobody is asked any more
 
 
 def environment(told: Mapping[str, str]) -> dict[str, str]:
@@ -60,15 +62,22 @@ def _length(case: Session | Store) -> int:
 
 
 def run(bench: Bench, cases: Sequence[Session | Store]) -> None:
-    """All cases, until no call is left."""
-    for case in cases:
-        if bench.calls <= 0:
-            bench.figures.failures["no call is left"] += 1
-            continue
+    """All cases, until no call is left or the server is plainly not there."""
+    silent = 0
+    for number, case in enumerate(cases):
+        if bench.calls <= 0 or silent == SILENT:
+            why = "no call was left for" if bench.calls <= 0 else "no server for"
+            bench.figures.failures[why] += len(cases) - number
+            return
+        before = bench.figures.counts["output"]
         if isinstance(case, Session):
             bench.session(case)
         else:
             bench.store(case)
+        failed = (
+            bench.figures.failures[ModelFailed.code] and bench.figures.counts["output"] == before
+        )
+        silent = silent + 1 if failed else 0
 
 
 def main() -> None:

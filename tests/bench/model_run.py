@@ -62,7 +62,7 @@ class Bench:
         })  # fmt: skip
         for each in facts:
             if id(each) not in kept:
-                self._tell(case.name, "fact not kept", each.texts[0])
+                self._tell(case.name, "fact not kept", each.texts[0].strip() or each.texts[1])
 
     def _sorted(
         self, case: Session, texts: Mapping[str, str], where: str, but: Collection[str] = ()

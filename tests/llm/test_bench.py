@@ -94,7 +94,7 @@ def test_no_more_is_asked_than_it_may(server: FakeServer, tmp_path: Path) -> Non
     assert announced(cases, 1, tried.environment).endswith("at most 1 calls.")
     run(tried, cases)
     assert len(server.requests) == 1
-    assert tried.figures.failures["no call is left"] == 2
+    assert tried.figures.failures["no call was left for"] == 2
     with pytest.raises(SystemExit, match="BENCH_MODEL"):
         environment({"OPENAI_API_KEY": "a key alone chooses nothing"})
 
