@@ -226,7 +226,8 @@ TABLE = (
             whole(0), 200, "Maximum calls of models per project and day (UTC).",
             personal=True),
     Setting("llm.timeout_s", ("MDMEMORY_TIMEOUT_S",), "a whole number of at least 1", whole(1), 60,
-            "Seconds to wait for a model's answer.", personal=True),
+            "Seconds to wait for the first token of a model's answer, and for each next one. An "
+            "answer that does not come as a stream has that long for all of it.", personal=True),
     Setting("llm.context_tokens", ("MDMEMORY_CONTEXT_TOKENS",), "0, or a whole number of at least "
             "1000", context, 0, "What the model's context holds, in tokens, question and answer "
             "together. 0: known models by a table, else learnt from the server's errors. Set it "

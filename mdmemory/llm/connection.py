@@ -1,7 +1,8 @@
 """A connection to a server of a model that ends at its deadline, whatever the server sends.
 
 A timeout of the HTTP library begins anew with every byte that comes. So a call runs in a thread of
-its own, which nobody waits for beyond the deadline: then its socket is shut down.
+its own, which nobody waits for beyond the deadline: then its socket is shut down. Only who takes
+the bytes can tell which of them are signs of life.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:  # loaded by the first call: it takes a second
@@ -41,6 +42,48 @@ def is_near(base_url: str) -> bool:
         return "." not in name or name.endswith((".local", ".lan", ".internal", ".home.arpa"))
 
 
+class Taker(Protocol):
+    """What a response is given to, piece by piece; when it `is_done` no more is waited for."""
+
+    @property
+    def is_done(self) -> bool: ...
+
+    def take(self, data: bytes) -> bool:
+        """Whether these bytes are a sign of life: the wait for the next one begins anew."""
+
+
+@dataclass
+class _Whole:
+    """Takes all, as data of at most that many bytes. A byte is no sign of life."""
+
+    most: int
+    data: bytearray = field(default_factory=bytearray)
+    is_done: bool = False
+
+    def take(self, data: bytes) -> bool:
+        self.data += data
+        if len(self.data) > self.most:
+            raise TooLong
+        return False
+
+
+class _Clock:
+    """How long is still waited: `silence` seconds from the last sign of life, never beyond `end`.
+    One thread restarts it, another one looks at it."""
+
+    def __init__(self, silence: float, end: float) -> None:
+        self._silence, self._end = silence, end
+        self.restart()
+
+    def restart(self) -> None:
+        """A sign of life came."""
+        self._until = min(time.monotonic() + self._silence, self._end)
+
+    def left(self) -> float:
+        """Seconds; 0 or less where the wait is over."""
+        return self._until - time.monotonic()
+
+
 @dataclass
 class Connection:
     """A client, and the sockets that it has opened: doubles of them, because the library's own are
@@ -59,20 +102,33 @@ class Connection:
         Raises TimeoutError `seconds` after the call, TooLong for over `most` bytes, and whatever
         the client raises.
         """
-        done: list[bytes] = []
+        taker = _Whole(most)
+        self.give(ask, taker, seconds, seconds)
+        return bytes(taker.data)
+
+    def give(
+        self, ask: Callable[[OpenAI], AbstractContextManager[Any]], taker: Taker, silence: float,
+        longest: float,
+    ) -> None:  # fmt: skip
+        """Give the body of the response to what `ask` sends to `taker`, until it is done.
+
+        Raises TimeoutError after `silence` seconds without a sign of life and `longest` seconds
+        after the call, and whatever the taker and the client raise.
+        """
+        clock = _Clock(silence, time.monotonic() + longest)
         failed: list[Exception] = []
-        deadline = time.monotonic() + seconds
 
         def work() -> None:
             try:
-                done.append(self._body(ask, deadline, most))
+                self._give(ask, taker, clock)
             except Exception as problem:  # noqa: BLE001 - raised again by the one who waits
                 failed.append(problem)
 
         worker = threading.Thread(target=work, daemon=True)
         worker.start()
         try:
-            worker.join(seconds)
+            while worker.is_alive() and (left := clock.left()) > 0:
+                worker.join(left)
         except BaseException:
             self.cut()
             raise
@@ -82,27 +138,25 @@ class Connection:
             raise TimeoutError
         if failed:
             raise failed[0]
-        return done[0]
 
-    def _body(
-        self, ask: Callable[[OpenAI], AbstractContextManager[Any]], deadline: float, most: int
-    ) -> bytes:
+    def _give(
+        self, ask: Callable[[OpenAI], AbstractContextManager[Any]], taker: Taker, clock: _Clock
+    ) -> None:
         import httpx
         import openai
 
         assert self.client is not None
-        data = bytearray()
         try:
             with ask(self.client) as response:
                 for chunk in response.iter_bytes():
-                    data += chunk
-                    if time.monotonic() > deadline:
+                    if taker.take(chunk):
+                        clock.restart()
+                    if taker.is_done:
+                        return
+                    if clock.left() <= 0:
                         raise TimeoutError
-                    if len(data) > most:
-                        raise TooLong
         except (openai.APITimeoutError, httpx.TimeoutException):
             raise TimeoutError from None
-        return bytes(data)
 
     def cut(self) -> None:
         """Shut every socket down, those that are opened later too."""

@@ -69,7 +69,7 @@ def first(name: str, form: str | None, known: Mapping[str, str]) -> Manner:
         form if form in FORMS else FORMS[0],
         "" if limit == "none" else limit,
         reasons and known.get("effort") != "none",
-        False,
+        known.get("stream") != "none",
         known.get("usage") != "none",
     )
 

@@ -1,6 +1,7 @@
 """Any server that speaks OpenAI's chat protocol, through the `openai` package.
 
-Every call ends in bounded time: a deadline for the whole answer, and one second try.
+Every call ends in bounded time: a deadline for the first token and for the silence between two, one
+for the whole answer where it is not streamed, a cap where it is; and one second try.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ from mdmemory.llm.connection import Connection, TooLong, connected, host, is_nea
 from mdmemory.llm.manners import FIELDS, FORMS, Manner, first, learnt, response_format
 from mdmemory.llm.refusals import Refusal, read
 from mdmemory.llm.sizes import FRAME, LEAST, answer_tokens, known_context, tokens, was_cut
+from mdmemory.llm.streams import ChatReader, Senseless, Unfinished
 from mdmemory.store.state import State
 
 HOSTED = "api.openai.com"  # the one host that is known to want a key
 MAX_ANSWER = 4 * 1024 * 1024  # bytes; a plan for the largest batch has a tenth of it
 LEARNT_FOR = timedelta(days=30)  # then it is found out anew: servers are set up anew, too
+# Seconds for a whole answer, however lively: a model of five tokens a second writes 4,500 in it,
+# and a plan has hardly more. Who asks may hold up a command that a person waits for.
+LONGEST = 900.0
 MAX_PAUSE = 20.0  # seconds; a server that asks for more is not asked again
 
 
@@ -205,39 +210,45 @@ class OpenAIModel:
         assert line.client is not None
         # loaded before the clock starts: the time that this takes is not the server's
         create = line.client.chat.completions.with_streaming_response.create
+        reader = ChatReader(MAX_ANSWER)
+        longest = LONGEST if "stream" in asked else self.timeout
         try:
-            data = line.body(lambda _: create(**asked), self.timeout, MAX_ANSWER)
+            line.give(lambda _: create(**asked), reader, self.timeout, longest)
         except TimeoutError:
-            raise self._late() from None
+            if not reader.is_whole:
+                raise self._late(reader.has_begun) from None
         except TooLong:
             raise ModelFailed(
                 f"{self.sends_to} sent more than {MAX_ANSWER} bytes, which is no answer.",
                 "Check openai.base_url.",
             ) from None
         except openai.APIStatusError as problem:
-            headers = problem.response.headers
-            sent = asked["messages"][-1]["content"]
-            refusal = read(problem.status_code, _body(problem), sent, FIELDS)
-            retry_after = headers.get("retry-after", "")
-            raise self._failure(problem.status_code, retry_after, refusal) from None
+            retry_after = problem.response.headers.get("retry-after", "")
+            raise self._failure(problem.status_code, retry_after, _body(problem), asked) from None
+        except Senseless:
+            if not reader.is_whole:
+                raise self._senseless() from None
         except (openai.OpenAIError, httpx.HTTPError):
-            raise _Again(ModelFailed(
-                f"{self.sends_to} cannot be reached, or hung up before its answer was whole.",
-                "Check the network and openai.base_url, and try again.",
-            )) from None  # fmt: skip
-        return self._answer(data)
+            if not reader.is_whole:  # else only its cost, or a farewell, is missing
+                raise self._gone() from None
+        return self._answer(reader, asked)
 
-    def _answer(self, data: bytes) -> Answer:
+    def _answer(self, reader: ChatReader, asked: dict[str, Any]) -> Answer:
         try:
-            whole = json.loads(data)
+            whole = reader.completion()
+        except Senseless:
+            raise self._senseless() from None
+        except Unfinished:
+            raise self._gone() from None
+        if isinstance(whole, dict) and whole.get("error") and not whole.get("choices"):
+            # some say so after a 200, or in the middle of a stream
+            raise self._failure(_status(whole["error"]), "", json.dumps(whole).encode(), asked)
+        try:
             choice = whole["choices"][0]
             text, why = choice["message"].get("content") or "", choice.get("finish_reason")
             declined = bool(choice["message"].get("refusal"))
-        except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-            raise ModelFailed(
-                f"{self.sends_to} answered with something that is no chat completion.",
-                "Check openai.base_url: it mostly ends in /v1.",
-            ) from None
+        except (LookupError, TypeError, AttributeError):
+            raise self._senseless() from None
         if declined or why == "content_filter":
             raise self._no("declined to answer", "Choose another model.")
         is_cut = why == "length"
@@ -249,7 +260,10 @@ class OpenAIModel:
 
     # what can go wrong, in words; never what the server said, which may repeat the key or the text
 
-    def _failure(self, status: int, retry_after: str, refusal: Refusal) -> Exception:
+    def _failure(
+        self, status: int, retry_after: str, body: bytes, asked: dict[str, Any]
+    ) -> Exception:
+        refusal = read(status, body, asked["messages"][-1]["content"], FIELDS)
         if status in (400, 422, 501) or refusal.is_too_long:
             return _Refused(status, refusal)
         if status == 429:
@@ -284,7 +298,25 @@ class OpenAIModel:
         said = f"The question is too long for {self.name}, which takes {window} tokens."
         return ContextExceeded(said, window, cost)
 
-    def _late(self) -> ModelFailed:
+    def _gone(self) -> _Again:
+        return _Again(ModelFailed(
+            f"{self.sends_to} cannot be reached, or hung up before its answer was whole.",
+            "Check the network and openai.base_url, and try again.",
+        ))  # fmt: skip
+
+    def _senseless(self) -> ModelFailed:
+        return ModelFailed(
+            f"{self.sends_to} answered with something that is no chat completion.",
+            "Check openai.base_url: it mostly ends in /v1.",
+        )
+
+    def _late(self, has_begun: bool) -> ModelFailed:
+        if has_begun:
+            return ModelFailed(
+                f"{self.sends_to} fell silent for {self.timeout:g} s in the middle of its answer, "
+                f"or was not done after {LONGEST / 60:g} minutes.",
+                "Try again later, or raise llm.timeout_s in your settings.",
+            )
         return ModelFailed(
             f"{self.sends_to} did not answer within {self.timeout:g} s.",
             "Try again later, or raise llm.timeout_s in your settings.",
@@ -292,6 +324,12 @@ class OpenAIModel:
 
     def _no(self, what: str, hint: str) -> ModelFailed:
         return ModelFailed(f"The model {self.name} {what}.", hint)
+
+
+def _status(error: object) -> int:
+    """The HTTP status that an error names, which came without one of its own; else 500."""
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if type(code) is int and 400 <= code < 600 else 500
 
 
 def _body(problem: Any) -> bytes:

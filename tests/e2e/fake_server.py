@@ -30,7 +30,9 @@ class Answer:
     For what a server can do wrong: a `status` of 0 hangs up without a word; `body` is sent
     instead, as it is; `sent` cuts what is sent to that many bytes; `delay` are seconds before
     anything is; `drip` seconds between single bytes of the body; `headers_drip` seconds between
-    header lines that never end.
+    header lines that never end. In a stream `thinking` comes before the text, `pace` are seconds
+    between its events, `comments` those between keep-alive comments in its place, which never end,
+    and `events` replaces all of them.
     """
 
     text: str = ""
@@ -43,6 +45,10 @@ class Answer:
     delay: float = 0.0
     drip: float = 0.0
     headers_drip: float = 0.0
+    thinking: str = ""
+    pace: float = 0.0
+    comments: float = 0.0
+    events: tuple[str, ...] = ()
     usage: Body = field(default_factory=lambda: USAGE)
 
 
@@ -51,12 +57,14 @@ class Script:
     """The answers to come, and the requests that came. One per server; handlers share it.
 
     A request that finds no answer in the queue gets that of `reply`, where there is one, else the
-    default. One for a form of answer (`response_format`) that is not in `forms` is refused: 400.
+    default. One for a form of answer (`response_format`) that is not in `forms` is refused: 400;
+    so is one with a field of `unknown`, which is named.
     """
 
     default: Answer = field(default_factory=lambda: Answer("Done."))
     reply: Callable[[Body], Answer] | None = None
     forms: frozenset[str] = frozenset(("json_schema", "json_object"))
+    unknown: frozenset[str] = frozenset()
     keys: list[str] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
     answers: deque[Answer] = field(default_factory=deque)
@@ -67,19 +75,22 @@ class Script:
     is_raw: bool = False  # whether the question if facts will last is answered as all others are
     looked: list[Body] = field(default_factory=list)  # these questions, where it is not
 
-    def take(self, body: Body) -> Answer:
+    def take(self, body: Body, is_ours: bool) -> Answer:
         """Keep a request; the answer for it.
 
-        A stream without tools is an aside of the client, such as a session's title: it gets the
-        default answer and leaves the queue to the conversation.
+        A stream without tools is an aside of a client that is not ours, such as a session's title:
+        it gets the default answer and leaves the queue to the conversation.
         """
-        aside = body.get("stream") and not body.get("tools")
+        aside = body.get("stream") and not body.get("tools") and not is_ours
         wanted = body.get("response_format", {}).get("type")
         with self.lock:
             if not self.is_raw and (verdicts := _verdicts(body)):
                 self.looked.append(body)
                 return verdicts
             self.requests.append(body)
+            if named := next((name for name in sorted(self.unknown) if name in body), None):
+                said = {"error": {"message": f"Unrecognized request argument: {named}"}}
+                return Answer(status=400, body=json.dumps(said).encode())
             if wanted and wanted not in self.forms:
                 return Answer(status=400)
             if self.answers and not aside:
@@ -214,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._json(said, Answer(status=404))
         script = self.server.script
         script.keys.append(self.headers.get("Authorization", ""))
-        answer = script.take(body)
+        answer = script.take(body, self.headers.get("User-Agent", "").startswith("OpenAI/Python"))
         script.ended.wait(answer.delay)
         if answer.status == 0:
             return None
@@ -222,7 +233,7 @@ class _Handler(BaseHTTPRequestHandler):
             # as real servers do: what they were sent comes back
             said = f"scripted failure for {script.keys[-1]} and {body['messages'][-1]['content']}"
             return self._json({"error": {"message": said}}, answer)
-        if body.get("stream"):
+        if body.get("stream") and answer.body is None:
             return self._stream(answer)
         return self._json(_completion(answer), answer)
 
@@ -247,30 +258,46 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, value: object, answer: Answer) -> None:
         data = json.dumps(value).encode() if answer.body is None else answer.body
         self.send_response(answer.status)
-        while answer.headers_drip:
-            self.send_header("X-Drop", "one")
-            self.flush_headers()
-            if self.server.script.ended.wait(answer.headers_drip):
-                return
+        if answer.headers_drip:
+            return self._drip_headers(answer)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         for name, text in answer.headers:
             self.send_header(name, text)
         self.end_headers()
-        data = data[: answer.sent]
-        pieces = [data[at : at + 1] for at in range(len(data))] if answer.drip else [data]
-        for piece in pieces:
-            self.wfile.write(piece)
-            if answer.drip and self.server.script.ended.wait(answer.drip):
-                return
+        return self._bytes(data[: answer.sent], answer.drip)
 
     def _stream(self, answer: Answer) -> None:
         self.send_response(200)
+        if answer.headers_drip:
+            return self._drip_headers(answer)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        for chunk in _chunks(answer):
-            self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
-        self.wfile.write(b"data: [DONE]\n\n")
+        ended = self.server.script.ended
+        while answer.comments:
+            self.wfile.write(b": processing\n\n")
+            if ended.wait(answer.comments):
+                return None
+        events = answer.events or [json.dumps(each) for each in _chunks(answer)]
+        sent = [f"data: {event}\n\n".encode() for event in (*events, "[DONE]")]
+        if answer.drip or answer.sent is not None:
+            return self._bytes(b"".join(sent)[: answer.sent], answer.drip)
+        for event in sent:
+            self.wfile.write(event)
+            if answer.pace and ended.wait(answer.pace):
+                return None
+        return None
+
+    def _drip_headers(self, answer: Answer) -> None:
+        while not self.server.script.ended.wait(answer.headers_drip):
+            self.send_header("X-Drop", "one")
+            self.flush_headers()
+
+    def _bytes(self, data: bytes, drip: float) -> None:
+        for piece in [data[at : at + 1] for at in range(len(data))] if drip else [data]:
+            self.wfile.write(piece)
+            if drip and self.server.script.ended.wait(drip):
+                return
 
     def log_message(self, format: str, *args: object) -> None:
         """Silence: a test's output is the test's."""
@@ -297,8 +324,10 @@ def _completion(answer: Answer) -> Body:
 
 def _chunks(answer: Answer) -> Iterator[Body]:
     deltas: list[Body] = [{"role": "assistant", "content": ""}]
+    deltas += [{"reasoning_content": word} for word in answer.thinking.split()]
     if answer.text:
-        deltas.append({"content": answer.text})
+        words = re.findall(r"\S*\s*", answer.text) if answer.pace else [answer.text]
+        deltas += [{"content": word} for word in words if word]
     if answer.calls:
         calls = [{"index": n, **call} for n, call in enumerate(_tool_calls(answer))]
         deltas.append({"tool_calls": calls})

@@ -137,6 +137,7 @@ def test_what_was_found_is_one_commit_and_the_account_has_its_cost(
     (request,) = server.requests
     assert set(request) == {
         "model", "messages", "response_format", "max_completion_tokens", "reasoning_effort",
+        "stream", "stream_options",
     }  # fmt: skip
     used = json.loads(run("status", "--json").stdout)
     assert used["tokens_today"] == {"calls": 1, "input": 100, "output": 10}

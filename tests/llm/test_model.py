@@ -294,7 +294,10 @@ def test_the_openai_planner_sends_two_messages_and_gives_text_and_cost(
     assert request["messages"] == [
         {"role": "system", "content": "Be brief."}, {"role": "user", "content": TEXT},
     ]  # fmt: skip
-    assert set(request) == {"model", "messages", "max_completion_tokens", "reasoning_effort"}
+    assert set(request) == {
+        "model", "messages", "max_completion_tokens", "reasoning_effort", "stream",
+        "stream_options",
+    }  # fmt: skip
     assert server.script.keys == [f"Bearer {KEY}"]
     assert openai.sends_to in server.url
 

@@ -1,0 +1,156 @@
+"""The answer of a chat as it comes in: a stream of events, or one object where the server gives no
+other. Both become the same object, as of a server that does not stream."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from mdmemory.llm.connection import TooLong
+
+MOST_BYTES = 64 * 1024 * 1024  # of a stream, which wraps each token into 200 to 400 bytes
+_EVENTS = (b"data:", b"event:", b"id:", b"retry:", b":")  # how a line of a stream begins
+_LONGEST = max(map(len, _EVENTS))
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")  # DeepSeek and vLLM, OpenRouter, others
+
+
+class Senseless(Exception):
+    """What came is no answer of a chat."""
+
+
+class Unfinished(Exception):
+    """The stream ended before the answer did."""
+
+
+@dataclass
+class ChatReader:
+    """Takes what a server sends, piece by piece; `most` are the bytes of an answer and of what the
+    model thought before it."""
+
+    most: int
+    is_done: bool = False
+    _is_stream: bool | None = None  # None: too little came to tell
+    _waiting: bytearray = field(default_factory=bytearray)  # a line, or an object, up to its end
+    _searched: int = 0  # of these bytes, those without an end of line
+    _event: list[bytes] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _size: int = 0
+    _bytes: int = 0
+    _end: str = ""  # why the model stopped
+    _refusal: bool = False
+    _usage: object = None
+    _error: object = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model said that its answer ends here."""
+        return bool(self._end) or self._error is not None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a token came, of the answer or of a thought."""
+        return self._size > 0
+
+    def take(self, data: bytes) -> bool:
+        """Whether these bytes hold a token: only that is a sign of life. Raises TooLong and
+        Senseless."""
+        self._bytes += len(data)
+        self._waiting += data
+        if self._is_stream is None:
+            self._is_stream = self._guess()
+        if not self._is_stream:
+            if len(self._waiting) > self.most:
+                raise TooLong
+            return False
+        if self._bytes > MOST_BYTES:
+            raise TooLong
+        before = self._size
+        while not self.is_done and (end := self._waiting.find(b"\n", self._searched)) >= 0:
+            line = bytes(self._waiting[:end]).rstrip(b"\r")
+            del self._waiting[: end + 1]
+            self._searched = 0
+            self._line(line)
+        self._searched = len(self._waiting)
+        if max(self._size, len(self._waiting)) > self.most:
+            raise TooLong
+        return self._size > before
+
+    def completion(self) -> Any:
+        """The answer as one object, once all of it was taken. Raises Senseless and Unfinished."""
+        if not self._is_stream:
+            try:
+                return json.loads(bytes(self._waiting))
+            except (ValueError, RecursionError):
+                raise Senseless from None
+        if not self.is_done:
+            self._last()
+        if self._error is not None:
+            return {"error": self._error}
+        if not self.is_whole and not self.is_done:
+            raise Unfinished
+        message = {"content": "".join(self._texts), "refusal": self._refusal}
+        choice = {"index": 0, "message": message, "finish_reason": self._end}
+        return {"choices": [choice], "usage": self._usage}
+
+    def _last(self) -> None:
+        """Take what came without the end of a line; half an event is an end too early."""
+        try:
+            self._line(bytes(self._waiting).rstrip(b"\r"))
+            self._line(b"")
+        except Senseless:
+            raise Unfinished from None
+
+    def _guess(self) -> bool | None:
+        begun = bytes(self._waiting[: _LONGEST + 16]).lstrip(b"\xef\xbb\xbf \t\r\n")
+        if len(begun) < _LONGEST and any(each.startswith(begun) for each in _EVENTS):
+            return None
+        return begun.startswith(_EVENTS)
+
+    def _line(self, line: bytes) -> None:
+        name, _, value = line.removeprefix(b"\xef\xbb\xbf").partition(b":")
+        if name == b"data":
+            self._event.append(value.removeprefix(b" "))
+        elif not line.strip() and self._event:
+            data, self._event = b"\n".join(self._event), []
+            self._take_event(data.strip())
+
+    def _take_event(self, data: bytes) -> None:
+        if data == b"[DONE]":
+            self.is_done = True
+            return
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            raise Senseless from None
+        if not isinstance(event, dict):
+            raise Senseless
+        if event.get("error"):
+            self._error, self.is_done = event["error"], True
+            return
+        self._usage = event.get("usage") or self._usage
+        choices = event.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict) and choice.get("index") in (0, None):
+                self._take_choice(choice)
+
+    def _take_choice(self, choice: dict[str, Any]) -> None:
+        said = choice.get("delta") or choice.get("message")
+        if isinstance(said, dict):
+            self._take_content(said.get("content"))
+            thoughts = (said.get(name) for name in _THOUGHTS)
+            self._size += sum(len(each) for each in thoughts if isinstance(each, str))
+            self._refusal = self._refusal or bool(said.get("refusal"))
+        if isinstance(choice.get("finish_reason"), str):
+            self._end = choice["finish_reason"]
+
+    def _take_content(self, content: object) -> None:
+        """Text, or (Mistral's) a list of parts, of which some are thoughts."""
+        if isinstance(content, str):
+            self._texts.append(content)
+            self._size += len(content)
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, dict) and isinstance(part.get("text"), str):
+                self._take_content(part["text"])
+            else:
+                self._size += len(str(part))

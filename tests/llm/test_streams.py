@@ -1,0 +1,181 @@
+"""A streamed answer: only a token is a sign of life, and it is whole where the model says so."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fake_server import FakeServer
+from pace import HUNG
+from rows import each
+
+from mdmemory.llm import openai_api
+from mdmemory.llm.answer import ModelFailed
+from mdmemory.llm.connection import TooLong
+from mdmemory.llm.openai_api import OpenAIModel
+from mdmemory.llm.streams import ChatReader, Senseless, Unfinished
+
+TEXT = "a text of words"
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as running:
+        yield running
+
+
+def model(server: FakeServer, folder: Path, timeout: float = 1.0) -> OpenAIModel:
+    return OpenAIModel(
+        "m", server.url, "", folder / "state.db", timeout, sleep=lambda _: None, today="2026-06-01"
+    )
+
+
+def delta(**fields: object) -> str:
+    return json.dumps({"choices": [{"index": 0, "delta": fields}]})
+
+
+# --- signs of life ------------------------------------------------------------------------------
+
+
+def test_tokens_and_thoughts_keep_an_answer_going_beyond_the_deadline_of_silence(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    server.misbehave(text=TEXT, thinking="let me see", pace=0.2)
+    begun = time.monotonic()
+    assert model(server, tmp_path).complete("s", "u").text == TEXT
+    assert time.monotonic() - begun > 1.0
+
+
+def test_comments_of_a_proxy_are_no_tokens(server: FakeServer, tmp_path: Path) -> None:
+    server.misbehave(comments=0.05)
+    with pytest.raises(ModelFailed, match=r"did not answer within 0\.5 s"):
+        model(server, tmp_path, 0.5).complete("s", "u")
+    server.misbehave(events=tuple([delta(role="assistant", content="")] * 99), pace=0.05)
+    with pytest.raises(ModelFailed, match=r"did not answer within 0\.5 s"):
+        model(server, tmp_path, 0.5).complete("s", "u")
+
+
+def test_silence_in_the_middle_ends_it(server: FakeServer, tmp_path: Path) -> None:
+    server.misbehave(events=(delta(content="half"), *['{"choices": []}'] * 9), pace=HUNG)
+    with pytest.raises(ModelFailed, match=r"fell silent for 0\.5 s in the middle of its answer"):
+        model(server, tmp_path, 0.5).complete("s", "u")
+
+
+def test_an_answer_without_end_is_left_at_the_cap(
+    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_api, "LONGEST", 0.6)
+    server.misbehave(events=(delta(reasoning_content="hm "),) * 10_000, pace=0.05)
+    with pytest.raises(ModelFailed, match="was not done after"):
+        model(server, tmp_path).complete("s", "u")
+
+
+def test_an_answer_that_said_its_end_counts_though_the_line_stays_open(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    end = json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    server.misbehave(events=(delta(content=TEXT), end, '{"choices": []}'), pace=0.4)
+    assert model(server, tmp_path).complete("s", "u").text == TEXT
+
+
+# --- servers that do it in other ways ----------------------------------------------------------
+
+
+def test_a_server_that_ignores_the_stream_answers_as_before(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    whole = {"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]}
+    server.misbehave(body=json.dumps(whole).encode())
+    assert model(server, tmp_path).complete("s", "u").text == TEXT
+
+
+def test_fields_that_a_server_refuses_by_name_are_left_out_from_then_on(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    rows = (
+        ({"stream"}, {"max_tokens"}),
+        ({"stream_options"}, {"stream", "max_tokens"}),
+        ({"max_tokens"}, {"stream", "stream_options", "max_completion_tokens"}),
+        ({"max_tokens", "max_completion_tokens"}, {"stream", "stream_options"}),
+    )
+
+    def check(unknown: set[str], kept: set[str]) -> None:
+        server.script.unknown = frozenset(unknown)
+        here = model(server, tmp_path / "-".join(sorted(unknown)))
+        for _ in range(2):
+            assert here.complete("s", "u").text == "Done."
+        assert set(server.requests[-1]) == {"model", "messages", *kept}
+        assert set(server.requests[-2]) == set(server.requests[-1]), "it was not remembered"
+
+    each(rows, check)
+
+
+def test_an_effort_is_asked_of_models_that_reason_until_it_is_refused(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    for name, asked in (("o3-mini", True), ("openai/gpt-5-mini", True), ("gpt-5-chat", False),
+                        ("gpt-4o", False), ("qwen3:8b", False)):  # fmt: skip
+        OpenAIModel(name, server.url, "", tmp_path / "state.db").complete("s", "u")
+        assert ("reasoning_effort" in server.requests[-1]) == asked, name
+        assert ("max_completion_tokens" in server.requests[-1]) == asked
+    server.script.unknown = frozenset(["reasoning_effort"])
+    OpenAIModel("o4", server.url, "", tmp_path / "state.db").complete("s", "u")
+    assert "reasoning_effort" not in server.requests[-1]
+    assert "temperature" not in server.requests[-1]
+
+
+def test_an_error_in_the_middle_of_a_stream_is_a_failure_and_none_of_it_counts(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    trouble = json.dumps({"error": {"code": 503, "message": f"overloaded: {TEXT}"}})
+    for _ in range(2):
+        server.misbehave(events=(delta(content='{"ops": []}'), trouble))
+    with pytest.raises(ModelFailed, match=r"failed \(503\)") as failed:
+        model(server, tmp_path).complete("s", TEXT)
+    assert TEXT not in failed.value.message
+
+
+def test_an_answer_that_ends_at_its_limit_says_that_it_was_cut(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    server.misbehave(text='{"ops": [', finish="length")
+    answer = model(server, tmp_path).complete("s", "u")
+    assert (answer.text, answer.cut) == ('{"ops": [', True)
+
+
+# --- the reader alone ---------------------------------------------------------------------------
+
+EVENTS = (
+    b"\xef\xbb\xbf: hello\r\n\r\nevent: x\r\ndata: " + delta(content="one ").encode()
+    + b"\r\n\r\ndata:" + delta(content=[{"type": "thinking", "thinking": [{"text": "hm"}]},
+                                        {"type": "text", "text": "two"}]).encode()
+    + b'\n\ndata: {"choices":[{"index":1,"delta":{"content":"other"}}]}\n\n'
+    + b'data: {"choices":[],"usage":{"prompt_tokens":5}}\n\ndata: [DONE]\n\nignored'
+)  # fmt: skip
+
+
+def test_a_stream_is_the_same_however_it_is_cut_into_pieces() -> None:
+    for size in (1, 2, 3, 7, 64, len(EVENTS)):
+        reader = ChatReader(1_000)
+        for at in range(0, len(EVENTS), size):
+            reader.take(EVENTS[at : at + size])
+        whole = reader.completion()
+        assert reader.is_done
+        assert whole["choices"][0]["message"]["content"] == "one two"
+        assert whole["usage"] == {"prompt_tokens": 5}
+
+
+def test_half_a_stream_nonsense_and_too_much_are_told() -> None:
+    half = ChatReader(1_000)
+    half.take(EVENTS[:150])
+    with pytest.raises(Unfinished):
+        half.completion()
+    for nonsense in (b"data: nothing\n\n", b"data: 7\n\n", b"data: " + b"[" * 9_000 + b"\n\n"):
+        with pytest.raises(Senseless):
+            ChatReader(10_000).take(nonsense)
+    for much in (b"data: " + b"x" * 2_000, EVENTS[:20] * 2 + b"x" * 2_000, b"{" * 2_000):
+        with pytest.raises(TooLong):
+            ChatReader(1_000).take(much)
