@@ -145,14 +145,15 @@ class Learning(Opened):
     def compact(
         self, *, plan: str | bytes | None = None, model: Model | None = None,
         offline: bool = False, if_due: bool = False, dry_run: bool = False,
-        report: Report = lambda *_: None,
+        report: Report = lambda *_: None, everything: bool = False,
     ) -> Outcome:  # fmt: skip
         """One compaction pass, planned by `model` (default: the one that the settings choose), by
-        no model where none is chosen or `offline` says so, or given as `plan` (JSON). A dry run
-        asks the model, too; `report(done, total, what)` hears of each question to it."""
+        no model where none is chosen or `offline` says so, or given as `plan` (JSON). A model is
+        shown what is new since it last looked, or `everything`. A dry run asks it, too;
+        `report(done, total, what)` hears of each question to it."""
         return compact.runner.compact(
             self._writer(), self._clock(), plan=plan, model=model, offline=offline, if_due=if_due,
-            dry_run=dry_run, report=report,
+            dry_run=dry_run, everything=everything, report=report,
         )  # fmt: skip
 
     def due(self) -> str | None:

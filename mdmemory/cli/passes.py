@@ -215,6 +215,9 @@ def compact_options(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
     parser.add_argument("--offline", action="store_true", help="plan without a model")
     parser.add_argument(
+        "--all", action="store_true", help="show the model all notes, not only what is new"
+    )
+    parser.add_argument(
         "--plan", metavar="FILE", help="apply this plan (JSON); - reads standard input"
     )
 
@@ -235,7 +238,7 @@ def compact(asked: Namespace) -> int:
     with Progress(memory, json=asked.json) as progress:
         outcome = memory.compact(
             plan=plan, offline=asked.offline, if_due=asked.if_due, dry_run=asked.dry_run,
-            report=progress.step,
+            report=progress.step, everything=asked.all,
         )  # fmt: skip
     if asked.if_due:
         _leave(memory, lines.of_compaction(outcome))
@@ -307,7 +310,7 @@ def _tell(outcome: Outcome) -> None:
             f"Undo: `mdmemory undo {outcome.id}`."
         )
     else:
-        print(_WORDS[outcome.outcome])
+        print((outcome.outcome == "noop" and outcome.why) or _WORDS[outcome.outcome])
     if cost.calls:
         print(
             f"{outcome.model} was asked {plural(cost.calls, 'time')}: "

@@ -27,6 +27,8 @@ from mdmemory.text.near import Neighbours
 
 __all__ = ["Verdict", "check", "removable"]
 
+VERSION = 1  # raised when they let pass what they refused before: a model is then asked anew
+
 _Judged = list[tuple[Op, str, str]]  # op, code, sentence
 
 

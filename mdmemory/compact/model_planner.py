@@ -15,6 +15,7 @@ from itertools import combinations
 
 from mdmemory.compact import guards
 from mdmemory.compact.guards import Verdict
+from mdmemory.compact.looked import Looks, Record, face
 from mdmemory.compact.model_question import (
     Around,
     as_text,
@@ -42,6 +43,7 @@ from mdmemory.compact.plan import (
 )
 from mdmemory.compact.planner import ProposedPlan
 from mdmemory.compact.removals import removable, removed
+from mdmemory.compact.scope import Scope, Size
 from mdmemory.compact.talk import Talk
 from mdmemory.llm.answer import Asking
 from mdmemory.store.conflicts import Entry, known
@@ -52,21 +54,24 @@ _MAX_PLAN = MAX_ANSWER // 2  # bytes of ops; the rest is for digests
 
 def gathered(
     ops: Sequence[Op], notes: Sequence[StoredNote], ledger: Sequence[Entry]
-) -> tuple[list[Op], bool]:
-    """The ops, earlier ones first, that can stand in one plan, and whether any has to wait.
+) -> tuple[list[Op], list[Op]]:
+    """The ops, earlier ones first, that can stand in one plan, and those that have to wait.
 
     No two name one file, and they remove no more notes than one plan may. A flag of pairs that are
-    all in the ledger is left out: it would say nothing new.
+    all in the ledger, or in an earlier flag, is left out: it would say nothing new.
     """
     by_file = {note.file: note for note in notes}
     going: list[Op] = []
-    more = False
+    waiting: list[Op] = []
+    flagged: list[set[str]] = []
     taken: set[str] = set()
     removals = min(removable(len(notes)), len(notes) - 1)  # one stays at least
     room = _MAX_PLAN
     for op in ops:
-        if isinstance(op, Flag) and _is_known(op, by_file, ledger):
-            continue
+        if isinstance(op, Flag):
+            if _is_known(op, by_file, ledger) or any(each.issuperset(op.files) for each in flagged):
+                continue
+            flagged.append({*op.files})
         size = len(json.dumps(as_json(op)))
         if taken.isdisjoint(named(op)) and removed(op) <= removals and size <= room:
             going.append(op)
@@ -74,8 +79,8 @@ def gathered(
             removals -= removed(op)
             room -= size
         else:
-            more = True
-    return going, more
+            waiting.append(op)
+    return going, waiting
 
 
 def _is_known(op: Flag, notes: dict[str, StoredNote], ledger: Sequence[Entry]) -> bool:
@@ -83,11 +88,12 @@ def _is_known(op: Flag, notes: dict[str, StoredNote], ledger: Sequence[Entry]) -
 
 
 MAX_CHARS = 60_000  # of the notes of one question, as they are shown
+_PACKED = 90  # hundredths of a question, where there are several; the rest is for neighbours
 
+_NO_USE = ("unparsable", "schema", "duplicate_key", "secret")  # failures of what was answered
 _AROUND = 150  # tokens of a question besides its notes
 
 _Part = Sequence[StoredNote]
-_Show = Callable[[StoredNote], dict[str, str]]
 Report = Callable[[int, int, str], None]  # done, total, what
 
 
@@ -97,7 +103,8 @@ class ModelPlanner:
 
     `ask` finds the model, `today` is the day (YYYY-MM-DD) that it is told, `redact` cleans text of
     secrets, and `report` hears of each question before it is asked. What `first` finds without a
-    model is part of the plan, whatever becomes of the model, which is shown what is left.
+    model is part of the plan, whatever becomes of the model, which is shown what is left: what is
+    new by the `record` of these notes, or `everything`; without a record all notes are new.
     """
 
     kind: str
@@ -106,6 +113,8 @@ class ModelPlanner:
     redact: Callable[[str], str]
     report: Report = lambda *_: None
     first: Offline | None = None
+    record: Callable[[Sequence[StoredNote]], Record] | None = None
+    everything: bool = False
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         """A plan in which what the model said stands as far as the guards let it pass.
@@ -127,25 +136,44 @@ class _Pass:
     flags: list[Op] = field(default_factory=list)  # between batches
     refused: list[tuple[Op, str, str]] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
-    batch_of: dict[str, int] = field(default_factory=dict)  # the question that showed a note whole
+    scope: Scope = field(init=False)
+    wanted: set[str] = field(default_factory=set)  # files that are to be asked about
+    answered: set[str] = field(default_factory=set)
+    unanswered: set[str] = field(default_factory=set)  # the model said nothing of use about them
+    alone: set[str] = field(default_factory=set)  # files that leave a question no room for others
 
     def proposal(self) -> ProposedPlan:
         waits = self._find_sure()
         merged = {file for op in self.sure if isinstance(op, Merge) for file in op.sources}
         left = (note for note in self.notes if note.file not in merged)
         free = [note for note in left if may_be_shown(note, self.planner.redact)]
-        parts = self._batches(free, whole) if len(free) > 1 else []
-        heads = self._batches(free, brief) if len(parts) > 1 else []
-        self._ask_all(parts, heads)
+        read_record = self.planner.record
+        record = read_record(free) if read_record else Record(self.planner.today)
+        by = self.talk.judge()
+        self.scope = Scope(free, record, by, everything=self.planner.everything)
+        if len(free) > 1:
+            self._ask_all(self._batches(self._wanted()))
         # a contradiction that was seen goes before whatever else its notes were named for
-        ops, more = gathered([*self.sure, *self.flags, *self.ops], self.notes, self.conflicts)
+        ops, waiting = gathered([*self.sure, *self.flags, *self.ops], self.notes, self.conflicts)
         files = {file for op in ops for file in named(op)}
         digests = {note.file: note.digest for note in self.notes if note.file in files}
-        return ProposedPlan(
-            render(ops, digests), self.talk.tokens, more or waits or bool(self.talk.failed),
-            self.talk.name, tuple(self.refused), tuple(self.refusals), tuple(self.talk.failed),
-            tuple(self.talk.rejected), tuple(self.sure),
+        later = {file for op in waiting for file in named(op)}
+        looks = Looks(
+            by, {note.file: face(note) for note in free}, frozenset(self.answered),
+            frozenset(self.unanswered),
+            frozenset(later | (self.wanted - self.answered - self.unanswered)),
         )  # fmt: skip
+        return ProposedPlan(
+            render(ops, digests), self.talk.tokens,
+            bool(waiting) or waits or bool(self.talk.failed),
+            self.talk.name, tuple(self.refused), tuple(self.refusals), tuple(self.talk.failed),
+            tuple(self.talk.rejected), tuple(self.sure), looks,
+        )  # fmt: skip
+
+    def _wanted(self) -> list[StoredNote]:
+        notes = self.scope.wanted(self._size(), MAX_CHARS)
+        self.wanted = {note.file for note in notes}
+        return notes
 
     def _find_sure(self) -> bool:
         """Find what is sure without a model; whether a limit leaves more of it for another pass."""
@@ -155,45 +183,60 @@ class _Pass:
         self.sure = found.ops
         return found.more
 
-    def _batches(self, notes: _Part, show: _Show) -> list[_Part]:
+    def _size(self) -> Size:
+        """What a note as it is shown takes of a question, which holds MAX_CHARS."""
+        measure = self.talk.room().without(_AROUND).measure(MAX_CHARS)
+        return lambda shown: measure(as_text(shown)) + len(", ")
+
+    def _batches(self, notes: _Part) -> list[_Part]:
         """The notes in batches that fit one question each. What alone is too long for the model
         is left out, and said."""
-        room = self.talk.room().without(_AROUND)
-        measure = room.measure(MAX_CHARS)
-        sizes = {note.file: measure(as_text(show(note))) + len(", ") for note in notes}
+        measure = self._size()
+        sizes = {note.file: measure(whole(note)) for note in notes}
         for note in notes:
-            if sizes[note.file] > MAX_CHARS >= size(show(note)):
+            if sizes[note.file] > MAX_CHARS >= size(whole(note)):
                 self._leave_out(note)
-        return [*batches(notes, lambda note: sizes[note.file], MAX_CHARS)]
+        found = batches(notes, lambda note: sizes[note.file], MAX_CHARS)
+        if len(found) > 1:
+            packed = MAX_CHARS * _PACKED // 100
+            sizes = {
+                f: min(each, packed) if each <= MAX_CHARS else each for f, each in sizes.items()
+            }
+            found = batches(notes, lambda note: sizes[note.file], packed)
+        return [*found]
 
     def _leave_out(self, note: StoredNote) -> None:
         said = f"The note {shown(note.file)} is too long for {self.talk.name or 'the model'}"
         self.refusals.append(("context", f"{said}, which was not asked about it."))
+        self.unanswered.add(note.file)
 
-    def _ask_all(self, parts: Sequence[_Part], heads: Sequence[_Part]) -> None:
-        waiting = deque([(part, True) for part in parts] + [(part, False) for part in heads])
+    def _ask_all(self, parts: Sequence[_Part]) -> None:
+        waiting = deque(parts)
         done = 0
         while waiting:
-            part, is_whole = waiting.popleft()
+            part = waiting.popleft()
             total = done + 1 + len(waiting)
             if self.talk.is_over:
                 return self.talk.leave_out(total - done)
             what = f"{len(part)} note{'' if len(part) == 1 else 's'}"
-            what = what if is_whole else f"the descriptions of {what}"
             self.planner.report(done, total, f"asking about {what}")
-            again = self._batch(part) if is_whole else self._across(part)
-            waiting.extendleft((each, is_whole) for each in reversed(again))
+            waiting.extendleft(reversed(self._batch(part)))
             done += 1
         return self.planner.report(done, done, "asked")
 
-    def _smaller(self, part: _Part, show: _Show) -> list[_Part]:
+    def _smaller(self, part: _Part, *, had_neighbours: bool) -> list[_Part]:
         """The notes of a question that was too long for the model, in more questions."""
-        fitting = self._batches(part, show)
+        fitting = self._batches(part)
         if [len(each) for each in fitting] != [len(part)]:
             return fitting
-        if len(part) == 1:
-            self._leave_out(part[0])
-        return _halves(part)
+        if len(part) > 1:
+            return _halves(part)
+        (note,) = part
+        if had_neighbours:
+            self.alone.add(note.file)
+            return [part]
+        self._leave_out(note)
+        return []
 
     def _ops(
         self, shown: Sequence[Mapping[str, str]], pairs: Sequence[tuple[str, str]]
@@ -210,48 +253,75 @@ class _Pass:
     def _batch(self, part: _Part) -> list[_Part]:
         """Ask about these notes. What is left of them to ask about: all, in more questions, where
         they were too many for the model; those that a cut answer did not come to."""
-        ops = self._ops([whole(note) for note in part], self._open_pairs())
+        more, heads = self._neighbours(part)
+        notes = sorted([*part, *more], key=lambda note: note.file)
+        told = [*map(whole, notes), *map(brief, heads)]
+        ops = self._ops(told, self._flagged_pairs())
         if self.talk.is_too_long:
-            return self._smaller(part, whole)
+            return self._smaller(part, had_neighbours=bool(more or heads))
+        files = {note.file for note in notes}
         if ops is None:
+            self._unanswered(files)
             return []
-        self.batch_of.update(dict.fromkeys((note.file for note in part), len(self.batch_of)))
         is_cut, there = self.talk.is_cut, {file for op in ops for file in named(op)}
-        self._judge(ops, part)
+        self.answered |= files
+        self._judge(ops, notes, {note.file for note in heads})
         return _halves([note for note in part if note.file not in there]) if is_cut else []
 
-    def _judge(self, ops: Sequence[Op], part: _Part) -> None:
-        first = last = self._judged(ops, part)
+    def _neighbours(self, part: _Part) -> tuple[list[StoredNote], list[StoredNote]]:
+        if any(note.file in self.alone for note in part):
+            return [], []
+        size = self._size()
+        return self.scope.beside(part, size, MAX_CHARS - sum(size(whole(note)) for note in part))
+
+    def _unanswered(self, files: Collection[str]) -> None:
+        """Nothing of use was said about these notes: whether they are asked about again is the
+        record's to say, unless there was no answer at all."""
+        if self.talk.failed and self.talk.failed[-1][0] in _NO_USE:
+            self.unanswered.update(files)
+
+    def _judge(self, ops: Sequence[Op], part: _Part, heads: Collection[str]) -> None:
+        first = last = self._judged(ops, part, heads)
         if first.refusals or first.refused:
-            last = self._corrected(ops, first, part)
+            last = self._corrected(ops, first, part, heads)
         if last.refusals or last.refused:
             self.talk.reject()
-        self.ops += _passed(last)
+        for op in _passed(last):
+            crosses = isinstance(op, Flag) and not set(heads).isdisjoint(op.files)
+            (self.flags if crosses else self.ops).append(op)
+        if last.refusals:
+            self.unanswered.update(note.file for note in part)
+        self.unanswered.update(file for op, _, _ in last.refused for file in named(op))
         self.refused += last.refused
         self.refusals += last.refusals
         self.refusals += [("schema", problem) for problem in self.talk.flawed]
 
-    def _corrected(self, ops: Sequence[Op], first: Verdict, part: _Part) -> Verdict:
+    def _corrected(
+        self, ops: Sequence[Op], first: Verdict, part: _Part, heads: Collection[str]
+    ) -> Verdict:
         """The verdict after the model was told, once, what was refused; the first one where its
         second answer is of no use."""
         wrong = list(ops) if first.refusals else [op for op, _, _ in first.refused]
         why = [(None, *each) for each in first.refusals] or first.refused
-        asked = correction(self._around(self._open_pairs()), part, wrong, why)
+        asked = correction(self._around(self._flagged_pairs()), part, wrong, why)
         again = self.talk.ops(asked)
         if again is None:
             return first
         fine = _passed(first)
-        last = self._judged([*fine, *again], part)
+        last = self._judged([*fine, *again], part, heads)
         return first if last.refusals and not first.refusals else last
 
-    def _judged(self, ops: Sequence[Op], part: _Part) -> Verdict:
+    def _judged(self, ops: Sequence[Op], part: _Part, heads: Collection[str]) -> Verdict:
         hidden = {note.file for note in self.notes} - {note.file for note in part}
         strange: list[tuple[Op, str, str]] = []
         known: list[Op] = []
         for op in ops:
             files = op.sources if isinstance(op, Merge) else named(op)
-            if file := next((file for file in files if file in hidden), None):
-                strange.append((op, "unknown_file", f"The note {shown(file)} was not shown."))
+            seen = heads if isinstance(op, Flag) else ()
+            if file := next((file for file in files if file in hidden and file not in seen), None):
+                how = "by its description only, so it can only be flagged"
+                how = f"shown {how}" if file in heads else "not shown"
+                strange.append((op, "unknown_file", f"The note {shown(file)} was {how}."))
             else:
                 known.append(op)
         found = guards.check(
@@ -262,23 +332,11 @@ class _Pass:
         )  # fmt: skip
         return replace(found, refused=(*strange, *found.refused))
 
-    # across batches
-
-    def _across(self, part: _Part) -> list[_Part]:
-        """Flags between notes that no batch held together. No other op counts here, for the
-        descriptions are all that was shown. What is left to ask about, as for a batch."""
+    def _flagged_pairs(self) -> list[tuple[str, str]]:
+        """The conflicts that need no flag any more: those that wait, and those of this pass."""
         flagged = [op.files for op in (*self.ops, *self.flags) if isinstance(op, Flag)]
-        pairs = self._open_pairs()
-        pairs += [pair for files in flagged for pair in combinations(files, 2)]
-        ops = self._ops([brief(note) for note in part], pairs)
-        if self.talk.is_too_long:
-            return self._smaller(part, brief)
-        flags = [op for op in ops or () if isinstance(op, Flag)]
-        verdict = self._judged(flags, part)
-        self.refusals += verdict.refusals
-        crossing = (op for op in flags if _crosses(op.files, self.batch_of))
-        self.flags += [] if verdict.refusals else crossing
-        return []
+        found = self._open_pairs()
+        return [*found, *(pair for files in flagged for pair in combinations(files, 2))]
 
     def _around(self, pairs: Sequence[tuple[str, str]]) -> Around:
         return Around(self.planner.today, pairs, self._linked, removable(len(self.notes)))
@@ -306,7 +364,3 @@ def _halves(part: _Part) -> list[_Part]:
 def _passed(verdict: Verdict) -> list[Op]:
     """What may go on. The skipped, too: the runner skips them, and says why."""
     return [*verdict.accepted, *(op for op, _ in verdict.skipped)]
-
-
-def _crosses(files: Collection[str], batch_of: dict[str, int]) -> bool:
-    return len({batch_of.get(file, file) for file in files}) > 1

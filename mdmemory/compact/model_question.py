@@ -97,16 +97,14 @@ def whole(note: StoredNote) -> dict[str, str]:
     head = note.note.head
     more = judged_by(head) | {"created": head.created}
     more |= {"updated": head.updated} if head.updated != head.created else {}
-    return (
-        brief(note) | {"body": note.note.body} | {key: text for key, text in more.items() if text}
-    )
+    named_as = {"file": note.file, "type": head.type, "name": head.name}
+    said = {"description": head.description, "body": note.note.body}
+    return named_as | said | {key: text for key, text in more.items() if text}
 
 
 def brief(note: StoredNote) -> dict[str, str]:
-    """A note without its body: then only flags are asked for."""
-    head = note.note.head
-    named_as = {"file": note.file, "type": head.type, "name": head.name}
-    return named_as | {"description": head.description}
+    """A note by its description only: then only flags are asked for."""
+    return {"file": note.file, "description": note.note.head.description}
 
 
 def size(shown: Mapping[str, str]) -> int:

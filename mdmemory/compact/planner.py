@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mdmemory.compact.looked import Looks
 from mdmemory.compact.plan import Op
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import StoredNote
@@ -31,7 +32,8 @@ class ProposedPlan:
     one that was asked, if any. Of a planner that judges answers before it hands them on: `refused`
     are ops that it left out (op, code, sentence), `refusals` why it left out whole answers and
     `failed` why there was none to read (code, sentence), `rejected` the answers all this is about,
-    and `sure` the ops of the plan that code found, without a model.
+    and `sure` the ops of the plan that code found, without a model. `looks` says what became of
+    the notes that a model was to be shown.
     """
 
     answer: str | bytes
@@ -43,6 +45,7 @@ class ProposedPlan:
     failed: tuple[tuple[str, str], ...] = ()
     rejected: tuple[str, ...] = ()
     sure: tuple[Op, ...] = ()
+    looks: Looks | None = None
 
 
 class Planner(Protocol):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmemory.compact import guards, left_out, past_passes
+from mdmemory.compact import guards, left_out, looked, past_passes
 from mdmemory.compact.past_passes import PARTIAL
 from mdmemory.compact.plan import (
     MAX_PASS_LINES,
@@ -83,6 +83,7 @@ def turn(path: Path, patience: float) -> Iterator[None]:
 
 
 _PATIENCE = 5.0  # seconds that a person waits for another pass; one that is merely due does not
+NOTHING_NEW = "No note is new since a model last saw it. `--all` shows it all notes."
 # Refusals of an op's names and number, which leave nothing of a plan where they hold for all of it.
 OF_THE_PLAN = ("bad_name", "unknown_file", "overlap", "budget")
 
@@ -94,7 +95,8 @@ class Outcome:
     `refused` and `skipped` are single ops that were left out; `refusals` say why a whole plan was,
     or why there was none (of one batch, where the others went on). `more`: it was applied, and a
     limit left work for the next pass. `automatic`: nobody typed it, it was due. `model` is the one
-    that was asked, "" when none was; `about` is the subject of the commit without "memory:".
+    that was asked, "" when none was; `waiting` are the skipped ops that a limit keeps for another
+    pass; `about` is the subject of the commit without "memory:".
     """
 
     outcome: str
@@ -111,6 +113,7 @@ class Outcome:
     why: str = ""
     more: bool = False
     model: str = ""
+    waiting: list[tuple[Op, str]] = field(default_factory=list)
     automatic: bool = False
     about: str = ""
 
@@ -163,8 +166,10 @@ class Compactor:
                 raise
             return Outcome("busy", self.planner.kind, proposal.tokens, why=problem.message)
         outcome.more = (proposal.more or outcome.more) and outcome.outcome == "applied"
+        if proposal.looks and outcome.outcome == "noop" and not proposal.tokens.calls:
+            outcome.why = NOTHING_NEW
         if not dry_run:
-            self._record(PARTIAL if outcome.more else outcome.outcome)
+            self._record(PARTIAL if outcome.more else outcome.outcome, proposal, outcome)
             self._keep(proposal, outcome)
         return outcome
 
@@ -208,6 +213,7 @@ class Compactor:
         gone = past_passes.gone_lately(self.writer.history, self.now) if removals else 0
         verdict = self._check(plan, notes, gone, proposal)
         outcome.skipped = [*taken, *verdict.skipped]
+        outcome.waiting = [*verdict.skipped]
         outcome.refused = [*verdict.refused, *proposal.refused]
         flawed = [("schema", problem) for problem in plan.flawed]
         outcome.refusals = [*verdict.refusals, *flawed, *proposal.refusals, *proposal.failed]
@@ -257,7 +263,8 @@ class Compactor:
             if isinstance(op, Flag):
                 found_pairs = pairs(op, notes)
                 if len(found_pairs) > lines:
-                    outcome.skipped.append((op, "Enough was flagged in this pass; this waits."))
+                    outcome.waiting.append((op, "Enough was flagged in this pass; this waits."))
+                    outcome.skipped.append(outcome.waiting[-1])
                     outcome.more = True
                 elif ledger.add(found_pairs, today):
                     flags.append(op)
@@ -298,10 +305,18 @@ class Compactor:
             (op, late[file]) for op in outcome.applied for file in named(op) if file in late
         ]
 
-    def _record(self, outcome: str) -> None:
+    def _record(
+        self, how: str, proposal: ProposedPlan | None = None, outcome: Outcome | None = None
+    ) -> None:
+        notes = self.writer.refresher.store.notes()
         with self.writer.state() as state:
-            digests = _digests(self.writer.refresher.store.notes())
-            state.record_pass(self.now.isoformat(), outcome, digests)
+            state.record_pass(self.now.isoformat(), how, _digests(notes))
+            if proposal and proposal.looks and outcome:
+                by_model = [op for op in outcome.applied if op not in proposal.sure]
+                written = {file for op in by_model for file in named(op)}
+                later = {file for op, _ in outcome.waiting for file in named(op)}
+                looks = proposal.looks.later(later)
+                looked.remember(state, looks, notes, self.now.date().isoformat(), written)
 
     def _keep(self, proposal: ProposedPlan, outcome: Outcome) -> None:
         given = () if outcome.model or outcome.outcome != "refused" else (proposal.answer,)
@@ -342,14 +357,15 @@ class Compactor:
 
 def compact(
     writer: Writer, now: datetime, *, plan: str | bytes | None, model: Model | None, offline: bool,
-    if_due: bool, dry_run: bool, report: Report,
+    if_due: bool, dry_run: bool, everything: bool, report: Report,
 ) -> Outcome:  # fmt: skip
     """One pass by the given `plan`, by no model where none is chosen or `offline`, else by `model`
-    or the one that the settings choose. Errors are those of `Compactor.run`.
+    or the one that the settings choose, which is shown what is new, or `everything`. Errors are
+    those of `Compactor.run`.
 
     `report(done, total, what)` hears of each question to a model.
     """
-    planner = _planner(writer, now.date().isoformat(), plan, model, offline, report)
+    planner = _planner(writer, now.date().isoformat(), plan, model, offline, everything, report)
     return Compactor(writer, planner, redacted, now).run(if_due=if_due, dry_run=dry_run)
 
 
@@ -360,7 +376,7 @@ def why_due(writer: Writer, now: datetime) -> str | None:
 
 def _planner(
     writer: Writer, today: str, plan: str | bytes | None, model: Model | None, offline: bool,
-    report: Report,
+    everything: bool, report: Report,
 ) -> Planner:  # fmt: skip
     if plan is not None:
         return Given(plan)
@@ -377,7 +393,12 @@ def _planner(
         assert chosen is not None, "a planner with a model is chosen"
         return chosen
 
-    return ModelPlanner(kind, ask, today, redacted, report, Offline(writer.history))
+    def record(notes: Sequence[StoredNote]) -> looked.Record:
+        with writer.state() as state:
+            return looked.read(state, writer.history, notes, today)
+
+    first = Offline(writer.history)
+    return ModelPlanner(kind, ask, today, redacted, report, first, record, everything)
 
 
 def _text(answer: str | bytes) -> str:

@@ -3,9 +3,11 @@ cost and where it failed is kept."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from mdmemory.compact import guards
 from mdmemory.compact.model_question import read
 from mdmemory.compact.plan import Op, PlanRefused
 from mdmemory.compact.planner import Tokens
@@ -71,6 +73,16 @@ class Talk:
                 self.reject()
             return found
         return None
+
+    def judge(self) -> str:
+        """Who judges the notes: the model's name, and a digest of its rules and of the guards'
+        version; "" where no model can be had."""
+        try:
+            asking = self._asking = self._asking or self.ask()
+        except MdmemoryError:
+            return ""  # told when it is asked
+        rules = hashlib.sha256(f"{guards.VERSION}\n{asking.system}".encode()).hexdigest()
+        return f"{asking.model.name} {rules[:12]}"
 
     def room(self) -> Room:
         """How much a question may hold, as far as it is known by now."""

@@ -102,6 +102,13 @@ MIGRATIONS = (
         denied INTEGER NOT NULL
     );
     """,
+    # notes that a model was shown in a compaction, which `compact/looked.py` reads
+    """
+    CREATE TABLE look (
+        file TEXT PRIMARY KEY, face TEXT NOT NULL, day TEXT NOT NULL, turn INTEGER NOT NULL,
+        judge TEXT NOT NULL, tries INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 
 from mdmemory.text.words import keys
@@ -21,20 +21,39 @@ def likeness(one: Set[str], other: Set[str]) -> float:
     return 2 * len(one & other) / (len(one) + len(other) or 1)
 
 
+class Ranking:
+    """Texts, ready to be asked which of them are near another text."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        counts = [Counter(keys(each)) for each in texts]
+        usual = sum(each.total() for each in counts) / (len(counts) or 1) or 1.0
+        self._total = len(counts)
+        self._holders: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        for at, words in enumerate(counts):
+            length = _FREQUENT * (1 - _LONG + _LONG * words.total() / usual)
+            for word, count in words.items():
+                weight = count * (_FREQUENT + 1) / (count + length)
+                self._holders[word].append((at, weight))
+
+    def near(self, text: str, words: int | None = None) -> list[int]:
+        """The positions of the texts that share a word with `text`, the nearest first, by bm25; of
+        its words the rarest `words` count, where that is given."""
+        asked = sorted(self._holders.keys() & keys(text), key=self._rarity, reverse=True)
+        scores: dict[int, float] = defaultdict(float)
+        for word in asked[:words]:
+            rarity = self._rarity(word)
+            for at, weight in self._holders[word]:
+                scores[at] += rarity * weight
+        return sorted(scores, key=lambda at: (-scores[at], at))
+
+    def _rarity(self, word: str) -> float:
+        held = len(self._holders[word])
+        return math.log(1 + (self._total - held + 0.5) / (held + 0.5))
+
+
 def ranked(text: str, texts: Sequence[str]) -> list[int]:
     """The positions of the texts that share a word with `text`, the nearest first, by bm25."""
-    counts = [Counter(keys(each)) for each in texts]
-    usual = sum(each.total() for each in counts) / (len(counts) or 1) or 1.0
-    held = Counter(word for each in counts for word in each)
-    asked = held.keys() & keys(text)
-    scores = [0.0] * len(texts)
-    for at, words in enumerate(counts):
-        length = _FREQUENT * (1 - _LONG + _LONG * words.total() / usual)
-        for word in asked & words.keys():
-            rarity = math.log(1 + (len(texts) - held[word] + 0.5) / (held[word] + 0.5))
-            scores[at] += rarity * words[word] * (_FREQUENT + 1) / (words[word] + length)
-    order = sorted(range(len(texts)), key=scores.__getitem__, reverse=True)
-    return [at for at in order if scores[at] > 0]
+    return Ranking(texts).near(text)
 
 
 def nearest(word: str, known: Sequence[str]) -> tuple[str, ...]:
