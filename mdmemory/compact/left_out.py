@@ -1,19 +1,21 @@
 """Merges and removals that a pass proposed and the guards refused. They changed nothing; a person
-may look at the notes, and settle it. Kept in a file of our own folder, without expiry."""
+may look at the notes, and settle it. Kept in a file of our own folder, without expiry; the answers
+that they stood in are kept for a week."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from mdmemory.compact.plan import Delete, Merge, Op
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there, write_atomic
-from mdmemory.git.private_folder import is_folder
+from mdmemory.files import digest, read_if_there, write_atomic, writing
+from mdmemory.git.private_folder import is_folder, subfolder
 from mdmemory.privacy import redacted
 from mdmemory.store.store import StoredNote
 
@@ -112,3 +114,22 @@ def _read(folder: Path) -> tuple[list[LeftOut], list[str]]:
 def _write(folder: Path, found: Sequence[LeftOut], answered: Sequence[str]) -> None:
     data = {"waiting": [asdict(each) for each in found], "answered": [*answered]}
     write_atomic(place(folder), json.dumps(data, ensure_ascii=False).encode(), mode=0o600)
+
+
+KEPT = timedelta(days=7)  # of answers that could not be used
+
+
+def keep_answers(
+    folder: Path, answers: Sequence[str], redact: Callable[[str], str], now: datetime
+) -> None:
+    """Put the answers of one pass into a file of `folder`, and remove what is too old there."""
+    for old in folder.glob("*.txt") if is_folder(folder) else ():
+        if old.lstat().st_mtime < (now - KEPT).timestamp():
+            old.unlink()
+    if answers:
+        with writing(folder):
+            subfolder(folder)
+        text = redact("\n\n".join(answers)).encode("utf-8", "replace")
+        # another pass may be refused within the same second
+        name = f"{now.strftime('%Y-%m-%dT%H%M%S')}-{digest(text)[:6]}.txt"
+        write_atomic(folder / name, text, mode=0o600)

@@ -83,8 +83,7 @@ class Record:
     def oldest(self, notes: Iterable[StoredNote]) -> list[StoredNote]:
         """The notes, those first that were not looked at for longest."""
         never = Look("")
-        turns = {note.file: self.looks.get(note.file, never).turn for note in notes}
-        return sorted(notes, key=lambda note: (turns[note.file], note.file))
+        return sorted(notes, key=lambda note: (self.looks.get(note.file, never).turn, note.file))
 
 
 def read(state: State, history: History | None, notes: Sequence[StoredNote], today: str) -> Record:

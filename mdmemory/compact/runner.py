@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from mdmemory.compact import guards, left_out, looked, past_passes
@@ -31,9 +31,8 @@ from mdmemory.compact.removals import removed
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs, subject_of
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
-from mdmemory.files import digest, read_regular, write_atomic, writing
+from mdmemory.files import digest, read_regular
 from mdmemory.git.lock import is_ours, lock_file
-from mdmemory.git.private_folder import is_folder, subfolder
 from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted
@@ -42,22 +41,7 @@ from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import in_force, superseded_files
 from mdmemory.store.writer import Group, Writer
 
-KEPT = timedelta(days=7)
 Report = Callable[[int, int, str], None]  # done, total, what
-
-
-def keep(folder: Path, answers: Sequence[str], redact: Callable[[str], str], now: datetime) -> None:
-    """Put the answers of one pass into a file of `folder`, and remove what is too old there."""
-    for old in folder.glob("*.txt") if is_folder(folder) else ():
-        if old.lstat().st_mtime < (now - KEPT).timestamp():
-            old.unlink()
-    if answers:
-        with writing(folder):
-            subfolder(folder)
-        text = redact("\n\n".join(answers)).encode("utf-8", "replace")
-        # another pass may be refused within the same second
-        name = f"{now.strftime('%Y-%m-%dT%H%M%S')}-{digest(text)[:6]}.txt"
-        write_atomic(folder / name, text, mode=0o600)
 
 
 _PAUSE = 0.05  # seconds between two tries
@@ -323,7 +307,7 @@ class Compactor:
         answers = [*map(_text, given), *proposal.rejected]
         try:
             folder = self.writer.project.prepare_private()
-            keep(folder / "refused", answers, self.redact, self.now)
+            left_out.keep_answers(folder / "refused", answers, self.redact, self.now)
             if outcome.refused:
                 notes = {note.file: note for note in self.writer.refresher.store.notes()}
                 left_out.keep(folder, outcome.refused, notes, self.now.date().isoformat())

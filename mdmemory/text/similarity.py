@@ -38,7 +38,8 @@ class Ranking:
     def near(self, text: str, words: int | None = None) -> list[int]:
         """The positions of the texts that share a word with `text`, the nearest first, by bm25; of
         its words the rarest `words` count, where that is given."""
-        asked = sorted(self._holders.keys() & keys(text), key=self._rarity, reverse=True)
+        known = self._holders.keys() & keys(text)
+        asked = sorted(known, key=lambda word: (-self._rarity(word), word))
         scores: dict[int, float] = defaultdict(float)
         for word in asked[:words]:
             rarity = self._rarity(word)

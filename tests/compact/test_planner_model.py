@@ -57,7 +57,14 @@ def plan(*ops: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(model: Scripted, at: int = 0) -> list[str]:
-    return [note["file"] for note in json.loads(model.asked[at].user)["notes"]]
+    notes = json.loads(model.asked[at].user)["notes"]
+    return [note["file"] for note in notes if "body" in note]
+
+
+def neighbours(model: Scripted, at: int = 0) -> set[str]:
+    notes = json.loads(model.asked[at].user)["notes"]
+    assert all(note.keys() == {"file", "description"} for note in notes if "body" not in note)
+    return {note["file"] for note in notes if "body" not in note}
 
 
 # --- what is sent ------------------------------------------------------------------------------
@@ -369,66 +376,60 @@ def large(make: Any, monkeypatch: pytest.MonkeyPatch) -> list[StoredNote]:
 FLAG = {"op": "flag", "files": ["project-office.md", "user-home.md"], "reason": "Rome or Oslo?"}
 
 
-def test_flags_cross_batches_by_the_descriptions(large: list[StoredNote]) -> None:
-    model = Scripted(plan(), plan(), plan(), plan(FLAG))
+def test_flags_cross_batches_by_the_descriptions_of_neighbours(large: list[StoredNote]) -> None:
+    model = Scripted(plan(), plan(), plan(FLAG))
     heard: list[tuple[int, int, str]] = []
     done = ask(large, model, report=lambda *told: heard.append(told))
     assert [shown(model, at) for at in range(3)] == [
         ["project-office.md"], ["reference-desk.md"], ["user-home.md"]
     ]  # fmt: skip
-    last = json.loads(model.asked[3].user)["notes"]
-    assert len(last) == 3
-    assert not any("body" in note or "created" in note for note in last)
+    assert neighbours(model, 0) == {"reference-desk.md", "user-home.md"}
+    assert neighbours(model, 2) == {"reference-desk.md", "project-office.md"}
     (op,) = parse(done.answer).ops
     assert isinstance(op, Flag)
-    assert [(at, total) for at, total, _ in heard] == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
-    assert heard[3][2] == "asking about the descriptions of 3 notes"
+    assert [(at, total) for at, total, _ in heard] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert heard[2][2] == "asking about 1 note"
 
 
-def test_by_descriptions_alone_nothing_but_flags_across_batches_counts(
-    large: list[StoredNote], make: Any
-) -> None:
-    pair = [make("a", "Tea is green", "g"), make("b", "Tea is black", "b")]
-    together = {"op": "flag", "files": ["user-a.md", "user-b.md"], "reason": "which?"}
-    gone = {"op": "delete", "file": "reference-desk.md", "reason": "old"}
-    model = Scripted(*[plan()] * 4, plan(together, gone, FLAG))
-    done = ask([*large, *pair], model)
-    (op,) = parse(done.answer).ops
-    assert op == Flag(("project-office.md", "user-home.md"), "Rome or Oslo?")
+def test_what_is_flagged_is_told_to_the_next_batch_and_stands_once(large: list[StoredNote]) -> None:
+    model = Scripted(plan(FLAG), plan(), plan(FLAG))
+    done = ask(large, model)
+    assert json.loads(model.asked[2].user)["conflicts"] == [FLAG["files"]]
+    assert (len(parse(done.answer).ops), done.more) == (1, False)
+
+
+def test_by_a_description_alone_a_note_is_only_flagged(large: list[StoredNote]) -> None:
+    gone = {"op": "delete", "file": "user-home.md", "reason": "old"}
+    done = ask(large, Scripted(plan(gone, FLAG), plan(gone), plan(), plan()))
+    assert [type(op) for op in parse(done.answer).ops] == [Flag]
+    (why,) = [row[1:] for row in done.refused]
+    assert why[0] == "unknown_file"
+    assert "shown by its description only, so it can only be flagged" in why[1]
 
 
 def test_a_flag_across_batches_goes_before_other_ops_on_its_notes(large: list[StoredNote]) -> None:
     rewrite = {"op": "rewrite", "file": "user-home.md", "body": large[0].note.body + " Words."}
-    done = ask(large, Scripted(plan(), plan(), plan(rewrite), plan(FLAG)))
+    done = ask(large, Scripted(plan(FLAG), plan(), plan(rewrite)))
     assert [type(op) for op in parse(done.answer).ops] == [Flag]
     assert done.more, "the other waits"
-
-
-def test_a_file_of_another_batch_is_one_that_was_not_shown(large: list[StoredNote]) -> None:
-    done = ask(large, Scripted(plan(FLAG), plan(), plan(), plan(), plan()))
-    assert parse(done.answer).ops == ()
-    again = ask(large, Scripted(plan(FLAG), plan(FLAG), plan(), plan(), plan()))
-    assert [row[1:] for row in again.refused] == [
-        ("unknown_file", "The note user-home.md was not shown.")
-    ]
 
 
 def test_one_failed_batch_spoils_no_other(large: list[StoredNote]) -> None:
     body = large[2].note.body + " Words."
     rewrite = {"op": "rewrite", "file": "reference-desk.md", "body": body}
-    model = Scripted(ModelFailed("It is down."), plan(rewrite), "no plan", plan())
+    model = Scripted(ModelFailed("It is down."), plan(rewrite), "no plan")
     done = ask(large, model)
     assert [type(op) for op in parse(done.answer).ops] == [Rewrite]
     assert [code for code, _ in done.failed] == ["model_failed", "unparsable"]
     assert done.more
-    assert done.tokens.calls == 4
+    assert done.tokens.calls == 3
 
 
 @pytest.mark.parametrize(
     ("problems", "left"),
     [
-        ([ModelFailed("Down.")] * 2, 2), (["No.", "No!"], 2),
-        ([ModelFailed("Enough.", "", "over_cap")], 3),
+        ([ModelFailed("Down.")] * 2, 1), (["No.", "No!"], 1),
+        ([ModelFailed("Enough.", "", "over_cap")], 2),
     ],
 )  # fmt: skip
 def test_whoever_is_down_does_not_get_every_batch(

@@ -1,0 +1,97 @@
+"""What a compaction by a model costs in tokens: `python tests/bench/compaction_tokens.py`.
+
+Made-up notes as people write them, planned by a model that changes nothing. A token is taken as 4
+characters; an answer without ops has 12 characters, so what comes back is a few tokens a call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from compact.realistic import store
+
+from mdmemory import protocol
+from mdmemory.compact.looked import Look, Record, face
+from mdmemory.compact.model_planner import ModelPlanner
+from mdmemory.compact.talk import Talk
+from mdmemory.files import digest
+from mdmemory.llm.answer import Answer, Asking, Schema
+from mdmemory.note import editing, limits
+from mdmemory.note import note as notes_format
+from mdmemory.store.store import StoredNote
+
+TODAY = "2026-06-01"
+
+
+@dataclass
+class Counting:
+    """A model that proposes nothing, and counts the characters it is sent."""
+
+    kind: str = "counting"
+    name: str = "counting"
+    sends_to: str = "nowhere"
+    calls: list[int] = field(default_factory=list)
+
+    def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
+        self.calls.append(len(system) + len(user))
+        return Answer('{"ops": []}')
+
+
+def notes_of(total: int) -> list[StoredNote]:
+    """So many notes."""
+    found = []
+    for kind, name, description, body in store(total):
+        text = editing.compose(
+            name=name, type=kind, description=description, body=body,
+            metadata={"created": "2026-05-01", "updated": "2026-05-20"},
+        )  # fmt: skip
+        file = limits.file_name(kind, name)
+        found.append(StoredNote(file, digest(text.encode()), notes_format.parse(text, file)))
+    return found
+
+
+def edited(note: StoredNote) -> StoredNote:
+    """The note with another sentence at its end."""
+    changed = replace(note.note, body=f"{note.note.body}\n\nIt holds until the end of the year.")
+    return replace(note, note=changed)
+
+
+def cost(notes: Sequence[StoredNote], changed: int | None) -> tuple[int, int]:
+    """Calls and tokens of a first pass (None), or of one after so many notes were edited."""
+    model = Counting()
+    asking = Asking(model, protocol.prompt("compact", protocol.Protocol(protocol.shipped())))
+    record = Record(TODAY)
+    if changed is not None:
+        judge = Talk(lambda: asking).judge()
+        looks = {note.file: Look(face(note), "2026-05-30", 1, judge) for note in notes}
+        step = max(1, len(notes) // (changed or 1))
+        now = {note.file: edited(note) for note in notes[::step][:changed]}
+        notes = [now.get(note.file, note) for note in notes]
+        record = Record(TODAY, looks)
+    planner = ModelPlanner("counting", lambda: asking, TODAY, str, record=lambda _: record)
+    planner.propose(notes, conflicts=[])
+    return len(model.calls), sum(model.calls) // 4
+
+
+def main() -> int:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--notes", type=int, nargs="+", default=[100, 500, 2_000])
+    print(
+        "| notes | first pass | one edited | twenty edited | nothing new |\n|---|---|---|---|---|"
+    )
+    for total in asked.parse_args().notes:
+        notes = notes_of(total)
+        cells = [cost(notes, changed) for changed in (None, 1, 20, 0)]
+        told = [f"{calls} calls, {tokens:,} tokens" for calls, tokens in cells]
+        print(f"| {total:,} | {' | '.join(told)} |".replace("1 calls", "1 call"), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
