@@ -22,7 +22,7 @@ TRIES = 2  # questions about one note whose answers were of no use
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LastLook:
     """How one note was last shown: its `face`, the day ("" if never), the number of the pass, by
     whom it was judged, and how many answers about it were of no use since."""
 
@@ -58,12 +58,12 @@ def face(note: StoredNote) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class LookRecord:
     """The looks of earlier passes by file, as of the day `today`. Where there are none, the files
     in `lately` are new; all are where it is None."""
 
     today: str
-    looks: Mapping[str, Look] = field(default_factory=dict)
+    looks: Mapping[str, LastLook] = field(default_factory=dict)
     lately: Collection[str] | None = None
 
     def new(self, notes: Iterable[StoredNote], by: str) -> list[StoredNote]:
@@ -82,16 +82,18 @@ class Record:
 
     def oldest(self, notes: Iterable[StoredNote]) -> list[StoredNote]:
         """The notes, those first that were not looked at for longest."""
-        never = Look("")
+        never = LastLook("")
         return sorted(notes, key=lambda note: (self.looks.get(note.file, never).turn, note.file))
 
 
-def read(state: State, history: History | None, notes: Sequence[StoredNote], today: str) -> Record:
+def read(
+    state: State, history: History | None, notes: Sequence[StoredNote], today: str
+) -> LookRecord:
     """The record of a store; `today` is YYYY-MM-DD."""
     rows = state.rows("SELECT file, face, day, turn, judge, tries FROM look")
     if rows:
-        return Record(today, {row[0]: Look(*row[1:]) for row in rows})
-    return Record(today, lately=changed_lately(history, notes, today))
+        return LookRecord(today, {row[0]: LastLook(*row[1:]) for row in rows})
+    return LookRecord(today, lately=changed_lately(history, notes, today))
 
 
 def changed_lately(history: History | None, notes: Sequence[StoredNote], today: str) -> set[str]:
@@ -117,7 +119,7 @@ def remember(
     """Put the looks of one pass into the record. `now` are the notes after it; those in `written`
     have a text that its model wrote, and count as shown."""
     rows = state.rows("SELECT file, face, day, turn, judge, tries FROM look")
-    before = {row[0]: Look(*row[1:]) for row in rows}
+    before = {row[0]: LastLook(*row[1:]) for row in rows}
     turn = max((look.turn for look in before.values()), default=0) + 1
     after = {note.file: note for note in now}
     found = {file: look for file, look in before.items() if file in after}
@@ -129,11 +131,11 @@ def remember(
             continue
         if file in looks.unanswered:
             tries = look.tries + 1 if look and look.face == seen else 1
-            found[file] = Look(seen, today, turn, looks.by, tries)
+            found[file] = LastLook(seen, today, turn, looks.by, tries)
         elif file in looks.shown or file in seen_now:
-            found[file] = Look(seen, today, turn, looks.by)
+            found[file] = LastLook(seen, today, turn, looks.by)
         else:
-            found[file] = look or Look(seen)
+            found[file] = look or LastLook(seen)
     state.change(
         ("DELETE FROM look", ()),
         *(

@@ -15,7 +15,7 @@ from itertools import combinations
 
 from mdmemory.compact import guards
 from mdmemory.compact.guards import Verdict
-from mdmemory.compact.looked import Looks, Record, face
+from mdmemory.compact.looked import LookRecord, Looks, face
 from mdmemory.compact.model_question import (
     Around,
     as_text,
@@ -113,7 +113,7 @@ class ModelPlanner:
     redact: Callable[[str], str]
     report: Report = lambda *_: None
     first: Offline | None = None
-    record: Callable[[Sequence[StoredNote]], Record] | None = None
+    record: Callable[[Sequence[StoredNote]], LookRecord] | None = None
     everything: bool = False
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
@@ -148,7 +148,7 @@ class _Pass:
         left = (note for note in self.notes if note.file not in merged)
         free = [note for note in left if may_be_shown(note, self.planner.redact)]
         read_record = self.planner.record
-        record = read_record(free) if read_record else Record(self.planner.today)
+        record = read_record(free) if read_record else LookRecord(self.planner.today)
         by = self.talk.judge()
         self.scope = Scope(free, record, by, everything=self.planner.everything)
         if len(free) > 1:

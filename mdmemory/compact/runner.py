@@ -377,7 +377,7 @@ def _planner(
         assert chosen is not None, "a planner with a model is chosen"
         return chosen
 
-    def record(notes: Sequence[StoredNote]) -> looked.Record:
+    def record(notes: Sequence[StoredNote]) -> looked.LookRecord:
         with writer.state() as state:
             return looked.read(state, writer.history, notes, today)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from mdmemory.compact.looked import Record
+from mdmemory.compact.looked import LookRecord
 from mdmemory.compact.model_question import brief, whole
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import Ranking
@@ -29,7 +29,7 @@ class Scope:
     """
 
     def __init__(
-        self, free: Sequence[StoredNote], record: Record, by: str, *, everything: bool
+        self, free: Sequence[StoredNote], record: LookRecord, by: str, *, everything: bool
     ) -> None:
         self._free = free
         self._record = record

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from compact.realistic import store
 
 from mdmemory import protocol
-from mdmemory.compact.looked import Look, Record, face
+from mdmemory.compact.looked import LastLook, LookRecord, face
 from mdmemory.compact.model_planner import ModelPlanner
 from mdmemory.compact.talk import Talk
 from mdmemory.files import digest
@@ -66,14 +66,14 @@ def cost(notes: Sequence[StoredNote], changed: int | None) -> tuple[int, int]:
     """Calls and tokens of a first pass (None), or of one after so many notes were edited."""
     model = Counting()
     asking = Asking(model, protocol.prompt("compact", protocol.Protocol(protocol.shipped())))
-    record = Record(TODAY)
+    record = LookRecord(TODAY)
     if changed is not None:
         judge = Talk(lambda: asking).judge()
-        looks = {note.file: Look(face(note), "2026-05-30", 1, judge) for note in notes}
+        looks = {note.file: LastLook(face(note), "2026-05-30", 1, judge) for note in notes}
         step = max(1, len(notes) // (changed or 1))
         now = {note.file: edited(note) for note in notes[::step][:changed]}
         notes = [now.get(note.file, note) for note in notes]
-        record = Record(TODAY, looks)
+        record = LookRecord(TODAY, looks)
     planner = ModelPlanner("counting", lambda: asking, TODAY, str, record=lambda _: record)
     planner.propose(notes, conflicts=[])
     return len(model.calls), sum(model.calls) // 4

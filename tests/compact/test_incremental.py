@@ -14,7 +14,7 @@ from scripted import Scripted
 
 from mdmemory import Memory
 from mdmemory.compact import looked, scope
-from mdmemory.compact.looked import Look, Record, face
+from mdmemory.compact.looked import LastLook, LookRecord, face
 from mdmemory.compact.model_planner import ModelPlanner
 from mdmemory.compact.planner import ProposedPlan
 from mdmemory.compact.talk import Talk
@@ -47,12 +47,12 @@ def many(make: Make) -> list[StoredNote]:
 
 def seen(
     notes: Iterable[StoredNote], turn: int = 1, day: str = "2026-05-20", by: str = BY
-) -> dict[str, Look]:
-    return {note.file: Look(face(note), day, turn, by) for note in notes}
+) -> dict[str, LastLook]:
+    return {note.file: LastLook(face(note), day, turn, by) for note in notes}
 
 
 def propose(
-    notes: Sequence[StoredNote], model: Scripted, record: Record, **more: Any
+    notes: Sequence[StoredNote], model: Scripted, record: LookRecord, **more: Any
 ) -> ProposedPlan:
     planner = ModelPlanner(
         "scripted", lambda: Asking(model, "the rules"), TODAY, str, record=lambda _: record, **more
@@ -66,17 +66,17 @@ def shown(model: Scripted, *, whole: bool = True) -> list[str]:
 
 
 def test_a_store_with_nothing_new_costs_nothing(many: list[StoredNote]) -> None:
-    done = propose(many, Scripted(), Record(TODAY, seen(many)))
+    done = propose(many, Scripted(), LookRecord(TODAY, seen(many)))
     assert (done.tokens.calls, done.failed, done.more) == (0, (), False)
 
 
 def test_one_edited_note_is_one_small_question(many: list[StoredNote]) -> None:
-    looks = seen(many) | {many[7].file: Look("another")}
+    looks = seen(many) | {many[7].file: LastLook("another")}
     model = Quiet()
-    propose(many, model, Record(TODAY, looks))
+    propose(many, model, LookRecord(TODAY, looks))
     (asked,) = model.asked
     assert len(asked.user) < 12_000
-    old = Record(TODAY, looks).oldest(note for note in many if note is not many[7])
+    old = LookRecord(TODAY, looks).oldest(note for note in many if note is not many[7])
     files = shown(model)
     near = {note.file for note in many} - {note.file for note in old[:30]}
     assert many[7].file in files
@@ -95,12 +95,12 @@ def test_every_note_is_looked_at_within_a_bounded_number_of_passes(many: list[St
     longest = dict.fromkeys(turns, 0)
     for turn in range(1, 40):  # of 120 notes at least one, and 6,000 characters, in each pass
         model = Quiet()
-        looks = turns | {many[0].file: Look("edited")}
-        done = propose(many, model, Record(TODAY, looks))
+        looks = turns | {many[0].file: LastLook("edited")}
+        done = propose(many, model, LookRecord(TODAY, looks))
         assert len(model.asked) == 1
         assert done.looks is not None
         turns |= {
-            note.file: Look(face(note), TODAY, turn, BY)
+            note.file: LastLook(face(note), TODAY, turn, BY)
             for note in many
             if note.file in done.looks.shown
         }
@@ -113,22 +113,22 @@ def test_every_note_is_looked_at_within_a_bounded_number_of_passes(many: list[St
 
 def test_all_of_them_are_shown_on_demand(many: list[StoredNote]) -> None:
     model = Quiet()
-    propose(many, model, Record(TODAY, seen(many)), everything=True)
+    propose(many, model, LookRecord(TODAY, seen(many)), everything=True)
     assert sorted(shown(model)) == sorted(note.file for note in many)
 
 
 def test_after_a_change_of_the_model_or_guards_a_week_passes(many: list[StoredNote]) -> None:
     for day, asks in (("2026-05-26", False), ("2026-05-25", True)):
         model = Quiet()
-        propose(many, model, Record(TODAY, seen(many, day=day, by="another")))
+        propose(many, model, LookRecord(TODAY, seen(many, day=day, by="another")))
         assert bool(model.asked) == asks
 
 
 def test_a_useless_answer_is_asked_for_twice_and_not_more(many: list[StoredNote]) -> None:
     for tries, asks in ((1, True), (2, False)):
-        look = Look(face(many[3]), TODAY, 1, BY, tries)
+        look = LastLook(face(many[3]), TODAY, 1, BY, tries)
         model = Quiet()
-        propose(many, model, Record(TODAY, seen(many) | {many[3].file: look}))
+        propose(many, model, LookRecord(TODAY, seen(many) | {many[3].file: look}))
         assert bool(model.asked) == asks
 
 
@@ -198,7 +198,7 @@ def test_without_a_record_what_changed_in_30_days_is_new(
     assert looked.changed_lately(memory._writer().history, notes, "2036-01-01") == {old.name}
 
 
-def looks(memory: Memory) -> dict[str, Look]:
+def looks(memory: Memory) -> dict[str, LastLook]:
     with State(memory.project.private / "state.db") as state:
         return dict(looked.read(state, None, memory.notes(), TODAY).looks)
 
