@@ -11,6 +11,7 @@ from mdmemory import debugging
 from mdmemory.config import person
 from mdmemory.config.settings import Settings
 from mdmemory.errors import BadSetting
+from mdmemory.files import digest
 from mdmemory.llm.answer import (
     Answer,
     Asking,
@@ -20,7 +21,8 @@ from mdmemory.llm.answer import (
     Schema,
     outside_locks,
 )
-from mdmemory.llm.sizes import context_tokens
+from mdmemory.llm.manners import month_before
+from mdmemory.llm.sizes import LEAST, context_tokens
 from mdmemory.privacy import redacted
 from mdmemory.protocol import of_project, prompt
 from mdmemory.store.project import Project
@@ -58,8 +60,16 @@ class Metered:
 
     @property
     def context_tokens(self) -> int:
-        """The window of the model, in tokens; 0 if it is not known."""
-        return context_tokens(self.model)
+        """The window of the model, in tokens; 0 if it is not known. What one learns that has no
+        memory of its own is remembered here."""
+        if known := context_tokens(self.model):
+            return known
+        with State(self.state_file) as state:
+            return int(state.learnt(self._endpoint, month_before(self.today)).get("context", "0"))
+
+    @property
+    def _endpoint(self) -> str:
+        return digest(f"{self.kind}\n{self.model.name}".encode())
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """One answer, counted. Raises ModelFailed (code over_cap if the day's calls are used up)
@@ -79,6 +89,10 @@ class Metered:
                 answer = self.model.complete(system, user, schema)
             except ContextExceeded as problem:
                 self._spend(*problem.cost)
+                if not context_tokens(self.model):
+                    with State(self.state_file) as state:
+                        window = str(max(LEAST, problem.tokens))
+                        state.learn(self._endpoint, "context", window, self.today)
                 raise
         debugging.log("model %s: %d characters of answer", self.name, len(answer.text))
         self._spend(answer.input_tokens, answer.output_tokens)

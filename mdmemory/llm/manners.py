@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Any
 
 from mdmemory.llm.answer import Schema
@@ -83,6 +84,12 @@ def learnt(before: Manner, now: Manner) -> dict[str, str]:
         "usage": now.stream and before.usage and not now.usage,
     }
     return found | {what: "none" for what, gone in given_up.items() if gone}
+
+
+def month_before(day: str) -> str:
+    """The day (YYYY-MM-DD) since when what was learnt still counts: servers are set up anew. ""
+    where no day is known: all of it."""
+    return str(date.fromisoformat(day) - timedelta(days=30)) if day else ""
 
 
 def response_format(form: str, schema: Schema) -> dict[str, Any]:

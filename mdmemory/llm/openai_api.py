@@ -11,7 +11,6 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from mdmemory.errors import BadSetting
 from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema, in_words
 from mdmemory.llm.connection import Connection, TooLong, connected, host, is_near
-from mdmemory.llm.manners import FIELDS, FORMS, Manner, first, learnt, response_format
+from mdmemory.llm.manners import FIELDS, FORMS, Manner, first, learnt, month_before, response_format
 from mdmemory.llm.refusals import Refusal, read
 from mdmemory.llm.sizes import FRAME, LEAST, answer_tokens, known_context, tokens, was_cut
 from mdmemory.llm.streams import ChatReader, Senseless, Unfinished
@@ -27,7 +26,6 @@ from mdmemory.store.state import State
 
 HOSTED = "api.openai.com"  # the one host that is known to want a key
 MAX_ANSWER = 4 * 1024 * 1024  # bytes; a plan for the largest batch has a tenth of it
-LEARNT_FOR = timedelta(days=30)  # then it is found out anew: servers are set up anew, too
 # Seconds for a whole answer, however lively: a model of five tokens a second writes 4,500 in it,
 # and a plan has hardly more. Who asks may hold up a command that a person waits for.
 LONGEST = 900.0
@@ -172,9 +170,8 @@ class OpenAIModel:
 
     def _known(self) -> dict[str, str]:
         """What was learnt of this server and model, not too long ago."""
-        since = str(date.fromisoformat(self.today) - LEARNT_FOR) if self.today else ""
         with State(self.state_file) as state:
-            return state.learnt(self._endpoint, since)
+            return state.learnt(self._endpoint, month_before(self.today))
 
     def _learn(self, found: dict[str, str]) -> None:
         if found:

@@ -20,8 +20,9 @@ from typing import Any
 
 from mdmemory.errors import BadSetting
 from mdmemory.files import is_inside
-from mdmemory.llm.answer import Answer, ModelFailed, Schema, in_words
-from mdmemory.llm.sizes import known_context
+from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema, in_words
+from mdmemory.llm.refusals import read
+from mdmemory.llm.sizes import known_context, tokens
 
 AGENT = "mdmemory-answer"  # a name that no file of the person's adds tools to
 TITLE = "mdmemory asks"  # by its first word our own sessions are known, and never read
@@ -75,7 +76,12 @@ class OpenCodeModel:
                 f"OpenCode gave no answer within {START + self.timeout:g} s.",
                 "Try `opencode run hello`; a slow model needs a larger llm.timeout_s.",
             )
-        return _answer(events)
+        try:
+            return _answer(events, user)
+        except _TooLong as problem:
+            window = problem.window or tokens(told + user) // 2
+            said = f"The question is too long for OpenCode's model, which takes {window} tokens."
+            raise ContextExceeded(said, window) from None
 
     def _environment(self, folder: str) -> dict[str, str]:
         kept = {k: v for k, v in self.environment.items() if k not in _NOT_INHERITED}
@@ -213,14 +219,15 @@ def _events(said: str) -> Iterator[dict[str, Any]]:
             yield event
 
 
-def _answer(events: list[dict[str, Any]]) -> Answer:
+def _answer(events: list[dict[str, Any]], sent: str) -> Answer:
     for event in events:
         if event.get("type") == "error":
-            raise _failure(event)
+            raise _failure(event, sent)
     parts = [_dict(event.get("part")) for event in events]
     text = "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
     ends = [part for part in parts if part.get("type") == "step-finish"]
-    if any(part.get("reason") == "length" for part in ends):
+    is_cut = any(part.get("reason") == "length" for part in ends)
+    if is_cut and not text.strip():
         raise ModelFailed(
             "OpenCode's model was cut off at its length limit.", "Choose a model with a larger one."
         )
@@ -232,14 +239,25 @@ def _answer(events: list[dict[str, Any]]) -> Answer:
     read = [_count(_dict(cost.get("cache")).get("read")) for cost in costs]
     into = sum(_count(cost.get("input")) for cost in costs) + sum(read)
     out = sum(_count(cost.get("output")) + _count(cost.get("reasoning")) for cost in costs)
-    return Answer(text, into, out)
+    return Answer(text, into, out, is_cut)
 
 
-def _failure(event: dict[str, Any]) -> ModelFailed:
+class _TooLong(Exception):
+    """The provider refused the question for its length; `window` tokens are what it takes."""
+
+    def __init__(self, window: int) -> None:
+        super().__init__(window)
+        self.window = window
+
+
+def _failure(event: dict[str, Any], sent: str) -> Exception:
     """The error's name and number only: its message may repeat the text or a key."""
     error = _dict(event.get("error"))
     status = _dict(error.get("data")).get("statusCode")
     name = str(error.get("name", ""))
+    refusal = read(status if type(status) is int else 0, json.dumps(error), sent, frozenset())
+    if refusal.is_too_long:
+        return _TooLong(refusal.window)
     told = str(status) if type(status) is int else name if name.isidentifier() else "unnamed"
     return ModelFailed(
         f"OpenCode's provider gave no answer (error {told[:60]}).",

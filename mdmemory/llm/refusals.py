@@ -16,7 +16,7 @@ _DEEPEST = 4
 # Where servers put words of their own. `input` and the like, where some repeat what they were sent,
 # are not among them.
 _SAID = ("error", "errors", "message", "msg", "detail", "type", "code", "param", "loc", "raw",
-         "metadata", "n_ctx", "status", "body")  # fmt: skip
+         "metadata", "n_ctx", "status", "name", "data", "responseBody")  # fmt: skip
 
 _CODES = (
     "context_length_exceeded",  # OpenAI, Azure, Groq, OpenRouter, LM Studio

@@ -14,7 +14,7 @@ from typing import Any
 from mdmemory import assets, bounds
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
-from mdmemory.llm.answer import Model
+from mdmemory.llm.answer import ContextExceeded, Model
 from mdmemory.llm.schemas import OBSERVATIONS
 from mdmemory.observe.observation import GUESSED, MAX_FILE, TYPES, USUAL, Draft, drafted, items
 from mdmemory.session.cleaning import clean, cut, line, visible
@@ -173,12 +173,20 @@ def texts(value: object) -> list[str]:
 
 
 def compressed(events: Sequence[Event], model: Model) -> dict[int, Draft]:
-    """A draft by the model for each event with news, by the event's id.
+    """A draft by the model for each event with news, by the event's id. Events that are too long
+    for it together are asked about in halves, one that is too long alone keeps its metadata.
 
     Raises ModelFailed and BadObservation.
     """
     system = assets.read("protocol/compress.md")
-    return parse(model.complete(system, question(events), OBSERVATIONS).text, events)
+    try:
+        answer = model.complete(system, question(events), OBSERVATIONS)
+    except ContextExceeded:
+        if len(events) == 1:
+            return {events[0].id: by_its_metadata(events[0])}
+        middle = len(events) // 2
+        return compressed(events[:middle], model) | compressed(events[middle:], model)
+    return parse(answer.text, events)
 
 
 def question(events: Sequence[Event]) -> str:

@@ -12,8 +12,9 @@ from datetime import datetime, timedelta
 
 from mdmemory import assets
 from mdmemory.errors import MdmemoryError
-from mdmemory.llm.answer import Model
+from mdmemory.llm.answer import Asking, ContextExceeded, Model
 from mdmemory.llm.schemas import SUMMARY
+from mdmemory.llm.sizes import room
 from mdmemory.observe import compress, observation
 from mdmemory.observe.observation import MAX_DAYS, Observation
 from mdmemory.session.cleaning import cut, line, visible
@@ -23,6 +24,7 @@ FIELDS = ("request", "investigated", "learned", "completed", "next_steps")
 MAX_FIELD = 1_000  # characters
 MAX_READ = 50  # observations of a session, the newest
 MAX_ASKED = 24_000  # characters of these
+LEAST_ASKED = 500  # fewer are no session
 MAX_SUMMARIES = 300
 _SELECT = f"SELECT session, at, upto, model, {', '.join(FIELDS)} FROM session_summary"
 
@@ -109,9 +111,35 @@ def summarize(
 def _by_model(
     observations: Sequence[Observation], before: Summary | None, request: str, model: Model
 ) -> dict[str, str]:
-    """The fields in the model's words. Raises ModelFailed, BadObservation."""
+    """The fields in the model's words. Raises ModelFailed, BadObservation.
+
+    As many observations are shown as the model's window holds; where it holds fewer than is known,
+    half as many are tried.
+    """
+    system = assets.read("protocol/summarize.md")
+    like = "\n".join(each.text for each in observations)[:MAX_ASKED]
+    most = room(Asking(model, system), SUMMARY).characters(MAX_ASKED, like)
+    while True:
+        asked = _question(observations, before, request, most)
+        try:
+            completed = model.complete(system, asked, SUMMARY)
+            break
+        except ContextExceeded:
+            if (most := most // 2) < LEAST_ASKED:
+                raise
+    answer = compress.read(completed.text)
+    fields = {name: _clean(compress.text(answer.get(name))) for name in FIELDS}
+    if not any(fields.values()):
+        raise compress.bad("says nothing")
+    return fields | {"request": fields["request"] or request}
+
+
+def _question(
+    observations: Sequence[Observation], before: Summary | None, request: str, most: int
+) -> str:
+    """The question, with the newest observations in at most that many characters."""
     shown: list[str] = []
-    left = MAX_ASKED
+    left = most
     for each in reversed(observations):  # the newest matter most
         left -= len(each.text)
         if left < 0:
@@ -120,13 +148,7 @@ def _by_model(
     question = {
         "request": request, "before": before.fields if before else None, "observations": shown,
     }  # fmt: skip
-    system = assets.read("protocol/summarize.md")
-    completed = model.complete(system, json.dumps(question, ensure_ascii=False), SUMMARY)
-    answer = compress.read(completed.text)
-    fields = {name: _clean(compress.text(answer.get(name))) for name in FIELDS}
-    if not any(fields.values()):
-        raise compress.bad("says nothing")
-    return fields | {"request": fields["request"] or request}
+    return json.dumps(question, ensure_ascii=False)
 
 
 def _by_titles(observations: Sequence[Observation], request: str) -> dict[str, str]:

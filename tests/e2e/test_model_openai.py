@@ -134,18 +134,18 @@ def test_what_was_found_is_one_commit_and_the_account_has_its_cost(
     message = git(Path.cwd(), "log", "-1", "--format=%H%n%B")
     assert message.startswith(told["commit"])
     assert f"\nMemory-Session: {SESSION}\nMemory-Model: gpt-5-mini\n" in message
-    (request,) = server.requests
-    assert set(request) == {
+    request, second = server.requests  # the other one asks whether what was found will last
+    assert set(request) == set(second) == {
         "model", "messages", "response_format", "max_completion_tokens", "reasoning_effort",
         "stream", "stream_options",
     }  # fmt: skip
     used = json.loads(run("status", "--json").stdout)
-    assert used["tokens_today"] == {"calls": 1, "input": 100, "output": 10}
+    assert used["tokens_today"] == {"calls": 2, "input": 200, "output": 20}
     assert used["sends_to"] in server.url
     shown = run("status").stdout
-    assert f"text is sent to {used['sends_to']}; today 1 call, 100 tokens in, 10 out" in shown
+    assert f"text is sent to {used['sends_to']}; today 2 calls, 200 tokens in, 20 out" in shown
     assert run(*words).returncode == 0
-    assert len(server.requests) == 1, "the same turns were sent twice"
+    assert len(server.requests) == 2, "the same turns were sent twice"
 
 
 def test_ctrl_c_while_the_model_is_asked_leaves_everything_as_it_was(

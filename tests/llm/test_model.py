@@ -27,7 +27,7 @@ from mdmemory.config.settings import load
 from mdmemory.errors import BadSetting, Busy, MdmemoryError
 from mdmemory.git.lock import Patience, is_held, locked
 from mdmemory.llm import choose, schemas
-from mdmemory.llm.answer import Answer, ModelFailed
+from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed
 from mdmemory.llm.choose import Metered
 from mdmemory.llm.openai_api import OpenAIModel
 from mdmemory.llm.opencode_run import OpenCodeModel, find_program
@@ -661,7 +661,10 @@ def is_alive(process: int) -> bool:
          r"\(error UnknownError\)"),
         ([{"type": "error", "error": TEXT}], r"\(error unnamed\)"),
         ([{"type": "error", "error": {"name": TEXT}}], r"\(error unnamed\)"),
-        ([*EVENTS, {"part": {"type": "step-finish", "reason": "length"}}], "length limit"),
+        ([{"part": {"type": "step-finish", "reason": "length"}}], "length limit"),
+        ([{"type": "error", "error": {"name": "APIError", "data": {
+            "statusCode": 400, "message": "prompt is too long: 9000 tokens > 8000 maximum"}}}],
+         "takes 8000 tokens"),
     ],
 )  # fmt: skip
 def test_what_a_client_fails_with_is_one_sentence(
@@ -671,6 +674,24 @@ def test_what_a_client_fails_with_is_one_sentence(
         client(*events).complete("s", TEXT)
     assert TEXT not in repr(failed.value)
     assert KEY not in repr(failed.value)
+
+
+def test_an_answer_of_a_client_that_ended_at_its_limit_says_so(
+    client: Callable[..., OpenCodeModel],
+) -> None:
+    cut = {"part": {"type": "step-finish", "reason": "length"}}
+    assert client(*EVENTS, cut).complete("s", "u") == Answer('{"ops": []}', 37, 3, cut=True)
+
+
+def test_a_window_that_a_client_ran_into_is_remembered(
+    metered: Callable[..., Metered], tmp_path: Path
+) -> None:
+    model = metered(Scripted(ContextExceeded("It is too long.", 8_000, (70, 7)), "short"))
+    assert model.context_tokens == 0
+    with pytest.raises(ContextExceeded):
+        model.complete("s", "u")
+    assert model.context_tokens == 8_000
+    assert used(tmp_path) == Usage(1, 70, 7)
 
 
 def test_a_session_that_cannot_be_deleted_costs_no_answer(

@@ -9,7 +9,7 @@ from typing import Any
 from rows import each
 from scripted import Scripted
 
-from mdmemory.llm.answer import ModelFailed
+from mdmemory.llm.answer import ContextExceeded, ModelFailed
 from mdmemory.observe import observation, queue
 from mdmemory.observe.compress import HEAD, TAIL, event_of
 from mdmemory.store.state import State
@@ -211,6 +211,28 @@ def test_who_was_taken_for_dead_and_answers_after_all_adds_no_second_one(state: 
     model.state = state  # type: ignore[attr-defined]
     assert queue.work(state, model, NOW).kept == 0
     assert observation.count(state) == 1
+
+
+class Narrow(Scripted):
+    """A model that takes questions of at most so many characters."""
+
+    most = 0
+
+    def complete(self, system: str, user: str, schema: Any = None) -> Any:
+        if len(user) > self.most:
+            raise ContextExceeded("It is too long.", 4_096)
+        return super().complete(system, user, schema)
+
+
+def test_events_that_are_too_long_for_a_model_together_are_asked_about_in_halves(
+    state: State,
+) -> None:
+    for number in range(4):
+        use(state, number)
+    model = Narrow(observations(1, 2), observations(1, 2))
+    model.most = 500
+    whole = queue.work(state, model, NOW)
+    assert (whole.kept, len(model.asked)) == (4, 2)
 
 
 # --- limits ------------------------------------------------------------------------------------
