@@ -69,7 +69,7 @@ def check(
     ops, misnamed = _well_named(plan, store)
     rest, skipped = _skip(ops, plan, store)
     in_conflict = frozenset().union(*open_conflicts)
-    fine, wrong = judge(rest, World(store, in_conflict, frozenset(held)))
+    fine, wrong = judge(rest, World(store, in_conflict, frozenset(held), sure))
     before = refused_before + len(plan.flawed)
     planned = before + sum(op not in sure for op in plan.ops)
     count = Count(planned, before + len(misnamed) + len(wrong), gone, sure)
@@ -232,6 +232,7 @@ class World:
     store: Mapping[str, StoredNote]
     in_conflict: frozenset[str]
     held: frozenset[str]
+    sure: Collection[Op] = ()  # that code found; only these may remove a superseded note
     profiles: dict[str, Profile] = field(default_factory=dict)
 
     @cached_property
@@ -310,7 +311,7 @@ def _refusals(op: Op, world: World) -> Iterator[_Refusal]:
 
 def _untouchable(op: Merge | Delete | Rewrite, world: World) -> Iterator[_Refusal]:
     for file in named(op):
-        if file in world.superseded:
+        if file in world.superseded and op not in world.sure:
             yield "held", f"{shown(file)} is superseded, and stays as it is."
         if file in world.in_conflict:
             yield "in_conflict", f"{shown(file)} is in an open conflict, which a person clears."
@@ -351,6 +352,8 @@ def _delete_refusals(op: Delete, world: World) -> Iterator[_Refusal]:
     if replaced := world.chains.replaced(world.store[op.file]):
         message = f"{shown(op.file)} replaced {shown(replaced[0].file)}, which names it."
         yield "dangling_link", message
+    if op.file in world.superseded:
+        return  # it contradicts nothing any more
     if found := world.contradicted(op.file):
         other, why = found
         message = f"{shown(op.file)} and {shown(other)} contradict, so both stay: {why}."

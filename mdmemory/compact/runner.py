@@ -6,15 +6,14 @@ guards judge the plan against what they are then.
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from mdmemory.compact import guards, left_out, looked, past_passes
+from mdmemory.compact.outlived import with_outlived
 from mdmemory.compact.past_passes import PARTIAL
 from mdmemory.compact.plan import (
     MAX_PASS_LINES,
@@ -32,7 +31,7 @@ from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs, subject_of
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
 from mdmemory.files import digest, read_regular
-from mdmemory.git.lock import is_ours, lock_file
+from mdmemory.git.lock import turn
 from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted
@@ -44,28 +43,7 @@ from mdmemory.store.writer import Group, Writer
 Report = Callable[[int, int, str], None]  # done, total, what
 
 
-_PAUSE = 0.05  # seconds between two tries
-
-
-@contextmanager
-def turn(path: Path, patience: float) -> Iterator[None]:
-    """Have the block to oneself among all processes that name the file `path`.
-
-    Raises Busy where another has it for more than `patience` seconds. A process that dies gives
-    its turn back.
-    """
-    handle = lock_file(path)
-    try:
-        deadline = time.monotonic() + patience
-        while not is_ours(handle):
-            if time.monotonic() >= deadline:
-                raise Busy("Another compaction is under way.", "Wait for it to end.")
-            time.sleep(_PAUSE)
-        yield
-    finally:
-        os.close(handle)
-
-
+_BUSY = "Another compaction is under way."
 _PATIENCE = 5.0  # seconds that a person waits for another pass; one that is merely due does not
 NOTHING_NEW = "No note is new since a model last saw it. `--all` shows it all notes."
 # Refusals of an op's names and number, which leave nothing of a plan where they hold for all of it.
@@ -131,7 +109,7 @@ class Compactor:
         if refusal := self.writer.refusal():
             raise refusal
         try:
-            with turn(self._place(), 0.0 if if_due else _PATIENCE):
+            with turn(self._place(), 0.0 if if_due else _PATIENCE, _BUSY):
                 # another's pass may have ended between the question and our turn
                 if if_due and self.due() is None:
                     return Outcome("not_due", self.planner.kind)
@@ -193,9 +171,10 @@ class Compactor:
     def _apply(self, plan: Plan, outcome: Outcome, proposal: ProposedPlan, dry_run: bool) -> None:
         notes = {note.file: note for note in self.writer.refresher.store.notes()}
         plan, taken = past_passes.without(plan, notes, self.writer.history)
+        plan, sure = self._with_outlived(plan, notes, outcome, proposal)
         removals = outcome.automatic and any(map(removed, plan.ops))
         gone = past_passes.gone_lately(self.writer.history, self.now) if removals else 0
-        verdict = self._check(plan, notes, gone, proposal)
+        verdict = self._check(plan, notes, gone, len(proposal.refused), sure)
         outcome.skipped = [*taken, *verdict.skipped]
         outcome.waiting = [*verdict.skipped]
         outcome.refused = [*verdict.refused, *proposal.refused]
@@ -217,8 +196,32 @@ class Compactor:
         elif groups:
             self._write([group for _, group in groups], outcome, notes)
 
+    def _with_outlived(
+        self, plan: Plan, notes: Mapping[str, StoredNote], outcome: Outcome, proposal: ProposedPlan
+    ) -> tuple[Plan, list[Op]]:
+        """The plan with what becomes of superseded notes, unless it is a person's own; and its ops
+        that code found."""
+        if isinstance(self.planner, Given):
+            return plan, [*proposal.sure]
+        from mdmemory.actions.replacing import anothers
+
+        is_anothers = anothers(self.writer)
+        plan, ops, more = with_outlived(
+            plan, notes, self.now.date().isoformat(), self.writer.history,
+            lambda note: not is_anothers(note), self.writer.refresher.is_secret,
+            self.writer.refresher.catalog().held,
+        )  # fmt: skip
+        outcome.planned += ops
+        outcome.more = outcome.more or more
+        return plan, [*proposal.sure, *ops]
+
     def _check(
-        self, plan: Plan, notes: Mapping[str, StoredNote], gone: int, proposal: ProposedPlan
+        self,
+        plan: Plan,
+        notes: Mapping[str, StoredNote],
+        gone: int,
+        refused: int,
+        sure: Sequence[Op],
     ) -> guards.Verdict:
         pairs_open = conflicts.open_entries(self._ledger(), superseded_files(notes.values()))
         return guards.check(
@@ -228,8 +231,8 @@ class Compactor:
             held=self.writer.refresher.catalog().held,
             has_secret=self.writer.refresher.is_secret,
             gone=gone,
-            refused_before=len(proposal.refused),
-            sure=proposal.sure,
+            refused_before=refused,
+            sure=sure,
         )
 
     def _groups(

@@ -77,6 +77,28 @@ def is_ours(handle: int) -> bool:
     return True
 
 
+_PAUSE = 0.05  # seconds between two tries
+
+
+@contextmanager
+def turn(path: Path, patience: float, busy: str) -> Iterator[None]:
+    """Have the block to oneself among all processes that name the file `path`.
+
+    Raises Busy, which says `busy`, where another has it for more than `patience` seconds. A process
+    that dies gives its turn back.
+    """
+    handle = lock_file(path)
+    try:
+        deadline = time.monotonic() + patience
+        while not is_ours(handle):
+            if time.monotonic() >= deadline:
+                raise Busy(busy, "Wait for it to end.")
+            time.sleep(_PAUSE)
+        yield
+    finally:
+        os.close(handle)
+
+
 def is_held() -> bool:
     """Whether whoever asks holds a lock, and so must not wait for a network or a model."""
     return _HELD.get() > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -159,7 +160,9 @@ def test_doctor_names_a_mark_that_leads_nowhere(memory: Memory) -> None:
 
 def test_a_compaction_neither_sees_nor_touches_it(memory: Memory) -> None:
     before = memory.note("freight").digest
-    assert memory.compact(offline=True).outcome == "noop"
+    lately = datetime.fromisoformat(f"{DAY}T12:00:00+00:00")
+    done = Memory.open(memory.project.root, clock=lambda: lately).compact(offline=True)
+    assert done.outcome == "noop"
     plan = parse_plan(
         '{"ops": [{"op": "delete", "file": "project-freight.md", "reason": "old"},'
         ' {"op": "delete", "file": "project-parcels.md", "reason": "old"}]}'

@@ -1,0 +1,73 @@
+"""Superseded notes whose time is over: a pass of any planner deletes them; git keeps the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+from mdmemory.compact import guards
+from mdmemory.compact.past_passes import basis, taken
+from mdmemory.compact.plan import Delete, Op, Plan, named
+from mdmemory.compact.removals import removable, removed
+from mdmemory.git.commits_of_store import History
+from mdmemory.store.store import StoredNote
+from mdmemory.store.superseding import Chains, superseded_files
+
+KEPT = timedelta(days=30)  # from the day that a note was superseded
+
+
+def outlived(notes: Sequence[StoredNote], today: str) -> list[StoredNote]:
+    """The notes that were superseded over 30 days ago, and that a note in force stands for.
+
+    One that replaced another superseded note waits until that one is gone, so that no mark names a
+    note that is not there. A mark without a day is never old.
+    """
+    superseded = superseded_files(notes)
+    last_day = date.fromisoformat(today) - KEPT
+    old = [note for note in notes if note.file in superseded and _day(note) < last_day]
+    if not old:
+        return []
+    chains = Chains(notes)
+    return [note for note in old if chains.last(note) and not chains.replaced(note)]
+
+
+def _day(note: StoredNote) -> date:
+    try:
+        return date.fromisoformat(note.note.head.superseded)
+    except ValueError:
+        return date.max
+
+
+def with_outlived(
+    plan: Plan, notes: Mapping[str, StoredNote], today: str, history: History | None,
+    may_go: Callable[[StoredNote], bool], has_secret: Callable[[str], bool],
+    held: Collection[str],
+) -> tuple[Plan, list[Op], bool]:  # fmt: skip
+    """The plan with a delete for each outlived note that `may_go`, as far as the number of notes
+    that a plan may remove has room for it; these deletes; and whether others have to wait.
+
+    A note that something links to stays, and so does one that an undo brought back.
+    """
+    busy = {file for op in plan.ops for file in named(op)}
+    free = [note for note in outlived([*notes.values()], today) if note.file not in busy]
+    found = [_deletion(note) for note in free if may_go(note)]
+    if found and history is not None:
+        undone = taken(history)
+        found = [op for op in found if basis(op, notes) not in undone]
+    if not found:
+        return plan, [], False
+    verdict = guards.check(
+        Plan((*plan.ops, *found)), [*notes.values()], held=held, has_secret=has_secret, sure=found
+    )
+    refused = {op for op, code, _ in verdict.refused if code != "budget"}
+    found = [op for op in found if op not in refused]
+    room = max(0, removable(len(notes)) - sum(map(removed, plan.ops)))
+    ops: list[Op] = [*found[:room]]
+    digests = {file: notes[file].digest for op in ops for file in named(op)}
+    whole = replace(plan, ops=(*plan.ops, *ops), digests={**plan.digests, **digests})
+    return whole, ops, len(found) > room
+
+
+def _deletion(note: StoredNote) -> Delete:
+    return Delete(note.file, f"superseded on {note.note.head.superseded}")
