@@ -1,19 +1,18 @@
 """What a model is asked about a session, and its answer: candidates, each with its evidence.
 
-The question holds no secret and no note on hold. Nothing of the answer is believed: a malformed
-answer is refused whole, a malformed candidate is left out with the reason `schema`.
+The question holds no secret and no note on hold. Nothing of the answer is believed: a candidate
+that is not whole, or not as it was asked for, is left out with the reason `schema`.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mdmemory import bounds, unseen
-from mdmemory.errors import MdmemoryError
+from mdmemory.llm.json_answer import BadAnswer, as_text, as_texts, as_word, listed
 from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, tokens
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 from mdmemory.note.note import Head, judged_by
@@ -30,13 +29,7 @@ MAX_SUPERSEDED = 50
 ACTIONS = ("add", "update", "reinforce", "flag")
 KINDS = ("", "decision")
 _TEXTS = ("action", "type", "kind", "name", "description", "body", "file", "quote")
-_FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)
-
-
-class BadAnswer(MdmemoryError):
-    """The model's answer is not what was asked for; nothing of it was used."""
-
-    code = "bad_answer"
+_CHOICES = ("action", "type", "kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,87 +54,44 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The candidates that can be judged, and those that cannot: what each says, and why."""
+    """The candidates that can be judged, and those that cannot: what each says, and why.
+
+    `unreadable` counts those of them that did not stand in the answer whole or as asked for."""
 
     candidates: tuple[Candidate, ...] = ()
-    dropped: tuple[tuple[str, str], ...] = field(default=())
+    dropped: tuple[tuple[str, str], ...] = ()
+    unreadable: int = 0
 
 
 def parse(answer: str) -> Answered:
-    """The candidates in an answer: `{"candidates": [...]}` or the list alone, with nothing around
-    it but a code fence. Raises BadAnswer."""
-    found = _json(answer)
-    if isinstance(found, dict):
-        if set(found) != {"candidates"}:
-            raise _bad("has other fields than `candidates`")
-        found = found["candidates"]
-    if not isinstance(found, list):
-        raise _bad("holds no list of candidates")
-    good: list[Candidate] = []
-    dropped = []
-    for number, value in enumerate(found):
-        candidate = _candidate(value)
-        if number >= MAX_CANDIDATES:
-            dropped.append((_preview(value), "too_many"))
-        elif candidate is None:
-            dropped.append((_preview(value), "schema"))
-        else:
-            good.append(candidate)
-    return Answered(tuple(good), tuple(dropped))
-
-
-def _json(answer: str) -> Any:
+    """The candidates in an answer, as far as they are whole. Raises BadAnswer where there is no
+    list of them, or none that can be read."""
     if len(answer) > MAX_ANSWER:
-        raise _bad(f"has more than {MAX_ANSWER} characters")
-    text = answer.strip()
-    fenced = _FENCED.fullmatch(text)
-    try:
-        return json.loads(
-            fenced[1] if fenced else text, object_pairs_hook=_once, parse_constant=_no_number
-        )
-    except BadAnswer:
-        raise
-    except (ValueError, RecursionError) as problem:
-        raise _bad("is not JSON, or was cut off") from problem
+        raise BadAnswer(f"has more than {MAX_ANSWER} characters")
+    found = listed(answer, "candidates", fields=(*_TEXTS, "superseded"), mark="action")
+    read = [(_candidate(value), value) for value in found.objects]
+    good = [candidate for candidate, _ in read if candidate is not None]
+    if read and not good:
+        raise BadAnswer("holds candidates, and none of them in the form that was asked for")
+    dropped = [(_preview(value), "schema") for candidate, value in read if candidate is None]
+    dropped += [("a candidate that did not come whole", "schema")] * found.lost
+    dropped += [(each.text, "too_many") for each in good[MAX_CANDIDATES:]]
+    count = len(found.objects) - len(good) + found.lost
+    return Answered(tuple(good[:MAX_CANDIDATES]), tuple(dropped), count)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise _bad("names a field twice")
-    return found
-
-
-def _no_number(word: str) -> Any:
-    raise _bad(f"holds {word}, which is no number")
-
-
-def _bad(why: str) -> BadAnswer:
-    return BadAnswer(
-        f"The model's answer {why}; none of it was stored.",
-        "The same turns are read again next time. If it happens again, choose another model: "
-        "extract.model in your settings.",
-    )
-
-
-def _candidate(value: object) -> Candidate | None:
-    """The candidate, or None where a field is missing, unknown, or not what it may be."""
-    if not isinstance(value, dict) or not set(value) <= {*_TEXTS, "superseded"}:
+def _candidate(value: Mapping[str, Any]) -> Candidate | None:
+    """The candidate, or None where a field is not what it may be."""
+    read = {name: as_word if name in _CHOICES else as_text for name in _TEXTS}
+    texts = {name: read[name](value.get(name)) for name in _TEXTS}
+    named = as_texts(value.get("superseded"))
+    if named is None or len(named) > MAX_SUPERSEDED or not all(each.strip() for each in named):
         return None
-    texts = {name: value.get(name, "") for name in _TEXTS}
-    named = value.get("superseded", [])
-    if not all(map(_is_text, texts.values())) or not isinstance(named, list):
+    trimmed = {name: text.strip() for name, text in texts.items() if text is not None}
+    if len(trimmed) < len(texts):
         return None
-    if len(named) > MAX_SUPERSEDED or not all(_is_text(each) and each.strip() for each in named):
-        return None
-    trimmed = {name: text.strip() for name, text in texts.items()}
     candidate = Candidate(**trimmed, superseded=tuple(each.strip() for each in named))
     return candidate if _fits(candidate) else None
-
-
-def _is_text(value: object) -> bool:
-    """A string that can be written as UTF-8 (JSON may carry half a surrogate pair)."""
-    return isinstance(value, str) and not re.search("[\ud800-\udfff\x00]", value)
 
 
 def _fits(candidate: Candidate) -> bool:
@@ -164,11 +114,10 @@ def _fits(candidate: Candidate) -> bool:
     return bool(candidate.description and candidate.body)
 
 
-def _preview(value: object) -> str:
+def _preview(value: Mapping[str, Any]) -> str:
     """What a candidate that cannot be read seems to say, for the log."""
-    fields: Mapping[str, object] = value if isinstance(value, dict) else {}
     for name in ("description", "body", "quote", "file"):
-        text = fields.get(name)
+        text = value.get(name)
         if isinstance(text, str) and text.strip():
             cut = " ".join(text.split())[:MAX_DESCRIPTION]
             return cut.encode("utf-8", "replace").decode("utf-8")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from mdmemory.capture.candidates import (
     Answered,
-    BadAnswer,
     Candidate,
     Question,
     parse,
@@ -19,6 +18,7 @@ from mdmemory.capture.candidates import (
 )
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded
+from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.llm.sizes import UNBOUNDED, Room, room, tokens
 from mdmemory.search.near import Near
@@ -44,11 +44,12 @@ class SessionReading:
     candidates: list[Candidate] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
+    unreadable: int = 0  # candidates
 
     @property
     def found(self) -> Answered:
         """All candidates, as of one answer."""
-        return Answered(tuple(self.candidates), tuple(self.dropped))
+        return Answered(tuple(self.candidates), tuple(self.dropped), self.unreadable)
 
     @property
     def asked(self) -> Question:
@@ -62,6 +63,7 @@ class SessionReading:
         self.questions.append(asked)
         self.candidates += [each for each in found.candidates if each not in self.candidates]
         self.dropped += found.dropped
+        self.unreadable += found.unreadable
 
 
 def read(

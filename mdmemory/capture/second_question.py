@@ -5,7 +5,6 @@ No answer, or one that cannot be read, loses nothing: the proposals wait in the 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from mdmemory.capture.scene import Judged
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm import sizes
 from mdmemory.llm.answer import Asking, ContextExceeded, Model
+from mdmemory.llm.json_answer import BadAnswer, listed
 from mdmemory.llm.schemas import VERDICTS
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
@@ -75,15 +75,13 @@ def ask(
     return replace(look, cost=cost), failure
 
 
-def _objects(answer: str) -> list[object]:
+def _objects(answer: str) -> Sequence[object]:
     """The verdicts in an answer, as far as they can be read."""
-    begin, end = answer.find("{"), answer.rfind("}")
     try:
-        value = json.loads(answer[begin : end + 1])
-    except (ValueError, RecursionError):
-        return []
-    found = value.get("verdicts") if isinstance(value, dict) else value
-    return found if isinstance(found, list) else []
+        fields = ("number", "verdict", "reason")
+        return listed(answer, "verdicts", fields=fields, mark="verdict").objects
+    except BadAnswer:
+        return ()
 
 
 def waiting(project: Project, open_state: Callable[[], State], but: str) -> tuple[PendingFact, ...]:

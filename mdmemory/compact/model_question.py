@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from mdmemory.compact.plan import (
     MAX_ANSWER,
+    MAX_REPORTED,
     Delete,
     Flag,
     Merge,
     Op,
     Plan,
+    PlanRefused,
     Rewrite,
     as_json,
+    fields_of,
     named,
-    parse,
+    ops_of,
 )
+from mdmemory.llm import json_answer
 from mdmemory.note.note import judged_by
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
@@ -184,48 +187,42 @@ def as_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n```", re.DOTALL | re.IGNORECASE)
-_REQUIRED = {
-    kind.__name__.lower(): {each.name for each in fields(kind) if each.default is MISSING}
-    for kind in (Merge, Delete, Rewrite, Flag)
+_ALL_FIELDS = {"op"} | {
+    each.name for kind in (Merge, Delete, Rewrite, Flag) for each in fields(kind)
 }
+_LISTS = ("sources", "files")
 
 
 def read(text: str) -> Plan:
-    """The plan in an answer. Raises PlanRefused.
+    """The ops in a model's answer, as far as they are whole. Raises PlanRefused where there are
+    none that can be read.
 
     It has no digests: whoever asked knows which notes it showed, and a model's word counts nothing.
     """
-    found = parse(_without_blanks(text))
-    return Plan(found.ops, flawed=found.flawed)
-
-
-def _without_blanks(text: str) -> str:
-    """The answer without blank fields; as it came where it is not plainly a plan, for `parse` to
-    say what is wrong with it."""
-    if len(text) > MAX_ANSWER:
-        return text
-    stripped = text.strip(" \t\r\n")
-    fenced = _FENCED.fullmatch(stripped)
     try:
-        value = json.loads(fenced[1] if fenced else stripped, object_pairs_hook=_once)
-        if not isinstance(value, dict) or not isinstance(value.get("ops"), list):
-            return text
-        return json.dumps(value | {"ops": [_applying(op) for op in value["ops"]]})
-    except (ValueError, RecursionError):
-        return text
+        if len(text) > MAX_ANSWER:
+            raise json_answer.BadAnswer(f"is longer than {MAX_ANSWER} characters")
+        found = json_answer.listed(text, "ops", fields=_ALL_FIELDS, mark="op")
+    except json_answer.BadAnswer as problem:
+        message = f"The model's answer {problem.why}."
+        raise PlanRefused([{"code": "unparsable", "message": message}]) from None
+    ops, flawed = ops_of([_as_asked(each) for each in found.objects])
+    if flawed and not ops:
+        raise PlanRefused([{"code": "schema", "message": each} for each in flawed[:MAX_REPORTED]])
+    return Plan(ops, flawed=flawed, lost=found.lost, count=found.lost + len(found.objects))
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
+def _as_asked(op: Mapping[str, Any]) -> dict[str, Any]:
+    """An op in the form that was asked for: its own fields, without blank ones, a single file as a
+    list, the words of a choice in lower case."""
+    word = json_answer.as_word(op.get("op")) or ""
+    required, possible = fields_of(word)
+    found: dict[str, Any] = {"op": word}
+    for name in possible:
+        read = json_answer.as_texts if name in _LISTS else json_answer.as_text
+        value = (json_answer.as_word if name == "type" else read)(op.get(name))
+        if value is None:
+            found[name] = op[name]  # what it is, for the sentence that says what is wrong with it
+        elif value or (name in required and op.get(name) is not None):
+            found[name] = value
     return found
-
-
-def _applying(op: Any) -> Any:
-    word = op.get("op") if isinstance(op, dict) else None
-    if not isinstance(word, str):
-        return op
-    required = _REQUIRED.get(word, set())
-    return {key: value for key, value in op.items() if value not in ("", []) or key in required}

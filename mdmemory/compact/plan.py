@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from types import MappingProxyType
@@ -73,12 +73,15 @@ Op = Merge | Delete | Rewrite | Flag
 class Plan:
     """Ops in their order, and the digests (sha256) of the files as the planner saw them.
 
-    `flawed` says of ops that are none what is wrong with each; they were left out.
+    `flawed` says of ops that are none what is wrong with each; they were left out. Of a model's
+    answer `lost` counts the ops that did not stand in it whole, of `count` in all.
     """
 
     ops: tuple[Op, ...]
     digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     flawed: tuple[str, ...] = ()
+    lost: int = 0
+    count: int = 0
 
 
 class PlanRefused(MdmemoryError):
@@ -140,6 +143,20 @@ def as_json(op: Op) -> dict[str, Any]:
     return {"op": kind.word, **shown}
 
 
+def ops_of(values: Sequence[Any]) -> tuple[tuple[Op, ...], tuple[str, ...]]:
+    """The ops that JSON values are, in their order, and of those that are none what is wrong with
+    each."""
+    flaws = [[*_flaws(number, raw)] for number, raw in enumerate(values, 1)]
+    ops = tuple(_op(raw) for raw, wrong in zip(values, flaws, strict=True) if not wrong)
+    return ops, tuple(wrong[0] for wrong in flaws if wrong)
+
+
+def fields_of(word: str) -> tuple[Collection[str], Collection[str]]:
+    """The fields that an op must have, and all that it may have; none for an op that is unknown."""
+    kind = _WORDS.get(word)
+    return (kind.required, kind.fields) if kind else ((), ())
+
+
 def render(ops: Iterable[Op], digests: Mapping[str, str]) -> str:
     """The JSON text of a plan; `parse` reads it back."""
     plan = {"ops": [as_json(op) for op in ops], "digests": dict(digests)}
@@ -154,12 +171,13 @@ def parse(answer: str | bytes) -> Plan:
     value = _json(_unfenced(_text(answer)))
     problems = list(islice(_problems(value), MAX_REPORTED))
     if not problems:
-        flaws = [list(_flaws(number, raw)) for number, raw in enumerate(value["ops"], 1)]
-        ops = tuple(_op(raw) for raw, wrong in zip(value["ops"], flaws, strict=True) if not wrong)
-        flawed = tuple(wrong[0] for wrong in flaws if wrong)
+        ops, flawed = ops_of(value["ops"])
         if ops or not flawed:
             return Plan(ops, MappingProxyType(dict(value.get("digests", {}))), flawed)
-        problems = list(islice((each for wrong in flaws for each in wrong), MAX_REPORTED))
+        each = (
+            wrong for number, raw in enumerate(value["ops"], 1) for wrong in _flaws(number, raw)
+        )
+        problems = list(islice(each, MAX_REPORTED))
     raise PlanRefused([_refusal("schema", message) for message in problems])
 
 

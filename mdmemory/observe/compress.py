@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mdmemory import assets, bounds
-from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
 from mdmemory.llm.answer import ContextExceeded, Model
+from mdmemory.llm.json_answer import BadAnswer, as_text, as_word, listed
 from mdmemory.llm.schemas import OBSERVATIONS
 from mdmemory.observe.observation import GUESSED, MAX_FILE, TYPES, USUAL, Draft, drafted, items
 from mdmemory.session.cleaning import clean, cut, line, visible
@@ -26,7 +26,7 @@ MAX_ARGUMENT = 600
 MAX_ARGUMENTS = 12
 MAX_ANSWER = bounds.OBSERVATION
 
-_FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)
+_FIELDS = ("number", "type", "title", "narrative", "facts", "concepts", "files", "importance")
 # Lists of tasks, questions to the user, and our own tools, under whatever name a host gives them.
 _IGNORED = re.compile(
     r"(?:mdmemory_)?(?:session_memory|(?:core_|working_)?memory_\w+)|todo_?(?:write|read)|question"
@@ -133,50 +133,11 @@ def _object(event: Event) -> str:
 # --- with a model --------------------------------------------------------------------------------
 
 
-class BadObservation(MdmemoryError):
-    """A model's answer has another form than it was asked for."""
-
-    code = "bad_answer"
-
-
-def read(answer: str) -> dict[str, Any]:
-    """The JSON object of an answer, bare or in a code fence. Raises BadObservation."""
-    if len(answer) > MAX_ANSWER:
-        raise bad(f"has more than {MAX_ANSWER} characters")
-    text = answer.strip()
-    fenced = _FENCED.fullmatch(text)
-    try:
-        value = json.loads(fenced[1] if fenced else text)
-    except (ValueError, RecursionError) as problem:
-        raise bad("is not JSON, or was cut off") from problem
-    if not isinstance(value, dict):
-        raise bad("is no object")
-    return value
-
-
-def bad(why: str) -> BadObservation:
-    """The error for an answer that `why`."""
-    return BadObservation(
-        f"The model's answer {why}; none of it was kept.",
-        "mdmemory asks again later. If this repeats, set another extract.model in your settings.",
-    )
-
-
-def text(value: object) -> str:
-    """A string as valid UTF-8, "" for any other value."""
-    return value.encode("utf-8", "ignore").decode("utf-8") if isinstance(value, str) else ""
-
-
-def texts(value: object) -> list[str]:
-    """The strings of a list, without empty ones."""
-    return list(filter(None, map(text, value))) if isinstance(value, list) else []
-
-
 def compressed(events: Sequence[Event], model: Model) -> dict[int, Draft]:
     """A draft by the model for each event with news, by the event's id. Events that are too long
     for it together are asked about in halves, one that is too long alone keeps its metadata.
 
-    Raises ModelFailed and BadObservation.
+    Raises ModelFailed and BadAnswer.
     """
     system = assets.read("protocol/compress.md")
     try:
@@ -202,38 +163,43 @@ def question(events: Sequence[Event]) -> str:
 
 
 def parse(answer: str, events: Sequence[Event]) -> dict[int, Draft]:
-    """The drafts in an answer, by the event's id; an unreadable one gives way to the event's
-    metadata, a second one for an event is dropped. Raises BadObservation without a list."""
-    listed = read(answer).get("observations")
-    if not isinstance(listed, list):
-        raise bad("holds no list of observations")
+    """The drafts in an answer, by the event's id; one that is not as asked for gives way to the
+    event's metadata, a second one for an event is dropped. Raises BadAnswer without a list."""
+    if len(answer) > MAX_ANSWER:
+        raise BadAnswer(f"has more than {MAX_ANSWER} characters")
+    found = listed(answer, "observations", fields=_FIELDS, mark="number").objects
     drafts: dict[int, Draft] = {}
-    for value in listed:
+    for value in found:
         event = _event(value, events)
         if event is not None and event.id not in drafts:
             drafts[event.id] = _draft(value, event)
-    if listed and not drafts:
-        raise bad("names only unknown events")
+    if found and not drafts:
+        raise BadAnswer("names only unknown events")
     return drafts
 
 
-def _event(value: object, events: Sequence[Event]) -> Event | None:
-    number = value.get("number") if isinstance(value, dict) else None
-    at = str(number)
+def _event(value: Mapping[str, Any], events: Sequence[Event]) -> Event | None:
+    at = (as_text(value.get("number")) or "").strip()
     known = at.isascii() and at.isdecimal() and len(at) < 4 and 1 <= int(at) <= len(events)
     return events[int(at) - 1] if known else None
 
 
-def _draft(value: dict[str, object], event: Event) -> Draft:
-    title = text(value.get("title")).strip()
-    if value.get("type") not in TYPES or not title:
+def _draft(value: Mapping[str, Any], event: Event) -> Draft:
+    title, type = (as_text(value.get("title")) or "").strip(), as_word(value.get("type"))
+    if type not in TYPES or not title:
         return by_its_metadata(event)
-    importance = str(value.get("importance"))
+    importance = as_text(value.get("importance")) or ""
     whole = "\n".join((event.input, event.output))
     return drafted(
-        str(value["type"]), title, text(value.get("narrative")),
-        texts(value.get("facts")), texts(value.get("concepts")),
+        type, title, as_text(value.get("narrative")) or "",
+        _texts(value.get("facts")), _texts(value.get("concepts")),
         # a path that the event does not name is a guess
-        [f for f in texts(value.get("files")) if f in event.files or f in whole],
+        [f for f in _texts(value.get("files")) if f in event.files or f in whole],
         int(importance) if importance in ("1", "2", "3", "4", "5") else USUAL,
     )  # fmt: skip
+
+
+def _texts(value: object) -> list[str]:
+    """The texts of a list, without empty ones."""
+    each = (as_text(text) for text in (value if isinstance(value, list) else [value]))
+    return [text for text in each if text]

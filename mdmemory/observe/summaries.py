@@ -13,9 +13,11 @@ from datetime import datetime, timedelta
 from mdmemory import assets
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded, Model
+from mdmemory.llm.json_answer import BadAnswer, as_text, single
 from mdmemory.llm.schemas import SUMMARY
 from mdmemory.llm.sizes import room
-from mdmemory.observe import compress, observation
+from mdmemory.observe import observation
+from mdmemory.observe.compress import MAX_ANSWER
 from mdmemory.observe.observation import MAX_DAYS, Observation
 from mdmemory.session.cleaning import cut, line, visible
 from mdmemory.store.state import State
@@ -111,7 +113,7 @@ def summarize(
 def _by_model(
     observations: Sequence[Observation], before: Summary | None, request: str, model: Model
 ) -> dict[str, str]:
-    """The fields in the model's words. Raises ModelFailed, BadObservation.
+    """The fields in the model's words. Raises ModelFailed, BadAnswer.
 
     As many observations are shown as the model's window holds; where it holds fewer than is known,
     half as many are tried.
@@ -127,10 +129,10 @@ def _by_model(
         except ContextExceeded:
             if (most := most // 2) < LEAST_ASKED:
                 raise
-    answer = compress.read(completed.text)
-    fields = {name: _clean(compress.text(answer.get(name))) for name in FIELDS}
+    answer = single(completed.text[:MAX_ANSWER], FIELDS)
+    fields = {name: _clean(as_text(answer.get(name)) or "") for name in FIELDS}
     if not any(fields.values()):
-        raise compress.bad("says nothing")
+        raise BadAnswer("says nothing")
     return fields | {"request": fields["request"] or request}
 
 

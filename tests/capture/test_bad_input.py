@@ -70,9 +70,9 @@ def test_an_answer_that_cannot_be_used_changes_nothing_and_is_asked_for_again(
 ) -> None:
     before = state()
     unusable = (
-        "", "I found nothing worth keeping.", f"Here you are:\n{WHOLE}", WHOLE[:-9],
-        f"```json\n{WHOLE[:-2]}\n```", " " * MAX_ANSWER + WHOLE,
-        '{"candidates": [], "note": "x"}', '{"candidates": [], "candidates": []}',
+        "", "I found nothing worth keeping.", WHOLE[:-9], f"<think>{WHOLE}",
+        f"```json\n{WHOLE[:-4]}\n```", " " * MAX_ANSWER + WHOLE,
+        '{"candidates": [], "candidates": []}',
         '{"candidates": [{"action": NaN}]}', '{"candidates": 3}', '"add"', "[" * 50_000,
         "我没有找到任何值得保存的内容。", "\ud800",
     )  # fmt: skip
@@ -90,7 +90,7 @@ def test_a_candidate_that_cannot_be_believed_is_dropped_and_the_rest_of_the_answ
 ) -> None:
     before = state()
     changes: tuple[tuple[dict[str, Any], str], ...] = (
-        ({"confidence": 0.9}, "schema"), ({"body": ["x"]}, "schema"), ({"type": "fact"}, "schema"),
+        ({"action": "keep"}, "schema"), ({"body": ["x"]}, "schema"), ({"type": "fact"}, "schema"),
         ({"description": "x" * 5_000}, "schema"), ({"body": "a\x00b"}, "schema"),
         ({"quote": "We never deploy on Tuesdays"}, "no_evidence"),
         ({"quote": "Мы всегда выпускаем по вторникам"}, "no_evidence"),

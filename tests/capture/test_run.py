@@ -294,7 +294,7 @@ def test_the_command_asks_a_server_and_stores_what_it_found(
         told = capsys.readouterr()
         found = json.loads(told.out)
         assert (found["error"]["code"], len(found["added"])) == ("bad_answer", 1)
-        assert told.err.startswith("mdmemory: The model's answer is not JSON")
+        assert told.err.startswith("mdmemory: The model's answer holds no list")
         server.say(json.dumps({"candidates": [DEPLOY, MOVED]}))
         assert main(["extract", "--transcript", "talk.json"]) == 0
     said = capsys.readouterr().out

@@ -133,7 +133,7 @@ def test_what_a_model_should_not_have_proposed_changes_nothing_and_is_kept(
         (ModelFailed("It is down."), "model_failed"),
         (ModelFailed("Enough for today.", "", "over_cap"), "over_cap"),
         ("I would rather not.", "unparsable"),
-        ('{"ops": [], "ops": []}', "duplicate_key"),
+        ('{"ops": [], "ops": []}', "unparsable"),
     ],
 )
 def test_a_failed_pass_changes_nothing_and_waits(

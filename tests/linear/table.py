@@ -37,13 +37,12 @@ from mdmemory.capture import (
 )
 from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
 from mdmemory.cli import output, worddiff
-from mdmemory.compact import model_question as plan_answer
 from mdmemory.compact import plan, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log, own_history
 from mdmemory.hosts import jsonc
-from mdmemory.llm import manners, refusals, sizes
+from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
 from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
@@ -330,13 +329,11 @@ EVERY = (
     row(incoming.day, incoming, "day"),
     row(incoming.word, incoming, "word"),
     # what a model answers
-    row(candidates.parse, candidates, "", bounds.CANDIDATES),
-    row(lambda text: candidates.parse(f"```json\n{text}"), candidates, "fenced", bounds.CANDIDATES),
+    row(candidates.parse, json_answer, "", bounds.CANDIDATES),
+    row(lambda text: candidates.parse(f"a [ {text}"), json_text, "list", bounds.CANDIDATES),
+    row(lambda text: candidates.parse(f'[{{"a": "{text}'), json_text, "open", bounds.CANDIDATES),
+    row(lambda text: json_answer.single(text, ("a",)), json_text, "single", bounds.CANDIDATES),
     row(plan.parse, plan, "", bounds.MESSAGE),
-    row(plan_answer.read, plan_answer),
-    row(lambda text: plan_answer.read(f"```json\n{text}"), plan_answer, "fenced"),
-    row(compress.read, compress),
-    row(lambda text: compress.read(f"```json\n{text}"), compress, "fenced"),
     row(sizes.tokens, sizes),
     row(lambda text: sizes.was_cut("", text, 5_000), sizes, "cut"),
     row(lambda text: refusals.read(400, text.encode(), "", manners.FIELDS), refusals),

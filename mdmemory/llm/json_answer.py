@@ -1,0 +1,227 @@
+"""What was asked for, out of a model's answer, whatever it wrote around it or in what form. Pure.
+
+An object counts where it stands in the answer whole; one that was cut off or damaged is counted as
+lost. Of several answers in one the last counts; nothing counts that stands in reasoning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.llm.json_text import Damaged, strict, string, values
+
+_DEEP = 3  # how often a list may be wrapped in objects, lists and strings
+_ALONE = re.compile(r"(?m)^[ \t`]*(?:json)?[ \t]*\[\s*\][ \t`]*$")  # an empty list
+_BETWEEN = re.compile(r"(?:[\s,;]++|```\w*)*+")  # of objects that stand one after the other
+
+
+class BadAnswer(MdmemoryError):
+    """An answer that nothing of what was asked for could be read out of; asking again may help."""
+
+    code = "bad_answer"
+
+    def __init__(self, why: str) -> None:
+        self.why = why  # "holds no list of ops"
+        super().__init__(
+            f"The model's answer {why}; none of it was used.",
+            "It is asked again later. If this happens again, choose another model: extract.model "
+            "or compact.model in your settings.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectsRead:
+    """The objects of a list, each with the fields that were asked for, as far as it has them.
+
+    `lost` counts those that were not whole, `extra` the fields that nobody asked for; `is_cut`:
+    the list has no end, so that more of it may be missing.
+    """
+
+    objects: tuple[dict[str, Any], ...] = ()
+    lost: int = 0
+    extra: int = 0
+    is_cut: bool = False
+
+
+def listed(text: str, key: str, *, fields: Collection[str], mark: str) -> ObjectsRead:
+    """The objects under `key`, or of a list that stands alone, is wrapped once more or has another
+    name. There an object is known by the field `mark`. Raises BadAnswer. Values are as they came:
+    whoever asks checks them with `as_text`, `as_texts` and `as_word`."""
+    found = _last(text, key, mark)
+    if found is None:
+        raise BadAnswer(f"holds no list of {key} that can be read")
+    inner = found.found if isinstance(found, Damaged) else found
+    named = [_named(each) for each in inner if isinstance(each, dict)]
+    good = [each for each in named if each is not None]
+    if inner and not good:
+        raise BadAnswer(f"holds {key}, and none of them is whole")
+    kept = [{name: each[name] for name in each if name in fields} for each in good]
+    extra = sum(map(len, good)) - sum(map(len, kept))
+    is_cut = isinstance(found, Damaged) and not found.is_closed
+    return ObjectsRead(tuple(kept), len(inner) - len(good), extra, is_cut)
+
+
+def single(text: str, names: Collection[str]) -> dict[str, Any]:
+    """The object that has one of these fields at least, with those of them that it has. Raises
+    BadAnswer."""
+    for value in reversed(_values(text)):
+        found = _object(value, names, _DEEP)
+        if found is not None:
+            return {name: found[name] for name in found if name in names}
+    raise BadAnswer("holds no object that can be read")
+
+
+def as_text(value: Any) -> str | None:
+    """A value where text was asked for: "" for none, None where it is no text that can be stored.
+    A number is its digits."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) and _is_sound(value) else None
+
+
+def as_texts(value: Any) -> list[str] | None:
+    """A value where a list of texts was asked for: a single one is a list of one."""
+    if value is None or value == "":
+        return []
+    values = value if isinstance(value, list) else [value]
+    found = [text for each in values if each is not None and (text := as_text(each)) is not None]
+    return found if len(found) == len(values) else None
+
+
+def as_word(value: Any) -> str | None:
+    """A value where one of a few words was asked for, in lower case; None where it is no text."""
+    text = as_text(value)
+    return text if text is None else text.strip().lower()
+
+
+def _is_sound(text: str) -> bool:
+    """Whether it can be written as UTF-8: JSON may carry half a surrogate pair."""
+    return not re.search("[\ud800-\udfff\x00]", text)
+
+
+def _named(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The object with its keys in lower case; None where two of them are one then."""
+    found = {key.strip().lower(): each for key, each in value.items()}
+    return found if len(found) == len(value) else None
+
+
+# --- where the answer stands ------------------------------------------------------------------
+
+
+_Place = tuple[Any, str]  # a value, and what stands between it and the one before
+
+
+def _values(text: str) -> list[Any]:
+    return [value for value, _ in _places(text, _DEEP)]
+
+
+def _places(text: str, deep: int) -> list[_Place]:
+    """The values of a text, each with what stands before it."""
+    text = text.strip(" \t\r\n\ufeff\u200b")
+    try:
+        value = strict(text)
+    except ValueError:
+        value = string(text)
+    if isinstance(value, str):
+        return _places(value, deep - 1) if deep else []
+    if value is not None:
+        return [(value, "")]
+    ends, found = 0, list[_Place]()
+    for each in values(text):
+        found.append((each.value, text[ends : each.start]))
+        ends = each.end
+    if not found and deep and text.lstrip("[{ \n")[:2] == '\\"':
+        inner = string(f'"{text}"')  # a string of JSON without its own quotes
+        return [] if inner is None else _places(inner, deep - 1)
+    return found
+
+
+def _last(text: str, key: str, mark: str) -> Any:
+    """The last list of the text that fits, else the last objects that follow one another as one;
+    None where there is neither."""
+    places = _places(text, _DEEP)
+    lists = [_list(value, key, mark, _DEEP) for value, _ in places if value != []]
+    if said := [each for each in lists if each is not None]:
+        return said[-1]
+    if len(lists) < len(places) and _ALONE.search(text):  # "- [ ] to do" is no answer
+        return []
+    run: list[Any] = []
+    for value, before in places:
+        if not _is_marked(value, mark):
+            continue
+        run = [*run, value] if run and _BETWEEN.fullmatch(before) else [value]
+    return run or None
+
+
+def _list(value: Any, key: str, mark: str, deep: int) -> Any:
+    """The list that a value holds: a list, or Damaged with one; None where it holds none."""
+    inner = value.found if isinstance(value, Damaged) else value
+    if isinstance(inner, str):
+        return _in_string(inner, key, mark, deep)
+    if isinstance(inner, list):
+        return _bare(value, inner, key, mark, deep)
+    if not isinstance(inner, dict) or not deep or _is_marked(value, mark):
+        return None
+    names = {name.strip().lower(): each for name, each in inner.items()}
+    for name in (key, key.removesuffix("s")):
+        if name in names:
+            return _under_its_key(names[name], key, mark, deep)
+    for each in inner.values():
+        found = _list(each, key, mark, deep - 1) if not isinstance(each, list) or each else None
+        if found:
+            return found
+    is_empty = len(inner) == 1 and [*inner.values()] == [[]] and not isinstance(value, Damaged)
+    return [] if is_empty else None
+
+
+def _under_its_key(value: Any, key: str, mark: str, deep: int) -> Any:
+    inner = value.found if isinstance(value, Damaged) else value
+    if inner is None or inner == "":
+        return []
+    if isinstance(inner, list):
+        is_lost = inner and not any(isinstance(each, dict | Damaged) for each in inner)
+        is_lost = is_lost or (not inner and isinstance(value, Damaged))
+        return None if is_lost else value
+    return [value] if _is_marked(value, mark) else _list(value, key, mark, deep - 1)
+
+
+def _bare(value: Any, inner: Sequence[Any], key: str, mark: str, deep: int) -> Any:
+    if any(_is_marked(each, mark) for each in inner) or value == []:
+        return value
+    is_wrapped = len(inner) == 1 and inner[0] != [] and deep
+    return _list(inner[0], key, mark, deep - 1) if is_wrapped else None
+
+
+def _in_string(text: str, key: str, mark: str, deep: int) -> Any:
+    if not deep or text.lstrip()[:1] not in ("{", "["):
+        return None
+    found = [_list(value, key, mark, deep - 1) for value, _ in _places(text, deep - 1)]
+    return next((each for each in reversed(found) if each is not None), None)
+
+
+def _is_marked(value: Any, mark: str) -> bool:
+    """Whether a value is one of the objects that were asked for, whole or not."""
+    inner = value.found if isinstance(value, Damaged) else value
+    return isinstance(inner, dict) and any(
+        name.strip().lower() == mark and isinstance(each, str) for name, each in inner.items()
+    )
+
+
+def _object(value: Any, names: Collection[str], deep: int) -> dict[str, Any] | None:
+    inner = value.found if isinstance(value, Damaged) else value
+    if isinstance(value, list) and len(value) == 1:
+        return _object(value[0], names, deep)
+    if isinstance(inner, str) and inner.lstrip().startswith("{") and deep:
+        found = [_object(each, names, deep - 1) for each, _ in _places(inner, deep - 1)]
+        return next((each for each in reversed(found) if each is not None), None)
+    if not isinstance(inner, dict):
+        return None
+    named = _named(inner)
+    if named is not None and not isinstance(value, Damaged) and not named.keys().isdisjoint(names):
+        return named
+    inside = (_object(each, names, deep - 1) for each in inner.values()) if deep else iter(())
+    return next((each for each in inside if each is not None), None)
