@@ -38,18 +38,16 @@ class Ranking:
     def near(self, text: str, words: int | None = None) -> list[int]:
         """The positions of the texts that share a word with `text`, the nearest first, by bm25; of
         its words the rarest `words` count, where that is given."""
-        known = self._holders.keys() & keys(text)
-        asked = sorted(known, key=lambda word: (-self._rarity(word), word))
+        found = []
+        for word in self._holders.keys() & keys(text):
+            held = len(self._holders[word])
+            rarity = math.log(1 + (self._total - held + 0.5) / (held + 0.5))
+            found.append((-rarity, word))
         scores: dict[int, float] = defaultdict(float)
-        for word in asked[:words]:
-            rarity = self._rarity(word)
+        for rarity, word in sorted(found)[:words]:
             for at, weight in self._holders[word]:
                 scores[at] += rarity * weight
-        return sorted(scores, key=lambda at: (-scores[at], at))
-
-    def _rarity(self, word: str) -> float:
-        held = len(self._holders[word])
-        return math.log(1 + (self._total - held + 0.5) / (held + 0.5))
+        return sorted(scores, key=lambda at: (scores[at], at))
 
 
 def ranked(text: str, texts: Sequence[str]) -> list[int]:
