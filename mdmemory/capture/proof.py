@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mdmemory.capture import quotes
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.takebacks import is_meant, later
 from mdmemory.capture.triggers import FLOOR, find, own, weight
@@ -21,6 +22,9 @@ USER_ONLY = ("user", "feedback")  # what these claim about the user, the user sa
 
 _AROUND = " \t\"'“”‘’「」…."
 _DATE = re.compile(r"\d{4}(?:-\d\d){1,2}")
+STATED = 0.5  # of the words of a claim that one clause has to have, to state it
+ROOT = 5  # letters
+_CLAUSES = re.compile(r"[.!;?]\s|[\n。！；？，,]")
 _REASON = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*")
 
 
@@ -56,6 +60,7 @@ class Said:
     turn: Turn
     text: str
     own: str
+    typed: str = ""  # the same, as they stand
     unwanted: bool = False  # the user asked not to remember it
     taken_back: tuple[str, ...] = ()  # subjects that the user took back later
 
@@ -80,7 +85,8 @@ STORED = Fate()
 class Proof:
     """What bears a candidate out. `dropped` or `waits` say in a word what is wrong, or are "".
 
-    `turn` is the id of the turn that the quote stands in; `by_user`: it is the user's own words.
+    `turn` is the id of the turn that the quote stands in; `by_user`: it is the user's own words;
+    `words` are those of the turn, which a quote may give with small changes.
     `fate` is what becomes of a note that is made of it, as far as its time goes.
     """
 
@@ -88,6 +94,7 @@ class Proof:
     by_user: bool = False
     dropped: str = ""
     waits: tuple[str, ...] = ()
+    words: str = ""
     fate: Fate = STORED
 
 
@@ -99,7 +106,7 @@ def heard(turns: Sequence[Turn]) -> list[Said]:
         # the assistant quotes nobody: what it shows is its own
         bare = own(turn.text) if turn.role == "user" else turn.text
         unwanted = _is_unwanted(turn)
-        found.append(Said(turn, fold(turn.text), fold(bare), unwanted, taken_back[at]))
+        found.append(Said(turn, fold(turn.text), fold(bare), bare, unwanted, taken_back[at]))
     users = [at for at, each in enumerate(found) if each.turn.role == "user"]
     for before, at in pairwise(users):
         if found[at].unwanted and _speaks_of_before(found[at].turn):
@@ -113,39 +120,95 @@ def prove(candidate: Candidate, type: str, said: Sequence[Said], note: str = "")
     quote = fold(candidate.quote).strip(_AROUND)
     if weight(quote) < FLOOR:
         return Proof(dropped="no_evidence")
-    places = [each for each in said if quote in each.text]
+    places = list(_places(candidate.quote, quote, said))
     if not places:
         return Proof(dropped="no_evidence")
     # said again later, and not taken back there, it counts
     claim = f"{candidate.quote}\n{candidate.description}"
-    wanted = [each for each in places if not each.refuses(claim)]
+    wanted = [each for each in places if not each.said.refuses(claim)]
     if not wanted:
         return Proof(dropped="negated")
-    own = [each for each in wanted if each.turn.role == "user" and quote in each.own]
-    place = (own or wanted)[-1]
-    if not own and type in USER_ONLY:
-        return Proof(place.turn.id, dropped="not_the_users_words")
-    if type not in USER_ONLY and candidate.action != "reinforce" and search("{proof.order}", quote):
-        return Proof(place.turn.id, dropped="task")
+    place = max(wanted, key=_Place.worth)  # of several as good the first, so the newest go first
+    turn = place.said.turn.id
+    if not place.is_own and type in USER_ONLY:
+        return Proof(turn, dropped="not_the_users_words" if place.surely else "no_evidence")
+    given = replace(candidate, quote=place.words)
+    if type not in USER_ONLY and candidate.action != "reinforce" and _is_order(given):
+        return Proof(turn, dropped="task")
     sources = [note, *(each.turn.text for each in said)]
-    waits = _doubts(candidate, quote, place, bool(own), sources)
-    return Proof(place.turn.id, bool(own), waits=tuple(waits))
+    waits = _doubts(given, place, sources)
+    return Proof(turn, place.is_own, waits=tuple(dict.fromkeys(waits)), words=place.words)
 
 
-def _doubts(
-    candidate: Candidate, quote: str, place: Said, by_user: bool, sources: Iterable[str]
-) -> Iterable[str]:
-    if not by_user:
-        yield "assistant_said" if place.turn.role == "assistant" else "pasted"
-    if _is_asked(quote, place.own):
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a quote stands: `words` of the turn itself, `surely` those that were quoted;
+    `is_own`: the user typed them."""
+
+    said: Said
+    words: str
+    is_own: bool
+    surely: bool = True
+    is_exact: bool = True
+
+    def worth(self) -> tuple[bool, bool, bool]:
+        return self.surely and self.is_own, self.surely, self.is_own
+
+
+def _places(quote: str, folded: str, said: Sequence[Said]) -> Iterator[_Place]:
+    """Where a quote stands, or nearly stands, in the turns, the newest first."""
+    for each in reversed(said):
+        by_user = each.turn.role == "user"
+        if folded in each.text:
+            is_own = by_user and folded in each.own
+            yield _Place(each, quote, is_own)
+            if is_own or not by_user:
+                continue
+        texts = (each.typed, each.turn.text) if by_user else (each.turn.text,)
+        found = ((text, quotes.find(quote, quotes.words_of(text))) for text in texts)
+        for text, near in ((text, near) for text, near in found if near is not None):
+            yield _Place(each, near.words, by_user and text is each.typed, near.surely, False)
+            break
+
+
+def _is_order(candidate: Candidate) -> bool:
+    """Whether a quote only tells the assistant to do something. Where one sentence or clause of it
+    says what is claimed, and asks for nothing, the rest is courtesy."""
+    if not search("{proof.order}", candidate.quote):
+        return False
+    claimed = {*keys(candidate.description)}
+    clauses = (part for part in _CLAUSES.split(candidate.quote) if weight(part) >= FLOOR)
+    plain = (part for part in clauses if not search("{proof.order}", part))
+    return not any(len(claimed & {*keys(part)}) >= STATED * len(claimed) > 0 for part in plain)
+
+
+def _doubts(candidate: Candidate, place: _Place, sources: Iterable[str]) -> Iterator[str]:
+    said = place.said
+    if not place.is_own:
+        yield "assistant_said" if said.turn.role == "assistant" else "pasted"
+    words = fold(place.words).strip(_AROUND)
+    if not place.surely or quotes.is_cut_off(words, said.own if place.is_own else said.text):
+        yield "weak_evidence"
+    if _is_asked(words, said.own):
         yield "question"
     if candidate.action == "reinforce":
         return
     claim = f"{candidate.description}\n\n{candidate.body}"
-    if not set(keys(quote)) & set(keys(claim)):
+    if not _share_a_word(words, claim):
         yield "weak_evidence"
     if invented(claim, sources):
         yield "invented"
+
+
+def _share_a_word(words: str, claim: str) -> bool:
+    """Whether a claim has a word of what was said, in whatever form."""
+    mine, theirs = {*keys(words)}, {*keys(claim)}
+    return bool(mine & theirs) or bool(_roots(mine) & _roots(theirs))
+
+
+def _roots(words: Iterable[str]) -> set[str]:
+    """The beginnings of longer words: they are the same in most forms of a word."""
+    return {word[:ROOT] for word in words if len(word) >= ROOT}
 
 
 def _is_asked(quote: str, text: str) -> bool:
