@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdmemory.capture import takebacks
-from mdmemory.capture.proof import fold, invented
+from mdmemory.capture.claims import fold, invented
 from mdmemory.capture.takebacks import SHARE, SPOKEN_OF, Takeback, is_doubted
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.note.note import Note

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mdmemory import bounds, unseen
+from mdmemory.capture.claims import invented
 from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.gate import judge
 from mdmemory.capture.note_text import as_sentence, bare, description_of, name_of, worded
-from mdmemory.capture.proof import heard, invented
+from mdmemory.capture.proof import heard
 from mdmemory.capture.triggers import FLOOR, holds_everywhere, own, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.note import limits

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from mdmemory.actions.replacing import SAME, Pairs
 from mdmemory.capture.candidates import Candidate, cleaned
+from mdmemory.capture.claims import fold
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import keys_of, reinforced
 from mdmemory.capture.note_text import as_sentence, beside, description_of, name_of
-from mdmemory.capture.proof import USER_ONLY, Proof, fold, heard, prove
+from mdmemory.capture.proof import USER_ONLY, Proof, heard, prove
 from mdmemory.capture.routes import is_everywhere
 from mdmemory.capture.scene import Judged, Scene
 from mdmemory.capture.standing import Standing

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mdmemory.capture import quotes
 from mdmemory.capture.candidates import Candidate
+from mdmemory.capture.claims import fold, invented
 from mdmemory.capture.takebacks import is_meant, later
 from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.note.limits import MAX_DESCRIPTION
-from mdmemory.text import literals
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
@@ -21,36 +20,9 @@ from mdmemory.transcripts.turns import Turn
 USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said
 
 _AROUND = " \t\"'“”‘’「」…."
-_DATE = re.compile(r"\d{4}(?:-\d\d){1,2}")
 STATED = 0.5  # of the words of a claim that one clause has to have, to state it
 ROOT = 5  # letters
 _CLAUSES = re.compile(r"[.!;?]\s|[\n。！；？，,]")
-_REASON = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*")
-
-
-def fold(text: str) -> str:
-    """A text as it is compared: composed, one case, each run of space one space."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(plain.translate({0x2019: "'", 0x2018: "'", 0x201C: '"', 0x201D: '"'}).split())
-
-
-def invented(claim: str, sources: Iterable[str]) -> list[str]:
-    """The literals of a claim that stand in none of the sources.
-
-    A date is none (what was said as "next Friday" is written out), nor is a single digit, nor a
-    link; and case says nothing in what people type.
-    """
-    said = [fold(text) for text in sources]
-    _, found = literals.audit(said, _REASON.sub("", claim))
-    whole = "\n".join(said)
-    return [
-        literal
-        for literal in found
-        if len(literal) > 1
-        and not _DATE.fullmatch(literal)
-        and not literal.startswith("[[")
-        and not literals.stands(fold(literal), whole)
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +168,7 @@ def _doubts(candidate: Candidate, place: _Place, sources: Iterable[str]) -> Iter
     claim = f"{candidate.description}\n\n{candidate.body}"
     if not _share_a_word(words, claim):
         yield "weak_evidence"
-    if invented(claim, sources):
+    if invented(claim, sources, said.turn.day):
         yield "invented"
 
 

@@ -24,7 +24,7 @@ from mdmemory.text.words import CJK, GRAMMAR, STOP, VAGUE, is_cjk, key
 
 LONGEST = 1_000  # characters of a quote that is looked for word by word; a good one has 200
 MOST_GAP = 400  # characters of the turn that an ellipsis stands for
-FEWEST = 4  # words of a piece that need not be there word for word
+FEWEST = 3  # words of a piece that need not be there word for word
 LEFT_OUT = 3  # words of the turn in a row that a quote may lack
 EDITED = 0.25  # of the words of a quote that may differ; two always may
 SHARED = 0.6  # of its words that the turn has, in their order, for a quote to be nearly there
@@ -118,9 +118,9 @@ def find(quote: str, turn: Words) -> Place | None:
     """Where a turn says the quote, or nearly says it; None where it does not."""
     if len(quote) > LONGEST:
         return None
-    found = _in_pieces(quote, turn)
-    speaker = None if found and found.surely else _SPEAKER.match(quote)
-    return found if speaker is None else _in_pieces(quote[speaker.end() :], turn) or found
+    speaker = _SPEAKER.match(quote)
+    said = None if speaker is None else _in_pieces(quote[speaker.end() :], turn)
+    return said if said and said.surely else _in_pieces(quote, turn) or said
 
 
 @lru_cache(maxsize=128)

@@ -17,6 +17,7 @@ from types import ModuleType
 from mdmemory import bounds, privacy, protocol, unseen
 from mdmemory.capture import (
     candidates,
+    claims,
     consent,
     duplicates,
     extract,
@@ -27,6 +28,8 @@ from mdmemory.capture import (
     note_text,
     pasted_lines,
     proof,
+    quotes,
+    said_dates,
     shape,
     summary,
     takebacks,
@@ -185,6 +188,16 @@ def _prove(text: str) -> object:
     return proof.prove(wanted, "project", said)
 
 
+def _quote(text: str) -> object:
+    turn = quotes.Words(text[: turns.MAX_CHARS])
+    return quotes.find(f"{text[:400]} ... {text[:500]}", turn), quotes.is_cut_off("a b", text)
+
+
+def _dates(text: str) -> object:
+    claimed = said_dates.named("2026-12-01")
+    return said_dates.is_given(claimed[0], text, date(2026, 6, 19)), said_dates.named(text)
+
+
 def _chunks(text: str) -> object:
     return list(chunks.cut(text))
 
@@ -316,8 +329,10 @@ EVERY = (
     row(fact.hook, fact, "hook"),
     row(lambda text: fact.is_borne_out(text, [text]), fact, "is_borne_out", bounds.FACT),
     *(row(_gate(each), gate, each, bounds.FACT) for each in limits.TYPES),
-    row(lambda text: proof.invented(text, ["a"]), proof, "invented", bounds.FACT, literals),
-    row(lambda text: proof.invented("a `b`", [text]), proof, "sources", bounds.MESSAGE, literals),
+    row(lambda text: claims.invented(text, ["a"]), claims, "invented", bounds.FACT, literals),
+    row(lambda text: claims.invented("a `b`", [text]), claims, "sources", bounds.MESSAGE, literals),
+    row(_dates, said_dates, "given", bounds.MESSAGE),
+    row(_quote, quotes, "find", bounds.MESSAGE),
     row(_prove, proof, "prove"),
     # imports
     row(lambda text: list(markdown.of_file(text, "there")), markdown),
