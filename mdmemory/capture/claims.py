@@ -29,6 +29,7 @@ _HOURS = re.compile(r"0?(\d{1,2}):(\d\d)")
 _SIGNS = {"%": r"%|per ?cent|prozent|pour cent|por ciento|por cento|per cento|百分", "€": "€|euro",
           "$": r"\$|dollar|usd", "£": "£|pound|gbp"}  # fmt: skip
 SHORTEST = 4  # letters of a word that may have an ending
+LONGEST = 2_000  # characters of what was said that tell its language
 YEARS = (1970, 2999)  # in which a session may lie
 ENDINGS = ("s", "es", "n", "en", "e")
 
@@ -48,7 +49,7 @@ def invented(claim: str, sources: Iterable[str], day: str = "") -> list[str]:
     """
     said = _Said(sources, day)
     rest, wrong = said.without_dates(_REASON.sub("", claim))
-    german = "de" in languages_of(claim)
+    german = languages_of(f"{claim}\n{said.whole[:LONGEST]}") == ("de",)
     _, found = literals.audit(said.texts, rest)
     return wrong + [
         literal

@@ -121,7 +121,7 @@ def test_another_form_of_what_was_said_is_not_invented(claim: str, source: str) 
     ("claim", "source"),
     [
         ("`acme-prod` it is", "AWS_PROFILE=acme"), ("20,000 rows", "20 rows"), ("85%", "85 rows"),
-        ("at 17:30", "at 5pm"), ("Ask Frankie", "ask Frank"), ("24 months", "twelve months"),
+        ("at 17:30", "at 5pm"), ("Ask Dora", "ask Lena"), ("24 months", "twelve months"),
     ],
 )  # fmt: skip
 def test_another_value_is_invented(claim: str, source: str) -> None:
