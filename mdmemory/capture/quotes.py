@@ -14,13 +14,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import zip_longest
-
-from rapidfuzz.distance import OSA, Levenshtein, Opcode
+from typing import TYPE_CHECKING
 
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.text import polarity
 from mdmemory.text.statements import pieces
 from mdmemory.text.words import CJK, GRAMMAR, STOP, VAGUE, is_cjk, key
+
+if TYPE_CHECKING:
+    from rapidfuzz.distance import Opcode
 
 LONGEST = 1_000  # characters of a quote that is looked for word by word; a good one has 200
 MOST_GAP = 400  # characters of the turn that an ellipsis stands for
@@ -69,7 +71,7 @@ _FILLERS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuotePlace:
     """Where a turn says a quote: its own `words` there, as they stand, and whether they `surely`
     are what was quoted."""
 
@@ -114,7 +116,7 @@ class Words:
         return self.text[self.spans[first][0] : self.spans[last][1]]
 
 
-def find(quote: str, turn: Words) -> Place | None:
+def find(quote: str, turn: Words) -> QuotePlace | None:
     """Where a turn says the quote, or nearly says it; None where it does not."""
     if len(quote) > LONGEST:
         return None
@@ -148,7 +150,7 @@ def is_cut_off(words: str, text: str) -> bool:
     )
 
 
-def _in_pieces(quote: str, turn: Words) -> Place | None:
+def _in_pieces(quote: str, turn: Words) -> QuotePlace | None:
     """The stretch of the turn that holds the pieces of a quote, one after the other."""
     parts = [part for part in map(Words, _ELLIPSIS.split(quote)) if part.plain]
     if not parts:
@@ -166,7 +168,7 @@ def _in_pieces(quote: str, turn: Words) -> Place | None:
         end = ends = last + 1
     if len(parts) > 1:
         surely = surely and all(weight(part.joined) >= FLOOR for part in parts)
-    return Place(turn.between(begin, end - 1), surely)
+    return QuotePlace(turn.between(begin, end - 1), surely)
 
 
 def _may_be_left_out(turn: Words, start: int, end: int) -> bool:
@@ -222,6 +224,8 @@ def _exactly(part: Words, turn: Words, start: int) -> int | None:
 def _aligned(part: Words, turn: Words, first: int, last: int) -> tuple[int, int, bool] | None:
     """Of the words `first` to `last` of the turn those that a piece stands for, when nothing that
     counts differs in them, and whether what differs is small."""
+    from rapidfuzz.distance import Levenshtein  # most quotes are word for word
+
     mine = part.forms
     steps = [*Levenshtein.opcodes(mine, turn.forms[first:last])]
     equal = [step for step in steps if step.tag == "equal"]
@@ -301,6 +305,8 @@ def _is_spelling(pair: _Pair) -> bool:
 def _is_typo(one: str, other: str) -> bool:
     """Whether one word is the other with a letter too many or too few, two letters exchanged, or
     another vowel. Another consonant makes another word of it: Martin, Marvin."""
+    from rapidfuzz.distance import OSA
+
     least = min(len(one), len(other))
     if least < 5 or one[0] != other[0] or not (one + other).isalpha():
         return False

@@ -23,7 +23,6 @@ _FIGURES = re.compile(
 _EASTERN = re.compile(
     r"(?:(?P<year>\d{4})\s?[年년]\s?)?(?P<month>\d{1,2})\s?[月월](?:\s?(?P<day>\d{1,2})\s?[日号號일])?"
 )
-_HINT = re.compile(r"[\d月월]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def is_proven(row: dict[str, Any]) -> bool:
     return found.by_user and not found.dropped and not found.waits
 
 
-def said(text: str, quote: str) -> quotes.Place | None:
+def said(text: str, quote: str) -> quotes.QuotePlace | None:
     return quotes.find(quote, quotes.Words(text))
 
 
@@ -53,7 +53,7 @@ def test_quotes_as_models_spoil_them_are_proven_and_wrong_ones_are_not() -> None
 def test_what_counts_are_the_words_of_the_turn() -> None:
     text = "So basically we just never deploy after four in the afternoon, ask Sam why."
     near = said(text, "User: We never deploy … in the afternoon")
-    assert near == quotes.Place("we just never deploy after four in the afternoon", True)
+    assert near == quotes.QuotePlace("we just never deploy after four in the afternoon", True)
     row = {"type": "feedback", "day": "2026-06-19", "said": [["user", text]]}
     row |= {"quote": "we never deploy after four in the afternoon", "claim": "Never deploys late"}
     assert proof_of(row).words == "we just never deploy after four in the afternoon"
@@ -84,7 +84,7 @@ def test_what_was_nearly_proven_waits() -> None:
 @pytest.mark.parametrize("text", ["a " * 12_000, "在" * MAX_CHARS, "ab cd ... " * 2_400])
 def test_a_quote_is_looked_for_in_bounded_time(text: str) -> None:
     quote = text[: quotes.LONGEST - 2] + "b"
-    assert (said(text, quote) or quotes.Place("", False)).surely is False
+    assert (said(text, quote) or quotes.QuotePlace("", False)).surely is False
     assert said(text, quote + text) is None
 
 
