@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mdmemory.compact.plan import Delete, Flag, Merge, Op, named
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named
 from mdmemory.note.limits import file_name
 from mdmemory.text.words import keys
 
@@ -189,8 +189,11 @@ def judged(op: Op, store: Store) -> str:
     return ""
 
 
-def finds(op: Op, group: Files) -> bool:
-    """Whether an op is about a group: it merges or flags two of it, or deletes one."""
+def finds(op: Op, group: Files, *, contradict: bool) -> bool:
+    """Whether an op does what a group needs: a flag of two that `contradict`; else a merge of two
+    that say the same, or the deletion of one."""
+    if isinstance(op, Flag) != contradict or isinstance(op, Rewrite):
+        return False
     return len(group & frozenset(named(op))) > (not isinstance(op, Delete))
 
 

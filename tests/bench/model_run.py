@@ -116,8 +116,9 @@ class Bench:
         counts[f"stores {done.outcome}"] += 1
         for what, groups in (("duplicates", case.same), ("contradictions", case.contradict)):
             counts[what] += len(groups)
+            contradict = what == "contradictions"
             counts[f"{what} found"] += sum(
-                any(finds(op, group) for op in applied) for group in groups
+                any(finds(op, group, contradict=contradict) for op in applied) for group in groups
             )
         counts["past"] += len(case.over)
         counts["past found"] += sum(
