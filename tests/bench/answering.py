@@ -1,19 +1,18 @@
 """A fake model that reads the question and answers it, behind a server with a small window.
 
 It merges notes that say the same in nearly the same words and flags those that differ in a value;
-of a session it says what it was told to. Its answers come as models give them: plain, or with
-thoughts, prose and a fence around.
+of a session it says what it was told to. Its answers come as models give them (`dresses`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from bench.dresses import DRESSES
 from fake_server import Answer, Body
 
 from mdmemory.text.similarity import likeness
@@ -21,11 +20,6 @@ from mdmemory.text.words import keys
 
 PER_TOKEN = 3.2  # characters, by the fake's own tokenizer
 ALIKE, TWINS = 0.95, 0.7  # of their words in common
-DRESSES: dict[str, Callable[[str], str]] = {
-    "plain": lambda text: text,
-    "think": lambda text: f'<think>\nThe user wants JSON: {{"ops": ...}}\n</think>\n\n{text}',
-    "prose": lambda text: f"Sure! Here it is:\n\n```json\n{text}\n```\n\nAnything else?",
-}
 
 
 @dataclass
@@ -47,7 +41,7 @@ class Answering:
         if self.window and asked + most > self.window:
             self.refused += 1
             return too_long(self.window, asked + most)
-        text = DRESSES[self.dress](json.dumps(self.answer(body), ensure_ascii=False))
+        text = DRESSES[self.dress](self.answer(body))
         room = min(most or 10**9, (self.window or 10**9) - asked)
         cut = text[: int(room * PER_TOKEN)]
         usage = {"prompt_tokens": asked, "completion_tokens": length(cut)}

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from bench import passes
 from bench.answering import Answering
+from bench.dresses import DRESSES, WHOLE
 from bench.model import announced, environment, run
 from bench.model_cases import PLANS, SECRETS, Session, Store, judged, sessions, stores
 from bench.model_run import Bench
 from fake_server import FakeServer
-from pace import FULL
+from pace import FULL, sample
 
 from mdmemory.compact.plan import Delete, Flag, Merge
 
@@ -73,6 +74,22 @@ def test_what_a_model_merges_and_flags_is_held_to_the_marks(
     assert told["flag wrong"] == told["merge wrong"] == told["delete wrong"] == 0
     assert (told["merge right"], told["duplicates found"], told["duplicates"]) == (1, 1, 1)
     assert not tried.figures.failures
+
+
+@pytest.mark.parametrize("dress", sample(list(DRESSES), 8))
+def test_however_a_model_words_its_answers_all_that_is_whole_counts_and_nothing_else(
+    server: FakeServer, tmp_path: Path, dress: str
+) -> None:
+    case = SESSIONS["port-moved"]
+    model = Answering(dress=dress, candidates=proposals(case), plan=PLANNED[TWINS.name])
+    tried = bench(server, tmp_path, model)
+    run(tried, [case, TWINS])
+    told = tried.figures.counts
+    right = told["facts kept"], told["merge right"], told["flag right"]
+    assert right == (2, 1, 1) if dress in WHOLE else right <= (2, 1, 1)
+    for wrong in ("junk stored", "other stored", "merge wrong", "delete wrong", "flag wrong"):
+        assert told[wrong] == 0
+    assert told["calls"] <= 8
 
 
 def test_marks_say_what_an_op_is_worth() -> None:
