@@ -25,7 +25,7 @@ TWINS = STORES["plan-37"]  # duplicates, and a contradiction
 PLANNED = {
     row["id"]: row["plan"]["ops"] for row in map(json.loads, PLANS.read_text("utf-8").splitlines())
 }
-SMALL = (4_096, "no JSON mode", "plain")
+SMALL = (4_096, "no JSON mode", "think")
 
 
 @pytest.fixture
