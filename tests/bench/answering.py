@@ -83,7 +83,7 @@ def ops(question: dict[str, Any]) -> list[dict[str, Any]]:
     taken: set[str] = {file for pair in question.get("conflicts", ()) for file in pair}
     for one, other in combinations(question["notes"], 2):
         files = {one["file"], other["file"]}
-        if one["type"] != other["type"] or files & taken:
+        if _type(one) != _type(other) or files & taken:
             continue
         near = likeness({*keys(one["description"])}, {*keys(other["description"])})
         if near >= ALIKE and "body" in one and "body" in other:
@@ -101,6 +101,10 @@ def _merge(one: dict[str, str], other: dict[str, str]) -> dict[str, Any]:
     name = best["file"].removesuffix(".md").partition("-")[2]
     return {"op": "merge", "sources": [one["file"], other["file"]], "target": best["file"],
             "name": name, **said, "reason": "both say the same"}  # fmt: skip
+
+
+def _type(note: dict[str, str]) -> str:
+    return note["file"].partition("-")[0]
 
 
 def _values(note: dict[str, str]) -> set[str]:

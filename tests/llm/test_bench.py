@@ -76,7 +76,7 @@ def test_what_a_model_merges_and_flags_is_held_to_the_marks(
     assert not tried.figures.failures
 
 
-@pytest.mark.parametrize("dress", sample(list(DRESSES), 8))
+@pytest.mark.parametrize("dress", sample(list(DRESSES), 16))
 def test_however_a_model_words_its_answers_all_that_is_whole_counts_and_nothing_else(
     server: FakeServer, tmp_path: Path, dress: str
 ) -> None:
