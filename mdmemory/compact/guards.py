@@ -343,9 +343,6 @@ def _rewrite_refusals(op: Rewrite, world: World) -> Iterator[_Refusal]:
     description = note.head.description if op.description is None else op.description
     yield from bad_text(op, world.store)
     yield from meaning(shown(op.file), [note], description, op.body)
-    after = Profile(note.head.type, description, op.body)
-    if why := contradiction(world.profile(op.file), after):
-        yield "negation", f"The new text of {shown(op.file)} contradicts the old one: {why}."
 
 
 def _delete_refusals(op: Delete, world: World) -> Iterator[_Refusal]:

@@ -12,15 +12,17 @@ from itertools import combinations, islice
 from mdmemory import unseen
 from mdmemory.compact import result
 from mdmemory.compact.plan import Merge, Rewrite, shown
+from mdmemory.compact.rewording import Rewording
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
 from mdmemory.text import frames, literals, places, units
 from mdmemory.text.contradiction import Profile, contradiction, opposed
-from mdmemory.text.frames import subjects
+from mdmemory.text.normal_form import normal_form
 from mdmemory.text.statements import Statement, flipped, turned
 from mdmemory.text.wordlists import search
+from mdmemory.text.words import sense
 
 Refusal = tuple[str, str]  # code, sentence
 
@@ -86,6 +88,7 @@ def _fetched(*texts: str) -> set[str]:
     }
 
 
+_ENDS = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _LISTED = 5  # words named in one message
 _PAIRS = 300  # of sources, whose sentences are compared
 
@@ -97,41 +100,61 @@ def meaning(
 
     `merged` are the names of notes that become one: links among them may go.
     """
-    after = said(description, body)
-    whole = [said(note.head.description, note.body) for note in sources]
-    texts = [text for text in whole if text != after]
-    if not texts:
+    written = [(note.head.description, note.body) for note in sources]
+    if _word_for_word(written, (description, body)):
         return
-    lost, invented = literals.audit(texts, after, merged=merged)
-    if lost:
+    before = [(normal_form(head), normal_form(text)) for head, text in written]
+    now = normal_form(description), normal_form(body)
+    whole, after = [said(*each) for each in before], said(*now)
+    texts = [text for text in whole if text != after]
+    reworded = Rewording(before, now)
+    lost, invented = literals.audit(texts, after, merged=merged) if texts else ([], [])
+    if lost := reworded.really_lost(lost):
         yield "literal_lost", f"{file} would lose {_some(lost)}."
-    if invented and len(texts) == len(whole):
+    if len(texts) == len(whole) and (invented := reworded.really_invented(invented)):
         yield "literal_invented", f"{file} would gain {_some(invented)} from nowhere."
-    if words := turned(texts, after):
+    if reworded.is_long:
+        words = turned(texts, after)
+    else:
+        words = reworded.turned()
+        yield from _said_otherwise(file, reworded)
+    if words:
         yield "negation", f"{file} would turn around what is said of {_some(words)}."
-    if word := _only(texts, after):
-        yield "negation", f"{file} would say {word}, or no longer say it."
     if pair := opposed(Statement("\n".join(texts)), Statement(after)):
         yield "negation", f"{file} would say {pair[1]} for {pair[0]}."
-    yield from _description(file, sources, description)
-    if words := _missing(whole, after):
+    yield from _description(file, sources, description, reworded)
+    if words := _missing(whole, after, reworded):
         yield "literal_lost", f"{file} would lose {_some(words)}."
-    if pair := frames.replaced(whole, after):
+    if pair := frames.replaced(whole, after, reworded.replaces):
         yield "negation", f"{file} would say {pair[0]} for {pair[1]}."
     if words := places.moved(whole, after):
         yield "negation", f"{file} would put {_some(words)} in the place of another value."
+    if not reworded.is_long and (words := reworded.invented()):
+        yield "literal_invented", f"{file} would gain {_some(words)} from nowhere."
 
 
-def _only(texts: Sequence[str], after: str) -> str:
-    """The word by which one side excludes all else and the other does not; "" where there is none.
+def _word_for_word(sources: Sequence[tuple[str, str]], result: tuple[str, str]) -> bool:
+    """Whether the result is made of the sources as they are, each body in one piece."""
+    before = {line for note in sources for text in note for line in _sentences(text)}
+    after = [_sentences(text) for text in result]
+    whole = "\n".join(line for lines in after for line in lines)
+    bodies = ("\n".join(_sentences(body)) for _, body in sources)
+    same = before == {line for lines in after for line in lines}
+    return same and all(body in whole for body in bodies)
 
-    Only who may, and who may: that is another fact, though no word is denied.
-    """
-    before = [found[0] for text in texts if (found := search("{guard.only}", text))]
-    now = search("{guard.only}", after)
-    if bool(before) == bool(now):
-        return ""
-    return before[0] if before else now[0] if now else ""
+
+def _sentences(text: str) -> list[str]:
+    return [line.strip() for line in _ENDS.split(text) if line.strip()]
+
+
+def _said_otherwise(file: str, reworded: Rewording) -> Iterator[Refusal]:
+    """What other words would change of what the sources say."""
+    if words := reworded.crossed():
+        yield "negation", f"{file} would put {_some(words)} in the place of one another."
+    if reworded.exclusive() or reworded.excepted():
+        yield "negation", f"{file} would say for whom alone something holds, or no longer say it."
+    if words := reworded.lost():
+        yield "literal_lost", f"{file} would lose {_some(words)}."
 
 
 def said(description: str, body: str) -> str:
@@ -139,31 +162,41 @@ def said(description: str, body: str) -> str:
     return f"{description}\n\n{body}"
 
 
-def _description(file: str, sources: Sequence[Note], description: str) -> Iterator[Refusal]:
+def _description(
+    file: str, sources: Sequence[Note], description: str, reworded: Rewording
+) -> Iterator[Refusal]:
     """What a new description turns around, whatever the body says."""
     old = [note.head.description for note in sources]
     if description in old:
         return
     whole = "\n".join(said(note.head.description, note.body) for note in sources)
-    if words := flipped(old, description, whole):
+    if pair := frames.replaced(old, description, reworded.is_new):
+        yield "negation", f"The description of {file} would say {pair[0]} for {pair[1]}."
+    words = flipped(old, description, whole)
+    if words and not reworded.names_only():
         where = f"The description of {file}"
         yield "negation", f"{where} would turn around what is said of {_some(words)}."
     new = Profile("", description, "")
-    for each in old:
+    for each in old if not reworded.names_only() else ():
         if why := contradiction(Profile("", each, ""), new):
             yield "negation", f"The description of {file} contradicts the old one: {why}."
 
 
-def _missing(texts: Sequence[str], after: str) -> list[str]:
+def _missing(texts: Sequence[str], after: str, reworded: Rewording) -> list[str]:
     """The plain words that a text must keep: of what its sentences speak, what tells two alike
     ones apart, and units."""
     known = frames.vocabulary([after])
+    headings = reworded.heading_words()
     found: set[str] = set()
     for text in texts:
-        found |= {word for sense, word in subjects(text).items() if sense not in known}
+        for subject in frames.each_subject(text):
+            gone = [word for word in subject if sense(word) not in known]
+            if len(gone) == len(subject):
+                found.update(filter(reworded.needs, gone))
         found.update(units.lost(text, after))
     for one, other in islice(combinations(texts, 2), _PAIRS):
-        found |= {word for word in frames.rivals(one, other) if not frames.holds(known, word)}
+        rivals = {word for word in frames.rivals(one, other) if not frames.holds(known, word)}
+        found |= {word for word in rivals - headings if reworded.lacks(word)}
     return sorted(word for word in found if not any(f" {word}" in other for other in found))
 
 

@@ -6,7 +6,7 @@ Each date is three words in the full-text table: `20260601`, `202606` and the mo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from datetime import date, timedelta
 
 MONTHS = (
@@ -143,3 +143,114 @@ def _span(which: str, what: str, today: date) -> Iterator[str]:
     else:
         monday = today - timedelta(today.weekday() + 7 * back)
         yield from (f"{monday + timedelta(at):%Y%m%d}" for at in range(7))
+
+
+# --- dates in one form, in eight languages
+
+_MONTH_NAMES = tuple(
+    frozenset(names.split())
+    for names in (
+        "january jan januar jänner janvier janv enero ene janeiro gennaio gen",
+        "february feb februar février fevrier févr febrero fevereiro fev febbraio",
+        "march mar märz maerz mär mars marzo março marco",
+        "april apr avril avr abril abr aprile",
+        "may mai mayo maio maggio mag",
+        "june jun juni juin junio junho giugno giu",
+        "july jul juli juillet juil julio julho luglio lug",
+        "august aug août aout agosto ago",
+        "september sep sept septembre septiembre setembro set settembre",
+        "october oct oktober okt octobre octubre outubro out ottobre ott",
+        "november nov novembre noviembre novembro",
+        "december dec dezember dez décembre déc diciembre dic dezembro dicembre",
+    )
+)
+_NAMED_MONTH = {name: at for at, names in enumerate(_MONTH_NAMES, 1) for name in names}
+_ANY_MONTH = "|".join(sorted(_NAMED_MONTH, key=len, reverse=True))
+_ANY_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?"
+_OF = r"(?:of\s|de\s|del\s|di\s|d['’])?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_WORDED = (
+    rf"(?i)(?<![\w.]){_ANY_DAY}\s{{1,2}}{_OF}(?P<month>{_ANY_MONTH})\b\.?"
+    rf"(?:,?\s{{1,2}}{_OF}{_YEAR}(?!\d))?"
+)
+_MONTH_THEN_DAY = (
+    rf"(?i)\b(?P<month>{_ANY_MONTH})\b\.?\s{{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"(?![\d:.]\d|\d|\s?%)(?:,?\s{{1,2}}{_YEAR}(?!\d))?"
+)
+_MONTH_OF_YEAR = rf"(?i)\b(?P<month>{_ANY_MONTH})\b\.?,?\s{{1,2}}{_OF}{_YEAR}(?![\d-])"
+_IN_FIGURES = (
+    r"(?<![\d./-])(?P<day>\d{1,2})(?P<sign>[./-])\s?(?P<month>\d{1,2})(?P=sign)\s?"
+    r"(?P<year>(?:19|20)\d\d)(?!\d|[./-]\d)"
+)
+_YEAR_FIRST = r"(?<![\d./-])(?P<year>(?:19|20)\d\d)[./](?P<month>\d{1,2})[./](?P<day>\d{1,2})(?!\d)"
+_SHORT_GERMAN = (
+    r"(?i)(?<=\b(?:am|ab|en|er|it|is|om|um)\s)(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\d)"
+)
+_EASTERN = (
+    r"(?:(?P<year>(?:19|20)\d\d)\s?年\s?)?(?P<month>\d{1,2})\s?月"
+    r"(?:\s?(?P<day>\d{1,2})\s?[日号號])?"
+)
+_QUARTERS = {
+    word: at
+    for at, words in enumerate(
+        (
+            "first 1st erstes erste ersten premier 1er primer primeiro primo 一 1",
+            "second 2nd zweites zweite zweiten deuxième segundo secondo 二 2",
+            "third 3rd drittes dritte dritten troisième tercer terceiro terzo 三 3",
+            "fourth 4th viertes vierte vierten quatrième cuarto quarto 四 4",
+        ),
+        1,
+    )
+    for word in words.split()
+}
+_QUARTER = (
+    r"(?i)(?<![\w第])(?:第)?(?P<which>"
+    + "|".join(sorted(_QUARTERS, key=len, reverse=True))
+    + r")\.?[\sº°]{0,2}(?:quarter|quartals?|trimestre|季度|四半期)"
+    rf"(?:\s{{1,2}}{_OF}{_YEAR})?"
+)
+
+
+_SAYS_QUARTER = frozenset("quarter quartal quartals trimestre".split())
+
+
+def iso(text: str, language: str, words: Set[str]) -> str:
+    """The text with its dates as YYYY-MM-DD, YYYY-MM and MM-DD, and its quarters as Q1.
+
+    `language` is that of `normal_form`: 3/4/2026 is the 3rd of April but in English, where it may
+    be either and stays. `words` are those of the text in lower case.
+    """
+    if words & _SAYS_QUARTER or (language == "cjk" and re.search("季度|四半期", text)):
+        text = re.sub(_QUARTER, _as_quarter, text)
+    if not any(character.isdigit() for character in text):
+        return text
+    if words & _NAMED_MONTH.keys():
+        for form in (_WORDED, _MONTH_THEN_DAY, _MONTH_OF_YEAR):
+            text = re.sub(form, _as_iso, text)
+    text = re.sub(_YEAR_FIRST, _as_iso, text)
+    text = re.sub(_IN_FIGURES, _as_surely_iso if language == "en" else _as_iso, text)
+    if language != "en":
+        text = re.sub(_SHORT_GERMAN, _as_iso, text)
+    return re.sub(_EASTERN, _as_iso, text) if "月" in text else text
+
+
+def _as_quarter(match: re.Match[str]) -> str:
+    year = f" {match['year']}" if match["year"] else ""
+    return f"Q{_QUARTERS[match['which'].lower()]}{year}"
+
+
+def _as_surely_iso(match: re.Match[str]) -> str:
+    is_sure = match["sign"] == "." or int(match["day"]) > 12 or match["day"] == match["month"]
+    return _as_iso(match) if is_sure else match[0]
+
+
+def _as_iso(match: re.Match[str]) -> str:
+    parts = match.groupdict()
+    month = parts["month"]
+    at = int(month) if month.isdigit() else _NAMED_MONTH[month.lower()]
+    day = int(parts.get("day") or 0)
+    if not 1 <= at <= 12 or day > 31 or (parts.get("day") and not day):
+        return match[0]
+    if not parts.get("year"):
+        return f"{at:02}-{day:02}" if day else match[0]
+    return f"{parts['year']}-{at:02}" + (f"-{day:02}" if day else "")

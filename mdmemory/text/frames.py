@@ -7,7 +7,7 @@ that put no space between words are not compared here.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -91,19 +91,22 @@ def rivals(one: str, other: str) -> set[str]:
     return {word for word in found if not _denies((word,))}
 
 
-def replaced(sources: Sequence[str], result: str) -> tuple[str, str] | None:
+def replaced(
+    sources: Sequence[str], result: str, counts: Callable[[str, str], bool] | None = None
+) -> tuple[str, str] | None:
     """What a sentence of the result says in place of what the sources say there: (new, old).
 
     A sentence that another one of the sources bears out is fine, and so is one like none of them.
+    Of new words in the place of old ones `counts` tells whether they say something else.
     """
     known = [each for text in sources for each in sentences(text)]
     index = _Index(known)
     same = {each.senses for each in known}
     for mine in sentences(result):
         near = index.near(mine) if mine.senses not in same else []
-        clear = [each for each in near if _conflict(mine, each) is None]
+        clear = [each for each in near if _conflict(mine, each, counts) is None]
         for known_one in near:
-            found = _conflict(mine, known_one)
+            found = _conflict(mine, known_one, counts)
             if found and not any(_has(each, found[0]) for each in clear):
                 return found
     return None
@@ -179,13 +182,17 @@ def _opposed(mine: Sentence, known: Sentence) -> tuple[str, str] | None:
     return None
 
 
-def _conflict(mine: Sentence, known: Sentence) -> tuple[str, str] | None:
+def _conflict(
+    mine: Sentence, known: Sentence, counts: Callable[[str, str], bool] | None
+) -> tuple[str, str] | None:
     if found := _opposed(mine, known):
         return found
     for left, right in _slots(mine, known):
         if _denies(left) and _denies(right):
             continue
-        return " ".join(left), " ".join(right)
+        new, old = " ".join(left), " ".join(right)
+        if counts is None or counts(new, old):
+            return new, old
     return _swapped(mine, known)
 
 
@@ -266,10 +273,13 @@ _NO_VERBS = word_set("nicht jetzt sonst seit erst fast zuerst selbst gut mit res
 
 def subjects(text: str) -> dict[str, str]:
     """The words that the sentences of a text speak of: their sense, and how one is written."""
-    found: dict[str, str] = {}
-    for sentence in sentences(text):
-        found |= {sense(word): _bare(word) for word in _subject(sentence)}
-    return found
+    return {sense(word): word for subject in each_subject(text) for word in subject}
+
+
+def each_subject(text: str) -> list[list[str]]:
+    """The words that each sentence of a text speaks of, where its first words tell."""
+    found = ([_bare(word) for word in _subject(sentence)] for sentence in sentences(text))
+    return [subject for subject in found if subject]
 
 
 def _subject(sentence: Sentence) -> Sequence[str]:

@@ -38,6 +38,7 @@ _PATH = re.compile(
     re.ASCII,
 )
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_DAY = re.compile(r"\d\d-\d\d")  # of no year
 _SIGNED = re.compile(r"(?:[$€£¥]|(?<![\w)])[-−+])?(?<!\d)\d+(?:[.,:/-]\d+)*(?!\d)[%‰€£¥°]?")
 # 10ms, gpt-5-mini, snake_case, ENV_VAR, camelCase: told apart from words by `_is_identifier`.
 _IDENTIFIER = re.compile(
@@ -141,7 +142,7 @@ class _Reading:
         yield from (token for token in plain - other.tokens if not other.holds(token))
         yield from (f"[[{name}]]" for name in self.links - other.links)
         for span in {span for text in self.texts for span in _spans(text)}:
-            if span not in other.tokens and not stands(span, other.whole):
+            if span not in other.tokens and not other.quotes(span):
                 yield span
         for reason in (reason for text in self.texts for reason in _WHY.findall(text)):
             if not other.gives(reason, strange):
@@ -160,8 +161,18 @@ class _Reading:
         """Whether a token stands here that a neighbour makes read otherwise ("`" left open), or
         another spelling of it does."""
         if _NUMBER.fullmatch(token):
-            return False
+            # 29 March is said where 29 March 2026 is
+            if _DAY.fullmatch(token):
+                return any(each.endswith(f"-{token}") for each in self.tokens)
+            # and 2.6 where 2.6.1 is
+            return "." in token and any(each.startswith(f"{token}.") for each in self.tokens)
         return stands(token, self.whole) or (is_known(token) and key(token) in self._keys)
+
+    def quotes(self, span: str) -> bool:
+        """Whether a span stands here; the case of its first letter is form."""
+        return stands(span, self.whole) or (
+            span[:1].isalpha() and stands(span[0].swapcase() + span[1:], self.whole)
+        )
 
     @cached_property
     def _keys(self) -> set[str]:
@@ -230,7 +241,8 @@ def _words(text: str) -> Iterator[str]:
         if sign in text:
             yield from (token.rstrip(_END) for token in form.findall(text))
     if _OTHER_SIGN.search(text):
-        yield from (token for token in _OTHER.findall(text) if not _ABBREVIATION.fullmatch(token))
+        others = (token.rstrip(_END) for token in _OTHER.findall(text))
+        yield from (token for token in others if not _ABBREVIATION.fullmatch(token))
     yield from filter(_is_identifier, _IDENTIFIER.findall(text))
 
 

@@ -30,7 +30,7 @@ _UNITS = {
         "degree degrees grad", "celsius", "fahrenheit",
         "character characters char chars zeichen", "word words wort wörter worten",
         "line lines zeile zeilen", "page pages seite seiten", "token tokens",
-        "request requests anfrage anfragen", "time times mal", "space spaces leerzeichen",
+        "request requests anfrage anfragen", "space spaces leerzeichen",
         "core cores kern kerne", "person persons personen", "note notes",
         "file files datei dateien",
     )
@@ -59,7 +59,13 @@ _FURTHER = {
         "20 vingt veinte vinte venti", "24 vierundzwanzig", "30 trente treinta trinta trenta",
         "40 forty vierzig quarante cuarenta quarenta quaranta",
         "50 fifty fünfzig cinquante cincuenta cinquenta cinquanta",
-        "60 soixante sesenta sessenta sessanta", "1000 thousand tausend mille mil",
+        "60 soixante sesenta sessenta sessanta", "13 thirteen dreizehn treize trece treze tredici",
+        "17 seventeen siebzehn diecisiete dezessete diciassette",
+        "19 nineteen neunzehn diecinueve dezenove diciannove", "70 seventy siebzig setenta "
+        "settanta",
+        "80 eighty achtzig ochenta oitenta ottanta", "90 noventa novanta",
+        "200 zweihundert doscientos duzentos duecento", "100 cent cien ciento cem cento", "1000 "
+        "thousand tausend mille mil",
     )
     for number, *spelled in [words.split()]
     for word in spelled
@@ -86,9 +92,33 @@ def lost(source: str, result: str) -> list[str]:
     )
 
 
+def words() -> tuple[str, ...]:
+    """The words that name numbers, folded."""
+    return (*_NUMBERS, *_FURTHER, "einund", "zweiund")
+
+
 def number(word: str) -> str:
     """The digits of a folded word that names a number, in one of six languages; "" for another."""
     return _NUMBERS.get(word) or _FURTHER.get(word, "")
+
+
+_EASTERN = {sign: at for at, sign in enumerate("〇一二三四五六七八九")} | {"两": 2}
+_TENS = {"十": 10, "百": 100, "千": 1_000}
+
+
+def eastern(written: str) -> int | None:
+    """The number that Chinese or Japanese signs, or plain digits, say; None for another text."""
+    if written.isdecimal():
+        return int(written)
+    total, last = 0, 0
+    for sign in written:
+        if sign in _TENS:
+            total, last = total + (last or 1) * _TENS[sign], 0
+        elif sign in _EASTERN:
+            last = _EASTERN[sign]
+        else:
+            return None
+    return total + last
 
 
 def _measured(text: str) -> dict[str, set[str]]:

@@ -56,13 +56,17 @@ from mdmemory.session import cleaning, failures, mentions, pruning, sections, tr
 from mdmemory.store import conflicts, index, links
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
+    alignment,
     change,
+    clock,
     contradiction,
     dates,
     gaps,
     literals,
+    normal_form,
     places,
     polarity,
+    quantities,
     statements,
     units,
     words,
@@ -375,6 +379,8 @@ EVERY = (
     ),
     row(lambda text: gaps.Cut(text).words, gaps, "words", NOTE),
     row(lambda text: places.moved([text, "a is 1"], f"{text} a is 2 and b is 1"), places, "", NOTE),
+    row(alignment.clauses, alignment, "", NOTE),
+    row(normal_form.normal_form, normal_form, "", NOTE, clock, dates, quantities),
     row(words.stem, words, "stem"),
     row(words.sense, words, "sense"),
     row(words.keys, words, "keys", NOTE),
