@@ -38,7 +38,7 @@ class Rewording:
         self._known = Vocabulary(_tokens(self._before))
         self._said = Vocabulary(_tokens(self._after))
 
-    @property
+    @cached_property
     def is_long(self) -> bool:
         """Whether there are too many words to be told apart one by one."""
         counts = (len(clause.tokens) for clause in (*self._before, *self._after))
@@ -49,7 +49,7 @@ class Rewording:
     def lost(self) -> list[str]:
         """The words of the first clause that the result does not carry; empty where it carries
         all of them."""
-        for clause in self._bodies:
+        for clause in self._bodies if not self.is_long else ():
             gone = self._said.missing(clause.tokens)
             if gone and self._is_gone(clause, sum(gone.values())):
                 return [*gone]
@@ -76,6 +76,8 @@ class Rewording:
 
     def invented(self) -> list[str]:
         """The words of the first clause that no source bears out; empty where all are borne out."""
+        if self.is_long:
+            return []
         for at, clause in enumerate(self._after):
             new = sum(self._known.missing(clause.tokens).values())
             # a description may name the matter by a word of its own
@@ -145,6 +147,8 @@ class Rewording:
 
     def crossed(self) -> list[str]:
         """Two words that changed the company of two others; empty where none did."""
+        if self.is_long:
+            return []
         old, new = self._texts, [self._new_head, self._new_body]
         for whole in (True, False):
             before = [each for t in old for each in _groups(t, self._forms_before, whole)]

@@ -20,6 +20,7 @@ from mdmemory.store.store import StoredNote
 from mdmemory.text import frames, literals, places, units
 from mdmemory.text.contradiction import Profile, contradiction, opposed
 from mdmemory.text.normal_form import normal_form
+from mdmemory.text.quantities import is_rate
 from mdmemory.text.statements import Statement, flipped, turned
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import sense
@@ -90,6 +91,7 @@ def _fetched(*texts: str) -> set[str]:
 
 _ENDS = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _LISTED = 5  # words named in one message
+_LONGEST, _LOOKED = 4, 200  # words of a written value, and words among which it is looked for
 _PAIRS = 300  # of sources, whose sentences are compared
 
 
@@ -109,17 +111,16 @@ def meaning(
     texts = [text for text in whole if text != after]
     reworded = Rewording(before, now)
     lost, invented = literals.audit(texts, after, merged=merged) if texts else ([], [])
-    if lost := reworded.really_lost(lost):
-        yield "literal_lost", f"{file} would lose {_some(lost)}."
-    if len(texts) == len(whole) and (invented := reworded.really_invented(invented)):
-        yield "literal_invented", f"{file} would gain {_some(invented)} from nowhere."
-    if reworded.is_long:
-        words = turned(texts, after)
-    else:
-        words = reworded.turned()
-        yield from _said_otherwise(file, reworded)
-    if words:
+    lost, invented = _rated(reworded.really_lost(lost), reworded.really_invented(invented))
+    if lost:
+        raw = "\n".join(part for note in written for part in note)
+        yield "literal_lost", f"{file} would lose {_some(_as_written(lost, raw))}."
+    if invented and len(texts) == len(whole):
+        told = _some(_as_written(invented, f"{description}\n{body}"))
+        yield "literal_invented", f"{file} would gain {told} from nowhere."
+    if words := turned(texts, after) if reworded.is_long else reworded.turned():
         yield "negation", f"{file} would turn around what is said of {_some(words)}."
+    yield from _misplaced(file, reworded)
     if pair := opposed(Statement("\n".join(texts)), Statement(after)):
         yield "negation", f"{file} would say {pair[1]} for {pair[0]}."
     yield from _description(file, sources, description, reworded)
@@ -129,8 +130,30 @@ def meaning(
         yield "negation", f"{file} would say {pair[0]} for {pair[1]}."
     if words := places.moved(whole, after):
         yield "negation", f"{file} would put {_some(words)} in the place of another value."
-    if not reworded.is_long and (words := reworded.invented()):
+    if words := reworded.lost():
+        yield "literal_lost", f"{file} would lose {_some(words)}."
+    if words := reworded.invented():
         yield "literal_invented", f"{file} would gain {_some(words)} from nowhere."
+
+
+def _rated(lost: list[str], invented: list[str]) -> tuple[list[str], list[str]]:
+    """The same without "per day" and the like, which may be said otherwise: only one that becomes
+    another one counts."""
+    if all(any(map(is_rate, each)) for each in (lost, invented)):
+        return lost, invented
+    plain = ([each for each in words if not is_rate(each)] for words in (lost, invented))
+    return next(plain), next(plain)
+
+
+def _as_written(tokens: Sequence[str], text: str) -> list[str]:
+    """Values in normal form as they stand in a text."""
+    words = text.split()
+    found = {}
+    for size in range(_LONGEST, 0, -1):
+        for at in range(min(len(words), _LOOKED) - size + 1):
+            plain = " ".join(words[at : at + size]).strip(".,;:!?()")
+            found[normal_form(plain).strip()] = plain
+    return [token if token in text else found.get(token, token) for token in tokens]
 
 
 def _word_for_word(sources: Sequence[tuple[str, str]], result: tuple[str, str]) -> bool:
@@ -147,14 +170,12 @@ def _sentences(text: str) -> list[str]:
     return [line.strip() for line in _ENDS.split(text) if line.strip()]
 
 
-def _said_otherwise(file: str, reworded: Rewording) -> Iterator[Refusal]:
-    """What other words would change of what the sources say."""
+def _misplaced(file: str, reworded: Rewording) -> Iterator[Refusal]:
+    """What the sources say as well, but not of that, or not of that alone."""
     if words := reworded.crossed():
         yield "negation", f"{file} would put {_some(words)} in the place of one another."
     if reworded.exclusive() or reworded.excepted():
         yield "negation", f"{file} would say for whom alone something holds, or no longer say it."
-    if words := reworded.lost():
-        yield "literal_lost", f"{file} would lose {_some(words)}."
 
 
 def said(description: str, body: str) -> str:

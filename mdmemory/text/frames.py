@@ -271,11 +271,6 @@ _VAGUE = word_set(
 _NO_VERBS = word_set("nicht jetzt sonst seit erst fast zuerst selbst gut mit rest")
 
 
-def subjects(text: str) -> dict[str, str]:
-    """The words that the sentences of a text speak of: their sense, and how one is written."""
-    return {sense(word): word for subject in each_subject(text) for word in subject}
-
-
 def each_subject(text: str) -> list[list[str]]:
     """The words that each sentence of a text speaks of, where its first words tell."""
     found = ([_bare(word) for word in _subject(sentence)] for sentence in sentences(text))

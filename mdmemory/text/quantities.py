@@ -21,7 +21,7 @@ _K = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?k\b(?!\s?[Ωg])")
 _LARGE = {
     word: times
     for times, words in (
-        (1_000, "thousand tausend mila 千"),
+        (1_000, "thousand tausend mila mil mille 千"),
         (10_000, "万 萬"),
         (1_000_000, "million millions millionen mio millones milhões milioni 百万"),
         (100_000_000, "億 亿"),
@@ -242,7 +242,7 @@ def _of_word(folded: str, language: str) -> str:
     """The digits of a number word; of a word that means something else in the language none."""
     if folded in _ORDINAL:
         return str(_ORDINAL[folded])
-    if language == "en" and folded in _NO_ENGLISH:
+    if folded in _LARGE or (language == "en" and folded in _NO_ENGLISH):
         return ""
     if language == "pt" and folded == "dos":
         return ""
@@ -272,6 +272,11 @@ def symbols(text: str, language: str, words: Set[str]) -> str:
         return text
     text = _A.sub(lambda match: f"{match['what']} {_rate(match)}", text)
     return _AMOUNT.sub(_amount, text)
+
+
+def is_rate(token: str) -> bool:
+    """Whether a literal in this form is a rate, as per_hour is."""
+    return token.startswith("per_")
 
 
 def _rate(match: re.Match[str]) -> str:

@@ -50,7 +50,7 @@ def test_other_words_for_the_same_pass_and_what_they_change_does_not() -> None:
     ids=lambda same: str(same[0]),
 )
 def test_one_value_has_one_form(same: tuple[str, ...]) -> None:
-    assert len({" ".join(normal_form(each).split()) for each in same}) == 1
+    assert len({"".join(normal_form(each).split()) for each in same}) == 1
 
 
 @pytest.mark.parametrize(

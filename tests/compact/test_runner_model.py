@@ -253,7 +253,11 @@ def test_a_dry_run_asks_and_writes_nothing(memory: Memory) -> None:
 def test_a_plan_that_was_taken_back_is_not_carried_out_again(memory: Memory) -> None:
     memory.undo(memory.compact(model=Scripted(plan(MERGED))).id)
     before = files(memory)
-    done = memory.compact(model=Scripted(plan({**MERGED, "reason": "really", "body": "x 2"})))
+    done = memory.compact(
+        model=Scripted(
+            plan({**MERGED, "reason": "really", "body": "2 cups of green tea are drunk each day."})
+        )
+    )
     assert (done.outcome, done.commit) == ("noop", None)
     assert "taken back" in done.skipped[0][1]
     assert files(memory) == before
