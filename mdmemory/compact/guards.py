@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import chain
 
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named, shown
-from mdmemory.compact.removals import Count, removable, settle
+from mdmemory.compact.removals import Count, circular, removable, settle
 from mdmemory.compact.same import same_key
 from mdmemory.compact.text_guards import bad_text, meaning
 from mdmemory.errors import BadNote
@@ -70,6 +70,9 @@ def check(
     rest, skipped = _skip(ops, plan, store)
     in_conflict = frozenset().union(*open_conflicts)
     fine, wrong = judge(rest, World(store, in_conflict, frozenset(held), sure))
+    circles = circular(rest)
+    wrong += [(op, *circles[op]) for op in fine if op in circles]
+    fine = [op for op in fine if op not in circles]
     before = refused_before + len(plan.flawed)
     planned = before + sum(op not in sure for op in plan.ops)
     count = Count(planned, before + len(misnamed) + len(wrong), gone, sure)

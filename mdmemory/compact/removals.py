@@ -136,6 +136,21 @@ def _beyond(ops: Sequence[Op], store: Store, gone: int) -> tuple[dict[Op, Refusa
 # --- what is said elsewhere
 
 
+def circular(ops: Sequence[Op]) -> dict[Op, Refusal]:
+    """The deletes of which each names the other as the note that says the same: with both of them
+    the fact would go, and which of them should is left open."""
+    deletes = [op for op in ops if isinstance(op, Delete)]
+    called = {op.file: {*_NAMES.findall(op.reason)} for op in deletes}
+    found: dict[Op, Refusal] = {}
+    for op in deletes:
+        for other in deletes:
+            vouches = not called[other.file].isdisjoint(_names(op.file))
+            if other is not op and vouches and not called[op.file].isdisjoint(_names(other.file)):
+                message = f"{shown(op.file)} and {shown(other.file)} would each go for the other."
+                found[op] = ("literal_lost", message)
+    return found
+
+
 def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
     """The deletes whose reason is that the note is merged or a duplicate, or names another note,
     and whose content then stands in no note."""
