@@ -82,7 +82,7 @@ def test_the_model_is_shown_what_is_left(memory: Memory) -> None:
 def test_what_was_taken_back_is_neither_done_again_nor_in_the_way(memory: Memory) -> None:
     memory.undo(memory.compact(model=Scripted(plan())).id)
     merged = {
-        "op": "rewrite", "file": "user-tea.md", "body": "Drinks 2 cups of green tea each day, warm."
+        "op": "rewrite", "file": "user-tea.md", "body": "Of green tea, each day 2 cups are drunk."
     }  # fmt: skip
     done = memory.compact(model=Scripted(plan(merged, RIGHT)))
     assert "user-tea-2" in files(memory)
