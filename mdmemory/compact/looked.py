@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
+from mdmemory.compact.plan import Op, named
 from mdmemory.git import log
 from mdmemory.git.commits_of_store import History
 from mdmemory.store.state import State
@@ -37,17 +38,19 @@ class LastLook:
 class Looks:
     """What became of the notes in one pass, by file. `faces` are all that may be shown, `shown`
     those that a model answered about, `unanswered` those about which it said nothing of use, and
-    `waiting` those that were not reached, or about which something is still to be done."""
+    `waiting` those that were not reached, or about which something is still to be done. `sure` are
+    the ops of the pass that no model proposed."""
 
     by: str
     faces: Mapping[str, str]
     shown: frozenset[str] = frozenset()
     unanswered: frozenset[str] = frozenset()
     waiting: frozenset[str] = frozenset()
+    sure: tuple[Op, ...] = ()
 
-    def later(self, files: Collection[str]) -> Looks:
-        """The same, with more files about which something is still to be done."""
-        return replace(self, waiting=self.waiting | frozenset(files))
+    def of_model(self, ops: Iterable[Op]) -> set[str]:
+        """The files that those of the ops name which the model proposed."""
+        return {file for op in ops if op not in self.sure for file in named(op)}
 
 
 def face(note: StoredNote) -> str:
@@ -114,19 +117,21 @@ def changed_lately(history: History | None, notes: Sequence[StoredNote], today: 
 
 
 def remember(
-    state: State, looks: Looks, now: Iterable[StoredNote], today: str, written: Collection[str]
-) -> None:
-    """Put the looks of one pass into the record. `now` are the notes after it; those in `written`
-    have a text that its model wrote, and count as shown."""
+    state: State, looks: Looks, now: Iterable[StoredNote], today: str, applied: Iterable[Op],
+    waiting: Iterable[Op],
+) -> None:  # fmt: skip
+    """Put the looks of one pass into the record. `now` are the notes after it. What its model wrote
+    by the `applied` ops counts as shown, and what its `waiting` ones name is to be shown again."""
     rows = state.rows("SELECT file, face, day, turn, judge, tries FROM look")
     before = {row[0]: LastLook(*row[1:]) for row in rows}
     turn = max((look.turn for look in before.values()), default=0) + 1
     after = {note.file: note for note in now}
     found = {file: look for file, look in before.items() if file in after}
-    seen_now = {file: face(after[file]) for file in written if file in after}
+    seen_now = {file: face(after[file]) for file in looks.of_model(applied) if file in after}
+    later = looks.waiting | looks.of_model(waiting)
     for file, seen in {**looks.faces, **seen_now}.items():
         look = before.get(file)
-        if file not in after or file in looks.waiting:
+        if file not in after or file in later:
             found.pop(file, None)
             continue
         if file in looks.unanswered:

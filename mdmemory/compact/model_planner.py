@@ -157,12 +157,12 @@ class _Pass:
         ops, waiting = gathered([*self.sure, *self.flags, *self.ops], self.notes, self.conflicts)
         files = {file for op in ops for file in named(op)}
         digests = {note.file: note.digest for note in self.notes if note.file in files}
-        later = {file for op in waiting for file in named(op)}
         looks = Looks(
             by, {note.file: face(note) for note in free}, frozenset(self.answered),
             frozenset(self.unanswered),
-            frozenset(later | (self.wanted - self.answered - self.unanswered)),
+            frozenset(self.wanted - self.answered - self.unanswered), tuple(self.sure),
         )  # fmt: skip
+        looks = replace(looks, waiting=looks.waiting | looks.of_model(waiting))
         return ProposedPlan(
             render(ops, digests), self.talk.tokens,
             bool(waiting) or waits or bool(self.talk.failed),

@@ -299,11 +299,9 @@ class Compactor:
         with self.writer.state() as state:
             state.record_pass(self.now.isoformat(), how, _digests(notes))
             if proposal and proposal.looks and outcome:
-                by_model = [op for op in outcome.applied if op not in proposal.sure]
-                written = {file for op in by_model for file in named(op)}
-                later = {file for op, _ in outcome.waiting for file in named(op)}
-                looks = proposal.looks.later(later)
-                looked.remember(state, looks, notes, self.now.date().isoformat(), written)
+                waiting = [op for op, _ in outcome.waiting]
+                today = self.now.date().isoformat()
+                looked.remember(state, proposal.looks, notes, today, outcome.applied, waiting)
 
     def _keep(self, proposal: ProposedPlan, outcome: Outcome) -> None:
         given = () if outcome.model or outcome.outcome != "refused" else (proposal.answer,)
