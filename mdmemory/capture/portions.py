@@ -20,7 +20,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.llm.schemas import CANDIDATES
-from mdmemory.llm.sizes import UNBOUNDED, Room, room, tokens
+from mdmemory.llm.sizes import UNBOUNDED, Room, no_room, room, tokens
 from mdmemory.search.near import Near
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn
@@ -75,6 +75,9 @@ def read(
     waiting = deque(_portions(tuple(turns), room(asking, CANDIDATES)))
     done = 0
     while waiting:
+        if room(asking, CANDIDATES).tokens <= 0:
+            reading.failure = no_room(asking.model)
+            return reading
         portion = waiting.popleft()
         count = f"{len(portion)} turn{'' if len(portion) == 1 else 's'}"
         report(done, done + 1 + len(waiting), f"asking {model} about {count}")

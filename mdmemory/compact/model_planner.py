@@ -151,7 +151,7 @@ class _Pass:
         record = read_record(free) if read_record else LookRecord(self.planner.today)
         by = self.talk.judge()
         self.scope = Scope(free, record, by, everything=self.planner.everything)
-        if len(free) > 1:
+        if len(free) > 1 and self.talk.has_room():
             self._ask_all(self._batches(self._wanted()))
         # a contradiction that was seen goes before whatever else its notes were named for
         ops, waiting = gathered([*self.sure, *self.flags, *self.ops], self.notes, self.conflicts)

@@ -14,9 +14,10 @@ from mdmemory.compact.planner import Tokens
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.llm.schemas import PLAN
-from mdmemory.llm.sizes import ANYTHING, Room, room, tokens
+from mdmemory.llm.sizes import ANYTHING, Room, no_room, room, tokens
 
 MAX_FAILURES = 2  # in a row
+MAX_CUT = 5  # answers in a row of which nothing was whole: the model does not come to an end
 _FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
 
 
@@ -37,6 +38,7 @@ class Talk:
     _asking: Asking | None = None
     _last: str = ""
     _in_a_row: int = 0
+    _cut_in_a_row: int = 0
 
     @property
     def is_over(self) -> bool:
@@ -58,8 +60,9 @@ class Talk:
         except ContextExceeded:
             self.is_too_long = True  # no failure: it can be asked about less
         except PlanRefused as problem:
-            if self.is_cut:
-                return []  # nothing of it is whole
+            self._cut_in_a_row += 1
+            if self.is_cut and self._cut_in_a_row < MAX_CUT:
+                return []  # nothing of it is whole: half as many notes are asked about
             self.failed += [(each["code"], each["message"]) for each in problem.refusals]
             self.reject()
             self._in_a_row += 1
@@ -67,7 +70,7 @@ class Talk:
             self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
             self._in_a_row = MAX_FAILURES if problem.code in _FINAL else self._in_a_row + 1
         else:
-            self._in_a_row = 0
+            self._in_a_row = self._cut_in_a_row = 0
             self.flawed = plan.flawed
             if plan.flawed:
                 self.reject()
@@ -91,6 +94,15 @@ class Talk:
         except MdmemoryError:
             return ANYTHING  # told when it is asked
         return room(self._asking, PLAN)
+
+    def has_room(self) -> bool:
+        """Whether a question fits the window at all; it is told where none does."""
+        if self.room().tokens > 0 or self._asking is None:
+            return True
+        problem = no_room(self._asking.model)
+        self.failed.append((problem.code, f"{problem.message} {problem.hint}"))
+        self._in_a_row = MAX_FAILURES
+        return False
 
     def leave_out(self, count: int) -> None:
         """Say that so many questions were not asked."""

@@ -18,9 +18,18 @@ from mdmemory.errors import BadSetting
 from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema, in_words
 from mdmemory.llm.connection import Connection, TooLong, connected, host, is_near
-from mdmemory.llm.manners import FIELDS, FORMS, Manner, first, learnt, month_before, response_format
+from mdmemory.llm.manners import (
+    FIELDS,
+    FORMS,
+    LIMITS,
+    Manner,
+    first,
+    learnt,
+    month_before,
+    response_format,
+)
 from mdmemory.llm.refusals import Refusal, read
-from mdmemory.llm.sizes import FRAME, LEAST, answer_tokens, known_context, tokens, was_cut
+from mdmemory.llm.sizes import FRAME, LEAST, THOUGHT, answer_tokens, known_context, tokens, was_cut
 from mdmemory.llm.streams import ChatReader, Senseless, Unfinished
 from mdmemory.store.state import State
 
@@ -250,6 +259,9 @@ class OpenAIModel:
             raise self._no("declined to answer", "Choose another model.")
         is_cut = why == "length"
         if is_cut and not (isinstance(text, str) and text.strip()):
+            if min(asked.get(name, THOUGHT) for name in LIMITS) < THOUGHT:
+                # the question left the model no room to think: half of it leaves more
+                raise self._too_long(self.context_tokens, _cost(whole.get("usage")))
             raise self._no("was cut off at its length limit", "Choose a model with a larger one.")
         if not isinstance(text, str) or not text.strip():
             raise self._no("gave an empty answer", "Try again, or choose another model.")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from mdmemory.llm.answer import Asking, Schema, in_words
+from mdmemory.llm.answer import Asking, Model, ModelFailed, Schema, in_words
 
 UNBOUNDED = 10**9  # tokens of a window that nobody knows
 LEAST = 1_000  # tokens; no server is believed that has less
@@ -43,14 +43,14 @@ def tokens(text: str) -> int:
 def was_cut(system: str, user: str, told: int) -> bool:
     """Whether a server that `told` of so many input tokens read only a part of these texts.
 
-    Some cut what is too long for them and say nothing. A count under LEAST is not believed: it is
-    of something else, as of what was not in a cache.
+    Some cut what is too long for them and say nothing. A count under 2,048, the smallest window in
+    use, is not believed: it is of something else, as of what was not in a cache.
     """
-    if told < LEAST:
+    if told < 2 * _CUT_AT:
         return False
     wide = sum("\u3000" <= char <= "\uffff" for char in user)
     fewest = len(_WORDS.findall(user)) * 9 // 10 + wide // 3
-    is_full = told >= 2 * _CUT_AT and (told + 1) % _CUT_AT <= 1
+    is_full = (told + 1) % _CUT_AT <= 1
     return told < fewest or (is_full and told < tokens(system) + tokens(user))
 
 
@@ -118,6 +118,16 @@ def room(asking: Asking, schema: Schema | None = None) -> Room:
 @cache
 def _fixed(system: str, schema: str) -> int:
     return tokens(system) + tokens(schema)
+
+
+def no_room(model: Model) -> ModelFailed:
+    """The failure where the window holds no question besides the system text."""
+    return ModelFailed(
+        f"The context of {model.name or model.kind} ({context_tokens(model)} tokens) holds no "
+        "question beside the instructions.",
+        "Choose a model with a larger one, or set llm.context_tokens to what the server holds.",
+        "context",
+    )
 
 
 def context_tokens(model: object) -> int:

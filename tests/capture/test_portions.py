@@ -112,6 +112,12 @@ def test_a_window_that_takes_not_even_a_part_of_a_turn_is_told() -> None:
     assert (done.upto, done.failure) == ("long", None)
 
 
+def test_a_window_that_the_instructions_fill_is_told_and_nothing_is_asked() -> None:
+    model = Window(1_000, tells=True)
+    done = portions.read(Asking(model, "the rules " * 900), TURNS, [], "2026-06-01", scan)
+    assert (done.failure is not None, done.upto, model.asked) == (True, "", [])
+
+
 def test_an_answer_that_was_cut_counts_as_far_as_it_goes_and_the_turns_are_asked_again() -> None:
     cut = Answer(json.dumps(found("one")), 100, 10, cut=True)
     model = Scripted(cut, found("one"), found("two"))

@@ -173,6 +173,23 @@ def test_notes_that_a_cut_answer_did_not_come_to_are_asked_about_again(
         "project-on.md", "project-port.md"]]  # fmt: skip
 
 
+def test_a_window_that_the_instructions_fill_is_told_and_nothing_is_asked(
+    notes: list[StoredNote],
+) -> None:
+    model = Scripted()
+    model.context_tokens = 500  # type: ignore[attr-defined]
+    ((code, said),) = ask(notes, model).failed
+    assert (code, model.asked) == ("context", [])
+    assert "(500 tokens) holds no question" in said
+
+
+def test_a_model_that_never_comes_to_an_end_is_left_after_a_few_answers(make: Any) -> None:
+    model = Scripted(*[Answer("<think> hm", 1, 1, cut=True)] * 40)
+    done = ask([make(f"n{at}") for at in range(64)], model)
+    assert len(model.asked) < 10
+    assert done.failed
+
+
 def test_one_note_or_none_is_no_reason_to_ask(notes: list[StoredNote]) -> None:
     for few in ([], notes[:1]):
         done = ask(few, Scripted())

@@ -186,3 +186,12 @@ def test_a_server_nearby_may_have_less_than_the_table_says(tmp_path: Path) -> No
     assert OpenCodeModel("anthropic/claude-sonnet-4", Path(), {}).context_tokens == 200_000
     assert OpenCodeModel("ollama/llama3.1", Path(), {}).context_tokens == 0
     assert OpenCodeModel("ollama/llama3.1", Path(), {}, context=8_192).context_tokens == 8_192
+
+
+def test_a_model_that_thinks_until_its_window_is_full_is_asked_about_less(tmp_path: Path) -> None:
+    with FakeServer() as server:
+        server.misbehave(text="", thinking="hm", finish="length")
+        here = model(server, tmp_path, context=4_096)
+        with pytest.raises(ContextExceeded):
+            here.complete("s", LONG[:6_000])
+        assert server.requests[0]["max_tokens"] < 4_096
