@@ -26,7 +26,7 @@ from mdmemory.compact.plan import (
 from mdmemory.compact.planner import ProposedPlan
 from mdmemory.compact.removals import removable
 from mdmemory.compact.result import best, standing
-from mdmemory.compact.same import Sentence, same_key, sentences, wording
+from mdmemory.compact.same import Sentence, in_other_words, same_key, sentences, wording
 from mdmemory.note.note import Note
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.merged import has_own_keys
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 MAX_FLAGS = MAX_PASS_LINES  # pairs per pass; a person reads them
 
 _SAME = "the same, word for word"
+_REWORDED = "the same in other words"
 _COVERED = "every sentence of one stands in the other"
 
 _IsOld = Callable[[Op], bool]  # whether the op was done once and taken back
@@ -86,7 +87,7 @@ class Offline:
         neighbours = Neighbours([note.note for note in free])
         near = [(free[one], free[other]) for one, other in neighbours.pairs()]
         loose = [pair for pair in near if not open_files & {note.file for note in pair}]
-        groups = [*_exact(free, neighbours, open_files), *_covered(loose)]
+        groups = [*_exact(free, neighbours, open_files), *_covered(loose), *_reworded(loose)]
         merges, old_merges, more = _within(groups, removable(len(notes)), is_old)
         merges = _sound(merges, notes)
         busy = {file for op in merges for file in named(op)}
@@ -193,6 +194,14 @@ def _covered(near: Iterable[tuple[StoredNote, StoredNote]]) -> Iterator[Group]:
                 within[whole.file].append(part)
     for file in sorted(within, key=lambda file: (-len(said[file]), standing(found[file]))):
         yield from _group([found[file], *within[file]], _COVERED)
+
+
+def _reworded(near: Iterable[tuple[StoredNote, StoredNote]]) -> Iterator[Group]:
+    """Pairs of notes that say the same in other words, the better one first."""
+    for pair in near:
+        one, other = (note.note for note in pair)
+        if in_other_words(one, other):
+            yield from _group(sorted(pair, key=standing), _REWORDED)
 
 
 def _group(notes: Sequence[StoredNote], why: str) -> Iterator[Group]:

@@ -12,7 +12,8 @@ from collections.abc import Hashable
 
 from mdmemory.note.note import Note
 from mdmemory.text import literals
-from mdmemory.text.words import key
+from mdmemory.text.relation import Kind, relation
+from mdmemory.text.words import key, spellings, stem
 
 Sentence = tuple[str, ...]
 
@@ -53,6 +54,22 @@ def sentences(note: Note) -> frozenset[Sentence]:
     return frozenset(filter(None, map(_sentence, parts)))
 
 
+def in_other_words(one: Note, other: Note) -> bool:
+    """Whether two notes of one type and kind say the same fact in other words."""
+    if (one.head.type, one.head.kind) != (other.head.type, other.head.kind):
+        return False
+    texts = (as_one(note.head.description, note.body) for note in (one, other))
+    return relation(*texts).kind is Kind.SAME
+
+
+def as_one(description: str, body: str) -> str:
+    """Description and body as one text; what the body begins with once more stands there once."""
+    description, body = description.strip(), body.strip()
+    if plain(body).startswith(plain(description)):
+        return body
+    return f"{description}\n{body}" if body else description
+
+
 def _sentence(text: str) -> Sentence:
     words = plain(_FORM.sub("", text)).split()
     return tuple(kept for word in words if word not in _FILLERS and (kept := _kept(word)))
@@ -61,4 +78,6 @@ def _sentence(text: str) -> Sentence:
 def _kept(word: str) -> str:
     if not word.isascii():
         return _FILLERS_CJK.sub("", word)
-    return key(word) if word.isalnum() else word
+    if not word.isalnum():
+        return word
+    return f"={key(word)}" if word in spellings() else stem(word)

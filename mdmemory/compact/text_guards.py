@@ -13,6 +13,7 @@ from mdmemory import unseen
 from mdmemory.compact import result
 from mdmemory.compact.plan import Merge, Rewrite, shown
 from mdmemory.compact.rewording import Rewording
+from mdmemory.compact.same import as_one
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.note.note import Note
@@ -21,6 +22,7 @@ from mdmemory.text import frames, literals, places, units
 from mdmemory.text.contradiction import Profile, contradiction, opposed
 from mdmemory.text.normal_form import normal_form
 from mdmemory.text.quantities import is_rate
+from mdmemory.text.relation import Kind, relation
 from mdmemory.text.statements import Statement, flipped, turned
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import sense
@@ -105,6 +107,8 @@ def meaning(
     written = [(note.head.description, note.body) for note in sources]
     if _word_for_word(written, (description, body)):
         return
+    if all(_is_same(note, as_one(description, body)) for note in sources):
+        return
     before = [(normal_form(head), normal_form(text)) for head, text in written]
     now = normal_form(description), normal_form(body)
     whole, after = [said(*each) for each in before], said(*now)
@@ -134,6 +138,12 @@ def meaning(
         yield "literal_lost", f"{file} would lose {_some(words)}."
     if words := reworded.invented():
         yield "literal_invented", f"{file} would gain {_some(words)} from nowhere."
+
+
+def _is_same(note: Note, text: str) -> bool:
+    """Whether a note says what a text says, in these or in other words."""
+    before = as_one(note.head.description, note.body)
+    return before == text or relation(before, text).kind is Kind.SAME
 
 
 def _rated(lost: list[str], invented: list[str]) -> tuple[list[str], list[str]]:

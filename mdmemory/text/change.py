@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mdmemory.text import polarity
-from mdmemory.text.gaps import Cut, Gap, Word, cut, gaps
+from mdmemory.text.gaps import Cut, Gap, Word, cut, gaps, last_link
 from mdmemory.text.new_fact import NewFact
 from mdmemory.text.words import is_cjk
 
@@ -25,20 +25,6 @@ _SHOWN = 4  # words of a value in a reason
 _VALUES = frozenset(("number", "time", "day", "unit", "place"))  # kinds with an end to them
 _COPULAS = frozenset(("is", "ist", "est", "es", "é", "è"))
 _TOWARDS = frozenset("to auf zu à para pra al por pelo pela par".split())
-_ARTICLES = frozenset(
-    "the a an der die das dem den ein eine einem einen le la les un une el los las o os as um uma "
-    "il lo gli i our my your own unser unsere mein meine notre nos mon ma nuestro mi nosso "
-    "meu".split()
-)
-# Small words that hold an article.
-_JOINED = {
-    word: words.split()[0]
-    for words in (
-        "in im ins nel nello nella nell nei nelle", "an am ans", "zu zum zur", "bei beim",
-        "von vom", "à au aux", "em no na nos nas", "a al alla allo all ai alle", "su sul sulla",
-    )
-    for word in words.split()
-}  # fmt: skip
 _NAMES = frozenset(("name", "place"))
 _COUNTS = frozenset(("number", "time", "day"))
 _MEASURES = frozenset(("number", "time", "day", "unit"))
@@ -234,7 +220,7 @@ class _Meeting:
         first = next((at for at, shared in enumerate(has) if not shared), len(has))
         if any(shared and (words[at].is_told or at > first) for at, shared in enumerate(has)):
             return True
-        links = ((_last(theirs.link), _last(mine.link)) for theirs, mine in self._pairs)
+        links = ((last_link(theirs.link), last_link(mine.link)) for theirs, mine in self._pairs)
         return any(one == other != "" and one not in _TOWARDS for one, other in links)
 
     @property
@@ -242,7 +228,7 @@ class _Meeting:
         """Whether what was said says towards which value it goes."""
         if any(is_cjk(word.text[0]) for word in self.left):
             return self._says(self.new.made)
-        return any(_last(mine.link) in _TOWARDS for _, mine in self._pairs)
+        return any(last_link(mine.link) in _TOWARDS for _, mine in self._pairs)
 
     @staticmethod
     def _is_measure(pair: tuple[Gap, Gap]) -> bool:
@@ -377,12 +363,6 @@ def _is_of_kind(one: Sequence[Word], other: Sequence[Word]) -> bool:
 
 def _is_address(word: Word) -> bool:
     return word.text.count(".") == 3 and word.text.replace(".", "").isdigit()
-
-
-def _last(link: str) -> str:
-    """The last of some small words that is no article."""
-    last = next((word for word in reversed(link.split()) if word not in _ARTICLES), "")
-    return _JOINED.get(last, last)
 
 
 def _shown(words: Sequence[Word]) -> str:

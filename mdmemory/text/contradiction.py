@@ -11,6 +11,7 @@ import re
 from functools import cached_property
 
 from mdmemory.note.note import Note
+from mdmemory.text.relation import Kind, relation
 from mdmemory.text.statements import Statement
 from mdmemory.text.words import key, sense
 
@@ -114,7 +115,10 @@ def contradiction(one: Profile, other: Profile) -> str | None:
     """
     if one.type != other.type:
         return None
-    found = _difference(one.hook, other.hook)
+    met = relation(one.hook.text, other.hook.text)
+    if met.kind in (Kind.AGAINST, Kind.APART):
+        return met.why or None
+    found = _difference(one.hook, other.hook) if met.kind is Kind.UNKNOWN else None
     # Where the descriptions are alike and speak of different things, so do the notes.
     settled = _apart(one.hook, other.hook) and _alike(one.hook, other.hook)
     if found is None and not settled and one.whole and other.whole:

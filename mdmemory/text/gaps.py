@@ -34,6 +34,20 @@ _OWNER = re.compile(r"['’]s?$")
 _MEASURE = re.compile(r"^([$€£¥~]?\d[\d.,:/]*)([^\W\d_]{1,4}|[%°€$£])$")
 _TIME = re.compile(r"^\d{1,2}(?:[:.h]\d{2}|h|am|pm|uhr)$")
 _PLACE = re.compile(r"://|@\w|/\w|\w/|^~|\d\.\d+\.\d|\w\.[a-z]{2,}$|_|::")
+ARTICLES = frozenset(
+    "the a an der die das dem den ein eine einem einen le la les un une el los las o os as um uma "
+    "il lo gli i our my your own unser unsere mein meine notre nos mon ma nuestro mi nosso "
+    "meu".split()
+)
+# Small words that hold an article.
+_HOLDING = {
+    word: words.split()[0]
+    for words in (
+        "in im ins nel nello nella nell nei nelle", "an am ans", "zu zum zur", "bei beim",
+        "von vom", "à au aux", "em no na nos nas", "a al alla allo all ai alle", "su sul sulla",
+    )
+    for word in words.split()
+}  # fmt: skip
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _DAY = re.compile("(?:周|星期|礼拜)[一二三四五六日天末]|[月火水木金土日]曜日?")
 _DIGITS = frozenset("一二三四五六七八九十百千万两半零")
@@ -232,6 +246,12 @@ def _gap(words: Sequence[Word], shared: Sequence[bool], start: int, end: int) ->
     )
 
 
+def last_link(link: str) -> str:
+    """The last of some small words that is no article."""
+    last = next((word for word in reversed(link.split()) if word not in ARTICLES), "")
+    return _HOLDING.get(last, last)
+
+
 @lru_cache(maxsize=4_096)
 def cut(text: str) -> Cut:
     """The cut of a text; one that meets many others is cut once."""
@@ -244,10 +264,11 @@ def _is_form(word: str, mine: Cut, other: Cut) -> bool:
     if not word.isalpha() or len(word) < _BEGIN:
         return False
     near = other.begins.get(word[: _BEGIN - 1], ())
-    return any(each not in mine.keys and _begins_alike(word, each) for each in near)
+    return any(each not in mine.keys and begins_alike(word, each) for each in near)
 
 
-def _begins_alike(one: str, other: str) -> bool:
+def begins_alike(one: str, other: str) -> bool:
+    """Whether two plain words begin as two forms of one word do."""
     longest = max(len(one), len(other))
     if one[:-1] == other[:-1] and {one[-1], other[-1]} <= _GENDERS:
         return True

@@ -48,15 +48,19 @@ class Neighbours:
         """The positions of the notes that may say the same as this one or the opposite, sorted."""
         mine = self._cuts[at]
         room = self._rooms[self._types[at]]
-        return sorted(other for other in room.near(at) if mine.is_like(self._cuts[other]))
+        few = room.is_small
+        return sorted(other for other in room.near(at) if mine.is_like(self._cuts[other], few=few))
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """All pairs, each once, sorted."""
+        cuts = self._cuts
         found: set[tuple[int, int]] = set()
         for room in self._rooms.values():
-            found.update(room.pairs())
-        cuts = self._cuts
-        yield from sorted(pair for pair in found if cuts[pair[0]].is_like(cuts[pair[1]]))
+            few = room.is_small
+            found.update(
+                pair for pair in room.pairs() if cuts[pair[0]].is_like(cuts[pair[1]], few=few)
+            )
+        yield from sorted(found)
 
 
 class _Cut:
@@ -85,9 +89,12 @@ class _Cut:
     def _sets(self) -> tuple[frozenset[str], frozenset[str]]:
         return frozenset(self.hook), frozenset(self.words)
 
-    def is_like(self, other: _Cut) -> bool:
-        """Whether either the descriptions or the whole notes share their words."""
+    def is_like(self, other: _Cut, *, few: bool = False) -> bool:
+        """Whether either the descriptions or the whole notes share their words; `few`: or half of
+        the shorter description stands in the other, since one may say more."""
         (hook, words), (their_hook, their_words) = self._sets, other._sets
+        if few and 2 * len(hook & their_hook) >= min(len(hook), len(their_hook)) > 0:
+            return True
         return likeness(hook, their_hook) >= ALIKE or likeness(words, their_words) >= ALIKE
 
 

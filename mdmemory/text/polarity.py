@@ -22,7 +22,7 @@ _WORD = re.compile(
     r"not|never|no|none|nothing|neither|nor|cannot|dont|without|avoid(?:s|ed|ing)?|stop(?:s|ped)?|"
     r"skip(?:s|ped|ping)?|omit(?:s|ted|ting)?|überspring(?:e|t|en)|unterlass(?:e|t|en)|"
     r"verzichte[nt]?|refuses?|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|"
-    r"nicht|kein\w*|nie|niemals|ohne|weder|vermeide[nt]?|"
+    r"nicht|kein(?:e[mnrs]?|erlei)?|nie|niemals|ohne|weder|vermeide[nt]?|"
     r"ne|pas|non|não|jamais|aucune?|sans|évite[rz]?|nunca|jamás|sin|tampoco|ningun[oa]?|ningún|evitar?"
 )
 _SHORT = re.compile(r"\w*n['’]t")  # don't

@@ -129,9 +129,33 @@ def stem(word: str) -> str:
     return german.stemWord(word) if word.endswith(_GERMAN_ENDINGS) else word
 
 
+@lru_cache(maxsize=100_000)
+def stem_in(language: str, word: str) -> str:
+    """A word in lower case without accents and the endings of one language, as `en`; one of a
+    language without stemmer as it is."""
+    word = word.casefold()
+    if language not in _STEMMED or not word.isalpha() or not 2 < len(word) <= LONGEST:
+        return word
+    found = _stemmer(_STEMMED[language]).stemWord(word)
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", found)))
+
+
+_STEMMED = {
+    "en": "english", "de": "german", "fr": "french", "es": "spanish", "pt": "portuguese",
+    "it": "italian",
+}  # fmt: skip
+
+
 @cache
 def _stemmers() -> tuple[_Stemmer, _Stemmer]:
-    """The stemmers of English and German. They take 3 ms to load, so only a word loads them."""
+    """The stemmers of English and German."""
+    return _stemmer("english"), _stemmer("german")
+
+
+@cache
+def _stemmer(language: str) -> _Stemmer:
+    """The stemmer of a language. The first two take 3 ms to load, so only a word loads them."""
+    from importlib import import_module
     from importlib.util import find_spec, module_from_spec
 
     name = "snowballstemmer"
@@ -139,12 +163,12 @@ def _stemmers() -> tuple[_Stemmer, _Stemmer]:
     if spec:  # its own front door loads forty languages, which takes 15 ms more
         sys.modules[name] = module_from_spec(spec)
     try:
-        from snowballstemmer.english_stemmer import EnglishStemmer
-        from snowballstemmer.german_stemmer import GermanStemmer
+        module = import_module(f"{name}.{language}_stemmer")
     finally:
         if spec:
             del sys.modules[name]
-    return EnglishStemmer(), GermanStemmer()
+    made: _Stemmer = getattr(module, f"{language.title()}Stemmer")()
+    return made
 
 
 # --- synonyms
@@ -174,6 +198,12 @@ def _names() -> dict[str, str]:
             if times[word] == 1 and " " not in word:
                 found[stem(word)] = stem(first)
     return found
+
+
+@cache
+def spellings() -> frozenset[str]:
+    """The words of all names that have several spellings, as they stand in the table."""
+    return frozenset(word for group in _table()["names"] for word in group)
 
 
 @cache

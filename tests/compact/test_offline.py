@@ -95,7 +95,6 @@ def test_what_differs_in_form_alone_is_merged(make: Make, one: str, other: str) 
         ("Uses pnpm in every project", "Uses pnpm in every JavaScript project"),
         ("Wants tests for the parser", "Wants tests for the parser and the linter"),
         ("Is the parser tested", "Is the parser tested?"),
-        ("Tests are wanted for the parser", "Wants tests for the parser"),
     ],
 )
 def test_similar_words_alone_merge_nothing(make: Make, one: str, other: str) -> None:

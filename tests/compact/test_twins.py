@@ -32,13 +32,14 @@ def told(table: str) -> Mapping[str, float]:
 
 def test_the_planner_finds_as_much_as_the_page_says(found: Any) -> None:
     promised, measured = told(PAGE), told(TWINS["table"](found))
-    assert {*TWINS["MERGED"], *TWINS["FLAGGED"], "Merges", "Flags"} == set(promised)
+    assert {*TWINS["MERGED"], *TWINS["MAY_MERGE"], *TWINS["FLAGGED"], "Merges", "Flags"} == set(
+        promised
+    )
     for name, figure in promised.items():
         assert measured[name] >= figure, name
 
 
 def test_what_is_to_be_left_alone_is_left_alone(found: Any) -> None:
-    assert found.planted["paraphrase"] > 20
     assert found.planted["neighbour"] > 50
     assert found.wrong == {}
 
@@ -47,7 +48,7 @@ def test_what_is_to_be_left_alone_is_left_alone(found: Any) -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_another_store_gives_figures_like_these(seed: int) -> None:
     found = TWINS["measure"](TWINS["plant"](600, seed))
-    assert found.precision("merge", *TWINS["MERGED"]) == 1
+    assert found.precision("merge", *TWINS["MERGED"], *TWINS["MAY_MERGE"]) == 1
     assert found.precision("flag", *TWINS["FLAGGED"]) > 0.93
     assert found.recall(*TWINS["MERGED"]) > 0.95
     assert found.recall("value", "opposite") > 0.85
