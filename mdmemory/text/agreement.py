@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from mdmemory.text import literals, polarity
 from mdmemory.text.facts import PARTS, ReadFact, ReadWord
-from mdmemory.text.meanings import KIND, NAMED, UNIT, small_words, soft
+from mdmemory.text.meanings import DENIED, KIND, NAMED, NEVER, UNIT, small_words, soft
 from mdmemory.text.statements import pieces
 from mdmemory.text.wordlists import LATIN
 from mdmemory.text.words import is_cjk
@@ -37,6 +37,7 @@ def says_as_much(
         and _same_signs(one, other)
         and _same_values(one, other)
         and _same_clauses(one, other)
+        and _same_states(one, other)
         and all(_beside(one, key) == _beside(other, key) for key in _BESIDE)
         and not _turns_round(one, other)
         and not (one.ends("from") & other.ends("to") or one.ends("to") & other.ends("from"))
@@ -116,6 +117,18 @@ def _same_clauses(one: ReadFact, other: ReadFact) -> bool:
                 clauses.setdefault(item.word.clause, set()).add(item.key)
         parts.append(sorted(sorted(keys) for keys in clauses.values()))
     return min(map(len, parts)) < 2 or parts[0] == parts[1]
+
+
+def _same_states(one: ReadFact, other: ReadFact) -> bool:
+    """Whether both deny the same words, and say the same."""
+    for key in one.keys & other.keys:
+        mine, theirs = (
+            {state if state != NEVER else DENIED for state in each.of(key, lacking=False)}
+            for each in (one, other)
+        )
+        if mine != theirs:
+            return False
+    return True
 
 
 def _beside(fact: ReadFact, key: str) -> str:
