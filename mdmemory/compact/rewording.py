@@ -18,6 +18,11 @@ from mdmemory.text.gaps import is_small, is_verb
 from mdmemory.text.normal_form import is_portuguese
 from mdmemory.text.words import is_cjk
 
+# Prepositions of place, time and purpose.
+_PLACES = frozenset(
+    "in on at by to from under over im am auf bei für aus dans sur à pour en para em no na nel "
+    "nella su per".split()
+)
 MOST = 600  # words of all texts; longer ones are not taken apart
 
 
@@ -73,6 +78,18 @@ class Rewording:
     def _gone(self) -> dict[str, float]:
         """The words of the sources that the result has no more."""
         return self._said.missing(_tokens(self._before))
+
+    def replaced(self) -> list[str]:
+        """A word that no source has, and the one that is gone behind the same preposition: "in
+        production" for "in tests"."""
+        if self.is_long:
+            return []
+        links = ((token.link, token) for token in _tokens(self._bodies))
+        old = {link: t.text for link, t in links if link in _PLACES and t.text in self._gone}
+        for token in _tokens(self._new_body):
+            if token.link in old and token.text in self._new:
+                return [token.text, old[token.link]]
+        return []
 
     def invented(self) -> list[str]:
         """The words of the first clause that no source bears out; empty where all are borne out."""
@@ -155,6 +172,8 @@ class Rewording:
             after = [each for t in new for each in _groups(t, self._forms, whole)]
             if found := _crossed(_pairs(before), _pairs(after)):
                 return found
+        bodies = self._texts[1::2]
+        before = [each for t in bodies for each in _groups(t, self._forms_before, False)]
         return self._stolen(before, after)
 
     def _stolen(self, before: list[set[str]], after: list[set[str]]) -> list[str]:
@@ -237,7 +256,7 @@ class Rewording:
         words = [t for t in _tokens(self._new_head) if not t.is_light and t.text not in old]
         forms = [self._forms.get(token.text, "") for token in words]
         known = [form for form in forms if form]
-        return known if known and all(before[form] == {True} for form in known) else []
+        return [form for form in known if before[form] == {True}]
 
     def _denied_of_others(self) -> list[str]:
         """Where a word goes of which something is denied, the words of which it is denied now."""

@@ -184,6 +184,8 @@ def _misplaced(file: str, reworded: Rewording) -> Iterator[Refusal]:
     """What the sources say as well, but not of that, or not of that alone."""
     if words := reworded.crossed():
         yield "negation", f"{file} would put {_some(words)} in the place of one another."
+    if words := reworded.replaced():
+        yield "negation", f"{file} would say {words[0]} for {words[1]}."
     if reworded.exclusive() or reworded.excepted():
         yield "negation", f"{file} would say for whom alone something holds, or no longer say it."
 

@@ -104,6 +104,7 @@ class Token:
     text: str
     is_literal: bool
     is_light: bool = False
+    link: str = field(default="", compare=False)  # the small word right before it, folded
     is_name: bool = field(default=False, compare=False)  # a capital that no German noun explains
 
 
@@ -144,11 +145,13 @@ def _split(piece: str, sentence: int, portuguese: bool) -> list[Clause]:
     found = [Clause(sentence=sentence)]
     is_german = _GERMAN.search(piece) is not None
     begin = len(piece) - len(piece.lstrip())
+    last = word = ""
     for match in _WORD.finditer(piece):
         written = match[0].strip("._-/:+")
         if not written:
             continue
         folded = written.casefold()
+        last, word = word if is_small(word) else "", folded
         if folded in _JOINT and (found[-1].tokens or found[-1].denies):
             found.append(Clause(sentence=sentence))
         clause = found[-1]
@@ -176,7 +179,7 @@ def _split(piece: str, sentence: int, portuguese: bool) -> list[Clause]:
             for part in elided.split("-"):
                 if part and not is_small(part) and folded not in _JOINT:
                     is_name = written[0].isupper() and not is_german and match.start() > begin
-                    clause.tokens.append(Token(part, False, part in light(), is_name))
+                    clause.tokens.append(Token(part, False, part in light(), last, is_name))
             if "-" in elided:
                 clause.tokens.append(Token(elided, False, True))
     return found

@@ -20,7 +20,7 @@ _UNTIL = r"\s?(?:-|–|to|until|till|bis|à|a|al|alle|às|至|到|から|〜|~)\
 _TIMES = re.compile(rf"(?i)(\d\d:\d\d){_UNTIL}(\d\d:\d\d)")
 # "open from 9 to 17": a range of small numbers that count nothing.
 _BARE_SPAN = re.compile(
-    rf"(?i)(?<![\w.:,/-])(\d{{1,2}}){_UNTIL}(\d{{1,2}})(?=\s*(?:[.,;)!\n](?!\d)|$|on\b|and\b|every\b))"
+    rf"(?i)(?<![\w.:,/-])([1-9]\d?){_UNTIL}([1-9]\d?)(?=\s*(?:[.,;)!\n](?!\d)|$|on\b|and\b|every\b))"
 )
 _O_CLOCK = re.compile(
     r"(?i)(?<![\w.:,-])(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))?\s?"
