@@ -74,6 +74,13 @@ def judged(row: Row) -> list[Judged]:
     return found
 
 
+def without_bad(row: Row) -> Row:
+    """The row as it were if the plan had its right ops only."""
+    those = [said for said in row["verdicts"] if said["right"]]
+    ops = [row["plan"]["ops"][said["op"]] for said in those]
+    return {**row, "plan": {"ops": ops}, "verdicts": those}
+
+
 def counts(found: Iterable[Judged]) -> Counter[tuple[str, str]]:
     """(kind, code of the refusal or "" where it passes): how many ops."""
     return Counter((each.kind, each.code) for each in found)
@@ -90,6 +97,9 @@ def main() -> None:
         of = sum(count for (each, _), count in table.items() if each == kind)
         codes = [f"{code} {n}" for (each, code), n in table.most_common() if each == kind and code]
         print(f"{kind:8} {table[kind, '']:3} of {of:3} pass; refused: {', '.join(codes) or '-'}")
+    alone = [each for row in rows(chosen.file) for each in judged(without_bad(row))]
+    fine = sum(not each.code for each in alone)
+    print(f"in a plan of right ops only {fine} of {len(alone)} pass")
     for each in found if chosen.misses else ():
         if (each.kind == RIGHT) != (not each.code):
             print(f"{each.row} {each.kind} {each.code}: {json.dumps(as_json(each.op))[:160]}")
