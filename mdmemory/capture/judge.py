@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from mdmemory.actions.replacing import SAME, Pairs
 from mdmemory.capture.candidates import Candidate, cleaned
-from mdmemory.capture.claims import fold
+from mdmemory.capture.corrections import SILENT, of_the_note, restated, text_of, trouble, updated
 from mdmemory.capture.duplicates import canonical, identity
 from mdmemory.capture.extract import keys_of, reinforced
 from mdmemory.capture.note_text import as_sentence, beside, description_of, name_of
@@ -22,13 +22,12 @@ from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import editing, limits
-from mdmemory.note.note import SUPERSEDED, Note, parse
+from mdmemory.note.note import SUPERSEDED, parse
 from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import has_secret, names_secret
+from mdmemory.privacy.redaction import names_secret
 from mdmemory.privacy.remains import says_something
 from mdmemory.search.near import nearest
-from mdmemory.store.store import StoredNote
-from mdmemory.text import literals
+from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
@@ -36,7 +35,7 @@ from mdmemory.transcripts.injected import without_memory
 
 _OF_QUOTES = ("task", "progress", "temporary", "injection")  # what a finer wording may hide
 _SHORT = "too_short"
-KEPT_WORDS = 0.5  # of the old words, an update must keep at least this share
+_LEFT = ("note_changed", "overlap", "unknown_file")  # what keeps an update from its note, not us
 # Where two candidates are about one note, the one that keeps more comes first.
 _ORDER = ("flag", "update", "reinforce", "add")
 
@@ -80,34 +79,54 @@ class _Sitting:
 
     def place_of(self, candidate: Candidate) -> int:
         """The number of the last turn that has the candidate's quote."""
-        quote = fold(candidate.quote)
-        return max((at for at, each in enumerate(self.said) if quote in each.text), default=-1)
+        turn = prove(candidate, "", self.said).turn
+        return self.places.get(turn, -1)
 
     def judge(self, candidate: Candidate) -> Judged:
         fate = self.scene.fate(candidate)
         candidate = cleaned(candidate)
         note = self.notes.get(candidate.file)
+        is_update = candidate.action == "update"
         why = self._target_trouble(candidate, note)
-        if why:
+        if why and not (is_update and why in _LEFT and self._is_open(candidate.file)):
             return Judged(candidate, "dropped", (why,), candidate.file)
         type = candidate.type if note is None or candidate.action == "flag" else note.note.head.type
-        proof = prove(candidate, type, self.said, "" if note is None else _text(note))
-        if self.scene.doubtful and proof.dropped == "no_evidence":
-            proof = Proof(waits=("no_evidence",))
+        proof = prove(candidate, type, self.said, "" if note is None else text_of(note))
+        candidate = replace(candidate, quote=proof.words or candidate.quote)
+        proof = proof if why else self._excused(proof, is_update)
         if proof.dropped:
-            return Judged(candidate, "dropped", (proof.dropped,), candidate.file)
+            return Judged(candidate, "dropped", (why or proof.dropped,), candidate.file)
         if note is not None and candidate.action == "reinforce":
-            if not self._differs(_restated(candidate, note), note):
+            if not self._differs(restated(candidate, note), note):
                 return self._reinforce(candidate, note, proof)
             # the model calls it said again, and the user said something else
-            candidate = _restated(candidate, note)
+            candidate = restated(candidate, note)
             type = candidate.type
-        if reasons := self._unfit(candidate, type):
-            return Judged(candidate, "dropped", reasons, candidate.file)
+        unfit = self._unfit(candidate, type)
+        if unfit and not (is_update and SILENT.isdisjoint(unfit)):
+            return Judged(candidate, "dropped", unfit, candidate.file)
         proof = replace(self._weighed(proof, candidate, type), fate=fate)
-        if note is not None and candidate.action == "update":
+        if why or unfit:
+            # a correction that does not reach its note waits for a person
+            waits = (*proof.waits, *unfit, *([why] if why else []))
+            proof = replace(proof, waits=tuple(dict.fromkeys(waits)))
+            return self._add(replace(candidate, type=type), proof, None)
+        if note is not None and is_update:
             return self._update(candidate, note, proof)
         return self._add(candidate, proof, note)
+
+    def _is_open(self, file: str) -> bool:
+        """Whether a file could be that of a note which is not on hold."""
+        return is_note_name(file) and "/" not in file and file not in self.scene.held
+
+    def _excused(self, proof: Proof, is_update: bool) -> Proof:
+        """The proof of a candidate that waits for a person where another one is dropped: what is
+        said to correct a note, and in a summary what nobody said."""
+        if proof.dropped == "no_evidence" and (is_update or self.scene.doubtful):
+            return Proof(waits=("no_evidence",))
+        if proof.dropped and is_update and proof.dropped not in SILENT:
+            return replace(proof, dropped="", waits=(proof.dropped,))
+        return proof
 
     def _differs(self, candidate: Candidate, note: StoredNote) -> str | None:
         """In what a candidate contradicts a note; None when it does not."""
@@ -168,54 +187,27 @@ class _Sitting:
         return Judged(candidate, "reinforced", (), note.file, note, fresh.text)
 
     def _update(self, candidate: Candidate, note: StoredNote, proof: Proof) -> Judged:
-        if proof.by_user and not candidate.superseded and self._differs(candidate, note):
-            # nobody said that the note is out of date
-            head = note.note.head
-            return self._add(replace(candidate, type=head.type, kind=head.kind), proof, note)
-        if not proof.by_user:
-            return Judged(candidate, "dropped", ("not_the_users_words",), note.file)
-        if proof.fate.reasons:
-            return self._add(candidate, proof, note)  # where it waits or is dropped
+        beside = of_the_note(candidate, note)
+        if not proof.by_user or proof.waits or proof.fate.reasons:
+            return self._add(beside, proof, note)  # where it waits, or is dropped
+        if not candidate.superseded and self._differs(candidate, note):
+            return self._add(beside, proof, note)  # nobody said that the note is out of date
         try:
-            why = self._update_trouble(candidate, note, proof)
-            fresh = None if why else _updated(candidate, note, self.scene.today)
+            why = trouble(candidate, note, self.scene)
+            fresh = None if why else updated(candidate, note, self.scene.today)
         except BadNote:
-            why = ("not_editable",)
+            why = "not_editable"
         if why and not candidate.superseded:
-            return Judged(candidate, "dropped", why, note.file)
+            return self._add(beside, replace(proof, waits=(why,)), None)
         if why:
             # a correction is not lost: it is a note of its own, in the place of the old one or
             # flagged with it
-            head = note.note.head
-            return self._add(replace(candidate, type=head.type, kind=head.kind), proof, note)
+            return self._add(beside, proof, note)
         if fresh is None:
             return Judged(candidate, "dropped", ("known",), note.file)
         self.touched.add(note.file)
         self.keys |= dict.fromkeys(keys_of(fresh), note)
         return Judged(candidate, "updated", (), note.file, note, fresh.text)
-
-    def _update_trouble(
-        self, candidate: Candidate, note: StoredNote, proof: Proof
-    ) -> tuple[str, ...]:
-        if proof.waits:
-            return proof.waits
-        if not _names(candidate.quote, candidate.superseded):
-            return ("not_named",)  # the user did not say what is out of date
-        if not self.scene.revertible:
-            return ("not_revertible",)
-        if note.file in self.scene.in_conflict:
-            return ("in_conflict",)  # only a person settles it
-        if note.file not in self.scene.opened or has_secret(note.note.text):
-            return ("not_shown",)  # the model did not see all that it would replace
-        old = _text(note)
-        new = f"{candidate.description}\n\n{candidate.body}"
-        folded = fold(old)
-        if not all(fold(each) in folded for each in candidate.superseded):
-            return ("bad_superseded",)
-        lost, _ = literals.audit([old], "\n".join((new, *candidate.superseded)))
-        if lost:
-            return ("literal_lost",)
-        return ("words_lost",) if _loses_words(old, new, candidate.superseded) else ()
 
     # a new one
 
@@ -315,7 +307,7 @@ class _Sitting:
         if candidate.type != "reference" or not place:
             return None
         for note in self.scene.notes:
-            pointer = note.note.head.type == "reference" and identity(_text(note)) == place
+            pointer = note.note.head.type == "reference" and identity(text_of(note)) == place
             if pointer and not self._differs(candidate, note):
                 return note
         return None
@@ -380,42 +372,3 @@ class _Sitting:
             },
         )  # fmt: skip
         return limits.file_name(type, name), text
-
-
-def _text(note: StoredNote) -> str:
-    return f"{note.note.head.description}\n\n{note.note.body}"
-
-
-def _names(quote: str, superseded: Sequence[str]) -> bool:
-    """Whether the user's words name all that they replace."""
-    said = fold(quote)
-    return all(fold(each) in said for each in superseded)
-
-
-def _restated(candidate: Candidate, note: StoredNote) -> Candidate:
-    """What the user said, as a fact of its own beside the note."""
-    head = note.note.head
-    return replace(
-        candidate, action="flag", type=head.type, kind=head.kind, name="",
-        description=" ".join(candidate.quote.split()), body=candidate.quote,
-    )  # fmt: skip
-
-
-def _loses_words(old: str, new: str, superseded: Sequence[str]) -> bool:
-    """Whether more of the old words go than a correction takes."""
-    before = set(keys(old)) - {word for each in superseded for word in keys(each)}
-    return bool(before) and len(before & set(keys(new))) < KEPT_WORDS * len(before)
-
-
-def _updated(candidate: Candidate, note: StoredNote, today: str) -> Note | None:
-    """The note with the new words, or None when they are the old ones. Raises BadNote."""
-    head = note.note.head
-    wanted: dict[str, str | None] = {}
-    if (description := description_of(candidate.description)) != head.description:
-        wanted["description"] = description
-    body = None if candidate.body.strip() == note.note.body.strip() else candidate.body
-    if not wanted and body is None:
-        return None
-    if head.status == "unconfirmed":
-        wanted["metadata.status"] = None  # the user's own words stand behind it now
-    return editing.edit(note.note, set={**wanted, "metadata.updated": today}, body=body)

@@ -59,6 +59,14 @@ _REASONS = {
     "weak_evidence": "what you said hardly bears it out",
     "invented": "it says more than you said",
     "not_the_users_words": "the quote is not in your words",
+    "task": "it reads like a task", "question": "you asked, and did not say it",
+    "literal_lost": "as an update of the note it would lose what stands there",
+    "words_lost": "as an update of the note it would lose what stands there",
+    "in_conflict": "the note that it corrects is in a conflict",
+    "not_shown": "the model did not see all of the note that it corrects",
+    "unknown_file": "the note that it corrects is not there",
+    "note_changed": "the note that it corrects changed meanwhile",
+    "overlap": "something else of this session changed the note that it corrects",
     "order": "it reads like an order to an assistant", "pasted": "it stood in a pasted text",
 }  # fmt: skip
 _ORDERS = {"order", "injection"}

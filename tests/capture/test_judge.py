@@ -232,10 +232,19 @@ def test_what_the_user_asked_for_in_the_same_turns_is_not_stored_twice() -> None
 @pytest.mark.parametrize("action", ["update", "reinforce", "flag"])
 def test_a_note_that_the_model_did_not_see_as_it_is_now_is_left_alone(action: str) -> None:
     claim = replace(MOVED, action=action, superseded=())
-    assert fate(claim) == dropped("unknown_file")
-    assert fate(claim, PROXY, shown={}) == dropped("unknown_file")
-    assert fate(claim, PROXY, shown={PROXY.file: "0" * 64}) == dropped("note_changed")
+    left = "pending" if action == "update" else "dropped"  # what the user corrected is not lost
+    for why, notes, shown in (
+        ("unknown_file", (), {}),
+        ("unknown_file", (PROXY,), {}),
+        ("note_changed", (PROXY,), {PROXY.file: "0" * 64}),
+    ):
+        outcome, reasons = fate(claim, *notes, shown=shown)
+        assert (outcome, reasons[-1]) == (left, why)
     assert fate(claim, PROXY, held={PROXY.file}) == dropped("held")
+    assert fate(replace(claim, file="../x.md"), PROXY) == dropped("unknown_file")
+    assert fate(replace(claim, quote="Nobody ever said that here")) in (
+        dropped("unknown_file"), dropped("no_evidence"),
+    )  # fmt: skip
 
 
 # --- updates -----------------------------------------------------------------------------------
@@ -260,11 +269,12 @@ def test_an_update_changes_only_the_lines_that_change() -> None:
         ({"body": MOVED.body.replace("8443", "8444")}, ("pending", ("invented",))),
         (
             {"quote": "The pipeline needs Docker 27 on every runner"},
-            ("dropped", ("not_the_users_words",)),
+            ("pending", ("assistant_said", "weak_evidence")),
         ),
+        ({"quote": "The proxy is said to be on 8443"}, ("pending", ("no_evidence",))),
         (
             {"superseded": (), "description": "The proxy has a port", "body": "The proxy has one."},
-            ("dropped", ("literal_lost",)),
+            ("pending", ("literal_lost",)),
         ),
     ],
 )
@@ -331,7 +341,10 @@ def test_a_flag_replaces_the_note_where_the_users_words_name_the_old_value() -> 
 def test_of_a_flag_and_an_update_of_one_note_the_flag_is_kept() -> None:
     world = scene(PROXY, turns=(*TURNS, *LATELY), is_anothers=lambda _: True)
     update, flag = judge([MOVED, SEEN], world)
-    assert (flag.outcome, update.outcome, update.reasons) == ("flagged", "dropped", ("overlap",))
+    assert (flag.outcome, update.outcome, update.reasons) == ("flagged", "dropped", ("known",))
+    other = replace(MOVED, description="The proxy listens on 8443, see `proxy.toml`.")
+    _, second = judge([MOVED, replace(other, body=other.description)], scene(PROXY))
+    assert (second.outcome, second.reasons) == ("pending", ("overlap",))
 
 
 SPACES = note("indent", "Python files are indented with 4 spaces", type="feedback")

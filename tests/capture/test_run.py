@@ -133,7 +133,7 @@ def test_a_hand_edit_while_the_model_thinks_wins(memory: Memory) -> None:
 
     done = memory.extract(export(), model=Slow({"candidates": [MOVED, DEPLOY]}))
     assert path.read_text("utf-8") == "The proxy is gone.\n"
-    assert done.dropped[-1]["reasons"] == ["note_changed"]
+    assert done.dropped[-1]["reasons"] == ["pending", "note_changed"]
     assert "project-deploys.md" in done.added
 
 
