@@ -124,9 +124,8 @@ def stem(word: str) -> str:
         word = unicodedata.normalize("NFC", plain)
     if not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
-    english, german = _stemmers()
-    word = english.stemWord(word)
-    return german.stemWord(word) if word.endswith(_GERMAN_ENDINGS) else word
+    word = _stemmer("english").stemWord(word)
+    return _stemmer("german").stemWord(word) if word.endswith(_GERMAN_ENDINGS) else word
 
 
 @lru_cache(maxsize=100_000)
@@ -147,14 +146,8 @@ _STEMMED = {
 
 
 @cache
-def _stemmers() -> tuple[_Stemmer, _Stemmer]:
-    """The stemmers of English and German."""
-    return _stemmer("english"), _stemmer("german")
-
-
-@cache
 def _stemmer(language: str) -> _Stemmer:
-    """The stemmer of a language. The first two take 3 ms to load, so only a word loads them."""
+    """The stemmer of a language. Each takes a few ms to load, so only a word loads it."""
     from importlib import import_module
     from importlib.util import find_spec, module_from_spec
 
