@@ -58,6 +58,8 @@ def in_other_words(one: Note, other: Note) -> bool:
     """Whether two notes of one type and kind say the same fact in other words."""
     if (one.head.type, one.head.kind) != (other.head.type, other.head.kind):
         return False
+    if relation(one.head.description, other.head.description).kind is not Kind.SAME:
+        return False
     texts = (as_one(note.head.description, note.body) for note in (one, other))
     return relation(*texts).kind is Kind.SAME
 

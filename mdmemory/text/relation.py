@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 
 from mdmemory.text.agreement import says_as_much
@@ -57,6 +57,7 @@ class Relation:
     why: str = ""
 
 
+@lru_cache(maxsize=65_536)
 def relation(one: str, other: str) -> Relation:
     """How two facts stand to each other, by their words alone."""
     if max(len(one), len(other)) > LONGEST:
