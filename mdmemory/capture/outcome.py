@@ -39,7 +39,10 @@ class Extracted:
     `superseded` are the notes that were replaced: file, the file `by` which, the old `text` and the
     `new` one (their descriptions); `doubtful` has the same of those that flagged ones may replace
     or contradict. `pending` are ids of candidates that wait for a person (they stand in `dropped`,
-    too), `model` is who was asked, `unread` counts turns that are left for the next run. `failure`:
+    too), `model` is who was asked, `unread` counts turns that are left for the next run, `older`
+    those of a session's first reading that lie before what a model is shown, `passed_over` those of
+    which it gave no answer that could be read, `unreadable` candidates that did not come whole.
+    `failure`:
     no answer of the model could be used; what the user asked for was stored all the same. `waits`:
     it is in no branch yet, and the next command that a person types commits it. `kept` are the
     files of wishes that could not be written; `failure` says why. `second` is the model's second
@@ -61,6 +64,9 @@ class Extracted:
     watermark: str = ""
     model: str = ""
     unread: int = 0
+    older: int = 0
+    passed_over: int = 0
+    unreadable: int = 0
     kept: list[str] = field(default_factory=list)
     failure: MdmemoryError | None = None
     second: SecondLook | None = None

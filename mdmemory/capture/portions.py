@@ -18,6 +18,7 @@ from mdmemory.capture.candidates import (
 )
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded
+from mdmemory.llm.form import once_more
 from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.llm.sizes import UNBOUNDED, Room, no_room, room, tokens
@@ -41,6 +42,7 @@ class SessionReading:
 
     upto: str = ""
     failure: MdmemoryError | None = None
+    failed: str = ""  # the last turn of the question that had no answer
     candidates: list[Candidate] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
@@ -84,15 +86,15 @@ def read(
         asked = question(portion, notes, today, near, room(asking, CANDIDATES))
         again: list[Portion] = []
         try:
-            answer = asking.model.complete(asking.system, asked.text, CANDIDATES)
-            again = _halves(portion) if answer.cut else []
-            reading.add(asked, _parsed(answer.text, bool(again)))
+            found, is_cut = _answered(asking, asked.text, len(portion) > 1)
+            again = _halves(portion) if is_cut else []
+            reading.add(asked, found)
         except ContextExceeded:
             again = _smaller(portion, room(asking, CANDIDATES))
             if not again:
                 reading.dropped.append((portion[0].text[:_PREVIEW], "too_long"))
         except MdmemoryError as problem:
-            reading.failure = problem
+            reading.failure, reading.failed = problem, portion[-1].id
             return reading
         waiting.extendleft(reversed(again))
         if not again:
@@ -102,13 +104,17 @@ def read(
     return reading
 
 
-def _parsed(answer: str, may_be_cut: bool) -> Answered:
+def _answered(asking: Asking, question: str, has_halves: bool) -> tuple[Answered, bool]:
+    """What was found, and whether the answer was cut off: then it is asked again in halves. An
+    answer that cannot be read gets one more question, with an example of the form."""
+    answer = asking.model.complete(asking.system, question, CANDIDATES)
     try:
-        return parse(answer)
+        return parse(answer.text), answer.cut
     except BadAnswer:
-        if may_be_cut:
-            return Answered()  # nothing of it is whole; what it is about is asked again
-        raise
+        if answer.cut and has_halves:
+            return Answered(), True  # nothing of it is whole
+    again = asking.model.complete(asking.system, once_more(question, CANDIDATES), CANDIDATES)
+    return parse(again.text), again.cut
 
 
 def _portions(turns: Portion, free: Room) -> list[Portion]:

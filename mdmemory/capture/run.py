@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
 from mdmemory.actions.replacing import anothers
-from mdmemory.capture import pending, portions, second_question
+from mdmemory.capture import pending, portions, second_question, unanswered
 from mdmemory.capture.candidates import Answered, Question, is_worth_asking, redacted
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, asked_in, propose
@@ -23,8 +23,10 @@ from mdmemory.capture.lasting import SecondLook
 from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, prefixed, stored_as, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
 from mdmemory.capture.scene import Gate, Judged, Scene
+from mdmemory.capture.unanswered import Unanswered, Waits
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
+from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.search.near import near_in
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import Evidence
@@ -47,13 +49,17 @@ Report = Callable[[int, int, str], None]  # done, total, what
 @dataclass(frozen=True, slots=True)
 class _Part:
     """What is to be read: `asked_in` for requests, `turns` (redacted) by a model; `before` is its
-    watermark, `unread` the turns it leaves for the next run."""
+    watermark, `unread` the turns it leaves for the next run, `older` those that no model reads:
+    of a session that is read for the first time the newest turns are shown. `unanswered`: how
+    earlier runs fared with these turns."""
 
     told: Transcript
     before: str
     asked_in: Sequence[Turn]
     turns: Sequence[Turn]
     unread: int
+    older: int
+    unanswered: Unanswered
 
     @property
     def last(self) -> str:
@@ -64,13 +70,15 @@ class _Part:
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """What the model said about what it was shown; `model` is "" where none was chosen, `upto` the
-    last turn that it read ("" for none)."""
+    last turn that it read ("" for none), `failed` the last of those that had no
+    answer."""
 
     model: str = ""
     asked: Question | None = None
     found: Answered | None = None
     failure: MdmemoryError | None = None
     upto: str = ""
+    failed: str = ""
     asking: Asking | None = None
     look: SecondLook | None = None
 
@@ -92,7 +100,7 @@ def extract(
     today, split = now.date().isoformat(), routes.other
     with writer.state() as state:
         part = _part(told, state)
-    answer = _answer(writer, part, ask, today, report, split)
+    answer = _answer(writer, part, ask, now, report, split)
     mine, theirs = _divided(writer, answer, split)
     mine, theirs, trouble = _looked_at(writer, part, (mine, theirs), routes, today, report)
     elsewhere = Extracted(told.session), list[Evidence]()
@@ -108,9 +116,11 @@ def extract(
             done = found.told()
             done.model, done.failure = answer.model, answer.failure or trouble
             done.second = mine.look
-            done.unread = _unread(part, answer)
+            done.unread, done.older = _unread(part, answer), part.older if answer.model else 0
             done.watermark = _watermark(part, answer)
+            done.unreadable = answer.found.unreadable if answer.found else 0
             if not dry_run:
+                _pass_over(state, part, answer, done, now)
                 write(writer, found, answer.model, done, today)
                 evidence.record(state, elsewhere[1], now)
                 _remember(writer.project, state, part, answer, found, done, now)
@@ -133,7 +143,10 @@ def _part(told: Transcript, state: State) -> _Part:
     asked_in = [turn for turn in later if turn.id not in answered]
     turns = since(told, before)
     unread = len(told.turns) - turns_read(told, turns[-1].id) if turns else 0
-    return _Part(told, before, asked_in, redacted(turns), unread)
+    is_first = turns and not turns_read(told, before)
+    older = len(told.turns) - len(turns) - unread if is_first else 0
+    known = unanswered.of_session(state, told.session)
+    return _Part(told, before, asked_in, redacted(turns), unread, older, known)
 
 
 def _watermark(part: _Part, answer: _Answer) -> str:
@@ -156,13 +169,13 @@ def _unread(part: _Part, answer: _Answer) -> int:
 
 
 def _answer(
-    writer: Writer, part: _Part, ask: Callable[[], Asking | None], today: str, report: Report,
+    writer: Writer, part: _Part, ask: Callable[[], Asking | None], now: datetime, report: Report,
     split: Split | None,
 ) -> _Answer:  # fmt: skip
     """The model's answer; every trouble with it is a failure that is told."""
     if not part.turns:
         return _Answer()
-    model = "the model"
+    model, today = "the model", now.date().isoformat()
     try:
         asking = ask()
         if asking is None:
@@ -170,11 +183,15 @@ def _answer(
         model = asking.model.name or asking.model.kind
         if not is_worth_asking(part.turns):
             return _Answer(model)
+        if until := part.unanswered.until(part.before, model, now, _interval(writer)):
+            raise Waits(until)
         notes = [*_visible(writer, part, today), *(split.notes() if split else ())]
         reading = portions.read(asking, part.turns, notes, today, near_in(writer.refresher), report)
     except MdmemoryError as problem:
         return _Answer(model, failure=problem)
-    return _Answer(model, reading.asked, reading.found, reading.failure, reading.upto, asking)
+    return _Answer(
+        model, reading.asked, reading.found, reading.failure, reading.upto, reading.failed, asking
+    )
 
 
 def _looked_at(
@@ -204,6 +221,10 @@ def _looked_at(
     waiting = second_question.waiting(writer.project, writer.state, part.told.session)
     look = replace(look, waiting=waiting)
     return replace(mine, look=look), replace(theirs, look=look), trouble
+
+
+def _interval(writer: Writer) -> timedelta:
+    return timedelta(milliseconds=writer.project.settings.whole("compact.interval_ms"))
 
 
 def _visible(writer: Writer, part: _Part, today: str) -> list[StoredNote]:
@@ -367,6 +388,18 @@ def _let_wait(writer: Writer, found: Findings, today: str, dry_run: bool) -> Non
             pending.put(writer.project, state, waiting, today)
 
 
+def _pass_over(state: State, part: _Part, answer: _Answer, done: Extracted, now: datetime) -> None:
+    """Count a round without an answer that could be read; after the last one the turns it was
+    about are passed over."""
+    if answer.failure is None or answer.failure.code != BadAnswer.code:
+        return
+    if unanswered.failed(state, done.session, done.watermark, answer.model, now):
+        read = turns_read(part.told, done.watermark) or len(part.told.turns) - len(part.turns)
+        done.passed_over = turns_read(part.told, answer.failed) - read
+        done.watermark = answer.failed
+        unanswered.pass_over(state, done.session, done.passed_over)
+
+
 def _remember(
     project: Project, state: State, part: _Part, answer: _Answer, found: Findings, done: Extracted,
     now: datetime,
@@ -374,7 +407,10 @@ def _remember(
     """After the commit: what waits, why each was kept or dropped, and how far was read."""
     today = now.date().isoformat()
     rows = list(found.evidence())
-    if answer.failure is not None:
+    if done.passed_over:
+        why = f"{done.passed_over} turns"
+        rows.append(Evidence(done.session, "run", "passed_over", ("bad_answer",), why))
+    if answer.failure is not None and not isinstance(answer.failure, Waits):
         rows.append(Evidence(done.session, "run", "failed", (answer.failure.code,)))
     if waiting := found.waiting(today):
         pending.put(project, state, waiting, today)

@@ -153,7 +153,8 @@ def _extracted(done: Extracted) -> dict[str, Any]:
         "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
         "flagged": done.flagged, "superseded": done.superseded, "pending": done.pending,
         "dropped": done.dropped, "id": done.id, "commit": done.commit,
-        "watermark": done.watermark,
+        "watermark": done.watermark, "unread": done.unread, "older": done.older,
+        "passed_over": done.passed_over, "unreadable": done.unreadable,
     }  # fmt: skip
     if done.failure is not None:
         why = done.failure
@@ -180,6 +181,15 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         print("Facts to review: `mdmemory review`.")
     if done.unread:
         print(f"{plural(done.unread, 'turn')} left for the next run.")
+    if done.older:
+        print(f"Not read by the model: {plural(done.older, 'turn')} before the newest ones.")
+    if done.passed_over:
+        warn(
+            f"No answer about {plural(done.passed_over, 'turn')} could be read; none is asked for "
+            "any more."
+        )
+    if done.unreadable:
+        print(f"{plural(done.unreadable, 'candidate')} in the model's answer could not be read.")
     if dry_run and done.model:
         print(f"Dry run: {done.model} was asked, nothing was stored.")
     if done.commit:

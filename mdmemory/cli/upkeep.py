@@ -78,6 +78,8 @@ def status(asked: Namespace) -> int:
     lines += [f"inbox       {_waits(waits, rows)}", *_told_of_files(rows)]
     lines.append(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
     lines.append(f"planner     {report['planner']}: text is sent {_to(report)}")
+    if passed := report["passed_over"]:
+        lines.append(f"not read    {plural(passed, 'turn')}: no answer of a model could be read")
     if said := protocol.of_project(memory.project).said:
         lines.append(f"protocol    {said}")
     lines.append(f"assistants  {_assistants(memory)}")
@@ -170,11 +172,13 @@ def _last(report: dict[str, Any]) -> str:
 
 def _report(memory: Memory) -> dict[str, Any]:
     """What is due, and where text is sent."""
+    from mdmemory.capture import unanswered
     from mdmemory.llm.choose import sends_to  # `index` stands in this module too, and is quicker
 
     with memory.state() as known:
         last = known.last_pass()
         used = known.usage(person.now().date().isoformat())
+        passed = unanswered.passed_over(known)
     settings = memory.project.settings
     return {
         "due": memory.due(),
@@ -182,6 +186,7 @@ def _report(memory: Memory) -> dict[str, Any]:
         "planner": settings.text("planner"),
         "sends_to": sends_to(settings),
         "tokens_today": asdict(used),
+        "passed_over": passed,
     }
 
 

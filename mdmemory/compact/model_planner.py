@@ -282,7 +282,7 @@ class _Pass:
 
     def _judge(self, ops: Sequence[Op], part: _Part, heads: Collection[str]) -> None:
         first = last = self._judged(ops, part, heads)
-        if first.refusals or first.refused:
+        if (first.refusals or first.refused) and not self.talk.is_asked_twice:
             last = self._corrected(ops, first, part, heads)
         if last.refusals or last.refused:
             self.talk.reject()
@@ -304,7 +304,7 @@ class _Pass:
         wrong = list(ops) if first.refusals else [op for op, _, _ in first.refused]
         why = [(None, *each) for each in first.refusals] or first.refused
         asked = correction(self._around(self._flagged_pairs()), part, wrong, why)
-        again = self.talk.ops(asked)
+        again = self.talk.ops(asked, is_last=True)
         if again is None:
             return first
         fine = _passed(first)

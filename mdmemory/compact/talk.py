@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 from mdmemory.compact import guards
 from mdmemory.compact.model_question import read
-from mdmemory.compact.plan import Op, PlanRefused
+from mdmemory.compact.plan import Op, Plan, PlanRefused
 from mdmemory.compact.planner import Tokens
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded
+from mdmemory.llm.form import once_more
 from mdmemory.llm.schemas import PLAN
 from mdmemory.llm.sizes import ANYTHING, Room, no_room, room, tokens
 
@@ -25,7 +26,8 @@ _FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
 class Talk:
     """`failed` says (code, sentence) why there was no answer to read; `rejected` are answers that
     could not be used as they came, `flawed` what is wrong with ops of the last one. `is_too_long`:
-    the last question was, for this model; `is_cut`: its answer ended at its length limit."""
+    the last question was, for this model; `is_cut`: its answer ended at its length limit;
+    `is_asked_twice`: its first answer could not be read."""
 
     ask: Callable[[], Asking]
     name: str = ""
@@ -35,6 +37,7 @@ class Talk:
     flawed: tuple[str, ...] = ()
     is_too_long: bool = False
     is_cut: bool = False
+    is_asked_twice: bool = False
     _asking: Asking | None = None
     _last: str = ""
     _in_a_row: int = 0
@@ -45,8 +48,9 @@ class Talk:
         """Whether nothing more will be asked."""
         return self._in_a_row >= MAX_FAILURES
 
-    def ops(self, question: str) -> list[Op] | None:
-        """The ops that the model proposes; None where it fails, or answers with no plan."""
+    def ops(self, question: str, *, is_last: bool = False) -> list[Op] | None:
+        """The ops that the model proposes; None where it fails, or answers with no plan. Where
+        `is_last`, nobody asks it again for an answer that can be read."""
         self.is_too_long = self.is_cut = False
         if self.is_over:
             return None
@@ -54,8 +58,7 @@ class Talk:
             self.is_too_long = True
             return None
         try:
-            self._last = self._answer(question)
-            plan = read(self._last)
+            plan = self._plan(question, is_last)
             found = list(plan.ops)
         except ContextExceeded:
             self.is_too_long = True  # no failure: it can be asked about less
@@ -71,8 +74,9 @@ class Talk:
             self._in_a_row = MAX_FAILURES if problem.code in _FINAL else self._in_a_row + 1
         else:
             self._in_a_row = self._cut_in_a_row = 0
-            self.flawed = plan.flawed
-            if plan.flawed:
+            lost = f"{plan.lost} of {plan.count} ops did not stand in the answer whole."
+            self.flawed = (*plan.flawed, *([lost] if plan.lost and not self.is_cut else []))
+            if self.flawed:
                 self.reject()
             return found
         return None
@@ -86,6 +90,20 @@ class Talk:
             return ""  # told when it is asked
         rules = hashlib.sha256(f"{guards.VERSION}\n{asking.system}".encode()).hexdigest()
         return f"{asking.model.name} {rules[:12]}"
+
+    def _plan(self, question: str, is_last: bool) -> Plan:
+        """The plan in the model's answer, or in a second one after an example of the form."""
+        self.is_asked_twice = False
+        self._last = self._answer(question)
+        try:
+            return read(self._last)
+        except PlanRefused:
+            if self.is_cut or is_last:
+                raise
+            self.reject()
+        self.is_asked_twice = True
+        self._last = self._answer(once_more(question, PLAN))
+        return read(self._last)
 
     def room(self) -> Room:
         """How much a question may hold, as far as it is known by now."""

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import lock
+from mdmemory.llm.form import example
 
 Schema = Mapping[str, object]
 
@@ -85,4 +86,8 @@ def outside_locks() -> None:
 def in_words(schema: Schema) -> str:
     """The schema as text for the prompt, for endpoints that cannot enforce one."""
     text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-    return f"Answer with one JSON object and nothing around it. It fits this JSON schema:\n{text}"
+    sample = json.dumps(example(schema), ensure_ascii=False)
+    return (
+        "Answer with one JSON object and nothing around it. It fits this JSON schema:\n"
+        f"{text}\nAn example of its form: {sample}"
+    )

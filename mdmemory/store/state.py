@@ -109,6 +109,13 @@ MIGRATIONS = (
         judge TEXT NOT NULL, tries INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
+    # turns without an answer that could be read, which `capture/unanswered.py` reads
+    """
+    CREATE TABLE unanswered (
+        session TEXT PRIMARY KEY, turn TEXT NOT NULL, model TEXT NOT NULL, rounds INTEGER NOT NULL,
+        at TEXT NOT NULL, passed INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors

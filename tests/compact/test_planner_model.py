@@ -262,13 +262,18 @@ UNREADABLE: list[str] = [
 def test_an_answer_that_is_no_plan_is_a_failure_and_is_kept(notes: list[StoredNote]) -> None:
     assert len(UNREADABLE) >= 25
     for answer in UNREADABLE:
-        model = Scripted(answer)
+        model = Scripted(answer, answer)
         done = ask(notes, model)
         assert parse(done.answer).ops == (), answer[:80]
         assert done.failed, answer[:80]
         assert {code for code, _ in done.failed} <= {"unparsable", "schema"}
         assert done.rejected == (answer,)
-        assert len(model.asked) == 1, "what cannot be read is not worth a second question"
+        first, second = (each.user for each in model.asked)
+        added = second.removeprefix(first)
+        assert added != second
+        assert read(added).ops == (
+            Flag(("project-example.md", "project-example-2.md"), "Why."),
+        ), "one example of the form, and nothing else new"
 
 
 @pytest.mark.parametrize(

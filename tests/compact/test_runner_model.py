@@ -140,7 +140,7 @@ def test_a_failed_pass_changes_nothing_and_waits(
     memory: Memory, said: str | Exception, code: str
 ) -> None:
     before = files(memory)
-    done = memory.compact(model=Scripted(said), if_due=True)
+    done = memory.compact(model=Scripted(said, said), if_due=True)
     assert (done.outcome, [each[0] for each in done.refusals]) == ("failed", [code])
     assert files(memory) == before
     assert refused(memory) == ([said] if isinstance(said, str) else [])
@@ -157,7 +157,7 @@ def test_a_failed_batch_leaves_the_pass_partial(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_planner, "MAX_CHARS", 450)  # two notes
-    model = Scripted("no plan", plan(MERGED), plan())
+    model = Scripted("no plan", "no plan", plan(MERGED), plan())
     done = memory.compact(model=model)
     assert (done.outcome, done.more) == ("applied", True)
     assert [code for code, _ in done.refusals] == ["unparsable"]
@@ -244,7 +244,7 @@ def test_a_dry_run_asks_and_writes_nothing(memory: Memory) -> None:
     before = files(memory)
     done = memory.compact(model=Scripted(plan(MERGED)), dry_run=True)
     assert (done.outcome, len(done.applied), done.tokens.calls) == ("dry_run", 1, 1)
-    assert memory.compact(model=Scripted("no plan"), dry_run=True).outcome == "failed"
+    assert memory.compact(model=Scripted("no plan", "no plan"), dry_run=True).outcome == "failed"
     assert files(memory) == before
     assert not (memory.project.private / "refused").exists()
     assert memory.due() == "no pass is recorded"
@@ -264,7 +264,7 @@ def test_a_plan_that_was_taken_back_is_not_carried_out_again(memory: Memory) -> 
 
 
 def test_a_refused_answer_is_kept_for_a_week(memory: Memory) -> None:
-    memory.compact(model=Scripted("no plan"))
+    memory.compact(model=Scripted("no plan", "no plan"))
     (old,) = (memory.project.private / "refused").iterdir()
     for days, there in ((6.9, True), (7.1, False)):
         then = (NOON - timedelta(days=days)).timestamp()
