@@ -76,9 +76,11 @@ def test_an_answer_that_cannot_be_used_changes_nothing_and_is_asked_for_again(
         '{"candidates": [{"action": NaN}]}', '{"candidates": 3}', '"add"', "[" * 50_000,
         "我没有找到任何值得保存的内容。", "\ud800",
     )  # fmt: skip
-    model = Scripted(*unusable)
-    for _ in unusable:
+    for number, said in enumerate(unusable):
+        model = Scripted(said, said)
+        model.name = f"model {number}"  # the same one is not asked again so soon
         done = memory.extract(SAID, model=model)
+        assert len(model.asked) == 2
         assert is_a_sentence(done)
         assert (done.watermark, done.commit) == ("", None)
     assert state() == before

@@ -184,12 +184,13 @@ def test_without_git_a_correction_is_flagged_and_the_rest_is_stored(tmp_path: Pa
 def test_a_failed_answer_stores_the_requests_and_is_asked_again(
     memory: Memory, said: str | Exception
 ) -> None:
-    done = memory.extract(export(), model=Scripted(said))
+    done = memory.extract(export(), model=Scripted(said, said))
     assert done.failure is not None
     assert (done.added, done.watermark) == ([request(memory)], "")
     assert memory.captures()[0].outcome == "failed"
     memory.remove(request(memory))
     model = answers(DEPLOY)
+    model.name = "another"
     again = memory.extract(export(), model=model)
     assert len(json.loads(model.asked[0].user)["turns"]) == len(SAID)
     # asked for before, removed by hand since: it stays removed
@@ -296,6 +297,7 @@ def test_the_command_asks_a_server_and_stores_what_it_found(
         assert (found["error"]["code"], len(found["added"])) == ("bad_answer", 1)
         assert told.err.startswith("mdmemory: The model's answer holds no list")
         server.say(json.dumps({"candidates": [DEPLOY, MOVED]}))
+        monkeypatch.setenv("MEMORY_EXTRACT_MODEL", "openai/another")
         assert main(["extract", "--transcript", "talk.json"]) == 0
     said = capsys.readouterr().out
     assert "added: project-deploys.md\nupdated: project-proxy.md\n" in said

@@ -438,18 +438,18 @@ def test_a_flag_across_batches_goes_before_other_ops_on_its_notes(large: list[St
 def test_one_failed_batch_spoils_no_other(large: list[StoredNote]) -> None:
     body = large[2].note.body + " Words."
     rewrite = {"op": "rewrite", "file": "reference-desk.md", "body": body}
-    model = Scripted(ModelFailed("It is down."), plan(rewrite), "no plan")
+    model = Scripted(ModelFailed("It is down."), plan(rewrite), "no plan", "no plan")
     done = ask(large, model)
     assert [type(op) for op in parse(done.answer).ops] == [Rewrite]
     assert [code for code, _ in done.failed] == ["model_failed", "unparsable"]
     assert done.more
-    assert done.tokens.calls == 3
+    assert done.tokens.calls == 4
 
 
 @pytest.mark.parametrize(
     ("problems", "left"),
     [
-        ([ModelFailed("Down.")] * 2, 1), (["No.", "No!"], 1),
+        ([ModelFailed("Down.")] * 2, 1), (["No.", "No!"] * 2, 1),
         ([ModelFailed("Enough.", "", "over_cap")], 2),
     ],
 )  # fmt: skip
