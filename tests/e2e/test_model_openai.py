@@ -148,7 +148,9 @@ def test_what_was_found_is_one_commit_and_the_account_has_its_cost(
     assert f"text is sent to {used['sends_to']}; today {calls} call" in shown
     assert f", {100 * calls} tokens in, {10 * calls} out" in shown
     assert run(*words).returncode == 0
-    assert json.loads(run("status", "--json").stdout)["tokens_today"]["calls"] == calls, "the same turns were sent twice"
+    assert json.loads(run("status", "--json").stdout)["tokens_today"]["calls"] == calls, (
+        "the same turns were sent twice"
+    )
 
 
 def test_ctrl_c_while_the_model_is_asked_leaves_everything_as_it_was(
