@@ -100,13 +100,11 @@ class Script:
 
 def _verdicts(body: Body) -> Answer | None:
     """The answer to the question whether facts will last: all do."""
-    said = body.get("messages") or [{}]
-    if "# Task: does it last" not in str(said[0].get("content", "")):
+    said = json.dumps(body.get("messages"), ensure_ascii=False)
+    if "# Task: does it last" not in said:
         return None
-    facts = json.loads(str(said[-1]["content"]))["facts"]
-    verdicts = [
-        {"number": each["number"], "reason": "a habit", "verdict": "lasting"} for each in facts
-    ]
+    numbers = re.findall(r'\\"number\\": \\"(\d+)\\", \\"text\\"', said)
+    verdicts = [{"number": each, "reason": "a habit", "verdict": "lasting"} for each in numbers]
     return Answer(json.dumps({"verdicts": verdicts}))
 
 

@@ -185,4 +185,4 @@ def test_a_session_of_the_client_is_read_by_its_own_provider_and_becomes_a_note(
     assert json.loads(run("extract", "--session", ours, "--json"))["added"] == []
     assert len(server.requests) == before + 1, "our own session was sent to a model"
     used = json.loads(run("status", "--json"))["tokens_today"]
-    assert used == {"calls": 1, "input": 100, "output": 10}
+    assert used == {"calls": 2, "input": 200, "output": 20}
