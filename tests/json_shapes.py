@@ -9,6 +9,7 @@ EXPLAIN = {
     "text": str, "private_removed": int, "redacted": [str], "trigger": str, "negated": bool,
     "facts": [{"type": str, "kind": str, "text": str}],
     "gate": {"accepted": bool, "reasons": [str]},
+    "words": {"show": str, "lasts": [str], "passes": [str]},
     "key": str, "identity": str, "near": [{"file": str, "score": float}],
 }  # fmt: skip
 EXTRACT = {

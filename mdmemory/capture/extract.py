@@ -217,6 +217,7 @@ def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]
         "negated": any(fact.trigger.negated for fact in asked),
         "facts": [{"type": each.type, "kind": each.kind, "text": each.text} for each in stated],
         "gate": {"accepted": verdict.accepted, "reasons": list(verdict.reasons)},
+        "words": _words(what),
         "key": key,
         "identity": place_of(what),
         "near": _near(what, existing),
@@ -238,6 +239,14 @@ def _proposed(text: str) -> tuple[list[ComparedFact], GateVerdict]:
     candidate = ComparedFact(" ".join(text.split()), *type_of(text))
     verdict = judge(candidate.text, type=candidate.type, source="extraction")
     return [candidate] if verdict.accepted else [], verdict
+
+
+def _words(fact: ComparedFact) -> dict[str, object]:
+    """What the words of a text show of how long it holds."""
+    from mdmemory.capture.endurance import shown
+
+    found = shown(fact.text, fact.text, fact.type)
+    return {"show": found.value, "lasts": [*found.lasts], "passes": [*found.passes]}
 
 
 def _near(what: ComparedFact, existing: Sequence[StoredNote]) -> list[dict[str, object]]:

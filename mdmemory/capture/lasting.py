@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mdmemory.capture import endurance
 from mdmemory.capture.candidates import Candidate, cleaned
@@ -16,6 +17,7 @@ from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.endurance import LASTING, MOMENT, Shown
 from mdmemory.capture.pending import PendingFact
 from mdmemory.capture.proof import STORED, Fate
+from mdmemory.errors import MdmemoryError
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
@@ -104,7 +106,8 @@ def is_same(candidate: Candidate, fact: PendingFact) -> bool:
 class SecondLook:
     """The verdicts on the proposals of one answer. `is_believed`: the model tells lasting and
     momentary apart, so that its word counts where the words are unsure. `this` is what the answer
-    adds to the model's record, `waiting` the facts of other sessions that wait for their time."""
+    adds to the model's record, `waiting` the facts of other sessions that wait for their time,
+    `failure` why there are fewer verdicts than proposals."""
 
     proposed: tuple[Proposed, ...] = ()
     verdicts: tuple[TimeVerdict, ...] = ()
@@ -112,6 +115,22 @@ class SecondLook:
     this: Record = Record()
     waiting: tuple[PendingFact, ...] = ()
     cost: Cost = Cost()
+    failure: MdmemoryError | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """What programs are told of it."""
+        cost = {"input": self.cost.input, "output": self.cost.output, "calls": self.cost.calls}
+        told = {"asked": len(self.proposed), "believed": self.is_believed, "tokens": cost}
+        return told | ({"failure": self.failure.code} if self.failure else {})
+
+    def as_text(self) -> str:
+        """The same for people, in one line."""
+        spent = f"{self.cost.input:,} tokens in, {self.cost.output:,} out"
+        told = f"Asked once more whether what it found lasts ({len(self.proposed)}; {spent})."
+        if self.failure is not None:
+            return f"{told} {self.failure.message} What had no answer waits."
+        doubt = "It calls nearly everything lasting, so its word alone does not count."
+        return told if self.is_believed else f"{told} {doubt}"
 
     def fate(self, candidate: Candidate) -> Fate:
         """What becomes of a proposal, as far as its time goes. One without a verdict waits, and
@@ -123,6 +142,12 @@ class SecondLook:
                 said_again = not is_against and any(is_same(candidate, one) for one in self.waiting)
                 return STORED if said_again else fate
         return Fate((UNSURE,))
+
+
+def rank(fact: PendingFact) -> int:
+    """How likely a fact that waits is to last; the inbox shows the highest first."""
+    score = endurance.shown(fact.description, fact.quote, fact.type).score
+    return score - (len(REASONS) * 2 if MOMENTARY in fact.reasons else 0)
 
 
 def _numbers(text: str) -> list[str]:

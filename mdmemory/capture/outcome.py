@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mdmemory.actions.replacing import Superseding, with_marks
+from mdmemory.capture import pending
 from mdmemory.capture.extract import Proposal
 from mdmemory.capture.note_text import description_of
 from mdmemory.capture.pending import PendingFact
@@ -46,7 +47,7 @@ class Extracted:
     no answer of the model could be used; what the user asked for was stored all the same. `waits`:
     it is in no branch yet, and the next command that a person types commits it. `kept` are the
     files of wishes that could not be written; `failure` says why. `second` is the model's second
-    look at what it proposed; where that failed, `failure` says why and the proposals wait.
+    look at what it proposed.
     """
 
     session: str
@@ -299,11 +300,17 @@ def _bytes(ledger: str) -> bytes:
     return ledger.encode("utf-8", "surrogateescape")
 
 
-def write(writer: Writer, found: Findings, model: str, done: Extracted, today: str) -> None:
-    """Write what was found, in one commit, and tell `done` of it. The caller holds the lock."""
+def write(
+    writer: Writer, found: Findings, model: str, done: Extracted, today: str,
+    waited: Sequence[PendingFact] = (),
+) -> None:  # fmt: skip
+    """Write what was found, in one commit, and tell `done` of it; `waited` are the facts of it that
+    waited in the inbox until now. The caller holds the lock."""
     groups = found.groups(writer.refresher.store.ledger(), today)
     if not groups:
         return
+    if left := pending.leaves(writer, waited):
+        groups.append(Group("\n".join(f"leave {each.file}" for each in left), tuple(left)))
     marked = {each.old.file for each in found.superseded}
     by_model = found.has_words_of_a_model
     about = [("Memory-Session", done.session)]
@@ -312,6 +319,7 @@ def write(writer: Writer, found: Findings, model: str, done: Extracted, today: s
     said = _subject(groups, marked)
     written = writer.write(said, groups, kind="extract", trailers=about, by_model=by_model)
     done.id, done.commit, done.waits = written.id, written.commit, written.waits
+    pending.gone(writer, waited)
     for file, _ in written.kept:
         # somebody saved it at the very moment of the write: a hand's edit wins
         for listed in (done.added, done.updated, done.reinforced, done.flagged):

@@ -140,6 +140,21 @@ def drop(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:
     return chosen, written
 
 
+def leaves(writer: Writer, facts: Iterable[PendingFact]) -> list[Change]:
+    """What takes facts that became notes out of a committed inbox, for the commit of the notes.
+    The caller holds the lock, and calls `gone` once they are written."""
+    paths = [path for fact in facts if (path := place(writer.project, fact.id)) is not None]
+    if paths:
+        writer.commit_inbox()
+    return [change for path in paths for change in leaving.leaves(writer, path)]
+
+
+def gone(writer: Writer, facts: Iterable[PendingFact]) -> None:
+    """Facts became notes: they wait no more, wherever they lay. The caller holds the lock."""
+    for fact in facts:
+        _forget(writer, fact.id, place(writer.project, fact.id))
+
+
 def place(project: Project, id: str) -> Path | None:
     """The file of a fact that waits; None where it still lies in the database."""
     return next((path for path, kept in _files(project) if kept.id == id), None)

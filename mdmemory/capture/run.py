@@ -102,7 +102,7 @@ def extract(
         part = _part(told, state)
     answer = _answer(writer, part, ask, now, report, split)
     mine, theirs = _divided(writer, answer, split)
-    mine, theirs, trouble = _looked_at(writer, part, (mine, theirs), routes, today, report)
+    mine, theirs = _looked_at(writer, part, (mine, theirs), routes, today, report)
     elsewhere = Extracted(told.session), list[Evidence]()
     if split is not None:
         judged = partial(_findings, part=part, answer=theirs, today=today, route=split.route)
@@ -114,14 +114,15 @@ def extract(
                 # the same turns, which another model's words describe: mostly not the same words
                 raise Busy("Another process read this session meanwhile.", "Run the command again.")
             done = found.told()
-            done.model, done.failure = answer.model, answer.failure or trouble
+            done.model, done.failure = answer.model, answer.failure
             done.second = mine.look
             done.unread, done.older = _unread(part, answer), part.older if answer.model else 0
             done.watermark = _watermark(part, answer)
             done.unreadable = answer.found.unreadable if answer.found else 0
             if not dry_run:
                 _pass_over(state, part, answer, done, now)
-                write(writer, found, answer.model, done, today)
+                waited = second_question.said_again(mine.look, found.judged)
+                write(writer, found, answer.model, done, today, waited)
                 evidence.record(state, elsewhere[1], now)
                 _remember(writer.project, state, part, answer, found, done, now)
                 if mine.look is not None and answer.asking is not None:
@@ -197,13 +198,13 @@ def _answer(
 def _looked_at(
     writer: Writer, part: _Part, answers: tuple[_Answer, _Answer], routes: Routes, today: str,
     report: Report,
-) -> tuple[_Answer, _Answer, MdmemoryError | None]:  # fmt: skip
+) -> tuple[_Answer, _Answer]:  # fmt: skip
     """The answers (for the store at hand, and for the other one) with the model's second look at
-    what would be stored of them, and what went wrong with that."""
+    what would be stored of them."""
     mine, theirs = answers
     asking, split = mine.asking, routes.other
     if asking is None:
-        return mine, theirs, None
+        return mine, theirs
     judged = _findings(writer, part, mine, today, routes.here).judged
     pairs = [*zip(mine.found.candidates if mine.found else (), judged, strict=True)]
     if split is not None and theirs.found is not None:
@@ -211,16 +212,16 @@ def _looked_at(
         judged = _findings(there, part, theirs, today, split.route, notes).judged
         pairs += zip(theirs.found.candidates, judged, strict=True)
     proposed = second_question.wanted(pairs, part.turns)
-    look, trouble = SecondLook(), None
+    look = SecondLook()
     if proposed:
         count = len(proposed)
         report(0, 1, f"asking {mine.model} whether {count} of them will last")
         with writer.state() as state:
             before = second_question.record(state, mine.model)
-        look, trouble = second_question.ask(asking.model, proposed, part.turns, today, before)
+        look = second_question.ask(asking.model, proposed, part.turns, today, before)
     waiting = second_question.waiting(writer.project, writer.state, part.told.session)
     look = replace(look, waiting=waiting)
-    return replace(mine, look=look), replace(theirs, look=look), trouble
+    return replace(mine, look=look), replace(theirs, look=look)
 
 
 def _interval(writer: Writer) -> timedelta:

@@ -42,8 +42,8 @@ def wanted(pairs: Iterable[tuple[Candidate, Judged]], turns: Sequence[Turn]) -> 
 
 def ask(
     model: Model, proposed: Sequence[Proposed], turns: Sequence[Turn], today: str, before: Record
-) -> tuple[SecondLook, MdmemoryError | None]:
-    """The second look at these proposals, and what went wrong with it, if anything did.
+) -> SecondLook:
+    """The second look at these proposals; its `failure` says what went wrong, if anything did.
 
     Where they are too many for the model, it is asked in parts; what it is not asked, or does not
     answer, waits.
@@ -70,18 +70,18 @@ def ask(
             failure = problem
             break
         cost += Cost(1, answer.input_tokens, answer.output_tokens)
-        verdicts |= lasting.read(_objects(answer.text), places)
+        try:
+            verdicts |= lasting.read(_objects(answer.text), places)
+        except BadAnswer as problem:
+            failure = problem
     look = lasting.looked(proposed, verdicts, before)
-    return replace(look, cost=cost), failure
+    return replace(look, cost=cost, failure=failure)
 
 
 def _objects(answer: str) -> Sequence[object]:
-    """The verdicts in an answer, as far as they can be read."""
-    try:
-        fields = ("number", "verdict", "reason")
-        return listed(answer, "verdicts", fields=fields, mark="verdict").objects
-    except BadAnswer:
-        return ()
+    """The verdicts in an answer, as far as they can be read. Raises BadAnswer."""
+    fields = ("number", "reason", "verdict")
+    return listed(answer, "verdicts", fields=fields, mark="verdict").objects
 
 
 def waiting(project: Project, open_state: Callable[[], State], but: str) -> tuple[PendingFact, ...]:
@@ -91,6 +91,13 @@ def waiting(project: Project, open_state: Callable[[], State], but: str) -> tupl
         for fact in pending.waiting(project, open_state)
         if fact.session != but and {*fact.reasons} <= {*lasting.REASONS}
     )
+
+
+def said_again(look: SecondLook | None, judged: Iterable[Judged]) -> list[PendingFact]:
+    """The facts that waited since another session, and that this one makes or finds notes of."""
+    kept = [each.candidate for each in judged if each.outcome not in ("pending", "dropped")]
+    waited = look.waiting if look else ()
+    return [fact for fact in waited if any(lasting.is_same(each, fact) for each in kept)]
 
 
 # --- how a model judged so far ---------------------------------------------------------------

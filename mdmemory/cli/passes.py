@@ -156,6 +156,8 @@ def _extracted(done: Extracted) -> dict[str, Any]:
         "watermark": done.watermark, "unread": done.unread, "older": done.older,
         "passed_over": done.passed_over, "unreadable": done.unreadable,
     }  # fmt: skip
+    if done.second is not None and done.second.proposed:
+        found["second"] = done.second.as_json()
     if done.failure is not None:
         why = done.failure
         found["error"] = {"code": why.code, "message": why.message, "hint": why.hint}
@@ -177,6 +179,8 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         print(f"left out ({', '.join(map(str, drop['reasons']))}): {drop['text']}")  # type: ignore[call-overload]
     if not any(written.values()):
         print("Nothing worth a note." if done.model else _NOT_ASKED)
+    if done.second is not None and done.second.proposed:
+        print(done.second.as_text())
     if done.pending and not dry_run:
         print("Facts to review: `mdmemory review`.")
     if done.unread:

@@ -18,6 +18,7 @@ from mdmemory.review.items import (
     CONFLICT,
     DROP,
     EDIT,
+    FROM_ONE,
     KEEP,
     KINDS,
     LATER,
@@ -25,6 +26,7 @@ from mdmemory.review.items import (
     THAT,
     THIS,
     InboxItem,
+    folded,
 )
 from mdmemory.review.reviewed import Reviewed, Wording
 
@@ -44,6 +46,9 @@ def review_options(parser: ArgumentParser) -> None:
         "name", nargs="?", metavar="NAME", help="with edit: which note of a conflict"
     )
     parser.add_argument("--text", help="with edit: the new text, or - for standard input")
+    parser.add_argument(
+        "--more", action="store_true", help=f"all that a session left, not its best {FROM_ONE}"
+    )
     parser.add_argument("--all", metavar="KIND", help=f"answer all of a kind: {', '.join(KINDS)}")
 
 
@@ -59,7 +64,7 @@ def review(asked: Namespace) -> int:
     if asked.id or asked.json or not is_terminal():
         return _list(layers, asked)
     layers.write_wishes()
-    return _sit(layers)
+    return _sit(layers, is_all=asked.more)
 
 
 def _list(layers: Layers, asked: Namespace) -> int:
@@ -67,14 +72,24 @@ def _list(layers: Layers, asked: Namespace) -> int:
     if asked.json:
         emit([item.as_json() for item in found])
         return 0
+    away = {} if asked.id or asked.more else folded(found)
+    hidden = {item.id for items in away.values() for item in items}
     for item in found:
-        print(visible(item.as_text()))
+        if item.id not in hidden:
+            print(visible(item.as_text()))
+    for session, items in away.items():
+        print(visible(_folded(session, len(items))))
     if found:
         print(f"{plural(len(found), 'item')}. Answer with `mdmemory review ID ANSWER`, or run "
               "`mdmemory review` at a terminal.")  # fmt: skip
     else:
         print(NOTHING)
     return 0
+
+
+def _folded(session: str, count: int) -> str:
+    """The line in place of what a session left beyond the best."""
+    return f"and {count} more of session {session}: `mdmemory review --more`"
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -191,26 +206,29 @@ def _edit_in_place(layers: Layers, item: InboxItem) -> str:
 # --- one after the other -------------------------------------------------------------------------
 
 
-def _sit(layers: Layers) -> int:
+def _sit(layers: Layers, *, is_all: bool) -> int:
     if not waiting.items(layers):
         print(NOTHING)
         return 0
     from mdmemory.cli.terminal import Terminal
 
     with Terminal() as terminal:
-        sitting = _Sitting(layers, terminal)
+        sitting = _Sitting(layers, terminal, is_all=is_all)
         sitting.run()
     print(sitting.summary())
+    for session, items in sitting.away.items():
+        print(visible(_folded(session, len(items))))
     return 0
 
 
 class _Sitting:
     """A person before the screen: what they answered, what they put off, and what is shown."""
 
-    def __init__(self, layers: Layers, terminal: Terminal) -> None:
+    def __init__(self, layers: Layers, terminal: Terminal, *, is_all: bool) -> None:
         self._layers, self._terminal = layers, terminal
         self._done: list[Reviewed] = []
-        self._items = waiting.items(layers)
+        self.away = {} if is_all else folded(waiting.items(layers))
+        self._items = self._found()
         self._said = ""
         self._scrolled = 0
         self._most = 0
@@ -304,14 +322,19 @@ class _Sitting:
             done = answers.answer(self._layers, item, action, wording)
         except MdmemoryError as problem:
             self._said = f"{problem.message} {problem.hint}".rstrip()
-            self._items = waiting.items(self._layers)
+            self._items = self._found()
             return
         self._done.append(done)
         self._look_again(done.said)
 
     def _look_again(self, said: str = "Nothing changed.") -> None:
         self._said, self._scrolled = said, 0
-        self._items = waiting.items(self._layers)
+        self._items = self._found()
+
+    def _found(self) -> list[InboxItem]:
+        """What waits now, but for what is folded in this sitting."""
+        hidden = {item.id for items in self.away.values() for item in items}
+        return [item for item in waiting.items(self._layers) if item.id not in hidden]
 
     def _wording(self, item: InboxItem) -> Wording | None:
         side = 0

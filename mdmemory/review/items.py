@@ -15,6 +15,8 @@ KINDS = (
     LOST, WISH, CONFLICT, FORGET, PENDING, UNCONFIRMED, ORPHANED, REFUSED, ON_HOLD, REST,
 )  # fmt: skip
 
+FROM_ONE = 5  # proposals of one session that are shown at once
+
 # The answers. `this` and `that` are the first and the second note of a conflict.
 KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER = "keep", "this", "that", "both", "edit", "drop", "later"
 ACTIONS = (KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER)
@@ -37,7 +39,8 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class InboxItem:
     """`key` is what its own room knows it by (an id or a file), `layer` whose memory it waits in.
-    `is_shielded`: it reads like an order to an assistant, and is shown to a person alone."""
+    `is_shielded`: it reads like an order to an assistant, and is shown to a person alone. Of those
+    that one `session` left, the one with the highest `rank` comes first."""
 
     id: str
     kind: str
@@ -49,6 +52,8 @@ class InboxItem:
     quote: str = ""
     since: str = ""
     is_shielded: bool = False
+    session: str = ""
+    rank: int = 0
 
     @property
     def is_pair(self) -> bool:
@@ -93,5 +98,18 @@ def in_order(items: Iterable[InboxItem], mine: str) -> list[InboxItem]:
         if item.id in first:
             found[at] = replace(item, id=f"{mine}{item.id}")
         first.add(item.id)
-    found.sort(key=lambda item: item.since, reverse=True)
+    found.sort(key=lambda item: item.rank, reverse=True)
+    found.sort(key=lambda item: (item.since, item.session), reverse=True)
     return sorted(found, key=lambda item: KINDS.index(item.kind))
+
+
+def folded(items: Iterable[InboxItem]) -> dict[str, list[InboxItem]]:
+    """What each session left beyond the best FROM_ONE of its proposals, in the order given: it is
+    shown when it is asked for."""
+    by_session: dict[str, list[InboxItem]] = {}
+    for item in items:
+        if item.kind == PENDING and item.session:
+            by_session.setdefault(item.session, []).append(item)
+    return {
+        session: found[FROM_ONE:] for session, found in by_session.items() if found[FROM_ONE:]
+    }

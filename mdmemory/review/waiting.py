@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory.capture import consent, wishes
+from mdmemory.capture import consent, lasting, wishes
 from mdmemory.capture.imports import rest
 from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound
@@ -58,6 +58,10 @@ _REASONS = {
     "no_evidence": "nothing that you said bears it out",
     "weak_evidence": "what you said hardly bears it out",
     "invented": "it says more than you said",
+    "momentary": "a second look took it for a thing of the moment",
+    "unclear": "a second look could not tell whether it lasts",
+    "momentary_words": "its words speak of the moment",
+    "doubted_judge": "the model calls nearly everything lasting, so its word does not count",
     "not_the_users_words": "the quote is not in your words",
     "task": "it reads like a task", "question": "you asked, and did not say it",
     "literal_lost": "as an update of the note it would lose what stands there",
@@ -212,6 +216,7 @@ def _pending(layer: str, fact: PendingFact) -> InboxItem:
         fact.id, PENDING, (side,), why or "it lacks proof", (KEEP, EDIT, DROP, LATER), layer,
         fact.id, fact.quote, fact.since,
         not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(f"{text}\n{fact.quote}")),
+        fact.session, lasting.rank(fact),
     )  # fmt: skip
 
 
