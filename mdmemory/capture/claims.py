@@ -43,9 +43,9 @@ def fold(text: str) -> str:
 def invented(claim: str, sources: Iterable[str], day: str = "") -> list[str]:
     """The literals of a claim that nothing in the sources bears out.
 
-    `day` (YYYY-MM-DD) is the one on which the sources were said; without it any date in full is
-    taken for one that somebody meant. No literal is a single digit, nor a link; and case says
-    nothing in what people type.
+    `day` (YYYY-MM-DD) is the one on which the sources were said; without it each literal has to
+    stand there as it is, and any date in full is taken for one that somebody meant. No literal is a
+    single digit, nor a link; and case says nothing in what people type.
     """
     said = _Said(sources, day)
     rest, wrong = said.without_dates(_REASON.sub("", claim))
@@ -56,7 +56,7 @@ def invented(claim: str, sources: Iterable[str], day: str = "") -> list[str]:
         for literal in found
         if len(literal) > 1
         and not literal.startswith("[[")
-        and not (german and _is_noun(literal))
+        and not (german and said.today and _is_noun(literal))
         and not said.gives(literal)
     ]
 
@@ -99,7 +99,11 @@ class _Said:
     def gives(self, literal: str) -> bool:
         """Whether the sources have a literal, in whatever form."""
         folded = fold(literal)
-        if literals.stands(folded, self.whole) or literals.stands(folded, self.loose):
+        if literals.stands(folded, self.whole):
+            return True
+        if self.today is None:
+            return False
+        if literals.stands(folded, self.loose):
             return True
         if folded[0].isdigit() or folded[-1] in _SIGNS or folded[0] in _SIGNS:
             return all(self._counts(part) for part in re.split(r"[–-]", folded) if part)
