@@ -6,8 +6,10 @@ is committed, a change of theirs stays, and what no commit took over stays kept 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.files import read_regular
@@ -21,6 +23,7 @@ from mdmemory.store.store import GENERATED
 
 _NAMED = 3  # changes that are told one by one
 _NO_FILE = "no file"  # in place of an object id: a link, a folder, what cannot be read
+_ENTRY = re.compile(r"- \[(?:\\.|[^\]\\])*\]\(([^()]+)\)")  # a line of the index, and its note
 
 
 def replay(history: History, waiting: Waiting) -> list[str]:
@@ -128,7 +131,7 @@ class _Plan:
         of them yet."""
         wanted = [(step, self._entries(step)) for step in self.steps]
         if full := [entries for _, entries in wanted if entries]:
-            full[-1].update(self._generated())
+            full[-1].update(self._generated(base))
         anew: dict[str, str] = {}
         tip, done = base, []
         for step, entries in wanted:
@@ -155,25 +158,29 @@ class _Plan:
             self._set(file, blob)
         return found
 
-    def _generated(self) -> dict[str, Blob | None]:
-        """The index as it stands, which goes with the last of the commits."""
+    def _generated(self, base: str | None) -> dict[str, Blob | None]:
+        """The index as it stands, which goes with the last of the commits; it names no note that
+        is in none, as one that a person has just begun."""
         found: dict[str, Blob | None] = {}
         for file in {*GENERATED} & self.now.keys():
-            blob = self._as_it_is(file)
+            blob = self._as_it_is(file, base)
             if blob != self.there.get(file):
                 found[file] = blob
                 self._set(file, blob)
         return found
 
-    def _as_it_is(self, file: str) -> Blob | None:
+    def _as_it_is(self, file: str, base: str | None) -> Blob | None:
         try:
             data = read_regular(self.history.folder / file)
         except NotFound:
             return None
         except MdmemoryError:
             return self.there.get(file)
-        if not is_generated(data.decode("utf-8", "replace")):
+        text = data.decode("utf-8", "surrogateescape")
+        if not is_generated(text):
             return self.there.get(file)
+        committed = {*self.history.tree(base)} - self.now.keys() | self.there.keys()
+        data = _of_these(text, committed).encode("utf-8", "surrogateescape")
         blob = Object("blob", data)
         self.history.objects.write([blob])
         return Blob("100644", self.history.objects.id(blob))
@@ -200,6 +207,21 @@ class _Plan:
         objects.write(new)
         words = [tree, *(["-p", parent] if parent else [])]
         return self.history.commit_tree(words, message, _who_and_when(head))
+
+
+def _of_these(index: str, files: Collection[str]) -> str:
+    """The text of an index without its lines on notes that are not among these files."""
+    lines = index.split("\n")
+    entries = [_ENTRY.match(line) for line in lines]
+    kept = [
+        line
+        for line, entry in zip(lines, entries, strict=True)
+        if entry is None or unquote(entry[1], errors="surrogateescape") in files
+    ]
+    if len(kept) == len(lines):
+        return index
+    sections = re.split(r"\n(?=## )", "\n".join(kept).rstrip("\n"))
+    return "\n".join(each for each in sections if "\n- " in each or each[:3] != "## ") + "\n"
 
 
 def _who_and_when(head: bytes) -> dict[str, str]:

@@ -497,6 +497,7 @@ SPARED = {
     "store.state_file": "our own schema",
     "git.objects": "git's own objects",
     "store.home": "a store's own settings, and git's own configuration",
+    "store.replay": "an index, which is ours and bounded",
     "actions.move": "a store's own settings",
     "actions.undo": "lines of a note at their beginnings",
     "store.merged": "keys of a head, which has 16 KiB",

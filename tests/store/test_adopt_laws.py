@@ -283,3 +283,17 @@ def test_no_committed_index_names_a_file_that_the_commit_lacks(machine: type[Han
     examples, steps = (60, 30) if FULL else (2, 10)
     how = settings(max_examples=examples, stateful_step_count=steps, **COMMON)
     run_state_machine_as_test(machine, settings=how)
+
+
+def test_the_commit_of_what_waited_does_not_name_a_note_that_a_hand_just_began() -> None:
+    hands = SharedHands()
+    try:
+        hands.begin(many=False)
+        hands.note("project-alpha.md", "A note that is not finished.")
+        hands.keep(name="beta", text=TEXTS[0])
+        listed = hands.listed(hands.show("HEAD:./MEMORY.md"))
+        assert len(listed) == 1
+        assert "project-alpha.md" not in listed
+        assert "project-alpha.md" in hands.listed((hands.store / "MEMORY.md").read_text("utf-8"))
+    finally:
+        hands.teardown()
