@@ -123,7 +123,7 @@ class OpenAIModel:
         question = _Question(system, user, schema, fixed, tokens(user))
         with connected(self.base_url, self.key, self.timeout) as line:
             answer = self._in_a_manner(line, question)
-        if was_cut(system, user, answer.input_tokens):
+        if was_cut(system, user, answer.input_tokens, self.context_tokens):
             cost = answer.input_tokens, answer.output_tokens
             raise self._too_long(max(answer.input_tokens, LEAST), cost)
         return answer

@@ -40,17 +40,18 @@ def tokens(text: str) -> int:
     return -(-hundredths // 100)
 
 
-def was_cut(system: str, user: str, told: int) -> bool:
+def was_cut(system: str, user: str, told: int, window: int = 0) -> bool:
     """Whether a server that `told` of so many input tokens read only a part of these texts.
 
     Some cut what is too long for them and say nothing. A count under 2,048, the smallest window in
-    use, is not believed: it is of something else, as of what was not in a cache.
+    use, is not believed: it is of something else, as of what was not in a cache. By chance a count
+    can be that of a full window: where the `window` is known (0: it is not), only that one counts.
     """
     if told < 2 * _CUT_AT:
         return False
     wide = sum("\u3000" <= char <= "\uffff" for char in user)
     fewest = len(_WORDS.findall(user)) * 9 // 10 + wide // 3
-    is_full = (told + 1) % _CUT_AT <= 1
+    is_full = (told + 1) % _CUT_AT <= 1 and told + 1 >= window
     return told < fewest or (is_full and told < tokens(system) + tokens(user))
 
 

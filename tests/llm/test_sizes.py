@@ -118,6 +118,7 @@ def test_a_count_of_tokens_that_is_too_small_says_that_the_text_was_cut() -> Non
     assert was_cut("s", LONG[:20_000], 2_048)
     assert was_cut("s", LONG, 5_120), "a full window"
     assert not was_cut("s", LONG, 5_300)
+    assert not was_cut("s", LONG, 5_120, window=8_192), "a chance: the window is another"
     assert not was_cut("s", LONG, 100), "of something else"
     assert not was_cut("s", "=" * 40_000, 2_000), "one token may be many signs"
     assert was_cut("s", "部署在星期二" * 2_000, 2_048)
