@@ -309,7 +309,7 @@ def write(
     groups = found.groups(writer.refresher.store.ledger(), today)
     if not groups:
         return
-    if left := pending.leaves(writer, waited):
+    if waited and (left := pending.leaves(writer, waited)):
         groups.append(Group("\n".join(f"leave {each.file}" for each in left), tuple(left)))
     marked = {each.old.file for each in found.superseded}
     by_model = found.has_words_of_a_model
@@ -319,7 +319,8 @@ def write(
     said = _subject(groups, marked)
     written = writer.write(said, groups, kind="extract", trailers=about, by_model=by_model)
     done.id, done.commit, done.waits = written.id, written.commit, written.waits
-    pending.gone(writer, waited)
+    if waited:
+        pending.gone(writer, waited)
     for file, _ in written.kept:
         # somebody saved it at the very moment of the write: a hand's edit wins
         for listed in (done.added, done.updated, done.reinforced, done.flagged):

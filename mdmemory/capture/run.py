@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar
 
 from mdmemory.actions.replacing import anothers
 from mdmemory.capture import pending, portions, second_question, unanswered
@@ -20,9 +19,10 @@ from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, asked_in, propose
 from mdmemory.capture.judge import judge
 from mdmemory.capture.lasting import SecondLook
-from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, prefixed, stored_as, write
+from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, stored_as, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
 from mdmemory.capture.scene import Gate, Judged, Scene
+from mdmemory.capture.settling import both, in_other, judged_first
 from mdmemory.capture.unanswered import Unanswered, Waits
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
@@ -339,54 +339,7 @@ def _names(writer: Writer) -> list[str]:
     return [path.name for path in writer.project.store.iterdir()]
 
 
-# --- what is written -------------------------------------------------------------------------
-
-
-def in_other(
-    writer: Writer, split: Split, judged: Callable[..., Findings], model: str, today: str, *,
-    dry_run: bool = False,
-) -> tuple[Extracted, list[Evidence]]:  # fmt: skip
-    """Write what goes to the other store, in a commit of its own, and what is to be noted of it.
-
-    `judged(writer, notes=...)` finds it. The store is made for a note, and for nothing less; what
-    waits for a person goes to the inbox of `writer` until then.
-    """
-    other = split.there
-    if other is None:
-        found = judged(writer, notes=())
-        if found.groups("", today) and not dry_run:
-            other = split.open()
-        else:
-            _let_wait(writer, found, today, dry_run)
-            return found.told(), list(found.evidence())
-    at = other
-
-    def store(found: Findings) -> tuple[Extracted, list[Evidence]]:
-        done = found.told()
-        if not dry_run:
-            write(at, found, model, done, today)
-        _let_wait(at, found, today, dry_run)
-        return done, list(found.evidence())
-
-    return judged_first(at, lambda: judged(at), store)
-
-
-def both(done: Extracted, other: Extracted, split: Split | None) -> Extracted:
-    """What was done in the two stores, as one answer, with the files as a person names them."""
-    if split is None:
-        return done
-    for files in (done.added, done.updated, done.reinforced, done.flagged):
-        files[:] = [f"{split.own}{file}" for file in files]
-    for pairs in (done.superseded, done.doubtful):
-        pairs[:] = [prefixed(each, split.own) for each in pairs]
-    done.join(other, split.prefix)
-    return done
-
-
-def _let_wait(writer: Writer, found: Findings, today: str, dry_run: bool) -> None:
-    if not dry_run and (waiting := found.waiting(today)):
-        with writer.locked(), writer.state() as state:
-            pending.put(writer.project, state, waiting, today)
+# --- what is kept of it ----------------------------------------------------------------------
 
 
 def _pass_over(state: State, part: _Part, answer: _Answer, done: Extracted, now: datetime) -> None:
@@ -420,34 +373,3 @@ def _remember(
         state.set_watermark(done.session, part.last, _REQUESTS)
     if done.watermark:
         state.set_watermark(done.session, done.watermark)
-
-
-TRIES = 5  # each needs another process to write in the moment before
-_Judged = TypeVar("_Judged")
-_Done = TypeVar("_Done")
-
-
-def judged_first(
-    writer: Writer, judge: Callable[[], _Judged], write: Callable[[_Judged], _Done]
-) -> _Done:
-    """What `write` makes, under the lock, of what `judge` found without it.
-
-    Raises Busy where the notes changed under each judgement; nothing is written then.
-    """
-    for _ in range(TRIES):
-        writer.refresher.forget()  # an earlier look at the catalog may be of yesterday
-        seen = _seen(writer)
-        judged = judge()
-        with writer.locked():
-            if _seen(writer) == seen:
-                return write(judged)
-    raise Busy("Other processes changed the notes again and again.", "Run the command again.")
-
-
-def _seen(writer: Writer) -> tuple[object, ...]:
-    """What a judgement leans on: every name in the store, the text of the notes and of the ledger,
-    and which notes are held."""
-    store = writer.refresher.store
-    notes = [(note.file, note.digest, note.note.text) for note in store.notes()]
-    names = sorted(path.name for path in writer.project.store.iterdir())
-    return notes, names, store.ledger(), sorted(writer.refresher.catalog().held)

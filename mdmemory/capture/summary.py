@@ -21,7 +21,8 @@ from mdmemory.capture.note_text import description_of
 from mdmemory.capture.outcome import Extracted, Findings, write
 from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
-from mdmemory.capture.run import both, gate_of_words, in_other, judged_first, scene_of
+from mdmemory.capture.run import gate_of_words, scene_of
+from mdmemory.capture.settling import both, in_other, judged_first
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact

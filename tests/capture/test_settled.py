@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mdmemory import Memory
-from mdmemory.capture import extract, judge, run
+from mdmemory.capture import extract, judge, run, settling
 from mdmemory.capture.imports import run as imports
 from mdmemory.errors import Busy
 from mdmemory.llm.answer import outside_locks
@@ -71,7 +71,7 @@ def test_what_was_judged_against_other_notes_is_judged_again(memory: Memory) -> 
             add(memory, "deploys")
         return seen[-1]
 
-    assert run.judged_first(memory._writer(), judged, lambda count: count) == 1
+    assert settling.judged_first(memory._writer(), judged, lambda count: count) == 1
     assert seen == [0, 1]
 
 
@@ -85,5 +85,5 @@ def test_where_the_notes_never_stay_nothing_is_written(memory: Memory) -> None:
         raise AssertionError("it was judged against other notes")
 
     with pytest.raises(Busy, match="again and again"):
-        run.judged_first(memory._writer(), judged, write)
-    assert next(numbers) == run.TRIES
+        settling.judged_first(memory._writer(), judged, write)
+    assert next(numbers) == settling.TRIES

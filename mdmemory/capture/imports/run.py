@@ -23,7 +23,7 @@ from mdmemory.capture.imports.rest import Rest
 from mdmemory.capture.note_text import beside, description_of, keys_of_fact, name_of
 from mdmemory.capture.outcome import facts_of
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
-from mdmemory.capture.run import judged_first
+from mdmemory.capture.settling import judged_first
 from mdmemory.capture.triggers import holds_everywhere
 from mdmemory.errors import BadNote
 from mdmemory.git.commits_of_store import subject
