@@ -197,12 +197,11 @@ def _speaks_of(sentence: str, content: str, known: str) -> bool:
 def _follows(content: str, said: str, known: str) -> bool:
     """Whether each word and literal of the new text stands in the message or in the note, and no
     sentence of the message denies it."""
-    from mdmemory.text.contradiction import Profile, contradiction
+    from mdmemory.text.contradiction import speaks_against
 
     if {*keys(content)} - {*keys(said)} - {*keys(known)} or invented(content, [said, known]):
         return False
-    mine = Profile("", content, "")
-    return not any(contradiction(mine, Profile("", each, "")) for each in _sentences(said))
+    return not any(speaks_against(each, content) for each in _sentences(said))
 
 
 def _holds(content: str, question: str) -> bool:

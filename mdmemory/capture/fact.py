@@ -227,9 +227,8 @@ def _shares(claim: str, own: str) -> bool:
 
 def _agrees(claim: str, own: str) -> bool:
     """Whether a turn on the matter has the claim's literals, and no sentence that denies it."""
-    from mdmemory.text.contradiction import Profile, contradiction  # only where words meet
+    from mdmemory.text.contradiction import speaks_against  # only where words meet
 
-    mine = Profile("", claim, "")
     sentences = [each for each in _SENTENCE.split(own) if each.strip()]
-    denied = any(contradiction(mine, Profile("", each, "")) for each in sentences)
+    denied = any(speaks_against(each, claim) for each in sentences)
     return not denied and not invented(claim, [own])

@@ -39,7 +39,7 @@ from mdmemory.store import superseding
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Group, Writer
 from mdmemory.text import literals
-from mdmemory.text.contradiction import Profile, contradiction
+from mdmemory.text.contradiction import speaks_against
 from mdmemory.text.similarity import nearest
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
@@ -112,8 +112,7 @@ def _is_wording(old: Note, new: str) -> bool:
     """Whether a new text takes nothing away from what a note says, but the slips of a typist."""
     known = f"{old.head.description}\n{old.body}"
     lost, _ = literals.audit([known], new)
-    mine = Profile("", new, "")
-    if lost or contradiction(Profile("", old.head.description, ""), mine):
+    if lost or speaks_against(old.head.description, new):
         return False
     words = [*keys(new)]
     gone = {*keys(old.head.description)} - {*words}

@@ -126,6 +126,13 @@ def contradiction(one: Profile, other: Profile) -> str | None:
     return found
 
 
+def speaks_against(said: str, claim: str) -> bool:
+    """Whether a sentence that somebody said bears a claim out no more: it contradicts it, or has
+    nearly its words and another value or the opposite of one, though both may be true."""
+    one, other = Profile("", said, ""), Profile("", claim, "")
+    return bool(contradiction(one, other) or _difference(one.hook, other.hook))
+
+
 def _apart(one: Statement, other: Statement) -> bool:
     """Whether each of two texts has a plain word that the other lacks: quick to tell."""
     left = one.alone(other)
