@@ -7,22 +7,25 @@ Pure. Takes texts in normal form (`text.normal_form`). Works on any language tha
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import combinations
 
-from mdmemory.text.alignment import Clause, Token, Vocabulary, clauses, light, weights
+from mdmemory.compact import exchanged
+from mdmemory.text.alignment import Clause, Token, Vocabulary, clauses, in_some_form, light, weights
 from mdmemory.text.frames import each_subject, sentences
 from mdmemory.text.gaps import is_small, is_verb
 from mdmemory.text.normal_form import is_portuguese
-from mdmemory.text.words import is_cjk
 
 # Prepositions of place, time and purpose.
 _PLACES = frozenset(
     "in on at by to from under over im am auf bei für aus dans sur à pour en para em no na nel "
     "nella su per".split()
 )
+# German endings of what is no name.
+_ABSTRACT = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:ung|keit|heit|schaft|tion|ment)(?:en|s)?\Z")
 MOST = 600  # words of all texts; longer ones are not taken apart
 
 
@@ -60,7 +63,7 @@ class Rewording:
                 return [*gone]
             if run := _run(clause, gone, self._new):
                 return run
-        return []
+        return [] if self.is_long else exchanged.unlimited(self._bodies, self._new_body)
 
     def _is_gone(self, clause: Clause, gone: float) -> bool:
         whole, instead = weights(clause.tokens), sum(self._new.values())
@@ -80,8 +83,7 @@ class Rewording:
         return self._said.missing(_tokens(self._before))
 
     def replaced(self) -> list[str]:
-        """A word that no source has, and the one that is gone behind the same preposition: "in
-        production" for "in tests"."""
+        """A word, and the one in the place of which it stands: "in production" for "in tests"."""
         if self.is_long:
             return []
         links = ((token.link, token) for token in _tokens(self._bodies))
@@ -89,7 +91,15 @@ class Rewording:
         for token in _tokens(self._new_body):
             if token.link in old and token.text in self._new:
                 return [token.text, old[token.link]]
-        return []
+        notes = [*self._sources], [self.result]
+        old_text, text = ("\n".join(part for note in each for part in note) for each in notes)
+        return (
+            exchanged.other_days(old_text, text)
+            or exchanged.other_sides(old_text, text)
+            or exchanged.other_topics(old_text, text)
+            or exchanged.other_things(self._bodies, self._new_body, self._known)
+            or exchanged.other_company(self._bodies, self._new_body, self._forms)
+        )
 
     def invented(self) -> list[str]:
         """The words of the first clause that no source bears out; empty where all are borne out."""
@@ -111,11 +121,14 @@ class Rewording:
 
     def really_lost(self, words: Sequence[str]) -> list[str]:
         """Of the literals that an audit misses those that are in no form in the result."""
-        return [word for word in words if not _in_some_form(word, self._said, self._after)]
+        return [word for word in words if not in_some_form(word, self._said, self._after)]
 
     def really_invented(self, words: Sequence[str]) -> list[str]:
         """Of the literals that an audit finds new those that the sources have in no form."""
-        return [word for word in words if not _in_some_form(word, self._known, self._before)]
+        heading = {word for word in words if _ABSTRACT.match(word) and word not in self.result[1]}
+        named = heading if len(heading) == 1 else set()
+        some = (word for word in words if word not in named)
+        return [word for word in some if not in_some_form(word, self._known, self._before)]
 
     def needs(self, word: str) -> bool:
         """Whether a word that the result seems to lack is gone in all its forms, and says more
@@ -166,6 +179,8 @@ class Rewording:
         """Two words that changed the company of two others; empty where none did."""
         if self.is_long:
             return []
+        if names := exchanged.other_roles(self._bodies, self._new_body, self._forms):
+            return names
         old, new = self._texts, [self._new_head, self._new_body]
         for whole in (True, False):
             before = [each for t in old for each in _groups(t, self._forms_before, whole)]
@@ -287,15 +302,6 @@ def _limits(found: Sequence[Clause]) -> tuple[bool, bool]:
     """Whether a text excludes all else, and whether it limits itself in any way."""
     only = any(clause.excludes for clause in found)
     return only, only or any(clause.limits or clause.denies for clause in found)
-
-
-def _in_some_form(word: str, known: Vocabulary, text: Sequence[Clause]) -> bool:
-    """Whether a word with a capital stands in a text as no name: Friday-afternoon, Anfragen."""
-    parts = [part for part in word.casefold().split("-") if part]
-    if not parts or not "".join(parts).isalpha() or is_cjk(word[0]):
-        return False
-    plain = {token.text for token in _tokens(text) if not token.is_name}
-    return all(part in light() or known.form(Token(part, False)) in plain for part in parts)
 
 
 def _tokens(found: Sequence[Clause]) -> Iterator[Token]:

@@ -92,6 +92,7 @@ def _fetched(*texts: str) -> set[str]:
 
 
 _ENDS = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_WITH_NO = re.compile(r"(?i)\bwith no\b")
 _LISTED = 5  # words named in one message
 _LONGEST, _LOOKED = 4, 200  # words of a written value, and words among which it is looked for
 _PAIRS = 300  # of sources, whose sentences are compared
@@ -125,7 +126,9 @@ def meaning(
     if words := turned(texts, after) if reworded.is_long else reworded.turned():
         yield "negation", f"{file} would turn around what is said of {_some(words)}."
     yield from _misplaced(file, reworded)
-    if pair := opposed(Statement("\n".join(texts)), Statement(after)):
+    if pair := opposed(
+        *(Statement(_WITH_NO.sub("without", each)) for each in ("\n".join(texts), after))
+    ):
         yield "negation", f"{file} would say {pair[1]} for {pair[0]}."
     yield from _description(file, sources, description, reworded)
     if words := _missing(whole, after, reworded):

@@ -77,13 +77,17 @@ _LIMITS = re.compile(
     r"sonst|andere\w*|ausser|wenn|falls|sofern|bis|höchstens|allein|sauf|autres?|si|réservée?s?|"
     r"sola?|"
     r"excepto|salvo|otr[oa]s|resto|reservad[oa]s?|exceto|outr[oa]s|desde|se|eccetto|tranne|"
-    r"altr[ie]|quando|purché)\Z"
+    r"altr[ie]|quando|purché|hormis|exceptée?s?|menos|moins|meno)\Z"
 )
-_EXCEPT = frozenset("except ausser sauf excepto salvo exceto eccetto tranne".split())
+_EXCEPT = frozenset(
+    "except ausser sauf excepto salvo exceto eccetto tranne hormis excepté exceptés exceptée "
+    "exceptées".split()
+)
 _LIMITS_EAST = re.compile("以外|除|なら|ただし|其他|其余|才|前提|場合|たら|とき")
 _WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[._@#/:+-]+[^\W_{CJK}]+)*(?:['’]\w+)?|[_/\w.-]+")
 _LITERAL = re.compile(r"[\d_@#/\\:+]|\w\.\w")
 _KATAKANA = re.compile("[\u30a0-\u30ff]{2,}|[\u4e00-\u9fff\u3400-\u4dbf]+")
+_DAY_EAST = re.compile("(?:周|星期|礼拜)([一二三四五六日天])")
 _SMALL_EAST = re.compile(
     "我们|应该|需要|可以|用户|所有|进行|一律|全部|の|[个個吗呢吧啊的了是在和与或把被也都就则時时]"
 )
@@ -203,6 +207,8 @@ def light() -> frozenset[str]:
 
 
 def _eastern(run: str) -> Iterable[Token]:
+    yield from (Token(f"周{day[1]}", True) for day in _DAY_EAST.finditer(run))
+    run = _DAY_EAST.sub(" ", run)
     for part in _KATAKANA.findall(_SMALL_EAST.sub(" ", _DENIES_EAST.sub(" ", run))):
         if part[0] < "\u3100" or len(part) == 1:
             yield Token(part, False)
@@ -266,7 +272,10 @@ class Vocabulary:
         if len(self.texts) > _MOST:
             return ""
         longer = (each for each in self.texts if len(each) >= _INSIDE)
-        return next((each for each in longer if text in each or each in text), "")
+        tail = text.removesuffix("n")  # Pumpen of a Chlorpumpe
+        return next(
+            (each for each in longer if text in each or each in text or each.endswith(tail)), ""
+        )
 
 
 @lru_cache(maxsize=100_000)
@@ -288,3 +297,12 @@ def are_forms(one: str, other: str) -> bool:
 def weights(tokens: Iterable[Token]) -> float:
     """How much some tokens say: 1 for a word, half for a sign of Chinese or Japanese."""
     return sum(Vocabulary(()).missing(tokens).values())
+
+
+def in_some_form(word: str, known: Vocabulary, text: Iterable[Clause]) -> bool:
+    """Whether a word with a capital stands in a text as no name: Friday-afternoon, Anfragen."""
+    parts = [part for part in word.casefold().split("-") if part]
+    if not parts or not "".join(parts).isalpha() or is_cjk(word[0]):
+        return False
+    plain = {token.text for clause in text for token in clause.tokens if not token.is_name}
+    return all(part in light() or known.form(Token(part, False)) in plain for part in parts)

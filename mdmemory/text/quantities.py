@@ -75,13 +75,13 @@ _SYMBOL = {
         "CHF franken",
         "JPY 円", "CNY 元",
         "mm millimeter millimetern millimeters millimetres milimetros millimètres millimetri",
-        "cm centimeter centimeters centimetres zentimeter",
-        "m meter meters metre metres mètres metros metri メートル", "km kilometer kilometers "
-        "kilometres "
+        "cm centimeter centimeters centimetres zentimeter zentimetern",
+        "m meter meters metern metre metres mètres metros metri メートル",
+        "km kilometer kilometern kilometers kilometres "
         "kilomètres quilômetros kilómetros chilometri 公里 キロ",
         "g gramm grams gramas gramos grammi grammes 克 グラム",
         "kg kilogramm kilogram kilograms kilo kilos chili quilos 公斤 千克 キログラム",
-        "l liter liters litre litres litros litri 升 リットル", "ml",
+        "l liter litern liters litre litres litros litri 升 リットル", "ml",
         "degC °c ℃ gradcelsius", "degF °f", "deg ° degree degrees grad graus grados gradi "
         "degrés 度",
     )
@@ -153,7 +153,7 @@ _RATES = (
     ("minute", "minutes? minute min minuto 分(?:钟|間)? 分鐘"),
     ("hour", "hours? h heure stunde hora ora 小时 小時 時間?"),
     ("day", "days? d jour tag día dia giorno 天 日"),
-    ("week", "weeks? semaine woche semana settimana 周 週"),
+    ("week", "weeks? semaine woche semana settimana 周(?![一二三四五六日天末]) 週"),
     ("month", "months? mois monat mes mês mese 月"),
     ("year", "years? an année jahr año ano anno 年"),
 )

@@ -40,7 +40,7 @@ from mdmemory.capture import (
 )
 from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
 from mdmemory.cli import output, worddiff
-from mdmemory.compact import plan, same, text_guards
+from mdmemory.compact import exchanged, plan, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log, own_history
@@ -365,6 +365,10 @@ EVERY = (
     row(lambda text: _meaning(text, "a"), text_guards, "before", limits.MAX_BODY),
     row(lambda text: _meaning("a", text), text_guards, "after", limits.MAX_BODY),
     row(lambda text: _meaning(text, f"{text} a"), text_guards, "both", limits.MAX_BODY),
+    row(
+        lambda text: exchanged.other_topics(text, f"{text}a"), exchanged, "topics", limits.MAX_BODY
+    ),
+    row(lambda text: exchanged.other_sides(text, f"{text}a"), exchanged, "sides", limits.MAX_BODY),
     # what notes claim
     row(literals.tokens, literals, "tokens", NOTE),
     row(literals.links, literals, "links", NOTE),
