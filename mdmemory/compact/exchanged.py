@@ -147,9 +147,10 @@ def other_company(
     old, new = _behind(before, {}), _behind(after, forms)
     stay = _words(before, {}) & _words(after, forms)
     for word in sorted(old.keys() & new.keys()):
-        mates, others = old[word], new[word]
-        if len(mates) == len(others) == 1 and mates != others and mates | others <= stay:
-            return [*others, *mates]
+        if len(old[word]) == len(new[word]) == 1:
+            ((mate, link),), ((other, now),) = old[word], new[word]
+            if mate != other and link == now and {mate, other} <= stay:
+                return [other, mate]
     return []
 
 
@@ -157,13 +158,15 @@ def _words(found: Sequence[Clause], forms: Mapping[str, str]) -> set[str]:
     return {forms.get(token.text, token.text) for clause in found for token in clause.tokens}
 
 
-def _behind(found: Sequence[Clause], forms: Mapping[str, str]) -> dict[str, set[str]]:
-    """For each word the words right before it."""
-    behind: defaultdict[str, set[str]] = defaultdict(set)
+def _behind(found: Sequence[Clause], forms: Mapping[str, str]) -> dict[str, set[tuple[str, str]]]:
+    """For each word the nouns right before it, each with its article."""
+    behind: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for clause in found:
         for one, other in pairwise(clause.tokens):
             if _is_noun(one) and not other.link and not other.is_literal:
-                behind[forms.get(other.text, other.text)].add(forms.get(one.text, one.text))
+                behind[forms.get(other.text, other.text)].add(
+                    (forms.get(one.text, one.text), one.link)
+                )
     return behind
 
 

@@ -29,6 +29,35 @@ def test_other_words_for_the_same_pass_and_what_they_change_does_not() -> None:
 
 
 @pytest.mark.parametrize(
+    ("was", "now", "is_right"),
+    [
+        ("The shop closes on Friday.", "On Monday the shop is closed.", False),
+        ("Le fournisseur livre le mardi.", "Livraison du fournisseur chaque jeudi.", False),
+        ("日曜日は休み。", "月曜日は休業。", False),
+        ("The ticket is signed by the driver.", "The foreman signs the ticket.", False),
+        ("The ticket is signed by the driver.", "The driver signs the ticket.", True),
+        ("Ravi checks the bills that Helen writes.", "Helen checks the bills Ravi writes.", False),
+        ("Ravi checks the bills that Helen writes.", "What Helen bills, Ravi checks.", True),
+        ("Dogs and cats wait here. Kit is in the cats' room.",
+         "Dogs and cats wait here. In the dogs' room there is the kit.", False),
+        ("Texts go out on Friday, unless the patient has opted out.",
+         "Every patient is texted on Friday.", False),
+        ("釜は開店の2時間前に点火する。", "開店の2時間後に釜へ点火する。", False),
+        ("海报用157克铜版纸。", "菜单用157克铜版纸。", False),
+        ("老周每周二买面粉，小陈每周五结账。", "老周每周五买面粉，小陈每周二结账。", False),
+        ("The desk has a tablet without network.", "A tablet with no network: the desk.", True),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_stands_in_the_place_of_something_else_is_refused(
+    was: str, now: str, *, is_right: bool
+) -> None:
+    sources = [{"description": "House rules", "body": was}]
+    result = {"description": "House rules", "body": now}
+    assert BENCH["judge"]({"sources": sources, "result": result}).accepted == is_right
+
+
+@pytest.mark.parametrize(
     "same",
     [
         ("on 31 December 2026", "on December 31st, 2026", "on 2026-12-31", "on 31.12.2026"),
