@@ -2,13 +2,15 @@
 
 A scripted model proposes both, and is asked again by marks. Stored are the marked facts; junk never
 is. Each file of `replay/` is one session; `{{github}}` and `{{password}}` stand for secrets that
-are made when it runs.
+are made when it runs. `sessions.jsonl` has as many again, in eight languages, written without sight
+of the rules: there a fact whose own words speak of the moment waits in the inbox.
 """
 
 from __future__ import annotations
 
 import json
 import random
+import runpy
 import string
 from collections import Counter
 from collections.abc import Callable
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pace import FULL, sample
 from scripted import Scripted
 
 from mdmemory import Memory
@@ -25,6 +28,8 @@ from mdmemory.capture.run import Extracted
 from mdmemory.transcripts.opencode import read_export
 
 SESSIONS = sorted((Path(__file__).parent / "replay").glob("*.json"))
+BENCH = runpy.run_path(str(Path(__file__).parents[1] / "bench" / "lasting.py"), run_name="lasting")
+OTHERS = BENCH["read"](Path(__file__).with_name("sessions.jsonl"))
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 BLANK = {"type": "", "kind": "", "name": "", "description": "", "body": "", "file": ""}
 FIGURES: Counter[str] = Counter()
@@ -137,6 +142,67 @@ def test_no_secret_of_a_session_reaches_the_model_the_store_or_the_state(
     for secret in SECRETS.values():
         assert secret not in model.asked[0].user
         assert secret.encode() not in kept
+
+
+def of_the_others(row: dict[str, Any]) -> dict[str, Any]:
+    """A session of `sessions.jsonl` as those of `replay/` are written."""
+    marked = [("fact", each) for each in row["facts"]] + [("junk", each) for each in row["junk"]]
+    answer = [
+        {
+            "mark": mark, "action": "add", "type": BENCH["TYPES"].get(each.get("type"), "project"),
+            "kind": "decision" if each.get("type") == "decision" else "",
+            "description": each["text"], "body": each["text"], "quote": each["quote"],
+        }
+        for mark, each in marked
+    ]  # fmt: skip
+    return {"said": [[each["role"], each["text"]] for each in row["turns"]], "answer": answer}
+
+
+def test_of_sessions_written_without_sight_of_the_rules_no_junk_is_stored(tmp_path: Path) -> None:
+    figures: Counter[str] = Counter()
+    wrong = []
+    for row in sample(OTHERS, 16):
+        session = of_the_others(row)
+        Memory.init(tmp_path / row["id"])
+        memory = Memory.open(tmp_path / row["id"], clock=lambda: NOW)
+        model = Scripted(answered(session), judge=labels(session))
+        done = memory.extract(exported(row["id"], session["said"]), model=model)
+        for each, outcome in zip(
+            session["answer"], outcomes(done, session["answer"], memory), strict=True
+        ):
+            became = outcome if outcome in ("dropped", "pending") else "stored"
+            figures.update([each["mark"], f"{each['mark']} {became}"])
+            if became != ("stored" if each["mark"] == "fact" else "dropped"):
+                wrong.append((each["mark"], outcome, each["description"]))
+    assert figures["junk stored"] == 0, wrong
+    assert figures["fact stored"] >= (0.9 if FULL else 0.8) * figures["fact"], wrong
+    assert figures["fact dropped"] <= (3 if FULL else 1), wrong
+    print(f"replay: {figures}")
+
+
+@pytest.mark.parametrize(
+    ("judged", "ratio", "stored", "kept", "junk"),
+    [
+        # the shares in a full run; a sample is held to the aims
+        ("right nine times of ten", 1, 0.79, 0.99, 0.002),
+        ("right nine times of ten", 3, 0.81, 0.99, 0.005),
+        ("affirms everything", 1, 0.78, 0.99, 0),
+        ("affirms everything", 3, 0.78, 0.99, 0),
+    ],
+)
+def test_a_judge_that_errs_stores_no_junk_and_loses_no_fact(
+    judged: str, ratio: int, stored: float, kept: float, junk: float, others: list[Any]
+) -> None:
+    shares = BENCH["measured"](others, BENCH["JUDGES"][judged], ratio)
+    aims = (stored, kept, junk) if FULL else (0.75, 0.97, 0.05)
+    assert shares["fact stored"] >= aims[0]
+    assert shares["fact stored"] + shares["fact pending"] >= aims[1]
+    assert shares["junk stored"] <= aims[2]
+
+
+@pytest.fixture(scope="module")
+def others() -> list[Any]:
+    return [BENCH["prepared"](row) for row in sample(OTHERS, 5)]
 
 
 @pytest.mark.slow
