@@ -165,9 +165,8 @@ class _Pass:
         looks = replace(looks, waiting=looks.waiting | looks.of_model(waiting))
         return ProposedPlan(
             render(ops, digests), self.talk.tokens,
-            bool(waiting) or waits or bool(self.talk.failed),
-            self.talk.name, tuple(self.refused), tuple(self.refusals), tuple(self.talk.failed),
-            tuple(self.talk.rejected), tuple(self.sure), looks,
+            bool(waiting) or waits, self.talk.name, tuple(self.refused), tuple(self.refusals),
+            tuple(self.talk.failed), tuple(self.talk.rejected), tuple(self.sure), looks,
         )  # fmt: skip
 
     def _wanted(self) -> list[StoredNote]:

@@ -90,6 +90,21 @@ def taken(history: History) -> dict[str, str]:
 PARTIAL = "partial"  # recorded of a pass that a limit kept from doing all there is to do
 
 
+def ended(
+    outcome: str, more: bool, at_limit: bool, last: Pass | None, before: Mapping[str, str]
+) -> str:
+    """How a pass is recorded that left `more` to do, `at_limit` or because a model failed; `before`
+    are the digests that it found. Pure.
+
+    What the pass before it left over on the same notes, and this one has no answer about either,
+    waits as after a failed pass: it would be due at once for ever.
+    """
+    if not more:
+        return outcome
+    is_again = last is not None and last.outcome == PARTIAL and last.digests == before
+    return "failed" if is_again and not at_limit else PARTIAL
+
+
 def due(
     last: Pass | None, digests: Mapping[str, str], now: datetime, settings: Settings
 ) -> str | None:

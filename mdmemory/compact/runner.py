@@ -14,7 +14,6 @@ from pathlib import Path
 
 from mdmemory.compact import guards, left_out, looked, past_passes
 from mdmemory.compact.outlived import with_outlived
-from mdmemory.compact.past_passes import PARTIAL
 from mdmemory.compact.plan import (
     MAX_PASS_LINES,
     Flag,
@@ -120,6 +119,7 @@ class Compactor:
             return Outcome("busy", self.planner.kind, why=problem.message)
 
     def _pass(self, dry_run: bool, if_due: bool = False) -> Outcome:
+        before = _digests(self.writer.refresher.store.notes())
         proposal = self._proposal(self._readable(), dry_run)
         try:
             outcome = self._judge_and_apply(proposal, dry_run, if_due)
@@ -127,11 +127,16 @@ class Compactor:
             if not if_due:
                 raise
             return Outcome("busy", self.planner.kind, proposal.tokens, why=problem.message)
-        outcome.more = (proposal.more or outcome.more) and outcome.outcome == "applied"
+        done = outcome.outcome == "applied"
+        at_limit = done and (proposal.more or outcome.more)
+        outcome.more = at_limit or (done and bool(proposal.failed))
         if proposal.looks and outcome.outcome == "noop" and not proposal.tokens.calls:
             outcome.why = NOTHING_NEW
         if not dry_run:
-            self._record(PARTIAL if outcome.more else outcome.outcome, proposal, outcome)
+            with self.writer.state() as state:
+                last = state.last_pass()
+            how = past_passes.ended(outcome.outcome, outcome.more, at_limit, last, before)
+            self._record(how, proposal, outcome)
             self._keep(proposal, outcome)
         return outcome
 
@@ -216,13 +221,9 @@ class Compactor:
         return plan, [*proposal.sure, *ops]
 
     def _check(
-        self,
-        plan: Plan,
-        notes: Mapping[str, StoredNote],
-        gone: int,
-        refused: int,
+        self, plan: Plan, notes: Mapping[str, StoredNote], gone: int, refused: int,
         sure: Sequence[Op],
-    ) -> guards.Verdict:
+    ) -> guards.Verdict:  # fmt: skip
         pairs_open = conflicts.open_entries(self._ledger(), superseded_files(notes.values()))
         return guards.check(
             plan,

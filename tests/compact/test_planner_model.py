@@ -442,7 +442,7 @@ def test_one_failed_batch_spoils_no_other(large: list[StoredNote]) -> None:
     done = ask(large, model)
     assert [type(op) for op in parse(done.answer).ops] == [Rewrite]
     assert [code for code, _ in done.failed] == ["model_failed", "unparsable"]
-    assert done.more
+    assert not done.more, "it met no limit"
     assert done.tokens.calls == 4
 
 

@@ -165,6 +165,27 @@ def test_a_failed_batch_leaves_the_pass_partial(
     assert refused(memory) == ["no plan"]
 
 
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_what_has_no_answer_in_two_passes_in_a_row_waits(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, is_edited: bool
+) -> None:
+    monkeypatch.setattr(model_planner, "MAX_CHARS", 450)  # two notes
+    down = ModelFailed("It is down.")
+    assert memory.compact(model=Scripted(down, plan(MERGED))).more
+    assert last(memory).outcome == PARTIAL
+    if is_edited:
+        memory.edit("login", body="The sign-in page is enabled for guests.")
+    monkeypatch.setattr(model_planner, "MAX_CHARS", 300)  # one
+    body = "On port 8080 the proxy listens."
+    fresh = {"op": "rewrite", "file": "project-port.md", "body": body}
+    done = memory.compact(model=Scripted(down, plan(fresh), plan()), if_due=True)
+    assert (done.outcome, [code for code, _ in done.refusals]) == ("applied", ["model_failed"])
+    assert last(memory).outcome == (PARTIAL if is_edited else "failed")
+    assert (memory.due() is None) != is_edited
+    later = Memory.open(memory.project.root, clock=lambda: NOON + timedelta(hours=12))
+    assert later.due() is not None
+
+
 class Meanwhile(Scripted):
     """A model that does something before it answers."""
 
