@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise, product
 
@@ -21,7 +22,8 @@ from mdmemory.text.words import CJK, is_cjk
 _BEFORE_NOUN = ARTICLES | frozenset(
     "im ins am ans zum zur beim vom du des au aux del al nel nello nella nell nei nelle alla allo "
     "all ai alle della dello dei degli delle sul sulla dal dalla do da dos das no na nos nas ao à "
-    "às aos pelo pela pelos pelas each every chaque jede jeder jedes cada ogni".split()
+    "às aos pelo pela pelos pelas l d dell all nell dall sull un each every chaque jede jeder "
+    "jedes cada ogni".split()
 )
 _GOES_ON = 3  # signs that two clauses share behind their first words
 _FORM = 4  # letters that a noun and its verb begin with
@@ -36,6 +38,13 @@ _SIDES_EAST = tuple(
         (_SPAN_EAST + "前", _SPAN_EAST + "[后後]"),
         ("以上|高于|大于|超え", "以下|未満|低于|小于"),
     )
+)
+
+_SIDES = (
+    (
+        re.compile(r"(?i)\b(?:before|avant|antes|prima (?:d[ei]|della?|dello|dell['’]))\b"),
+        re.compile(r"(?i)\b(?:after|once|après|después|depois|tras|dopo|una volta)\b"),
+    ),
 )
 
 
@@ -59,8 +68,8 @@ def _is_day(folded: str) -> bool:
 
 
 def other_sides(before: str, after: str) -> list[str]:
-    """In Chinese and Japanese: what says after for before, or the reverse."""
-    for pair in _SIDES_EAST if any(map(is_cjk, before)) else ():
+    """What says after for before, or the reverse."""
+    for pair in _SIDES_EAST if any(map(is_cjk, before)) else _SIDES:
         for one, other in (pair, pair[::-1]):
             was, now = one.search(before), other.search(after)
             if was and now and not one.search(after) and not other.search(before):
@@ -69,10 +78,15 @@ def other_sides(before: str, after: str) -> list[str]:
 
 
 def other_topics(before: str, after: str) -> list[str]:
-    """In Chinese and Japanese: the first word of a clause that goes on as one of the sources
-    does, in the place of a word that is gone."""
+    """In Chinese and Japanese: the first or last word of a clause that is otherwise one of the
+    sources, in the place of a word that is gone."""
     if not any(map(is_cjk, before)):
         return []
+    last = [word[::-1] for word in _other_beginning(before[::-1], after[::-1])]
+    return _other_beginning(before, after) or last
+
+
+def _other_beginning(before: str, after: str) -> list[str]:
     signs, kept = set(before), set(after)
     ends: defaultdict[str, list[str]] = defaultdict(list)
     for topic, rest in _topics(before, kept):
@@ -108,24 +122,40 @@ def unlimited(before: Sequence[Clause], after: Sequence[Clause]) -> list[str]:
 def other_things(before: Sequence[Clause], after: Sequence[Clause], known: Vocabulary) -> list[str]:
     """A noun from nowhere, and the one that is gone from beside the same word."""
     said = Vocabulary(token for clause in after for token in clause.tokens)
-    new = [
-        (clause, token, near)
-        for clause in after
-        for token, near in _beside(clause)
-        if _is_noun(token) and not known.has(token)
-    ]
-    old = [
-        (clause, token, near)
-        for clause in before
-        for token, near in _beside(clause)
-        if new and _is_noun(token) and not said.has(token)
-    ]
-    for (clause, gone, near), (other, come, theirs) in product(old, new):
-        beside = Vocabulary(near)
-        alike = len(said.missing(clause.tokens)) <= 1 or len(known.missing(other.tokens)) <= 1
-        if alike and come.text[:_FORM] != gone.text[:_FORM] and any(map(beside.has, theirs)):
-            return [come.text, gone.text]
+    new = [gap for clause in after for gap in _gaps(clause, known)]
+    old = [gap for clause in before for gap in _gaps(clause, said)] if new else []
+    for gone, come in product(old, new):
+        if gone.noun[:_FORM] == come.noun[:_FORM] or not (gone.is_alone or come.is_alone):
+            continue
+        beside = Vocabulary(gone.near)
+        if any(map(beside.has, come.near)):
+            return [come.noun, gone.noun]
     return []
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """A noun, with the words right before its verb or behind it, that the other side lacks."""
+
+    noun: str
+    near: tuple[Token, ...]  # what stands on its sides
+    is_alone: bool  # whether the rest of its clause stands on the other side
+
+
+def _gaps(clause: Clause, known: Vocabulary) -> Iterator[_Gap]:
+    tokens = [token for token in clause.tokens if "-" not in token.text]
+    lacking = known.missing(clause.tokens)
+    end = 0
+    for at, token in enumerate(tokens):
+        if at < end or not _is_noun(token) or token.text not in lacking:
+            continue
+        end = at + 1
+        while (
+            end < min(len(tokens), at + 3) and tokens[end].text in lacking and not tokens[end].link
+        ):
+            end += 1
+        near = (*tokens[max(0, at - 1) : at], *tokens[end : end + 1])
+        yield _Gap(token.text, near, len(lacking) <= end - at)
 
 
 def _is_noun(token: Token) -> bool:

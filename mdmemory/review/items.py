@@ -110,6 +110,4 @@ def folded(items: Iterable[InboxItem]) -> dict[str, list[InboxItem]]:
     for item in items:
         if item.kind == PENDING and item.session:
             by_session.setdefault(item.session, []).append(item)
-    return {
-        session: found[FROM_ONE:] for session, found in by_session.items() if found[FROM_ONE:]
-    }
+    return {session: found[FROM_ONE:] for session, found in by_session.items() if found[FROM_ONE:]}

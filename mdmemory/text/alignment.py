@@ -183,7 +183,8 @@ def _split(piece: str, sentence: int, portuguese: bool) -> list[Clause]:
             for part in elided.split("-"):
                 if part and not is_small(part) and folded not in _JOINT:
                     is_name = written[0].isupper() and not is_german and match.start() > begin
-                    clause.tokens.append(Token(part, False, part in light(), last, is_name))
+                    link = last or bare[: len(bare) - len(elided)].rstrip("'’")
+                    clause.tokens.append(Token(part, False, part in light(), link, is_name))
             if "-" in elided:
                 clause.tokens.append(Token(elided, False, True))
     return found
