@@ -42,7 +42,7 @@ _SIDES_EAST = tuple(
 
 _SIDES = (
     (
-        re.compile(r"(?i)\b(?:before|avant|antes|prima (?:d[ei]|della?|dello|dell['’]))\b"),
+        re.compile(r"(?i)\b(?:before|avant|antes|prima (?:d[ei]l?|della?|dello|dell['’]))\b"),
         re.compile(r"(?i)\b(?:after|once|après|después|depois|tras|dopo|una volta)\b"),
     ),
 )
