@@ -10,12 +10,15 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
 from mdmemory.compact.plan import Op, named
 from mdmemory.git import log
 from mdmemory.git.commits_of_store import History
-from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
+
+if TYPE_CHECKING:
+    from mdmemory.store.state import State  # with it comes the database
 
 LATELY = 30  # days; without a record, what changed in them is new
 AGAIN = timedelta(days=7)  # between two looks that only a change of the model or guards asks for

@@ -95,7 +95,11 @@ def _same_values(one: ReadFact, other: ReadFact) -> bool:
     orders = [[item.key for item in each.items if item.key in both] for each in (one, other)]
     items = (*one.items, *other.items)
     for group in ("time", "number", "name"):
-        keys = {item.key for item in items if item.group == group and item.key[:3] != UNIT}
+        keys = {
+            item.key
+            for item in items
+            if item.group == group and not item.key.startswith((UNIT, KIND))
+        }
         if len(keys) > 1 and (orders[0] != orders[1] or _denied(one) != _denied(other)):
             return False
     return True
@@ -146,7 +150,7 @@ def _turns_round(one: ReadFact, other: ReadFact) -> bool:
     first, second = one.items[0].key, other.items[0].key
     if first == second or {first, second} - (one.keys & other.keys):
         return False
-    if any(key.startswith(NAMED) for key in (first, second)):
+    if any(key.startswith((NAMED, "@")) for key in (first, second)):
         return False
     if one.language == "zh":
         by = [any(word in each.text for word in small_words("by", "zh")) for each in (one, other)]

@@ -31,11 +31,12 @@ from mdmemory.text.statements import pieces
 from mdmemory.text.words import is_cjk
 
 LACKS, FAILS, ONLY = "=lacks", "=fails", "=only"
-PARTS = frozenset(("=nightly", "=morning", "=evening", "=afternoon"))
+PARTS = frozenset(("=nightly", "=daytime", "=morning", "=evening", "=afternoon"))
 _OFTEN = PARTS | {"=daily", "=weekly", "=monthly", "=yearly", "=hourly"}
 _BEGIN = 4  # letters that two forms of one word begin with, at least
 _STATES = frozenset((DENIED, ENDED, NEVER, ONLY))
 _NO_DENIAL = frozenset((LACKS, "=forbidden"))
+_ELIDED = re.compile(r"(?i)\bn['’](?=\w)")  # n'utilise plus
 _NONE = re.compile(
     r"(?i)\b(?:(?<!y )no|kein\w{0,2}|aucune?|ning[uú]na?|nenhuma?|nessun[oa]?)\s+(\w+)"
 )
@@ -68,7 +69,7 @@ class ReadWord:
     @property
     def is_count(self) -> bool:
         """Whether it is a number, no unit."""
-        return self.group == "number" and self.key[:1].isdigit()
+        return self.group == "number" and self.key.removeprefix("-")[:1].isdigit()
 
     @property
     def sort(self) -> str:
@@ -169,6 +170,8 @@ class ReadFact:
                 clause = re.sub(r"(?i)\bno\b", " ", clause)  # "in the"
             # "without" denies what follows it, and "forbidden" is the opposite of "allowed"
             bare = re.sub(r"=\w+", " ", clause)
+            if self.language == "fr":
+                bare = _ELIDED.sub("ne ", bare)
             words = [word for word in pieces(bare) if self._means(word) not in _NO_DENIAL]
             denied = polarity.denials(words) > 0 or DENIED in marks
             if at in self._needed:

@@ -81,10 +81,17 @@ def _written() -> dict[str, frozenset[str]]:
     }
 
 
+_MINUS = re.compile(
+    r"(?i)(?:(?<!\w)(?<!au )(?<!al )(?<!lo )(?:minus|moins|menos|meno)\s|零下|氷点下|マイナス)\s?(?=\d)"
+    r"|(?<![\w.)\]])[−–](?=\d)"
+)
+
+
 def plain(text: str, language: str) -> str:
     """A text with one word for each date, time of day and phrase, and for each word that the
     language writes without a space."""
-    text = _ASIDE.sub(", ", with_moments(normal(text), language))
+    text = _MINUS.sub(" -", normal(text))
+    text = _ASIDE.sub(", ", with_moments(text, language))
     known = meanings(language)
     if known.pattern is None:
         return text

@@ -50,6 +50,10 @@ _CLOCK = re.compile(
     r"(?i)(?<![\w.:/@-])(\d{1,2})(?:[:h](\d\d)(?:\s?uhr)?|\s?(?:uhr|h|o'clock|時|点|點)(?:\s?(\d\d)\s?分?|(半))?)"
     r"(?![\d:a-z間间])(\s?[ap]\.?m\b\.?)?|(?<![\w.:/-])(\d{1,2})\s?([ap])\.?m\b\.?"
 )
+_HOUR = re.compile(
+    r"(?i)(?<=\s)(\d{1,2})(?=\s+(?:de la|da|del|di|du)\s+(?:mañana|tarde|noche|manhã|noite|mattina|"
+    r"pomeriggio|sera|matin|soir)\b)"
+)
 _HALF = re.compile(
     r"(?i)\bhalb\s+(eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\d{1,2})\b"
 )
@@ -103,6 +107,7 @@ def with_moments(text: str, language: str) -> str:
         text = _DAY_FIRST.sub(lambda found: _named(found[3], found[2], found[1]), text)
         text = _MONTH_FIRST.sub(lambda found: _named(found[3], found[1], found[2]), text)
         text = _HALF.sub(_half, text)
+        text = _HOUR.sub(r"\1:00", text)
     text = _NAMED.sub(lambda found: " @12:00 " if found[0].casefold() in _NOON else " @0:00 ", text)
     text = _CLOCK.sub(partial(_clock, _LATE.search(text) is not None), text)
     return _spans(text, language)

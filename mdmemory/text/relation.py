@@ -15,7 +15,7 @@ from itertools import product
 
 from mdmemory.text.agreement import says_as_much
 from mdmemory.text.facts import FAILS, LACKS, ONLY, ReadFact, ReadWord, fact, shared, told
-from mdmemory.text.gaps import Gap, Word, gaps, is_verb, last_link
+from mdmemory.text.gaps import ARTICLES, Gap, Word, gaps, is_verb, last_link
 from mdmemory.text.meanings import (
     ENDED,
     KIND,
@@ -37,6 +37,13 @@ _TELLING = frozenset(
     "=lies =happens =meets =comes =connects =runs =uses =sends =buys =pays =works =speaks "
     "=reads".split()
 )
+# Of what sort a thing is: in front of it they tell it from another.
+_SORTS = frozenset(
+    "=internal =external =public =private =manual =automatic =wired =wireless =short =long =full "
+    "=partial =fast =slow =encrypted =plain =remote =onsite =first =last =empty =warm =cold =wet "
+    "=dry =left =right =top =bottom =inside =outside =even =odd".split()
+)
+_STANDS = "=lies"
 _ROLES = frozenset(("=leads", "=approves", "=signs"))
 
 
@@ -81,7 +88,7 @@ class _Pair:
             return Relation(Kind.UNKNOWN)
         if why := self._contradiction:
             return Relation(Kind.AGAINST, why)
-        if self._differs:
+        if self._differs or self._are_two:
             return Relation(Kind.APART)
         is_same = not (self._is_only or self._opposed or self._denied) and says_as_much(
             self.one, self.other, self.left, self.right
@@ -165,6 +172,13 @@ class _Pair:
         return None
 
     @cached_property
+    def _are_two(self) -> bool:
+        """Whether opposite words tell two things apart: the internal and the external interface."""
+        sides = zip(self._opposed or (), (self.one, self.other), strict=False)
+        found = [_is_told_apart(key, each) for key, each in sides]
+        return bool(found) and all(found)
+
+    @cached_property
     def _denied(self) -> bool:
         """Whether one denies what the other says of a word that both have."""
         lacking = (LACKS in self.one.keys) != (LACKS in self.other.keys)
@@ -207,6 +221,8 @@ class _Pair:
             fits = self._is_loose or not others
             return "one denies what the other says" if fits and self._is_answered else ""
         if self._opposed:
+            if self._are_two:
+                return ""
             if self._places and not (self._places == ["time"] and self._lasts):
                 return ""
             if self._is_narrower:
@@ -316,6 +332,8 @@ class _Pair:
             return False
         if group == "time":
             same = {item.time for item in left} & {item.time for item in right}
+            if self._heads and len(same) > 1:
+                return False  # on Mondays at six, on Sundays at eight
             return bool(same) and not (same == {"date"} and self._heads)
         if group == "number":
             return self._is_measure(left, right)
@@ -328,7 +346,7 @@ class _Pair:
         if self._is_last and self._share >= _MOST:
             return True
         return self._is_one_place(left, right) and (
-            group == "name" or (self._is_told and self._share > 0.5)
+            group == "name" or (self._is_told and self._share >= 0.5)
         )
 
     def _more(self, left: list[ReadWord], right: list[ReadWord]) -> list[bool]:
@@ -350,7 +368,10 @@ class _Pair:
             differ = sum(one != two for one, two in zip(*counts, strict=True))
             if differ > 1:
                 return False
-        units = [[item.key for item in side if not item.is_count] for side in (left, right)]
+        units = [
+            [item.key for item in side if not item.is_count and not item.key.startswith(KIND)]
+            for side in (left, right)
+        ]
         if all(units):
             return True  # 30 minutes against 30 days, or 5 minutes against 30 seconds
         if any(units) or self._is_label:
@@ -374,12 +395,26 @@ class _Pair:
     def _is_told(self) -> bool:
         """Whether what differs ends both facts behind the same small word: "is in the library"."""
         for left, right in self._gaps:
+            if is_cjk(left.words[0].text[0]):
+                if all(_tells_cjk(*pair) for pair in ((left, self.one), (right, self.other))):
+                    return True
+                continue
             if left.after or right.after:
                 continue
             one, two = last_link(left.link), last_link(right.link)
-            if one == two != "" and left.before == right.before and self._tells(left):
+            if one != two or not one:
+                continue
+            if left.before == right.before and self._tells(left, self.one):
+                return True
+            told = self._tells(left, self.one) or self._tells(right, self.other)
+            if self._is_all(left, right) and (told or _STANDS in self.one.keys & self.other.keys):
                 return True
         return False
+
+    def _is_all(self, left: Gap, right: Gap) -> bool:
+        """Whether the facts differ in one place alone."""
+        within = set(map(id, (*left.words, *right.words)))
+        return all(id(item.word) in within for side in self._hard for item in side)
 
     @property
     def _is_last(self) -> bool:
@@ -394,12 +429,29 @@ class _Pair:
                 return False
         return True
 
-    def _tells(self, gap: Gap) -> bool:
+    @staticmethod
+    def _tells(gap: Gap, whole: ReadFact) -> bool:
         """Whether a value stands right behind a verb of which there is one value."""
         if any(map(is_verb, gap.link.split())):
             return True
-        before = self.one.items[gap.at - 1].key if gap.at else ""
+        before = whole.items[gap.at - 1].key if gap.at else ""
         return before in _TELLING
+
+
+def _is_told_apart(key: str, whole: ReadFact) -> bool:
+    """Whether a word says which thing a fact speaks of: it stands in front of the verb."""
+    at = next((at for at, item in enumerate(whole.items) if item.key == key), None)
+    if at is None or at + 1 == len(whole.items) or whole.items[at].word.is_told:
+        return False
+    word, behind = whole.items[at].word, whole.items[at + 1].word
+    if behind.clause != word.clause:
+        return False
+    if key in _SORTS and any(
+        item.word.is_told for item in whole.items[at + 1 :] if item.word.clause == word.clause
+    ):
+        return True
+    has_article = not ARTICLES.isdisjoint(word.link.split())
+    return at == 0 and not behind.link and (has_article or key in _SORTS)
 
 
 def _is_name(gap: Gap) -> bool:
@@ -409,6 +461,16 @@ def _is_name(gap: Gap) -> bool:
 def _are_people(left: list[ReadWord], right: list[ReadWord]) -> bool:
     """Whether both name people or groups: their words have capitals, or are CJK."""
     return all(item.word.text[0].isupper() or is_cjk(item.word.text[0]) for item in (*left, *right))
+
+
+def _tells_cjk(gap: Gap, whole: ReadFact) -> bool:
+    """Whether a value stands beside the verb that tells it, or who does something behind 由."""
+    first, end = gap.words[0], gap.at + len(gap.words)
+    if whole.cut.clauses[first.clause][0][: first.start].rstrip().endswith("由"):
+        return True
+    if whole.language == "ja":
+        return end == len(whole.items) - 1 and whole.items[end].key in _TELLING
+    return end == len(whole.items) and gap.at > 0 and whole.items[gap.at - 1].key in _TELLING
 
 
 def _is_run(words: Sequence[Word]) -> bool:
