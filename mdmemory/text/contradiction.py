@@ -118,6 +118,10 @@ def contradiction(one: Profile, other: Profile) -> str | None:
     met = relation(one.hook.text, other.hook.text)
     if met.kind in (Kind.AGAINST, Kind.APART):
         return met.why or None
+    if met.kind is Kind.SAME and one.whole and other.whole:
+        whole = relation(one.whole.text, other.whole.text)
+        if whole.kind is Kind.SAME:
+            return None  # 18:00 and 6 pm
     found = _difference(one.hook, other.hook) if met.kind is Kind.UNKNOWN else None
     # Where the descriptions are alike and speak of different things, so do the notes.
     settled = _apart(one.hook, other.hook) and _alike(one.hook, other.hook)

@@ -90,10 +90,10 @@ class _Cut:
         return frozenset(self.hook), frozenset(self.words)
 
     def is_like(self, other: _Cut, *, few: bool = False) -> bool:
-        """Whether either the descriptions or the whole notes share their words; `few`: or half of
-        the shorter description stands in the other, since one may say more."""
+        """Whether either the descriptions or the whole notes share their words; `few`: or a
+        third of the shorter description stands in the other, since one may say more."""
         (hook, words), (their_hook, their_words) = self._sets, other._sets
-        if few and 2 * len(hook & their_hook) >= min(len(hook), len(their_hook)) > 0:
+        if few and 3 * len(hook & their_hook) >= min(len(hook), len(their_hook)) > 0:
             return True
         return likeness(hook, their_hook) >= ALIKE or likeness(words, their_words) >= ALIKE
 

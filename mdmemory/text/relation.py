@@ -345,8 +345,10 @@ class _Pair:
             return False
         if self._is_last and self._share >= _MOST:
             return True
+        if self._ends_alike and self._share >= 0.5:
+            return True
         return self._is_one_place(left, right) and (
-            group == "name" or (self._is_told and self._share >= 0.5)
+            group == "name" or (self._is_told and self._share > 0.5)
         )
 
     def _more(self, left: list[ReadWord], right: list[ReadWord]) -> list[bool]:
@@ -402,19 +404,24 @@ class _Pair:
             if left.after or right.after:
                 continue
             one, two = last_link(left.link), last_link(right.link)
-            if one != two or not one:
-                continue
-            if left.before == right.before and self._tells(left, self.one):
-                return True
-            told = self._tells(left, self.one) or self._tells(right, self.other)
-            if self._is_all(left, right) and (told or _STANDS in self.one.keys & self.other.keys):
+            if one == two != "" and left.before == right.before and self._tells(left):
                 return True
         return False
 
-    def _is_all(self, left: Gap, right: Gap) -> bool:
-        """Whether the facts differ in one place alone."""
-        within = set(map(id, (*left.words, *right.words)))
-        return all(id(item.word) in within for side in self._hard for item in side)
+    @property
+    def _ends_alike(self) -> bool:
+        """Whether all that differs ends both facts behind the same small word, in sentences that
+        may be built otherwise, and one of them has a verb of which there is one value."""
+        links, tells = set(), _STANDS in self.one.keys & self.other.keys
+        for side, each in zip(self._hard, (self.one, self.other), strict=True):
+            end = each.items[-len(side) :] if side else []
+            if not end or end != side or is_cjk(side[0].word.text[0]):
+                return False
+            before = each.items[-len(side) - 1].key if len(side) < len(each.items) else ""
+            link = side[0].word.link
+            links.add(last_link(link))
+            tells = tells or before in _TELLING or any(map(is_verb, link.split()))
+        return tells and len(links) == 1 and "" not in links
 
     @property
     def _is_last(self) -> bool:
@@ -429,12 +436,11 @@ class _Pair:
                 return False
         return True
 
-    @staticmethod
-    def _tells(gap: Gap, whole: ReadFact) -> bool:
+    def _tells(self, gap: Gap) -> bool:
         """Whether a value stands right behind a verb of which there is one value."""
         if any(map(is_verb, gap.link.split())):
             return True
-        before = whole.items[gap.at - 1].key if gap.at else ""
+        before = self.one.items[gap.at - 1].key if gap.at else ""
         return before in _TELLING
 
 
@@ -465,8 +471,8 @@ def _are_people(left: list[ReadWord], right: list[ReadWord]) -> bool:
 
 def _tells_cjk(gap: Gap, whole: ReadFact) -> bool:
     """Whether a value stands beside the verb that tells it, or who does something behind 由."""
-    first, end = gap.words[0], gap.at + len(gap.words)
-    if whole.cut.clauses[first.clause][0][: first.start].rstrip().endswith("由"):
+    end = gap.at + len(gap.words)
+    if f"由{gap.words[0].text}" in whole.text:
         return True
     if whole.language == "ja":
         return end == len(whole.items) - 1 and whole.items[end].key in _TELLING
