@@ -252,6 +252,12 @@ def last_link(link: str) -> str:
     return _HOLDING.get(last, last)
 
 
+def has_article(link: str) -> bool:
+    """Whether the last of some small words is an article, or holds one."""
+    last = link.split()[-1:]
+    return any(word in ARTICLES or _HOLDING.get(word, word) != word for word in last)
+
+
 @lru_cache(maxsize=4_096)
 def cut(text: str) -> Cut:
     """The cut of a text; one that meets many others is cut once."""

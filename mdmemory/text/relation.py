@@ -15,7 +15,7 @@ from itertools import product
 
 from mdmemory.text.agreement import says_as_much
 from mdmemory.text.facts import FAILS, LACKS, ONLY, ReadFact, ReadWord, fact, shared, told
-from mdmemory.text.gaps import ARTICLES, Gap, Word, gaps, is_verb, last_link
+from mdmemory.text.gaps import Gap, Word, gaps, has_article, is_verb, last_link
 from mdmemory.text.meanings import (
     ENDED,
     KIND,
@@ -44,6 +44,8 @@ _SORTS = frozenset(
     "=dry =left =right =top =bottom =inside =outside =even =odd".split()
 )
 _STANDS = "=lies"
+_MEETS = frozenset(("=meets", "=happens"))
+_REFLEXIVE = frozenset(("si", "se", "sich"))
 _ROLES = frozenset(("=leads", "=approves", "=signs"))
 
 
@@ -331,10 +333,7 @@ class _Pair:
         if group in ("time", "name") and self.one.is_event and self.other.is_event:
             return False
         if group == "time":
-            same = {item.time for item in left} & {item.time for item in right}
-            if self._heads and len(same) > 1:
-                return False  # on Mondays at six, on Sundays at eight
-            return bool(same) and not (same == {"date"} and self._heads)
+            return self._is_one_time(left, right)
         if group == "number":
             return self._is_measure(left, right)
         if self._heads:
@@ -350,6 +349,18 @@ class _Pair:
         return self._is_one_place(left, right) and (
             group == "name" or (self._is_told and self._share > 0.5)
         )
+
+    def _is_one_time(self, left: list[ReadWord], right: list[ReadWord]) -> bool:
+        """Whether two times are the time of the same."""
+        sorts = [{item.time for item in side} for side in (left, right)]
+        same = sorts[0] & sorts[1]
+        links = {word for item in (*left, *right) for word in item.word.link.split()}
+        is_dated = _MEETS & self.one.keys & self.other.keys or any(map(is_verb, links))
+        if {"clock", "day"} <= same and not is_dated:
+            return False  # at six on Mondays, at eight on Sundays
+        if sorts[0] != sorts[1] and any(self._more(left, right)):
+            return False
+        return bool(same) and not (same == {"date"} and self._heads)
 
     def _more(self, left: list[ReadWord], right: list[ReadWord]) -> list[bool]:
         """For each side whether the clause of its value speaks of something else that the other
@@ -404,7 +415,8 @@ class _Pair:
             if left.after or right.after:
                 continue
             one, two = last_link(left.link), last_link(right.link)
-            if one == two != "" and left.before == right.before and self._tells(left):
+            is_same = one == two != "" and has_article(left.link) == has_article(right.link)
+            if is_same and left.before == right.before and self._tells(left):
                 return True
         return False
 
@@ -412,16 +424,17 @@ class _Pair:
     def _ends_alike(self) -> bool:
         """Whether all that differs ends both facts behind the same small word, in sentences that
         may be built otherwise, and one of them has a verb of which there is one value."""
-        links, tells = set(), _STANDS in self.one.keys & self.other.keys
+        links: set[tuple[str, bool]] = set()
+        tells = _STANDS in self.one.keys & self.other.keys
         for side, each in zip(self._hard, (self.one, self.other), strict=True):
             end = each.items[-len(side) :] if side else []
             if not end or end != side or is_cjk(side[0].word.text[0]):
                 return False
             before = each.items[-len(side) - 1].key if len(side) < len(each.items) else ""
             link = side[0].word.link
-            links.add(last_link(link))
+            links.add((last_link(link), has_article(link)))  # not in bags, and in the attic
             tells = tells or before in _TELLING or any(map(is_verb, link.split()))
-        return tells and len(links) == 1 and "" not in links
+        return tells and len(links) == 1 and all(link for link, _ in links)
 
     @property
     def _is_last(self) -> bool:
@@ -456,8 +469,10 @@ def _is_told_apart(key: str, whole: ReadFact) -> bool:
         item.word.is_told for item in whole.items[at + 1 :] if item.word.clause == word.clause
     ):
         return True
-    has_article = not ARTICLES.isdisjoint(word.link.split())
-    return at == 0 and not behind.link and (has_article or key in _SORTS)
+    if key in _SORTS and not _REFLEXIVE.isdisjoint(behind.link.split()):
+        return True
+    is_named = key in _SORTS or has_article(word.link)
+    return at == 0 and not behind.link and is_named
 
 
 def _is_name(gap: Gap) -> bool:

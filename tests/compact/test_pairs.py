@@ -33,7 +33,7 @@ def test_half_of_the_facts_in_other_words_are_merged() -> None:
 
 
 def test_contradictions_are_flagged_and_look_alikes_are_not() -> None:
-    assert rates().share("contradict", "flag") >= 0.7
+    assert rates().share("contradict", "flag") >= 0.75
     assert rates().share("lookalike", "flag") <= 0.02
     assert rates().share("same", "flag") <= 0.02
 
@@ -72,12 +72,36 @@ SAYS_MORE = [
     ("Réunion tous les lundis", "Réunion tous les jeudis, dans la grande salle"),
     ("Der Bericht wird wöchentlich verschickt", "Der Bericht wird täglich verschickt"),
     ("El taller cierra a las 18:00", "El taller cierra a las 19:30, también los lunes"),
+    ("Das Lager der Tischlerei ist in Fürth", "Die Tischlerei hat ihr Lager in Erlangen"),
+    ("Le garage utilise encore le pont", "Le garage n'utilise plus le pont"),
+    ("The freezer is kept at 18 degrees", "The freezer is kept at minus 18 degrees"),
+    ("The tank is always full", "The tank is always empty"),
+    ("Ivo signs the parcels", "The parcels are not signed"),
+    ("酒蔵の倉庫は新潟にある", "酒蔵の倉庫は長野にある"),
+    ("花店的账由王姐记", "花店的账由陈姐记"),
+    ("The standup is on Monday at 9:00", "The standup is on Tuesday at 10:00"),
+]
+
+APART = [
+    ("The internal API uses REST", "The external API uses REST"),
+    ("Il cancello interno si apre a mano", "Il cancello esterno si apre a mano"),
+    ("Die linke Presse ist von 2011", "Die rechte Presse ist von 2019"),
+    ("The wool is stored in bags", "The wool is stored in the attic"),
+    ("The library opens at 9:00 on Saturdays", "The library opens at 11:00 on Sundays"),
+    ("On workdays the pool is open until 20:00", "On Sundays the pool is open until 18:00"),
+    ("The clinic closes at 18:00", "The clinic closes at 6 pm"),
 ]
 
 
 @pytest.mark.parametrize(("one", "other"), SAYS_MORE)
 def test_a_contradiction_is_found_where_one_side_says_more(one: str, other: str) -> None:
     assert verb(one, other) == "flag"
+
+
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_two_facts_that_both_hold_are_not_flagged(one: str, other: str) -> None:
+    assert verb(one, other) != "flag"
+    assert verb(other, one) != "flag"
 
 
 def test_a_relation_is_the_same_from_either_side() -> None:
