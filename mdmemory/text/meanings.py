@@ -82,8 +82,9 @@ def _written() -> dict[str, frozenset[str]]:
 
 
 _MINUS = re.compile(
-    r"(?i)(?:(?<!\w)(?<!au )(?<!al )(?<!lo )(?:minus|moins|menos|meno)\s|零下|氷点下|マイナス)\s?(?=\d)"
-    r"|(?<![\w.)\]])[−–](?=\d)"
+    r"(?i)(?:(?<!\w)(?<!au )(?<!al )(?<!lo )(?:minus|moins|menos|meno)\s|零下|氷点下|マイナス)"
+    r"\s?(?=\d)"
+    r"|(?<![\w.)\]])[\u2212\u2013](?=\d)"
 )
 
 

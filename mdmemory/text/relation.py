@@ -44,6 +44,10 @@ _SORTS = frozenset(
     "=dry =left =right =top =bottom =inside =outside =even =odd".split()
 )
 _STANDS = "=lies"
+_WHERE = frozenset(
+    "in at on behind under an auf bei hinter unter dans à sur sous chez en sobre bajo em sob su "
+    "presso".split()
+)
 _MEETS = frozenset(("=meets", "=happens"))
 _REFLEXIVE = frozenset(("si", "se", "sich"))
 _ROLES = frozenset(("=leads", "=approves", "=signs"))
@@ -425,7 +429,7 @@ class _Pair:
         """Whether all that differs ends both facts behind the same small word, in sentences that
         may be built otherwise, and one of them has a verb of which there is one value."""
         links: set[tuple[str, bool]] = set()
-        tells = _STANDS in self.one.keys & self.other.keys
+        stands, tells = _STANDS in self.one.keys & self.other.keys, False
         for side, each in zip(self._hard, (self.one, self.other), strict=True):
             end = each.items[-len(side) :] if side else []
             if not end or end != side or is_cjk(side[0].word.text[0]):
@@ -434,6 +438,7 @@ class _Pair:
             link = side[0].word.link
             links.add((last_link(link), has_article(link)))  # not in bags, and in the attic
             tells = tells or before in _TELLING or any(map(is_verb, link.split()))
+            tells = tells or (stands and last_link(link) in _WHERE)
         return tells and len(links) == 1 and all(link for link, _ in links)
 
     @property
