@@ -429,7 +429,7 @@ class _Pair:
         """Whether all that differs ends both facts behind the same small word, in sentences that
         may be built otherwise, and one of them has a verb of which there is one value."""
         links: set[tuple[str, bool]] = set()
-        stands, tells = _STANDS in self.one.keys & self.other.keys, False
+        tells = _STANDS in self.one.keys & self.other.keys
         for side, each in zip(self._hard, (self.one, self.other), strict=True):
             end = each.items[-len(side) :] if side else []
             if not end or end != side or is_cjk(side[0].word.text[0]):
@@ -438,8 +438,7 @@ class _Pair:
             link = side[0].word.link
             links.add((last_link(link), has_article(link)))  # not in bags, and in the attic
             tells = tells or before in _TELLING or any(map(is_verb, link.split()))
-            tells = tells or (stands and last_link(link) in _WHERE)
-        return tells and len(links) == 1 and all(link for link, _ in links)
+        return tells and len(links) == 1 and all(link in _WHERE for link, _ in links)
 
     @property
     def _is_last(self) -> bool:
