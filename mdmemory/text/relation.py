@@ -385,12 +385,10 @@ class _Pair:
             differ = sum(one != two for one, two in zip(*counts, strict=True))
             if differ > 1:
                 return False
-        units = [
-            [item.key for item in side if not item.is_count and not item.key.startswith(KIND)]
-            for side in (left, right)
-        ]
+        units = [[item.key for item in side if not item.is_count] for side in (left, right)]
         if all(units):
-            return True  # 30 minutes against 30 days, or 5 minutes against 30 seconds
+            # 30 minutes against 30 days, or 5 minutes against 30 seconds; degrees may be °C
+            return len({key.startswith(KIND) for side in units for key in side}) == 1
         if any(units) or self._is_label:
             return False
         unit = any(item.key.startswith(UNIT) for item in self.one.items)
