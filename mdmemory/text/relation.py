@@ -388,7 +388,7 @@ class _Pair:
         units = [[item.key for item in side if not item.is_count] for side in (left, right)]
         if all(units):
             # 30 minutes against 30 days, or 5 minutes against 30 seconds; degrees may be °C
-            return len({key.startswith(KIND) for side in units for key in side}) == 1
+            return len({all(key.startswith(KIND) for key in side) for side in units}) == 1
         if any(units) or self._is_label:
             return False
         unit = any(item.key.startswith(UNIT) for item in self.one.items)
