@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
+from mdmemory.text.dates import ANY_MONTH, NAMED_MONTH
 from mdmemory.text.units import number
 from mdmemory.text.words import is_cjk, normal
 
@@ -122,7 +123,7 @@ def _counts(folded: str) -> Iterator[int]:
 def _read(match: re.Match[str]) -> Named | None:
     parts = match.groupdict()
     month = parts["month"].casefold()
-    at = int(month) if month.isdigit() else _months()[month]
+    at = int(month) if month.isdigit() else NAMED_MONTH[month]
     day = int(parts.get("day") or 0)
     if not 1 <= at <= 12 or day > 31:
         return None
@@ -142,12 +143,6 @@ def _lines() -> dict[str, list[str]]:
         elif line and not line.startswith("#"):
             section.append(line)
     return found
-
-
-@cache
-def _months() -> dict[str, int]:
-    lines = _lines()["months"]
-    return {name: at for at, line in enumerate(lines, 1) for name in line.split()}
 
 
 @cache
@@ -192,23 +187,18 @@ def _counted() -> list[tuple[int, re.Pattern[str]]]:
 
 
 @cache
-def _month_names() -> str:
-    return "|".join(sorted(_months(), key=len, reverse=True))
-
-
-@cache
 def _worded() -> re.Pattern[str]:
     of = r"(?:of\s|de\s|del\s|di\s|d['’])?"
     return re.compile(
         rf"(?i)(?<![\w.])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|º|°|\.)?\s{{1,2}}{of}"
-        rf"(?P<month>{_month_names()})\b\.?(?:,?\s{{1,2}}{of}(?P<year>\d{{4}})(?!\d))?"
+        rf"(?P<month>{ANY_MONTH})\b\.?(?:,?\s{{1,2}}{of}(?P<year>\d{{4}})(?!\d))?"
     )
 
 
 @cache
 def _month_first() -> re.Pattern[str]:
     return re.compile(
-        rf"(?i)\b(?P<month>{_month_names()})\b\.?\s{{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
+        rf"(?i)\b(?P<month>{ANY_MONTH})\b\.?\s{{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
         r"(?![\d:.]\d|\d)(?:,?\s{1,2}(?P<year>\d{4})(?!\d))?"
     )
 
@@ -216,5 +206,5 @@ def _month_first() -> re.Pattern[str]:
 @cache
 def _month_of_year() -> re.Pattern[str]:
     return re.compile(
-        rf"(?i)\b(?P<month>{_month_names()})\b\.?(?:,?\s{{1,2}}(?:of\s|de\s|del\s)?(?P<year>\d{{4}}))?(?!\d)"
+        rf"(?i)\b(?P<month>{ANY_MONTH})\b\.?(?:,?\s{{1,2}}(?:of\s|de\s|del\s)?(?P<year>\d{{4}}))?(?!\d)"
     )

@@ -164,20 +164,21 @@ _MONTH_NAMES = tuple(
         "december dec dezember dez décembre déc diciembre dic dezembro dicembre",
     )
 )
-_NAMED_MONTH = {name: at for at, names in enumerate(_MONTH_NAMES, 1) for name in names}
-_ANY_MONTH = "|".join(sorted(_NAMED_MONTH, key=len, reverse=True))
+# 1 to 12 by each name of a month, in lower case; and an expression for any of them
+NAMED_MONTH = {name: at for at, names in enumerate(_MONTH_NAMES, 1) for name in names}
+ANY_MONTH = "|".join(sorted(NAMED_MONTH, key=len, reverse=True))
 _ANY_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?"
 _OF = r"(?:of\s|de\s|del\s|di\s|d['’])?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _WORDED = (
-    rf"(?i)(?<![\w.]){_ANY_DAY}\s{{1,2}}{_OF}(?P<month>{_ANY_MONTH})\b\.?"
+    rf"(?i)(?<![\w.]){_ANY_DAY}\s{{1,2}}{_OF}(?P<month>{ANY_MONTH})\b\.?"
     rf"(?:,?\s{{1,2}}{_OF}{_YEAR}(?!\d))?"
 )
 _MONTH_THEN_DAY = (
-    rf"(?i)\b(?P<month>{_ANY_MONTH})\b\.?\s{{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"(?i)\b(?P<month>{ANY_MONTH})\b\.?\s{{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
     rf"(?![\d:.]\d|\d|\s?%)(?:,?\s{{1,2}}{_YEAR}(?!\d))?"
 )
-_MONTH_OF_YEAR = rf"(?i)\b(?P<month>{_ANY_MONTH})\b\.?,?\s{{1,2}}{_OF}{_YEAR}(?![\d-])"
+_MONTH_OF_YEAR = rf"(?i)\b(?P<month>{ANY_MONTH})\b\.?,?\s{{1,2}}{_OF}{_YEAR}(?![\d-])"
 _IN_FIGURES = (
     r"(?<![\d./-])(?P<day>\d{1,2})(?P<sign>[./-])\s?(?P<month>\d{1,2})(?P=sign)\s?"
     r"(?P<year>(?:19|20)\d\d)(?!\d|[./-]\d)"
@@ -224,7 +225,7 @@ def iso(text: str, language: str, words: Set[str]) -> str:
         text = re.sub(_QUARTER, _as_quarter, text)
     if not any(character.isdigit() for character in text):
         return text
-    if words & _NAMED_MONTH.keys():
+    if words & NAMED_MONTH.keys():
         for form in (_WORDED, _MONTH_THEN_DAY, _MONTH_OF_YEAR):
             text = re.sub(form, _as_iso, text)
     text = re.sub(_YEAR_FIRST, _as_iso, text)
@@ -247,7 +248,7 @@ def _as_surely_iso(match: re.Match[str]) -> str:
 def _as_iso(match: re.Match[str]) -> str:
     parts = match.groupdict()
     month = parts["month"]
-    at = int(month) if month.isdigit() else _NAMED_MONTH[month.lower()]
+    at = int(month) if month.isdigit() else NAMED_MONTH[month.lower()]
     day = int(parts.get("day") or 0)
     if not 1 <= at <= 12 or day > 31 or (parts.get("day") and not day):
         return match[0]
