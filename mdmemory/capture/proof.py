@@ -20,7 +20,6 @@ from mdmemory.transcripts.turns import Turn
 USER_ONLY = ("user", "feedback")  # what these claim about the user, the user said
 
 _AROUND = " \t\"'“”‘’「」…."
-STATED = 0.5  # of the words of a claim that one clause has to have, to state it
 ROOT = 5  # letters
 _CLAUSES = re.compile(r"[.!;?]\s|[\n。！；？，,]")
 
@@ -144,14 +143,15 @@ def _places(quote: str, folded: str, said: Sequence[Said]) -> Iterator[_Place]:
 
 
 def _is_order(candidate: Candidate) -> bool:
-    """Whether a quote only tells the assistant to do something. Where one sentence or clause of it
-    says what is claimed, and asks for nothing, the rest is courtesy."""
-    if not search("{proof.order}", candidate.quote):
+    """Whether a quote only tells the assistant to do something. Where it gives a reason, or a
+    clause of it asks for nothing and has a word of what is claimed, there is a fact in it: whether
+    that lasts is asked."""
+    quote = candidate.quote
+    if not search("{proof.order}", quote) or search("{gate.reason}", quote):
         return False
-    claimed = {*keys(candidate.description)}
-    clauses = (part for part in _CLAUSES.split(candidate.quote) if weight(part) >= FLOOR)
+    clauses = (part for part in _CLAUSES.split(quote) if weight(part) >= FLOOR)
     plain = (part for part in clauses if not search("{proof.order}", part))
-    return not any(len(claimed & {*keys(part)}) >= STATED * len(claimed) > 0 for part in plain)
+    return not any(_share_a_word(part, candidate.description) for part in plain)
 
 
 def _doubts(candidate: Candidate, place: _Place, sources: Iterable[str]) -> Iterator[str]:

@@ -138,6 +138,21 @@ def test_a_request_is_no_fact_about_the_work() -> None:
     assert fate(replace(claim, type="feedback"), turns=turns)[0] == "added"
 
 
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "please deploy on Tuesdays, the auditors are here on all of the other days",
+        "please deploy on Tuesdays because the auditors are here on other days",
+    ],
+)
+def test_an_order_with_a_fact_in_it_goes_on_to_the_second_question(quote: str) -> None:
+    claim = replace(
+        DEPLOY, quote=quote, description="Deploys on Tuesdays, the auditors are here on other days",
+        body="Deploys on Tuesdays, the auditors are here on other days.",
+    )  # fmt: skip
+    assert fate(claim, turns=(Turn("m1", "user", quote),))[0] == "added"
+
+
 # --- text --------------------------------------------------------------------------------------
 
 
