@@ -264,7 +264,9 @@ class _Pass:
             return []
         is_cut, there = self.talk.is_cut, {file for op in ops for file in named(op)}
         self.answered |= files
-        self._judge(ops, notes, {note.file for note in heads})
+        is_of_use = self._judge(ops, notes, {note.file for note in heads})
+        if is_cut and ops:
+            self.talk.count_cut(of_use=is_of_use)
         return _halves([note for note in part if note.file not in there]) if is_cut else []
 
     def _neighbours(self, part: _Part) -> tuple[list[StoredNote], list[StoredNote]]:
@@ -279,13 +281,15 @@ class _Pass:
         if self.talk.failed and self.talk.failed[-1][0] in _NO_USE:
             self.unanswered.update(files)
 
-    def _judge(self, ops: Sequence[Op], part: _Part, heads: Collection[str]) -> None:
+    def _judge(self, ops: Sequence[Op], part: _Part, heads: Collection[str]) -> bool:
+        """Take over what the guards let pass of these ops; whether anything was."""
         first = last = self._judged(ops, part, heads)
         if (first.refusals or first.refused) and not self.talk.is_asked_twice:
             last = self._corrected(ops, first, part, heads)
         if last.refusals or last.refused:
             self.talk.reject()
-        for op in _passed(last):
+        passed = _passed(last)
+        for op in passed:
             crosses = isinstance(op, Flag) and not set(heads).isdisjoint(op.files)
             (self.flags if crosses else self.ops).append(op)
         if last.refusals:
@@ -294,6 +298,7 @@ class _Pass:
         self.refused += last.refused
         self.refusals += last.refusals
         self.refusals += [("schema", problem) for problem in self.talk.flawed]
+        return bool(passed)
 
     def _corrected(
         self, ops: Sequence[Op], first: Verdict, part: _Part, heads: Collection[str]

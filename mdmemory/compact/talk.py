@@ -19,6 +19,7 @@ from mdmemory.llm.sizes import ANYTHING, Room, no_room, room, tokens
 
 MAX_FAILURES = 2  # in a row
 MAX_CUT = 5  # answers in a row of which nothing was whole: the model does not come to an end
+MAX_TOO_LONG = 16  # questions in a row: halving leads from the longest to a single note in fewer
 _FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
 
 
@@ -42,6 +43,7 @@ class Talk:
     _last: str = ""
     _in_a_row: int = 0
     _cut_in_a_row: int = 0
+    _too_long_in_a_row: int = 0
 
     @property
     def is_over(self) -> bool:
@@ -62,6 +64,7 @@ class Talk:
             found = list(plan.ops)
         except ContextExceeded:
             self.is_too_long = True  # no failure: it can be asked about less
+            self._count_too_long()
         except PlanRefused as problem:
             self._cut_in_a_row += 1
             if self.is_cut and self._cut_in_a_row < MAX_CUT:
@@ -73,7 +76,9 @@ class Talk:
             self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
             self._in_a_row = MAX_FAILURES if problem.code in _FINAL else self._in_a_row + 1
         else:
-            self._in_a_row = self._cut_in_a_row = 0
+            self._in_a_row = 0
+            if not self.is_cut and not is_last:
+                self._cut_in_a_row = 0
             lost = f"{plan.lost} of {plan.count} ops did not stand in the answer whole."
             self.flawed = (*plan.flawed, *([lost] if plan.lost and not self.is_cut else []))
             if self.flawed:
@@ -118,14 +123,33 @@ class Talk:
         if self.room().tokens > 0 or self._asking is None:
             return True
         problem = no_room(self._asking.model)
-        self.failed.append((problem.code, f"{problem.message} {problem.hint}"))
-        self._in_a_row = MAX_FAILURES
+        self._end(problem.code, f"{problem.message} {problem.hint}")
         return False
 
     def leave_out(self, count: int) -> None:
         """Say that so many questions were not asked."""
         code = self.failed[-1][0]
         self.failed.append((code, f"{count} more batches were not asked about."))
+
+    def count_cut(self, *, of_use: bool) -> None:
+        """Count a cut answer that had whole ops; after MAX_CUT in a row none of which was of use
+        nothing more is asked, since more and smaller questions would use up the day's calls."""
+        self._cut_in_a_row = 0 if of_use else self._cut_in_a_row + 1
+        if self._cut_in_a_row >= MAX_CUT and not self.is_over:
+            said = f"{MAX_CUT} answers of {self.name} in a row were cut short and of no use."
+            hint = "Choose another model, or let its server give longer answers."
+            self._end("unparsable", f"{said} {hint}")
+
+    def _count_too_long(self) -> None:
+        self._too_long_in_a_row += 1
+        if self._too_long_in_a_row >= MAX_TOO_LONG:
+            said = f"The server of {self.name} called {MAX_TOO_LONG} questions in a row too long"
+            hint = "Choose a model with a larger context, or set llm.context_tokens."
+            self._end("context", f"{said}, down to the shortest. {hint}")
+
+    def _end(self, code: str, sentence: str) -> None:
+        self.failed.append((code, sentence))
+        self._in_a_row = MAX_FAILURES
 
     def reject(self) -> None:
         """The last answer could not be used as it came."""
@@ -141,6 +165,7 @@ class Talk:
             cost = problem.cost if isinstance(problem, ContextExceeded) else (0, 0)
             self._spend(*cost, calls=problem.code not in _FINAL)
             raise
+        self._too_long_in_a_row = 0
         self._spend(answer.input_tokens, answer.output_tokens)
         self.is_cut = answer.cut
         return answer.text

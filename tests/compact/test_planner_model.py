@@ -14,6 +14,7 @@ from mdmemory.compact.model_planner import ModelPlanner
 from mdmemory.compact.model_question import read
 from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, parse
 from mdmemory.compact.planner import ProposedPlan, Tokens
+from mdmemory.compact.talk import MAX_CUT, MAX_TOO_LONG
 from mdmemory.errors import BadSetting
 from mdmemory.llm.answer import Answer, Asking, ContextExceeded, ModelFailed, Schema, in_words
 from mdmemory.llm.schemas import PLAN
@@ -188,6 +189,23 @@ def test_a_model_that_never_comes_to_an_end_is_left_after_a_few_answers(make: An
     done = ask([make(f"n{at}") for at in range(64)], model)
     assert len(model.asked) < 10
     assert done.failed
+
+
+def test_cut_answers_of_which_every_op_is_refused_do_not_use_up_the_calls_of_a_day(
+    make: Any,
+) -> None:
+    gone = {"op": "delete", "file": "user-gone.md", "reason": "it is old"}
+    model = Scripted(*[Answer(json.dumps(plan(gone)), 1, 1, cut=True)] * 200)
+    done = ask([make(f"n{at}") for at in range(64)], model)
+    assert len(model.asked) <= 2 * MAX_CUT  # each is corrected once
+    assert "5 answers of scripted in a row were cut short" in done.failed[0][1]
+    assert "more batches were not asked about" in done.failed[1][1]
+
+
+def test_a_server_that_finds_every_question_too_long_is_left(make: Any) -> None:
+    done = ask([make(f"n{at}") for at in range(64)], Small(0))
+    assert done.tokens.calls == MAX_TOO_LONG
+    assert "called 16 questions in a row too long" in done.failed[0][1]
 
 
 def test_one_note_or_none_is_no_reason_to_ask(notes: list[StoredNote]) -> None:
