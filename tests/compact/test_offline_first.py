@@ -47,7 +47,12 @@ def files(memory: Memory) -> set[str]:
 
 @pytest.mark.parametrize(
     "said",
-    [[ModelFailed("It is down.")], ["I would rather not."], [plan(WRONG), plan(WRONG)], [plan()]],
+    [
+        [ModelFailed("It is down.")],
+        ["I would rather not."] * 2,
+        [plan(WRONG), plan(WRONG)],
+        [plan()],
+    ],
 )
 def test_what_is_sure_is_done_whatever_the_model_says(memory: Memory, said: list[Said]) -> None:
     done = memory.compact(model=Scripted(*said))
