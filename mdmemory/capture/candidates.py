@@ -111,7 +111,8 @@ def _fits(candidate: Candidate) -> bool:
         return False
     if candidate.kind and candidate.type != "project":
         return False
-    return bool(candidate.description and candidate.body)
+    # a bare number or mark says nothing, whatever the other field holds
+    return all(any(map(str.isalpha, text)) for text in (candidate.description, candidate.body))
 
 
 def _preview(value: Mapping[str, Any]) -> str:

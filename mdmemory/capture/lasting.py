@@ -125,6 +125,9 @@ class SecondLook:
 
     def as_text(self) -> str:
         """The same for people, in one line."""
+        if self.failure is not None and self.failure.code == "over_cap" and not self.cost.calls:
+            what = f"Whether what it found lasts ({len(self.proposed)}) was not asked."
+            return f"{what} {self.failure.message} It waits."
         spent = f"{self.cost.input:,} tokens in, {self.cost.output:,} out"
         told = f"Asked once more whether what it found lasts ({len(self.proposed)}; {spent})."
         if self.failure is not None:

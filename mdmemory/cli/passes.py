@@ -177,7 +177,7 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         print(f"{would}superseded: {pair['file']} by {pair['by']}")
     for drop in done.dropped:
         print(f"left out ({', '.join(map(str, drop['reasons']))}): {drop['text']}")  # type: ignore[call-overload]
-    if not any(written.values()) and not done.pending:
+    if not any(written.values()) and not done.pending and done.failure is None:
         print("Nothing worth a note." if done.model else _NOT_ASKED)
     if done.second is not None and done.second.proposed:
         print(done.second.as_text())

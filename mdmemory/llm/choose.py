@@ -78,8 +78,9 @@ class Metered:
         # the database is closed during the call, which may take long
         with State(self.state_file) as state:
             if not state.begin_call(self.today, self.purpose, self.name, self.daily_calls):
+                often = "once" if self.daily_calls == 1 else f"{self.daily_calls} times"
                 raise ModelFailed(
-                    f"Models were asked {self.daily_calls} times today (UTC), which is the limit.",
+                    f"Models were asked {often} today (UTC), which is the limit.",
                     "Wait until tomorrow, or raise llm.daily_calls in your settings.",
                     "over_cap",
                 )

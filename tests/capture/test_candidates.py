@@ -56,6 +56,7 @@ def test_an_answer_without_one_candidate_that_can_be_read_is_refused(text: str) 
     [
         {"action": "delete"}, {"action": ["add"]}, {"type": "decision"}, {"type": None},
         {"kind": "choice"}, {"kind": "decision"}, {"description": ""}, {"body": True},
+        {"description": 5}, {"description": "-"}, {"body": 5},
         {"quote": " "}, {"file": "user-a.md"}, {"superseded": ["5432"]}, {"superseded": "5432"},
         {"body": "\ud800"}, {"body": "x" * 5_000}, {"name": "a\x00b"},
         {"action": "update"}, {"action": "flag", "file": ""}, {"action": "reinforce"},

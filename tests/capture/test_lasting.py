@@ -198,6 +198,14 @@ def test_without_an_answer_the_proposals_wait_and_the_turns_count_as_read(
     assert read(memory, Scripted()).pending == []  # read once
 
 
+def test_a_second_question_that_the_cap_forbids_is_not_said_to_be_asked() -> None:
+    capped = ModelFailed("Models were asked once today (UTC), which is the limit.", "", "over_cap")
+    proposed = Proposed(Candidate("add", "project", "", "", FACT, FACT, "", FACT), 0, Shown("", ()))
+    told = lasting.SecondLook((proposed,), failure=capped).as_text()
+    assert told.startswith("Whether what it found lasts (1) was not asked. Models were asked once")
+    assert told.endswith("It waits.")
+
+
 def test_a_question_that_is_too_long_is_halved(memory: Memory) -> None:
     class Small(Scripted):
         def complete(self, system, user, schema=None):  # type: ignore[no-untyped-def]

@@ -106,6 +106,20 @@ def test_a_server_that_is_down_costs_no_round(at: At) -> None:
     assert at(0).extract(SAID, model=Scripted({"candidates": [GOOD]})).added
 
 
+def test_turns_that_were_not_read_are_not_said_to_hold_nothing(
+    at: At, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "said.json").write_bytes(SAID)
+    monkeypatch.chdir(at(0).project.root)
+    monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
+    monkeypatch.setenv("MDMEMORY_DAILY_CALLS", "0")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    assert main(["extract", "--transcript", str(tmp_path / "said.json")]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "0 times today (UTC), which is the limit" in err
+
+
 def test_turns_that_no_model_reads_are_counted(at: At) -> None:
     said = talk(*(f"Line {number} of a long talk about nothing much." for number in range(100)))
     done = at(0).extract(said, model=Scripted({"candidates": []}))
