@@ -195,7 +195,8 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
     if done.unreadable:
         print(f"{plural(done.unreadable, 'candidate')} in the model's answer could not be read.")
     if dry_run and done.model:
-        print(f"Dry run: {done.model} was asked, nothing was stored.")
+        asked_it = f"{done.model} was asked, " if done.failure is None else ""
+        print(f"Dry run: {asked_it}nothing was stored.")
     if done.commit:
         print(f"Commit {done.commit[:10]}. Undo: `mdmemory undo {done.id}`.")
     elif done.waits:

@@ -59,7 +59,7 @@ _REASONS = {
     "weak_evidence": "what you said hardly bears it out",
     "invented": "it says more than you said",
     "momentary": "a second look took it for a thing of the moment",
-    "unclear": "a second look could not tell whether it lasts",
+    "unclear": "no second look could tell whether it lasts",
     "momentary_words": "its words speak of the moment",
     "doubted_judge": "the model calls nearly everything lasting, so its word does not count",
     "not_the_users_words": "the quote is not in your words",

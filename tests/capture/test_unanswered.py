@@ -118,6 +118,8 @@ def test_turns_that_were_not_read_are_not_said_to_hold_nothing(
     out, err = capsys.readouterr()
     assert out == ""
     assert "0 times today (UTC), which is the limit" in err
+    assert main(["extract", "--transcript", str(tmp_path / "said.json"), "--dry-run"]) == 1
+    assert capsys.readouterr().out == "Dry run: nothing was stored.\n"
 
 
 def test_turns_that_no_model_reads_are_counted(at: At) -> None:
