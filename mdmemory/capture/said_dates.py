@@ -40,11 +40,13 @@ class Named:
 def named(text: str) -> list[Named]:
     """The dates that a text names in figures or by the name of a month, in their order."""
     found: list[Named] = []
+    covered: set[int] = set()  # places in the text; a date has few
     for form in (_ISO, _FIGURES, _EASTERN, _worded(), _month_first(), _month_of_year()):
         for match in form.finditer(text):
             each = _read(match)
-            if each and all(each.end <= one.start or one.end <= each.start for one in found):
+            if each and covered.isdisjoint(range(each.start, each.end)):
                 found.append(each)
+                covered.update(range(each.start, each.end))
     return sorted(found, key=lambda each: each.start)
 
 

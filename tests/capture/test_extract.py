@@ -300,6 +300,7 @@ def test_explain_says_why_a_message_is_remembered() -> None:
         "negated": False,
         "facts": [{"type": "feedback", "kind": "", "text": "Use tabs, not spaces!"}],
         "gate": {"accepted": True, "reasons": []},
+        "words": {"show": "unsure", "lasts": [], "passes": []},
         "key": "use tabs not spaces",
         "identity": "",
         "near": [{"file": "feedback-tabs.md", "score": 1.0}],

@@ -25,7 +25,6 @@ from mdmemory.transcripts.turns import Turn
 LANGUAGES = sorted(path.stem for path in wordlists.FOLDER.glob("*.toml"))
 FACT = "The tests run in UTC on every machine."
 HEAD = "---\nname: shop\ndescription: The shop.\ntype: project\n---\n\n"
-NOTE = parse(f"{HEAD}Anna may deploy the shop.\n", "note.md")
 Row = tuple[str, str, str, str]  # language, section, row, "verdict: sentence"
 
 
@@ -97,12 +96,6 @@ def proved(_: str, sentence: str) -> tuple[str, object]:
     return " ".join((found.dropped, *found.waits)).strip() or "kept", found
 
 
-def only(_: str, sentence: str) -> tuple[str, object]:
-    """What a compaction says to this sentence in place of the one in a note."""
-    found = list(text_guards.meaning("note.md", [NOTE], NOTE.head.description, sentence))
-    return " ".join(code for code, _ in found) or "kept", found
-
-
 def instruction(_: str, sentence: str) -> tuple[str, object]:
     found = text_guards.instructs(sentence)
     return "instruction" if found else "nothing", found
@@ -149,7 +142,6 @@ ROOMS = {
     "change": changed,
     "gate": gate,
     "guard": instruction,
-    "guard.only": only,
     "keep": request,
     "lasts": endured,
     "moment": endured,

@@ -95,7 +95,7 @@ TROUBLE: tuple[tuple[dict[str, Any], int, str], ...] = (
     ({"text": FOUND, "sent": 90}, 2, "hung up before its answer was whole"),
     ({"text": FOUND, "delay": 60.0}, 1, "did not answer within 2 s"),
     ({"text": FOUND, "drip": 0.5}, 1, "did not answer within 2 s"),
-    ({"text": FOUND[:90]}, 1, "holds no list of candidates that can be read"),
+    ({"text": FOUND[:90]}, 2, "holds no list of candidates that can be read"),
 )
 
 
