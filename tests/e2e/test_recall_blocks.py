@@ -120,7 +120,7 @@ def test_two_sessions_at_once_never_mix_what_they_keep(
     works = ("export", "login")
     with FakeServer() as server, place.client(server) as client:
 
-        def take(body: dict[str, Any]) -> Answer:
+        def take(body: dict[str, Any], _is_ours: bool) -> Answer:
             """Whoever says what to begin with gets it noted, in whatever order they come."""
             with server.script.lock:
                 server.script.requests.append(body)
@@ -300,7 +300,7 @@ def test_the_goal_is_there_at_once_after_the_client_compacts_by_itself(
         client.send(session, "Go.")
         assert shown(server.turns[-1]) == ""
 
-        def take(body: dict[str, Any]) -> Answer:
+        def take(body: dict[str, Any], _is_ours: bool) -> Answer:
             """Full until there is a summary."""
             server.script.requests.append(body)
             is_full = bool(body.get("tools")) and "A summary." not in str(body)
