@@ -106,17 +106,18 @@ class _Pair(Differences):
 
     @property
     def _has_other_subject(self) -> bool:
-        """Whether plain words say that the two speak of different things, one of which may be a
-        word that matters little elsewhere: the read timeout and the write timeout."""
-        plain, hard = (
-            {id(item.word) for side in sides for item in side if item.group == ""}
-            - {id(item.word) for side in sides for item in side if item.key in (self.opposed or ())}
-            for sides in ((self.left, self.right), self.plain)
-        )
+        """Whether plain words say that the two speak of different things, also words that matter
+        little elsewhere: the read timeout and the write timeout."""
+        opposed = self.opposed or ()
+        plain = {
+            id(item.word)
+            for item in (*self.left, *self.right)
+            if item.group == "" and item.key not in opposed
+        }
         for pair in self.facing:
             words = [{id(word) for word in gap.words} for gap in pair]
             heads = all(gap.is_subject for gap in pair) and all(each & plain for each in words)
-            if heads and any(each & hard for each in words):
+            if heads:
                 return not (self._has_role and all(map(_is_name, pair)))
         return False
 

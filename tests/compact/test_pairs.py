@@ -83,6 +83,7 @@ SAYS_MORE = [
 ]
 
 APART = [
+    ("The report service is deployed on Monday", "The shipping service is deployed on Thursday"),
     ("The internal API uses REST", "The external API uses REST"),
     ("Il cancello interno si apre a mano", "Il cancello esterno si apre a mano"),
     ("Die linke Presse ist von 2011", "Die rechte Presse ist von 2019"),
