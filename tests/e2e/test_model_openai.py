@@ -100,7 +100,7 @@ TROUBLE: tuple[tuple[dict[str, Any], int, str], ...] = (
 
 
 def test_whatever_the_server_does_is_one_sentence_and_the_turns_are_read_again(
-    server: FakeServer, words: tuple[str, ...], git: Git
+    server: FakeServer, words: tuple[str, ...], git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def check(wrong: dict[str, Any], requests: int, sentence: str) -> None:
         before = len(server.requests)
@@ -118,6 +118,11 @@ def test_whatever_the_server_does_is_one_sentence_and_the_turns_are_read_again(
 
     each(TROUBLE, check)
     server.script.default = Answer(FOUND)
+    asked = len(server.requests)
+    done = run(*words)
+    assert done.returncode == 1
+    assert len(server.requests) == asked, "after an answer that nobody could read, the turns wait"
+    monkeypatch.setenv("MEMORY_EXTRACT_MODEL", "openai/gpt-5-nano")  # another is asked at once
     done = run(*words)
     assert (done.returncode, done.stderr) == (0, "")
     assert "added: project-deploys.md\n" in done.stdout
