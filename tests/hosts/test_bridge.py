@@ -446,7 +446,7 @@ def test_a_bridge_stays_small_over_many_turns(project: Path) -> None:
     if not Path("/proc/self/status").exists():
         pytest.skip("how much memory a process has is read from /proc, which Linux alone has")
     with bridge(project) as process:
-        for number in range(1_000 if FULL else 300):
+        for number in range(1_000 if FULL else 200):
             session = f"ses_{number // 4}"
             process.ask("message", **said(f"Question {number}" * 200, f"msg_{number}", session))
             process.ask("system", session=session)

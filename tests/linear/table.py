@@ -210,6 +210,7 @@ def _dates(text: str) -> object:
 
 
 # of a compaction's text one side alone is long, which a full run measures as well
+_LONG = limits.MAX_BODY if FULL else limits.MAX_BODY // 4  # a judgement of meaning takes seconds
 _ONE_SIDED: dict[str, Call] = {
     "before": lambda text: _meaning(text, "a"),
     "after": lambda text: _meaning("a", text),
@@ -372,11 +373,9 @@ EVERY = (
     row(lambda text: refusals.read(400, text.encode(), "", manners.FIELDS), refusals),
     row(_text_guards, text_guards, "", limits.MAX_BODY),
     *(row(each, text_guards, name, limits.MAX_BODY) for name, each in _ONE_SIDED.items() if FULL),
-    row(lambda text: _meaning(text, f"{text} a"), text_guards, "both", limits.MAX_BODY, rewording),
-    row(
-        lambda text: exchanged.other_topics(text, f"{text}a"), exchanged, "topics", limits.MAX_BODY
-    ),
-    row(lambda text: exchanged.other_sides(text, f"{text}a"), exchanged, "sides", limits.MAX_BODY),
+    row(lambda text: _meaning(text, f"{text} a"), text_guards, "both", _LONG, rewording),
+    row(lambda text: exchanged.other_topics(text, f"{text}a"), exchanged, "topics", _LONG),
+    row(lambda text: exchanged.other_sides(text, f"{text}a"), exchanged, "sides", _LONG),
     # what notes claim
     row(literals.tokens, literals, "tokens", NOTE),
     row(literals.links, literals, "links", NOTE),
