@@ -11,7 +11,7 @@ from bench import search_quality as quality
 from bench.retrieval import Finder, Question, measured
 
 from mdmemory.note.note import parse
-from mdmemory.search import answer
+from mdmemory.search import by_words
 from mdmemory.search.results import MEMORY
 
 
@@ -51,7 +51,7 @@ def test_every_chinese_question_is_answered_first(both: tuple[Finder, Finder]) -
 def test_notes_are_found_by_name_even_by_words_that_very_many_have(
     both: tuple[Finder, Finder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answer, "MANY", 2)
+    monkeypatch.setattr(by_words, "MANY", 2)
     assert measured(both[1], of_kind(quality.KNOWN)).five == 1
 
 
