@@ -1,145 +1,97 @@
-"""How well search finds in long talks: `python tests/bench/locomo.py PATH/locomo10.json`.
+"""LoCoMo's file (`locomo10.json`), read: ten long talks and what is asked about them.
 
-The file (LoCoMo, CC BY-NC 4.0) is not ours to ship and nothing is tuned on it. Recall is the mean
-share of a question's evidence that is found inside its conversation, for three sizes of document:
-a fact (an observation of the file), a turn, a session. Nothing is asked of the figures.
+The file (CC BY-NC 4.0) is not ours to ship and nothing is tuned on it. A talk is searched alone, by
+three sizes of document: a fact (an observation of the file), a turn, a session.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from bench.retrieval import HEADING, Figures, Question, measured, ours, plain
-
-from mdmemory.search.chunks import Chunk, cut
-from mdmemory.search.database import Document
-from mdmemory.search.results import MEMORY
+from bench.corpus import Corpus, Levels
+from bench.retrieval import Question
 
 _TURN = re.compile(r"D\d+:\d+")
 NAME = 8  # words of a fact that make its name
+_KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+Talk = dict[str, Any]
 
 
-@dataclass
-class Level:
-    """Documents of one size, their texts, and which of them each turn lies in."""
-
-    documents: list[Document] = field(default_factory=list)
-    texts: list[tuple[str, str]] = field(default_factory=list)
-    of_turn: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-
-    def add(self, document: Document, turns: set[str]) -> None:
-        """One more document, which stands for these turns."""
-        self.documents.append(document)
-        body = "\n".join(chunk.text for chunk in document.chunks)
-        self.texts.append((document.file, f"{document.name}\n{document.description}\n{body}"))
-        for turn in turns:
-            self.of_turn[turn].add(document.file)
+def is_locomo(data: object) -> bool:
+    """Whether this is what LoCoMo's file holds."""
+    return isinstance(data, list) and bool(data) and all(
+        isinstance(each, dict) and {"conversation", "qa"} <= each.keys() for each in data
+    )  # fmt: skip
 
 
-def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("file", type=Path)
-    conversations = json.loads(options.parse_args().file.read_text("utf-8"))
-    print(HEADING)
-    for what, level in {"facts": facts, "turns": turns, "sessions": sessions}.items():
-        for name, figures in zip(("plain table", "mdmemory"), both(conversations, level),
-                                 strict=True):  # fmt: skip
-            print(f"{what + ', ' + name:34}  {figures}", flush=True)
-    return 0
+def levels(talks: Sequence[Talk]) -> Levels:
+    """Each talk by each size of document."""
+    sizes = {"facts": facts, "turns": turns, "sessions": sessions}
+    return {name: [size(talk) for talk in talks] for name, size in sizes.items()}
 
 
-def both(
-    conversations: list[dict[str, Any]], level: Callable[[dict[str, Any]], Level]
-) -> tuple[Figures, Figures]:
-    """The figures of the plain table and ours, over the questions of all conversations."""
-    floor, found = [], []
-    for each in conversations:
-        here = level(each)
-        questions = [*asked(each, here)]
-        if not questions:
-            continue
-        newest = max(day for day, _ in talks(each).values())
-        with plain(here.texts) as find:
-            floor.append(measured(find, questions))
-        with ours(here.documents, newest) as find:
-            found.append(measured(find, questions))
-    return pooled(floor), pooled(found)
-
-
-def pooled(parts: list[Figures]) -> Figures:
-    """One mean over the questions of all."""
-    whole = sum(part.asked for part in parts)
-    means = {
-        name: sum(getattr(part, name) * part.asked for part in parts) / max(1, whole)
-        for name in (f.name for f in fields(Figures) if f.type == "float")
-    }
-    return Figures(asked=whole, unanswerable=0, false=0, **means)
-
-
-def asked(conversation: dict[str, Any], level: Level) -> Iterator[Question]:
-    """The questions with evidence, and the documents that it lies in."""
-    for entry in conversation["qa"]:
-        evidence = _turns_in(entry.get("evidence"))
-        wanted = frozenset(file for turn in evidence for file in level.of_turn.get(turn, ()))
-        if wanted:
-            yield Question(str(entry["question"]), wanted)
-
-
-def talks(conversation: dict[str, Any]) -> dict[str, tuple[date, list[dict[str, Any]]]]:
-    """Day and turns of each session, by its number."""
-    talk = conversation["conversation"]
-    numbers = [m[1] for key in talk if (m := re.fullmatch(r"session_(\d+)", key))]
-    return {
-        number: (_day(talk[f"session_{number}_date_time"]), talk[f"session_{number}"])
-        for number in numbers
-    }
-
-
-def facts(conversation: dict[str, Any]) -> Level:
+def facts(talk: Talk) -> Corpus:
     """Each observation as a note: its first words the name, itself the description and body."""
-    level, days = Level(), {n: f"{day}" for n, (day, _) in talks(conversation).items()}
-    for key, by_speaker in conversation["observation"].items():
+    corpus, places = Corpus(), defaultdict(set)
+    days = {number: f"{day}" for number, day, _ in _sessions(talk)}
+    for key, by_speaker in talk["observation"].items():
         number = key.split("_")[1]
         for said in (fact for every in by_speaker.values() for fact in every):
-            text, evidence = str(said[0]), _turns_in(said[1:])
+            text, file = str(said[0]), f"{len(corpus.texts)}.md"
             name = " ".join(re.findall(r"\w+", text)[:NAME])
-            file = f"{len(level.documents)}.md"
-            level.add(_document(file, text, days[number], name, text), evidence)
-    return level
+            corpus.add_text(file, text, days[number], name, text)
+            _put(places, _turns_in(said[1:]), file)
+    return _asked(talk, corpus, places)
 
 
-def turns(conversation: dict[str, Any]) -> Level:
+def turns(talk: Talk) -> Corpus:
     """Each turn with its speaker."""
-    level = Level()
-    for day, said in talks(conversation).values():
+    corpus, places = Corpus(), defaultdict(set)
+    for _, day, said in _sessions(talk):
         for turn in said:
-            level.add(_document(turn["dia_id"], _line(turn), f"{day}"), {turn["dia_id"]})
-    return level
+            corpus.add_text(turn["dia_id"], _line(turn), f"{day}")
+            _put(places, {turn["dia_id"]}, turn["dia_id"])
+    return _asked(talk, corpus, places)
 
 
-def sessions(conversation: dict[str, Any]) -> Level:
+def sessions(talk: Talk) -> Corpus:
     """Each session as a whole."""
-    level = Level()
-    for number, (day, said) in talks(conversation).items():
-        text = "\n".join(map(_line, said))
-        level.add(_document(number, text, f"{day}"), {turn["dia_id"] for turn in said})
-    return level
+    corpus, places = Corpus(), defaultdict(set)
+    for number, day, said in _sessions(talk):
+        corpus.add_text(number, "\n".join(map(_line, said)), f"{day}")
+        _put(places, {turn["dia_id"] for turn in said}, number)
+    return _asked(talk, corpus, places)
 
 
-def _document(file: str, text: str, day: str, name: str = "", description: str = "") -> Document:
-    chunks: list[Chunk] = [*cut(text)]
-    return Document(MEMORY, file, "", "", name, "", description, day, chunks=chunks)
+def _asked(talk: Talk, corpus: Corpus, places: dict[str, set[str]]) -> Corpus:
+    """The corpus with the questions whose evidence lies in it."""
+    for entry in talk["qa"]:
+        evidence = _turns_in(entry.get("evidence"))
+        wanted = frozenset(file for turn in evidence for file in places.get(turn, ()))
+        if wanted:
+            kind = _KINDS.get(entry.get("category"), "")
+            corpus.questions.append(Question(str(entry["question"]), wanted, kind, "en"))
+        else:
+            corpus.left_out += 1
+    return corpus
+
+
+def _put(places: dict[str, set[str]], turns: Iterable[str], file: str) -> None:
+    for turn in turns:
+        places[turn].add(file)
+
+
+def _sessions(talk: Talk) -> Iterator[tuple[str, date, list[dict[str, Any]]]]:
+    """Number, day and turns of each session that has any."""
+    said = talk["conversation"]
+    for key in said:
+        if match := re.fullmatch(r"session_(\d+)", key):
+            yield match[1], _day(said[f"{key}_date_time"]), said[key]
 
 
 def _line(turn: dict[str, Any]) -> str:
@@ -154,7 +106,3 @@ def _turns_in(evidence: object) -> set[str]:
 
 def _day(text: str) -> date:
     return datetime.strptime(text, "%I:%M %p on %d %B, %Y").date()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

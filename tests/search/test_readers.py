@@ -1,0 +1,303 @@
+"""The formats of the benchmarks: what is read, and what is said of files that are none of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench import readers, search, tables, take_corpus
+from bench.corpus import BadDataError, Levels
+from bench.plain import plain, terms
+from bench.retrieval import Hits, Outcome, Question, figures, measured
+
+NOTE = {"id": "n1", "name": "tea", "description": "Drinks green tea", "created": "2026-03-04"}
+OTHER = {"id": "n2", "name": "port", "description": "Billing listens on port 8087"}
+TALK = {
+    "conversation": {
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [
+            {"speaker": "Ann", "dia_id": "D1:1", "text": "I adopted a turtle."},
+            {"speaker": "Bo", "dia_id": "D1:2", "text": "I started pottery classes."},
+        ],
+        "session_2_date_time": "9:00 am on 1 June, 2023",
+        "session_2": [
+            {"speaker": "Ann", "dia_id": "D2:1", "text": "My bowl cracked in the kiln."},
+            {"speaker": "Bo", "dia_id": "D2:2", "text": "Oh no!", "blip_caption": "a cup"},
+        ],
+        "session_3_date_time": "1:00 pm on 2 June, 2023",  # it has no turns
+    },
+    "observation": {
+        "session_1_observation": {"Ann": [["Ann adopted a turtle.", "D1:1"]]},
+        "session_2_observation": {"Ann": [["Ann's bowl cracked in the kiln.", "D2:1"]]},
+    },
+    "qa": [
+        {"question": "What did Ann adopt?", "evidence": ["D1:1"], "category": 4},
+        {"question": "What happened to the bowl in the kiln?", "evidence": ["D2:1; D2:2"]},
+        {"question": "What did Bo adopt?", "category": 5},
+    ],
+}
+BATCHES = [
+    {
+        "batch_number": 1,
+        "turns": [
+            [
+                {
+                    "id": 0,
+                    "role": "user",
+                    "time_anchor": "March-15-2024",
+                    "content": "Tea ->-> 1,1",
+                },
+                {"id": 1, "role": "assistant", "content": "Green tea needs 70 degrees."},
+            ]
+        ],
+    },
+    {"batch_number": 2, "turns": [[{"id": 2, "role": "user", "content": "My kettle broke."}]]},
+]
+PROBES: dict[str, Any] = {
+    "abstention": [{"question": "Which cup do I like?"}],
+    "information_extraction": [{"question": "How hot is green tea?", "source_chat_ids": [1]}],
+    "contradiction_resolution": [
+        {"question": "Does my kettle work?", "source_chat_ids": {"first": [0], "second": [2]}}
+    ],
+    "summarization": [{"question": "What did we talk about?"}],
+}
+
+
+def wrote(path: Path, *rows: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def own_questions(folder: Path, *rows: object) -> Path:
+    wrote(folder / "notes.jsonl", NOTE, OTHER)
+    return wrote(folder / "questions.jsonl", *rows)
+
+
+def beam(folder: Path, chat: object = BATCHES, probes: object = PROBES) -> None:
+    wrote(folder / "chat.json", chat)
+    wrote(folder / "probing_questions" / "probing_questions.json", probes)
+
+
+def five(levels: Levels) -> dict[str, list[tuple[int, float, float]]]:
+    """Asked, R@5 and MRR of both searches by level."""
+    return {
+        name: [
+            (of.asked, of.five, of.mrr)
+            for of in map(figures, search.asked(corpora, search.SEARCHES).values())
+        ]
+        for name, corpora in levels.items()
+    }
+
+
+def test_locomo_is_read_by_fact_turn_and_session(tmp_path: Path) -> None:
+    levels = readers.read(wrote(tmp_path / "locomo10.json", [TALK]))
+    assert five(levels) == {
+        "facts": [(2, 1, 1)] * 2, "turns": [(2, 0.75, 1)] * 2, "sessions": [(2, 1, 1)] * 2
+    }  # fmt: skip
+    assert [corpora[0].left_out for corpora in levels.values()] == [1, 1, 1]
+    assert levels["facts"][0].questions[0].kind == "single-hop"
+    assert f"{levels['sessions'][0].today}" == "2023-06-01"
+
+
+@pytest.mark.parametrize("given", [".", "chats", "chats/100K", "chats/100K/1"])
+def test_beam_is_read_from_whichever_of_its_folders_is_named(tmp_path: Path, given: str) -> None:
+    beam(tmp_path / "chats/100K/1")
+    beam(tmp_path / "chats/100K/2")
+    beam(tmp_path / "chats/500K/1")
+    levels = readers.read(tmp_path / given)
+    sizes = {"chats/100K": 2, "chats/100K/1": 1}
+    assert [len(corpora) for corpora in levels.values()] == (
+        [sizes[given]] * 2 if given in sizes else [2, 2, 1, 1]
+    )
+
+
+def test_beam_asks_for_the_messages_that_it_names(tmp_path: Path) -> None:
+    beam(tmp_path)
+    messages, batches = (corpora[0] for corpora in readers.read(tmp_path).values())
+    asked = {each.kind: each.answers for each in messages.questions}
+    assert asked == {
+        "abstention": frozenset(),
+        "information_extraction": {"1-1"},
+        "contradiction_resolution": {"0-0", "2-2"},
+    }
+    assert messages.questions[1].text == "How hot is green tea?"
+    assert batches.questions[2].answers == {"batch-1", "batch-2"}
+    assert (messages.left_out, batches.left_out) == (1, 1)  # it names no message
+    assert dict(messages.texts)["0-0"] == "user: Tea\n2024-03-15 15 March 2024"
+    assert {document.date for document in messages.documents} == {"2024-03-15"}
+
+
+def test_beam_of_ten_million_has_plans_whose_ids_may_mean_two_messages(tmp_path: Path) -> None:
+    beam(tmp_path, [{"plan-1": BATCHES}, {"plan-2": BATCHES[:1]}])
+    (messages,), _ = readers.read(tmp_path).values()
+    assert len(messages.texts) == 5
+    assert {question.kind for question in messages.questions} == {"abstention"}
+    assert messages.left_out == 3
+
+
+def test_own_questions_name_notes_by_id_file_or_stem(tmp_path: Path) -> None:
+    question = {"question": "green tea", "gold": ["n1"], "lang": "en", "kind": "lazy"}
+    path = own_questions(tmp_path / "a", question, {"text": "wages", "answers": []})
+    for given in (path, path.parent):
+        ((corpus,),) = readers.read(given).values()
+        assert corpus.questions == [
+            Question("green tea", frozenset({"n1"}), "lazy", "en"), Question("wages", frozenset())
+        ]  # fmt: skip
+    folder = tmp_path / "b"
+    for place in ("notes", "."):
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        (folder / place / "user-tea.md").write_text("Drinks green tea.", encoding="utf-8")
+        wrote(folder / "questions.jsonl", {"text": "tea", "answers": ["user-tea"]})
+        ((corpus,),) = readers.read(folder).values()
+        assert corpus.questions[0].answers == {"user-tea.md"}
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("{", "line 2 is no JSON"),
+        ("[1]", "line 2 has to be an object"),
+        ('{"answers": []}', 'line 2: "text" (or "question")'),
+        ('{"text": " ", "answers": []}', 'line 2: "text" (or "question")'),
+        ('{"text": "x"}', 'line 2: "answers" (or "gold")'),
+        ('{"text": "x", "answers": "n1"}', 'line 2: "answers" (or "gold")'),
+        ('{"text": "x", "answers": ["n9"]}', "line 2: there is no note 'n9'"),
+    ],
+)
+def test_a_wrong_line_is_named_by_its_number(
+    tmp_path: Path, row: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = own_questions(tmp_path, {"text": "tea", "answers": ["n1"]})
+    path.write_text(path.read_text("utf-8") + row + "\n", encoding="utf-8")
+    assert search.main([str(path)]) == 1
+    out, err = capsys.readouterr()
+    assert told in err
+    assert (out, err.count("\n")) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    ("notes", "told"),
+    [
+        ([{"name": "tea"}], 'notes.jsonl, line 1: "id"'),
+        ([NOTE, NOTE], 'notes.jsonl, line 2: "id"'),
+        ([{"id": "n1"}], "notes.jsonl, line 1 has no 'name'"),
+        ([{**NOTE, "type": "poem"}], "notes.jsonl, line 1: 'poem' is not a type"),
+        ([], "There are no notes"),
+    ],
+)
+def test_a_wrong_note_is_named_by_its_number(tmp_path: Path, notes: list[Any], told: str) -> None:
+    path = own_questions(tmp_path, {"text": "tea", "answers": []})
+    wrote(tmp_path / "notes.jsonl", *notes)
+    with pytest.raises(BadDataError, match=None) as raised:
+        readers.read(path)
+    assert told in f"{raised.value}"
+
+
+def test_other_paths_are_told_which_formats_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    wrote(tmp_path / "other.json", {"a": 1})
+    (tmp_path / "image.json").write_bytes(b"\x89PNG\xff")
+    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
+    for name in ("missing", "empty", "other.json", "image.json", "broken.json"):
+        assert search.main([str(tmp_path / name)]) == 1
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert all(known in err for known in ("locomo10.json", "chats/100K", "questions.jsonl"))
+
+
+def test_a_talk_that_is_not_as_published_is_named(tmp_path: Path) -> None:
+    wrote(tmp_path / "l.json", [{"conversation": {"session_1": []}, "qa": []}])
+    with pytest.raises(BadDataError, match="not as LoCoMo publishes it"):
+        readers.read(tmp_path / "l.json")
+    beam(tmp_path / "b", [{"turns": [[{"id": 1}]]}])
+    with pytest.raises(BadDataError, match="not a talk as BEAM publishes it"):
+        readers.read(tmp_path / "b")
+    (tmp_path / "b/probing_questions/probing_questions.json").unlink()
+    with pytest.raises(BadDataError, match="no probing_questions"):
+        readers.read(tmp_path / "b")
+
+
+def test_the_figures_count_what_is_silent_weak_and_false() -> None:
+    def outcome(answers: str, files: str, strong: int) -> Outcome:
+        question = Question("?", frozenset(answers.split()))
+        return Outcome(question, Hits(tuple(files.split()), strong), 0.002)
+
+    of = figures([
+        outcome("a", "a b", 2), outcome("a b", "c a", 1), outcome("a", "c a", 0),
+        outcome("a", "", 0), outcome("", "a", 1), outcome("", "a", 0), outcome("", "", 0),
+    ])  # fmt: skip
+    assert (of.asked, of.silent, of.weak, of.unanswerable, of.false) == (4, 1, 1, 3, 1)
+    assert (of.first, of.five, of.mrr) == (0.25, 0.625, 0.5)
+    assert (of.precise, of.strong) == (1 / 3, 0.25)
+    assert (of.p50, of.p95) == (2, 2)
+
+
+def test_the_plain_table_finds_chinese_japanese_and_korean_by_pairs() -> None:
+    texts = [
+        ("a", "数据库迁移在周一"),
+        ("b", "前処理の変更には承認が要る"),
+        ("c", "알림은 밤에 보낸다"),
+    ]
+    with plain(texts) as find:
+        for text, lang, file in (
+            ("什么时候迁移？", "zh", "a"), ("前処理 承認者", "ja", "b"),
+            ("알림이 언제 와?", "ko", "c"),
+        ):  # fmt: skip
+            assert find(Question(text, frozenset(), "", lang)).files == (file,)
+        assert measured(find, [Question("你们的", frozenset(), "", "zh")]).false == 0
+    assert terms("Wie fest muss die Schraube sein?", "de") == '"fest" OR "schraube"'
+
+
+def test_one_run_prints_a_table_markdown_or_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(own_questions(
+        tmp_path,
+        {"text": "green tea", "answers": ["n1"], "lang": "en"},
+        {"text": "listens", "answers": ["n1"], "lang": "de"},
+    ))  # fmt: skip
+    assert search.main([path, "--misses"]) == 0
+    shown = capsys.readouterr().out
+    assert "notes, all, plain table" in shown
+    assert "notes, de, mdmemory" in shown
+    assert "mdmemory de   -  listens  [n1]" in shown
+    assert search.main([path, "--markdown"]) == 0
+    assert "| all | mdmemory | 2 | .500 |" in capsys.readouterr().out
+    assert search.main([path, "--json"]) == 0
+    line = json.loads(capsys.readouterr().out)["lines"][0]
+    assert (line["level"], line["group"], line["search"]) == ("notes", "all", search.PLAIN)
+    assert line["five"] == 0.5
+    assert [*tables.text([])] == []
+
+
+def test_a_written_corpus_is_checked_before_it_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(take_corpus, "DATA", tmp_path)
+    notes = [
+        {**each, "lang": "en", "type": "user", "body": "", "aliases": []} for each in (NOTE, OTHER)
+    ]
+    asked = {"id": "q1", "lang": "en", "gold": ["n1"], "question": "tea"}
+    message = {"id": "m1", "lang": "en", "needs": [], "text": "thanks"}
+    folder = tmp_path / "written"
+    wrote(folder / "notes.jsonl", *notes)
+    wrote(folder / "questions.jsonl", asked, {**asked, "id": "q2"})
+    wrote(folder / "messages.jsonl", {**message, "needs": ["n7"]})
+    assert take_corpus.main([str(folder), "half"]) == 1
+    told = capsys.readouterr().err
+    assert "question 'tea' is missing or there twice" in told
+    assert "there is no note 'n7'" in told
+    assert not (tmp_path / "half").exists()
+    wrote(folder / "questions.jsonl", asked)
+    wrote(folder / "messages.jsonl", message)
+    assert take_corpus.main([str(folder), "half"]) == 0
+    assert "messages.jsonl: 1 rows (en 1), 1 without a note" in capsys.readouterr().out
+    taken = (tmp_path / "half/notes.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(taken[0]) == {**NOTE, "lang": "en", "type": "user"}
+    ((corpus,),) = readers.read(tmp_path / "half").values()
+    assert corpus.questions == [Question("tea", frozenset({"n1"}), "", "en")]
