@@ -181,7 +181,8 @@ class BothLayers:
             for at in places:
                 order[at] = replace(order[at], status=order[at].status or IN_CONFLICT)
             if places[1] < places[0]:
-                order.insert(places[1], order.pop(places[0]))
+                lifted = replace(order.pop(places[0]), weak=order[places[1]].weak)
+                order.insert(places[1], lifted)
         return tuple(order)
 
     def across(self) -> list[Across]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from mdmemory.cli.output import emit, opened, plural, visible, warn
@@ -102,7 +101,9 @@ def _search(found: Observations, asked: Namespace) -> int:
     for sentence in hits.said:
         warn(sentence)
     if asked.json:
-        emit({"mode": hits.mode, "hits": [asdict(hit) for hit in hits.hits]})
+        from mdmemory.search.results import as_json as shown
+
+        emit({"mode": hits.mode, "hits": [shown(hit) for hit in hits.hits]})
         return 0
     for hit in hits.hits:
         print(visible(f"{hit.score:.2f}  {hit.text.partition(chr(10))[0]}"))

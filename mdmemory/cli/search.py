@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mdmemory.search.results import Hit
 
 _SHOWN = 4  # lines of a hit that are shown to a person
+_TOLD = 3  # of these, where the description stands above them
 _WIDTH = 400  # characters of such a line
 _MARK = ("\x1b[1;33m", "\x1b[0m")
 _TITLE = ("\x1b[1m", "\x1b[0m")
@@ -66,37 +67,37 @@ def search(asked: Namespace) -> int:
     for sentence in found.said:
         warn(sentence)
     if asked.json:
-        emit({"mode": found.mode, "hits": [asdict(hit) for hit in found.hits]})
+        from mdmemory.search.results import as_json
+
+        emit({"mode": found.mode, "hits": [as_json(hit) for hit in found.hits]})
         return 0
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     colour = colour and os.environ.get("TERM") != "dumb"
-    print("\n\n".join(_shown(hit, layers, query, colour) for hit in found.hits) or "No matches.")
+    parts: list[str] = []
+    for heading, hits in found.sections():
+        shown = [_shown(hit, layers, query, colour) for hit in hits]
+        parts += [f"{heading}:", *shown] if heading and shown else shown
+    print("\n\n".join(parts) or "No matches.")
     return 0
 
 
 def _shown(hit: Hit, layers: Layers, query: str, colour: bool) -> str:
+    from mdmemory.search.results import telling
+
     file = hit.file
     if hit.source == "memory":
         file = f"{hit.project}/{file}" if hit.project else layers.shown(hit.layer, file)
     place = f"{file}:{hit.start_line}-{hit.end_line}"
     title = f"{_TITLE[0]}{visible(place)}{_TITLE[1]}" if colour else visible(place)
-    status = f"  [{visible(hit.mark)}]" if hit.status else ""
+    status = "".join(f"  [{visible(mark)}]" for mark in hit.marks)
     if hit.source == "sessions":  # the id of a session says little
-        status = visible(f"  {hit.date}  {hit.title}".rstrip())
-    lines = [
-        f"    {_marked(line, query) if colour else line}" for line in _telling(hit.text, query)
-    ]
+        status += visible(f"  {hit.date}  {hit.title}".rstrip())
+    lines = [hit.description] if hit.description else []
+    if not lines or not hit.weak:
+        lines += telling(hit, query, 1 if hit.weak else _TOLD if lines else _SHOWN)
+    lines = [visible(line)[:_WIDTH] for line in lines]
+    lines = [f"    {_marked(line, query) if colour else line}" for line in lines]
     return "\n".join([f"{title}  {hit.score:.2f}{status}", *lines])
-
-
-def _telling(text: str, query: str) -> list[str]:
-    """The lines of a hit from the first that has a word of the query on."""
-    from mdmemory.search.query import marks
-
-    lines = [line for line in visible(text).split("\n") if line.strip()]
-    first = next((at for at, line in enumerate(lines) if marks(query, line)), 0)
-    first = max(0, min(first, len(lines) - _SHOWN))
-    return [line[:_WIDTH] for line in lines[first : first + _SHOWN]]
 
 
 def _marked(line: str, query: str) -> str:

@@ -60,7 +60,8 @@ def notes(layers: Layers, session: str, message: str) -> str:
     found: list[Hit] = []
     for each in layers.there():
         prefix = MINE if each is not memory else ""
-        hits = [hit for hit in _hits(each, query, mode) if hit.status != SUPERSEDED]
+        found_here = _hits(each, query, mode)
+        hits = [hit for hit in found_here if not hit.weak and hit.status != SUPERSEDED]
         found += [replace(hit, file=f"{prefix}{hit.file}") for hit in hits]
     found.sort(key=lambda hit: -hit.score)  # stable: of two as good the project's comes first
     return blocks.notes(found, settings.whole("recall.tokens"))

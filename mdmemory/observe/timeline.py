@@ -95,7 +95,7 @@ def find(state: State, query: str, *, k: int, today: date, weights: Weights | No
         )
 
     answered, said = sqlite.use(state.path.with_name(FILE), f"{schema.STAMP} {SOURCE}", job)
-    hits = tuple(replace(hit, source=SOURCE) for hit in answered.hits)
+    hits = tuple(replace(hit, source=SOURCE, description="") for hit in answered.hits)
     return replace(answered, hits=hits, said=(*said, *answered.said))
 
 

@@ -1,4 +1,6 @@
-"""From a query to hits: looks for each term, lets the database rank, and drops what does not fit.
+"""From a query to hits: looks for each term, lets the database rank, and parts strong from weak.
+
+What matches is never hidden: strong hits come first, weak ones after them, superseded ones last.
 
 Everything that needs the text of chunks happens on the best few only.
 """
@@ -11,12 +13,12 @@ from dataclasses import dataclass
 from datetime import date
 
 from mdmemory.note.note import SUPERSEDED
-from mdmemory.search import ranking
-from mdmemory.search.by_words import by_words
+from mdmemory.search import evidence, ranking
+from mdmemory.search.by_words import Fit, by_words
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
 from mdmemory.search.query import parse
 from mdmemory.search.ranking import Channel
-from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit
+from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit, titled
 
 CANDIDATES = 60  # chunks that are looked at, or more where more hits are asked for
 TURNS = 3  # places of one session that are shown
@@ -46,44 +48,54 @@ def answer(
     database: Database, text: str, *, source: str, k: int, today: date, weights: Weights,
     meaning: Meaning | None = None,
 ) -> Found:  # fmt: skip
-    """The `k` best places of a source for a query; none where nothing fits well enough."""
+    """The `k` best places of a source for a query, strong ones first; none where nothing
+    matches."""
     query = parse(text, today)
     if not query.terms:
         return Found("keyword", (), ("There is no word in the query to look for.",))
     limit = max(CANDIDATES, 2 * k)
     said: tuple[str, ...] = ()
     try:
-        matched = by_words(database, query, source, limit)
+        fit = by_words(database, query, source, limit)
     except (BrokenError, LockedError):
         raise
     except UnusableError:
         if meaning is None:
             raise
-        matched, said = {}, ("The words of the query could not be looked for: only its meaning.",)
-    near, low = _by_meaning(database, meaning, source, limit, matched)
+        fit = Fit({})
+        said = ("The words of the query could not be looked for: only its meaning.",)
+    near, low = _by_meaning(database, meaning, source, limit, fit.scores)
     mode = ("vectors" if said else "hybrid") if near else "keyword"
-    channels = [Channel(weights.keyword, matched, high=1.0), Channel(weights.vector, near, low)]
-    final, rows = {}, database.rows({*matched, *near})
+    channels = [Channel(weights.keyword, fit.scores, high=1.0), Channel(weights.vector, near, low)]
+    rows = database.rows({*fit.scores, *near})
+    floor = meaning.floor if meaning else 0.0
+    hits: dict[int, Hit] = {}
     for chunk, score in ranking.fused(channels).items():
         if chunk in rows:
             row = rows[chunk]
-            named = ranking.NAMED * ranking.is_named(row.name, query.words)
-            final[chunk] = ranking.aged(min(1.0, score + named), row.date, today, weights.half_life)
-    order = sorted(
-        final, key=lambda c: (rows[c].status == SUPERSEDED, -final[c], rows[c].file, rows[c].start)
-    )
+            is_named = ranking.is_named(row.name, query.words)
+            evident = evidence.by_words(fit.asked, chunk) if chunk in fit.scores else 0.0
+            if chunk in near:
+                evident = max(evident, evidence.by_meaning(near[chunk], floor))
+            named = min(1.0, score + ranking.NAMED * is_named)
+            score = ranking.aged(named, row.date, today, weights.half_life)
+            hits[chunk] = _hit(row, score, 1.0 if is_named else evident)
+    order = sorted(hits, key=lambda c: (*_rank(hits[c]), hits[c].file, hits[c].start_line))
     places = TURNS if source == SESSIONS else 1
-    best = ranking.folded(((c, rows[c].file, rows[c].text) for c in order), k, places)
-    return Found(mode, tuple(_hit(rows[chunk], final[chunk]) for chunk in best), said)
+    best = ranking.folded(((c, hits[c].file, hits[c].fact) for c in order), k, places)
+    return Found(mode, tuple(hits[chunk] for chunk in best), said)
 
 
 def merged(found: Sequence[Found], k: int) -> Found:
-    """The best of several sources; at least half of `k` are notes, where so many match."""
-    notes = [hit for each in found for hit in each.hits if hit.source == MEMORY]
+    """The best of several sources; at least half of `k` are notes, where so many are strong."""
+    notes = [
+        hit for each in found for hit in each.hits
+        if hit.source == MEMORY and not hit.weak and hit.status != SUPERSEDED
+    ]  # fmt: skip
     kept = sorted(notes, key=_rank)[: (k + 1) // 2]
     rest = [hit for each in found for hit in each.hits if hit not in kept]
     for hit in sorted(rest, key=_rank):
-        if len(kept) < k and not any(ranking.same(hit.text, other.text) for other in kept):
+        if len(kept) < k and not any(ranking.same(hit.fact, other.fact) for other in kept):
             kept.append(hit)
     modes = {each.mode for each in found}
     mode = next((mode for mode in ("hybrid", "vectors") if mode in modes), "keyword")
@@ -104,31 +116,35 @@ def joined(found: Sequence[Found], k: int) -> Found:
     texts: list[str] = []
     fresh = []
     for each in found:
-        hits = [hit for hit in each.hits if not any(ranking.same(hit.text, t) for t in texts)]
-        texts += [hit.text for hit in hits]
+        hits = [hit for hit in each.hits if not any(ranking.same(hit.fact, t) for t in texts)]
+        texts += [hit.fact for hit in hits]
         fresh.append(dataclasses.replace(each, hits=tuple(hits)))
     return merged(fresh, k)
 
 
-def _rank(hit: Hit) -> tuple[bool, float, int]:
-    return hit.status == SUPERSEDED, -hit.score, SOURCES.index(hit.source)
+def _rank(hit: Hit) -> tuple[bool, bool, float, int]:
+    return hit.status == SUPERSEDED, hit.weak, -hit.score, SOURCES.index(hit.source)
 
 
 def _by_meaning(
     database: Database, meaning: Meaning | None, source: str, limit: int, matched: Collection[int]
 ) -> tuple[dict[int, float], float]:
     """The chunks that are near by their meaning, or match by their words and have a vector; with
-    the least nearness there is."""
+    the least nearness there is. What lies in the far half of the way to the floor is not near."""
     if meaning is None:
         return {}, 0.0
     near, low = database.nearest(source, meaning.model, meaning.vector, limit, matched)
     low = min(low, 0.0) if len(near) < 2 else low  # what is alone is as near as can be
-    near = {c: cosine for c, cosine in near.items() if c in matched or cosine >= meaning.floor}
-    return near, low
+    least = low + (meaning.floor - low) / 2
+    return {c: cosine for c, cosine in near.items() if c in matched or cosine >= least}, low
 
 
-def _hit(row: Row, score: float) -> Hit:
+def _hit(row: Row, score: float, evident: float) -> Hit:
+    weak = evident < evidence.STRONG or row.status == SUPERSEDED
+    score = 0.5 * score + (0.0 if weak else 0.5)  # a weak hit never scores like a strong one
+    title = row.title or (titled(row.name, row.description) if row.source == MEMORY else row.name)
     return Hit(
-        row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text,
-        row.title or row.name, row.date, row.status,
+        row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text, title,
+        row.date, row.status, description=row.description, weak=weak,
+        evidence=round(evident, 4),
     )  # fmt: skip

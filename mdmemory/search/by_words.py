@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from mdmemory.search import ranking
 from mdmemory.search.database import Database
@@ -16,8 +17,17 @@ BESIDE = 3  # as many turns are looked at: the score of one counts for its neigh
 _GUESSED = 0.8  # of a word counts where a similar one was found
 
 
-def by_words(database: Database, query: Query, source: str, limit: int) -> dict[int, float]:
-    """The chunks that fit by their words, each with a score from 0 to 1."""
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The chunks that have any word of a query, each with a score from 0 to 1, and which of them
+    has which of the words."""
+
+    scores: Mapping[int, float]
+    asked: Sequence[TermMatch] = ()
+
+
+def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
+    """The chunks that fit by their words. What no chunk has does not count in the scores."""
     terms, asked = _looked_up(database, query, source)
     limit *= BESIDE if source == SESSIONS else 1
     scores = database.best(terms, query.phrases, source, limit)
@@ -28,10 +38,9 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> dict[
     if source == SESSIONS:
         scores = ranking.smoothed(scores, windows)
         asked = [_in_windows(term, windows) for term in asked]
-    share = {chunk: ranking.covered(asked, chunk) for chunk in scores}
-    scores = {chunk: scores[chunk] for chunk in ranking.enough(share)}
+    known = [term for term in asked if term.chunks]
     fitting = ranking.fused([Channel(1.0, scores)])
-    return {chunk: score * share[chunk] for chunk, score in fitting.items()}
+    return Fit({c: score * ranking.covered(known, c) for c, score in fitting.items()}, asked)
 
 
 def _windows(database: Database, turns: Collection[int]) -> dict[int, list[int]]:

@@ -14,8 +14,6 @@ from datetime import date
 from mdmemory.text import words
 from mdmemory.text.similarity import likeness
 
-NEEDED = 0.27  # of what a query asks for, by how rare its words are, the best hit must have
-OTHERS = 0.5  # of that the others must have
 LONE = 0.6  # of that counts where it is one word alone of several: many a text has one by chance
 TELLING = 10  # words of a query, the rarest, that make up what it asks for
 ALIKE = 0.947  # of the words of two hits, from which on one of them is enough
@@ -78,13 +76,6 @@ def covered(asked: Sequence[TermMatch], chunk: int) -> float:
     if sum(term.telling for term in found) < min(2, sum(term.telling for term in asked)):
         had *= LONE
     return min(1.0, had / whole) if whole else 1.0
-
-
-def enough(share: Mapping[int, float]) -> set[int]:
-    """The chunks that cover enough to be hits; none where not one answers the query."""
-    if max(share.values(), default=0.0) < NEEDED:
-        return set()
-    return {chunk for chunk, had in share.items() if had >= OTHERS * NEEDED}
 
 
 def smoothed(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from stat import S_ISREG
 
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.note.note import UNREADABLE, to_verify
+from mdmemory.note.note import SUPERSEDED, UNREADABLE, to_verify
 from mdmemory.store import catalog, strangers
 from mdmemory.store.store import Store, StoredNote, is_note_name
+from mdmemory.text.words import parts, tokens
 
 _SHOWN = 120  # characters of a name that a message repeats
+_LONG = 1_000  # characters of a description, which in a note made by hand may be of any length
 
 
 def passage(
@@ -85,11 +87,15 @@ SOURCES = (MEMORY, SESSIONS, FILES)  # a database numbers chunks by it: only app
 class Hit:
     """One place that answers a query; `text` is that place, line by line as it stands.
 
-    `score` lies between 0 and 1. `title` is the note's title or name, or the session's title,
-    `date` (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed, superseded
-    (`superseded_by` names the successor) or in conflict. `layer` is project or user where both were
-    searched; `project` names another project's store. Lines count from 1 and belong to the file; of
-    a session (`file` is its id) they are turns.
+    `description` is the fact of a note in one sentence; `text` then is the best passage of its
+    body, or the description again where there is no body. `score` lies between 0.5 and 1 for
+    strong hits, and below for `weak` ones, which share words with the query and may not answer it.
+    `title` is the note's title or its name as a title, or the session's title, `date`
+    (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed, superseded (`superseded_by`
+    names the successor) or in conflict. `layer` is project or user where both were searched;
+    `project` names another project's store. Lines count from 1 and belong to the file; of a session
+    (`file` is its id) they are turns. `evidence`, from 0 to 1, tells how sure it is that the hit
+    answers the query: from 0.5 on it is not weak, but for a superseded note, which always is.
     """
 
     file: str
@@ -105,11 +111,60 @@ class Hit:
     superseded_by: str = ""
     layer: str = ""
     project: str = ""
+    description: str = ""
+    weak: bool = False
+    evidence: float = 0.0
+
+    @property
+    def fact(self) -> str:
+        """All that the hit says: two hits of one fact need not both be shown."""
+        return f"{self.description}\n{self.text}"
+
+    @property
+    def marks(self) -> list[str]:
+        """What a reader has to know of the hit, in words."""
+        is_weak = self.weak and self.status != SUPERSEDED  # which says it already
+        return [*(["weak"] if is_weak else []), *([self.mark] if self.status else [])]
 
     @property
     def mark(self) -> str:
         """The status in words, with the successor; "" for none."""
         return f"{self.status} by {self.superseded_by}" if self.superseded_by else self.status
+
+
+def as_json(hit: Hit) -> dict[str, str | int | float | bool]:
+    """A hit as scripts and tools get it."""
+    shown = asdict(hit)
+    del shown["evidence"]  # a matter between rooms: scripts have `weak`
+    return shown
+
+
+def telling(hit: Hit, query: str, most: int) -> list[str]:
+    """At most `most` lines of a hit's passage, from the first that has a word of the query on;
+    none where the passage has no word that its description lacks."""
+    from mdmemory.search.query import marks  # only where hits are shown
+
+    if set(tokens(hit.text)) <= set(tokens(hit.description[:_LONG])):
+        return []
+    lines = [line for line in hit.text.split("\n") if line.strip()]
+    first = next((at for at, line in enumerate(lines) if marks(query, line)), 0)
+    first = max(0, min(first, len(lines) - most))
+    return lines[first : first + most]
+
+
+def titled(name: str, description: str) -> str:
+    """The name of a note as a title, with the capitals that its description has."""
+    first, *rest = parts(description[:_LONG]) or [""]
+    if first[1:].islower():  # its capital is that of the sentence
+        known = {word.casefold(): word for word in reversed(rest)}
+    else:
+        known = {word.casefold(): word for word in reversed([first, *rest])}
+    begun, *others = (word for word in name.split("-") if word) if name.strip("-") else [name]
+    if begun.casefold() == first.casefold():
+        begun = first
+    else:
+        begun = known.get(begun.casefold(), begun[:1].upper() + begun[1:])
+    return " ".join([begun, *(known.get(word.casefold(), word) for word in others)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +174,14 @@ class Found:
     mode: str
     hits: tuple[Hit, ...]
     said: tuple[str, ...] = ()
+
+    def sections(self) -> list[tuple[str, list[Hit]]]:
+        """The hits under headings, in their order: the strong ones under none."""
+        strong, weak, old = "", "Weaker matches", "Superseded"
+        parts: dict[str, list[Hit]] = {strong: [], weak: [], old: []}
+        for hit in self.hits:
+            parts[old if hit.status == SUPERSEDED else weak if hit.weak else strong].append(hit)
+        return [*parts.items()]
 
 
 @dataclass(frozen=True, slots=True)

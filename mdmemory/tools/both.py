@@ -59,17 +59,16 @@ class Both:
 
     def search(self, query: str, *, k: int = 6, source: str = "memory") -> Found:
         """The best places in both layers; what is no note is the project's alone."""
+        from mdmemory.search.answer import joined
         from mdmemory.search.results import Found
 
         project, person = self._layers.project, self._layers.person
-        answers = [self._layers.main.search(query, k=k, source=source)] if project or person else []
-        hits = [hit for answer in answers for hit in answer.hits]
+        found = [self._layers.main.search(query, k=k, source=source)] if project or person else []
         if project and person and source in ("memory", "all"):
-            answers.append(person.search(query, k=k))
-            hits += [replace(hit, file=f"{MINE}{hit.file}") for hit in answers[-1].hits]
-        hits.sort(key=lambda hit: -hit.score)  # stable: of two as good the project's comes first
-        said = dict.fromkeys(sentence for answer in answers for sentence in answer.said)
-        return Found(answers[0].mode if answers else "keyword", tuple(hits[:k]), tuple(said))
+            more = person.search(query, k=k)
+            hits = (replace(hit, file=f"{MINE}{hit.file}") for hit in more.hits)
+            found.append(replace(more, hits=tuple(hits)))
+        return joined(found, k) if found else Found("keyword", ())
 
     def get(self, file: str, lines: tuple[int, int] | None = None) -> Passage:
         """A note of the layer that holds it. Raises NotFound, NoStore."""

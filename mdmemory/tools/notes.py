@@ -6,7 +6,7 @@ They return no text of notes on hold, only their number.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 CATEGORIES = ("preferences", "facts", "decisions", "entities", "other")
 SOURCES = ("memory", "sessions", "files", "observations", "all")
 
+_LINES_SHOWN = 12  # of the passage of a strong hit
+_LINE = 600  # characters of such a line
 _PLACE = re.compile(r"(?s)(.+?):(\d{1,9})(?:-(\d{1,9}))?")
 _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 
@@ -36,25 +38,50 @@ _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 
 def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     results = memory.search(given["query"], k=given["max_results"], source=given["source"])
+    from mdmemory.search.results import as_json
+
     structured = {
         "mode": results.mode,
-        "hits": [{**asdict(hit), "layer": _layer(memory, hit.file)} for hit in results.hits],
+        "hits": [{**as_json(hit), "layer": _layer(memory, hit.file)} for hit in results.hits],
         "said": [*results.said],
     }
     if not results.hits:
         nothing = "No matches: do not guess an answer."
         return ToolAnswer("\n".join([nothing, *results.said]), structured)
-    parts = [f"Found {len(results.hits)} relevant memories:\n{AS_DATA}"]
-    parts += [_hit(number, hit) for number, hit in enumerate(results.hits, 1)]
+    strong, weak, old = (hits for _, hits in results.sections())
+    parts = [f"{_counted(strong, weak, old)}\n{AS_DATA}"]
+    for number, hit in enumerate(results.hits, 1):
+        if weak and hit is weak[0] and strong:
+            parts.append("Weaker matches:")
+        parts.append(_hit(number, hit, given["query"]))
     return ToolAnswer("\n\n".join([*parts, *results.said]), structured)
 
 
-def _hit(number: int, hit: Hit) -> str:
-    about = f"score: {hit.score:.2f}, source: {hit.source}"
+def _counted(strong: Sequence[Hit], weak: Sequence[Hit], old: Sequence[Hit]) -> str:
+    """How many there are of each kind; and that weak ones alone are no answer."""
+    what = "note" if all(hit.source == "memory" for hit in (*strong, *weak, *old)) else "place"
+    found = [f"{len(strong)} {what}{'s' * (len(strong) > 1)}"] if strong else []
+    found += [f"{len(weak)} weaker match{'es' * (len(weak) > 1)}"] if weak else []
+    found += [f"{len(old)} superseded {what}{'s' * (len(old) > 1)}"] if old else []
+    counted = f"Found {' and '.join(found)}."
+    if strong:
+        return counted
+    return f"{counted} No sure answer: check whether one fits, and do not guess."
+
+
+def _hit(number: int, hit: Hit, query: str) -> str:
+    from mdmemory.search.results import telling
+
+    about = f"score: {hit.score:.2f}"
+    about += f", source: {hit.source}" if hit.source != "memory" else ""
     about += f", {hit.mark}" if hit.status else ""
     about += f", {hit.date}" if hit.source != "memory" and hit.date else ""
     place = f"[{number}] {hit.file}:{hit.start_line}-{hit.end_line} ({about})"
-    return f"{place} {hit.title}\n{hit.text.strip()}"
+    if hit.weak:
+        return f"{place} {hit.description or ' '.join(telling(hit, query, 1))[:_LINE]}".rstrip()
+    title = "" if hit.description else hit.title
+    lines = [f"{place} {title}".rstrip(), hit.description, *telling(hit, query, _LINES_SHOWN)]
+    return "\n".join(line[:_LINE] for line in lines if line)
 
 
 def _layer(memory: Memory, file: str) -> str:

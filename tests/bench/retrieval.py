@@ -43,7 +43,8 @@ class Hits:
     @classmethod
     def of(cls, found: Found) -> Hits:
         """What a search of ours gave back."""
-        return cls(tuple(hit.file for hit in found.hits), len(found.hits))
+        strong = sum(not hit.weak for hit in found.hits)
+        return cls(tuple(hit.file for hit in found.hits), strong)
 
 
 Finder = Callable[[Question], Hits]

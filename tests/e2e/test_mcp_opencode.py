@@ -59,7 +59,7 @@ def test_the_client_offers_the_tools_and_the_index_and_a_note_is_stored(
     assert offered <= set(tools(first))
     assert "- [Proxy](project-proxy.md) — The proxy's port" in system_text(first)
     found, stored, refused = results(last)
-    assert "Found 1 relevant memories:" in found
+    assert "Found 1 note." in found
     assert "It listens on 8080." in found
     assert "Stored " in stored
     assert "unconfirmed" in stored

@@ -101,7 +101,7 @@ def test_a_call_answers_in_words_and_as_data_and_sees_the_notes_as_they_are(proj
         (store / "user-shell.md").write_text(note, "utf-8")
         found = await client.call_tool("memory_search", {"query": "zsh shell"})
         assert not found.is_error
-        assert text_of(found).startswith("Found 1 relevant memories:")
+        assert text_of(found).startswith("Found 1 note.")
         assert found.structured_content["hits"][0]["file"] == "user-shell.md"
         assert "(user-shell.md)" in (store / "MEMORY.md").read_text("utf-8")
         kept = await client.call_tool("memory_store", {"content": "The CI runs on Debian 12 only"})
@@ -241,7 +241,7 @@ def test_the_command_speaks_nothing_but_the_protocol(project: Path, tmp_path: Pa
     async def conversation(client: Client) -> None:
         assert len((await client.list_tools()).tools) > 3
         found = await client.call_tool("memory_search", {"query": "pnpm"})
-        assert text_of(found).startswith("Found 1 relevant memories:")
+        assert text_of(found).startswith("Found 1 note.")
 
     talk(StdioServerParameters(command=command[0], args=[*command[1:]], cwd=tmp_path), conversation)
     asked = {

@@ -60,6 +60,7 @@ def test_the_answers_in_json_have_the_keys_that_the_page_shows(say: Say) -> None
         "file": "user-tea.md", "name": "tea", "start_line": 9, "end_line": 16, "score": 1.0,
         "source": "memory", "text": BODY, "title": "tea", "date": "2026-06-01", "status": "",
         "superseded_by": "", "layer": "project", "project": "",
+        "description": "Drinks green tea", "weak": False,
     }  # fmt: skip
     assert json.loads(say("get", "user-tea.md:9-10", "--json")[1]).keys() == passage.keys()
     assert json.loads(say("rebuild", "--json")[1]).keys() == rebuilt.keys()
@@ -67,7 +68,8 @@ def test_the_answers_in_json_have_the_keys_that_the_page_shows(say: Say) -> None
 
 def test_search_shows_place_score_and_the_lines_that_tell(say: Say) -> None:
     assert say("search", "brown teapot", "-k", "1")[1] == (
-        "user-tea.md:9-16  1.00\n    The teapot \ufffd[2J is brown.\n    And\n    so\n    on\n"
+        "user-tea.md:9-16  1.00\n    Drinks green tea\n"
+        "    The teapot \ufffd[2J is brown.\n    And\n    so\n"
     )
     assert "user-rum.md:9-9  1.00  [unconfirmed]\n" in say("search", "rum")[1]
 

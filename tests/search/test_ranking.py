@@ -8,13 +8,10 @@ import pytest
 
 from mdmemory.search.ranking import (
     LONE,
-    NEEDED,
-    OTHERS,
     Channel,
     TermMatch,
     aged,
     covered,
-    enough,
     folded,
     fused,
     is_named,
@@ -58,12 +55,6 @@ def test_coverage_weighs_what_is_missing() -> None:
 def test_one_word_alone_is_enough_when_it_is_all_that_is_asked_for() -> None:
     assert covered([TermMatch(3.0, {1})], 1) == 1.0
     assert covered([TermMatch(3.0, {1}), TermMatch(1.0, (), telling=False)], 1) == 0.75
-
-
-def test_what_stands_beside_an_answer_may_cover_less() -> None:
-    near = OTHERS * NEEDED
-    assert enough({1: NEEDED, 2: near, 3: near * 0.9}) == {1, 2}
-    assert enough({2: near, 3: near * 0.9}) == enough({}) == set()
 
 
 def test_a_name_is_asked_for_when_all_its_words_are() -> None:

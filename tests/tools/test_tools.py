@@ -89,11 +89,11 @@ def test_what_no_host_is_told_of_any_more_is_still_answered(memory: Memory) -> N
 
 def test_a_search_tells_places_scores_and_text(memory: Memory) -> None:
     answer = ask(memory, "memory_search", query="Which port has the proxy?")
-    assert answer.text.startswith(f"Found 1 relevant memories:\n{DATA}\n\n[1] project-proxy.md:")
-    assert "The proxy listens on port 8080." in answer.text
+    assert answer.text.startswith(f"Found 1 note.\n{DATA}\n\n[1] project-proxy.md:")
+    assert "The proxy listens on port 8080" in answer.text
     (hit,) = answer.structured["hits"]
     place = f"{hit['file']}:{hit['start_line']}-{hit['end_line']}"
-    assert f"[1] {place} (score: {hit['score']:.2f}, source: memory)" in answer.text
+    assert f"[1] {place} (score: {hit['score']:.2f})" in answer.text
     assert 0 < hit["score"] <= 1
     assert place.removeprefix("project-proxy.md:") in ask(memory, "memory_get", file=place).text
 

@@ -1,0 +1,48 @@
+"""What is shown of a hit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mdmemory.search.results import Found, Hit, as_json, telling, titled
+
+HIT = Hit("a.md", "a", 1, 4, 0.5, "memory", "One.\n\nTwo cups.\nThree.", description="One fact")
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "title"),
+    [
+        ("uses-github-actions", "Uses GitHub Actions for CI", "Uses GitHub Actions"),
+        ("prefers-pnpm", "Uses pnpm, never npm", "Prefers pnpm"),
+        ("pnpm-only", "Works with pnpm only", "pnpm only"),
+        ("who-uses-iban", "Uses an IBAN that nobody knows", "Who uses IBAN"),
+        ("graphql-gateway", "GraphQL goes through the gateway", "GraphQL gateway"),
+        ("喜欢-简短", "喜欢简短的回答", "喜欢 简短"),
+        ("--", "", "--"),
+        ("", "", ""),
+    ],
+)
+def test_a_name_becomes_a_title_with_the_capitals_of_its_description(
+    name: str, description: str, title: str
+) -> None:
+    assert titled(name, description) == title
+
+
+def test_a_passage_is_shown_from_the_line_that_tells_and_only_where_it_adds_something() -> None:
+    assert telling(HIT, "cups", 2) == ["Two cups.", "Three."]
+    assert telling(HIT, "zebra", 1) == ["One."]
+    assert telling(replace(HIT, text="One fact."), "cups", 2) == []
+
+
+def test_strong_weak_and_superseded_hits_stand_apart() -> None:
+    weak, old = replace(HIT, weak=True), replace(HIT, status="superseded", superseded_by="b")
+    sections = Found("keyword", (HIT, weak, old)).sections()
+    assert sections == [("", [HIT]), ("Weaker matches", [weak]), ("Superseded", [old])]
+    assert (weak.marks, old.marks) == (["weak"], ["superseded by b"])
+
+
+def test_scripts_get_weak_and_not_what_it_was_judged_by() -> None:
+    assert as_json(HIT)["weak"] is False
+    assert "evidence" not in as_json(HIT)
