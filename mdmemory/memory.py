@@ -226,6 +226,10 @@ class Memory(Learning):
             self.index()
         return self._search().update(report, anew=True)
 
+    def make_vectors(self, *, report: Report = lambda *_: None) -> Updated:
+        """Make the vectors of all notes that have none, where `search.embeddings` is on."""
+        return self._search().make_vectors(report=report)
+
     def change(self, id: str) -> Logged:
         """The commit that a Memory-Id or a commit's name means. Raises NotFound."""
         return actions.note_history.change(self._history(), id)

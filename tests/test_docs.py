@@ -177,6 +177,8 @@ OUTSIDE = """\
 | `OPENCODE_DB` | the name of OpenCode's database there (default `opencode.db`) |
 | `CLAUDE_CONFIG_DIR` | the folder of Claude Code's sessions (default `~/.claude`) |
 | `XDG_STATE_HOME` | the folder of `error.log` and `trusted.json` (default `~/.local/state`) |
+| `XDG_CACHE_HOME` | the folder of fetched models, `mdmemory/models` (default `~/.cache`) |
+| `FASTEMBED_CACHE_PATH` | another folder for them |
 | `MDMEMORY_DISABLE` | turns off the git hooks, OpenCode's plugin and its bridge |
 | `MDMEMORY_DEBUG` | a file for the log of `--verbose`; `1`: standard error |
 | `NO_COLOR` | turns off colours |

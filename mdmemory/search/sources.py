@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
+from mdmemory.config.settings import Settings
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError, RepositoryState, UsageError
 from mdmemory.privacy import redacted
@@ -18,7 +19,8 @@ from mdmemory.store.project import Project, person_root
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:
-    from mdmemory.search.embeddings import Embedder, Local
+    from mdmemory.search.embeddings import Embedder
+    from mdmemory.search.local_models import Local
     from mdmemory.search.project import Feeder
 
 
@@ -97,27 +99,51 @@ def embedder(project: Project, today: str) -> Embedder | None:
     Raises MdmemoryError where vectors could not be compared.
     """
     settings = project.settings
-    if settings.text("search.embeddings") == "off":
+    if (chosen := settings.text("search.embeddings")) == "off":
         return None
     try:
         import numpy  # noqa: F401  # an extra; asked here, before any text is sent
     except ImportError as problem:
         raise MdmemoryError(
             "Search by meaning needs the package numpy, which is not installed.",
-            "Install it: `pip install 'mdmemory[vectors]'`, or set search.embeddings to off.",
+            f"`mdmemory config set search.embeddings {chosen}` says how to install it.",
         ) from problem
-    if settings.text("search.embeddings") == "local":
-        return _local(settings.text("search.embedding_model"))
+    if chosen == "local":
+        return local_model(settings.text("search.embedding_model"), person.models_folder())
     from mdmemory.llm.choose import embedder
 
     return embedder(project, today)
 
 
-@cache  # a model takes seconds to load
-def _local(name: str) -> Local:
-    from mdmemory.search.embeddings import LOCAL_MODEL, Local
+def trouble(settings: Settings) -> str:
+    """Why search goes by words although the settings turn vectors on; "" where all is there, or
+    off. Loads no model, and asks no server."""
+    from importlib.util import find_spec
 
-    return Local(name or LOCAL_MODEL)
+    kind = settings.text("search.embeddings")
+    again = f"`mdmemory config set search.embeddings {kind}`"
+    if kind == "openai" and find_spec("numpy") is None:
+        return f"the package numpy is not installed ({again})"
+    if kind != "local":
+        return ""
+    from mdmemory.search import local_models
+
+    name = settings.text("search.embedding_model") or local_models.DEFAULT
+    try:
+        needs = local_models.needs(name, person.models_folder())
+    except MdmemoryError as problem:
+        return f"{problem.message.rstrip('.')} ({again})"
+    if needs.packages:
+        return f"{' and '.join(needs.packages)} not installed ({again})"
+    return f"the model {name} is not on this disk ({again})" if needs.fetching else ""
+
+
+@cache  # a model takes seconds to load
+def local_model(name: str, models: Path) -> Local:
+    """The model `name` ("": the default), whose fetched files lie in the folder `models`."""
+    from mdmemory.search.local_models import DEFAULT, Local
+
+    return Local(name or DEFAULT, models)
 
 
 def _folders(project: Project, setting: str) -> list[Path]:

@@ -54,6 +54,7 @@ STORE = {
 STATUS = {
     **STORE, "layers": [STORE], "due": WORD, "last": dict | None, "planner": str, "sends_to": WORD,
     "tokens_today": {"input": int, "output": int, "calls": int}, "passed_over": int,
+    "embeddings": {"kind": str, "missing": str},
     "review": {
         "lost": int, "wish": int, "conflict": int, "forget": int, "pending": int,
         "unconfirmed": int, "orphaned": int, "refused_op": int, "on_hold": int, "import_rest": int,

@@ -355,51 +355,22 @@ def test_the_nearest_are_those_of_the_greatest_cosine() -> None:
     assert vectors.space([], b"", 2).nearest(asked, 2) == ({}, 0.0)
 
 
-# --- a model in this process -------------------------------------------------------------------
-
-
-def test_without_the_package_a_local_model_is_a_sentence(
-    chosen: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "fastembed", None)
-    memory = chosen(NOTES, 'search.embeddings = "local"', off=True)
-    found = memory.search("green tea")
-    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
-    assert "pip install 'mdmemory[local]'" in found.said[0]
-
-
 def test_without_numpy_nothing_is_sent_and_search_goes_by_words(
     chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
     found = chosen(NOTES).search("green tea")
     assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
-    assert "pip install 'mdmemory[vectors]'" in found.said[0]
+    assert "config set search.embeddings openai" in found.said[0]
     assert not server.requests
 
 
-def test_a_local_model_is_loaded_once_and_sends_nothing(
-    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+def test_a_model_gets_the_words_that_it_was_trained_with(
+    chosen: Callable[..., Memory], server: FakeServer
 ) -> None:
-    import numpy
-    from fake_server import meaning
-
-    loaded: list[str] = []
-
-    class Model:
-        def __init__(self, name: str) -> None:
-            loaded.append(name)
-
-        def embed(self, texts: list[str]) -> Iterator[object]:
-            return (numpy.array(meaning(text, 32)) for text in texts)
-
-    class Module:
-        TextEmbedding = Model
-
-    sources._local.cache_clear()
-    monkeypatch.setitem(sys.modules, "fastembed", Module)
-    memory = chosen(NOTES, 'search.embeddings = "local"', off=True)
-    assert files(memory.search("hosting")) == ["project-where.md"]
-    assert memory.search("hosting").mode == "hybrid"
-    assert (loaded, server.script.embedded) == ([embeddings.LOCAL_MODEL], [])
-    sources._local.cache_clear()
+    chosen(NOTES, 'search.embedding_model = "intfloat/multilingual-e5-small"').search("hosting")
+    texts, query = (body["input"] for body in server.script.embedded)
+    assert all(text.startswith("passage: ") for text in texts)
+    assert query == ["query: hosting"]
+    assert embeddings.prefixes("api.openai.com text-embedding-3-small 1536") == ("", "")
+    assert embeddings.prefixes("intfloat/multilingual-e5-large-instruct")[1] == ""
