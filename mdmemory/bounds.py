@@ -25,6 +25,8 @@ PLAN = 2_000_000
 # A question that notes are looked for by, and what of a message is one.
 QUERY = 10_000
 QUERY_OF_MESSAGE = 2_000
+# What of a message is read to find out what was typed of it, half from either end.
+RECALLED_FOR = 8_000
 
 _NEW_LINE = "\n"
 

@@ -294,6 +294,13 @@ TABLE = (
     Setting("search.transcripts", (), "a list of absolute folders", folders, "",
             "Folders with exported sessions (*.json, *.jsonl) that the source `sessions` searches "
             "besides this project's own in OpenCode and Claude Code.", personal=True),
+    Setting("recall.by_message", (), "true or false", switch, True,
+            "Send the notes that your message needs along with it, if the prompt does not show "
+            "them already. Most messages need none."),
+    Setting("recall.message_tokens", (), "a whole number of at least 100", whole(100), 600,
+            "Maximum length of these notes for one message, in tokens."),
+    Setting("recall.session_tokens", (), "a whole number of at least 0", whole(0), 6_000,
+            "The same for all messages of a session."),
     Setting("recall.notes", (), "off, keyword or hybrid", one_of("off", "keyword", "hybrid"),
             "off", "Put the notes that match your message best into the prompt at a session's "
             "start and after its compactions. `keyword` finds them by words; `hybrid` also by "

@@ -179,6 +179,21 @@ class Search:
 
         return self._kept(self._path(), job)[0]
 
+    def for_message(self, text: str, today: date) -> list[Hit]:
+        """The notes that a message needs, by its words alone, the surest first; most messages need
+        none. Raises UnusableError and MdmemoryError."""
+        from mdmemory.search.by_message import needed
+
+        def job(database: Database) -> list[Hit]:
+            with suppress(LockedError):  # then the newest notes are missing
+                self._update(database, lambda *_: None)
+            return needed(database, text, today)
+
+        path = self._path()
+        if path is None:  # all notes would be read for each message
+            return []
+        return [*self._marked(tuple(self._kept(path, job)[0]))]
+
     def _find_at(
         self, query: str, history: History, revision: str, *, k: int, today: date
     ) -> Found:

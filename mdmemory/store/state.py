@@ -116,6 +116,13 @@ MIGRATIONS = (
         at TEXT NOT NULL, passed INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
+    # notes that came with messages, which `session/recalls.py` reads
+    """
+    CREATE TABLE recalled (
+        id INTEGER PRIMARY KEY, session TEXT NOT NULL, file TEXT NOT NULL, message TEXT NOT NULL,
+        tokens INTEGER NOT NULL, at TEXT NOT NULL, seen INTEGER NOT NULL
+    );
+    """,
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors

@@ -17,8 +17,7 @@ from scripted import Scripted
 from mdmemory.capture.run import Extracted
 from mdmemory.errors import BadTranscript, Busy
 from mdmemory.hosts import background
-from mdmemory.hosts.opencode import following
-from mdmemory.hosts.opencode import hooks as bridge_methods
+from mdmemory.hosts.opencode import compacting, following, hooks
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.following import MOST, BySession
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
@@ -47,7 +46,7 @@ class Started(background.Starter):
 class Host:
     """The other end of the bridge: a client with sessions."""
 
-    def __init__(self, project: Path, blocks: Sequence[bridge_methods.Block] = BLOCKS) -> None:
+    def __init__(self, project: Path, blocks: Sequence[hooks.Block] = BLOCKS) -> None:
         self.started, self.log = Started(), Log()
         hooks = Hooks(
             lambda: Layers.open(project, tell=self.log.say), self.started, self.log, blocks=blocks
@@ -123,7 +122,7 @@ def transcript(monkeypatch: pytest.MonkeyPatch) -> Wrote:
     def write(*said: str) -> None:
         turns = tuple(Turn(f"msg_{n}", "user", text) for n, text in enumerate(said, 1))
         found = Transcript("ses_1", "A title", "", turns)
-        monkeypatch.setattr(bridge_methods, "transcript_of", lambda session: found)
+        monkeypatch.setattr(compacting, "transcript_of", lambda session: found)
 
     write()
     return write

@@ -51,8 +51,8 @@ from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
 from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
-from mdmemory.prompt import blocks
-from mdmemory.search import chunks, folders, query, schema
+from mdmemory.prompt import blocks, typed
+from mdmemory.search import by_message, chunks, folders, query, schema
 from mdmemory.search.postgres import keywords
 from mdmemory.session import cleaning, failures, mentions, pruning, sections, tracking
 from mdmemory.store import conflicts, index, links
@@ -219,6 +219,10 @@ _ONE_SIDED: dict[str, Call] = {
 
 def _chunks(text: str) -> object:
     return list(chunks.cut(text))
+
+
+def _fitted(text: str) -> object:
+    return [by_message.is_light(term) for term in query.parse(text, TODAY).terms]
 
 
 def _marks(text: str) -> object:
@@ -440,7 +444,9 @@ EVERY = (
     row(lambda text: dates.asked(text, TODAY), dates, "asked", bounds.QUERY),
     row(lambda text: dates.words(text), dates, "words", NOTE),
     row(lambda text: blocks.query(text, "p", "t"), blocks, "query"),
-    row(blocks._safe, blocks, "safe", NOTE),
+    row(blocks.safe, blocks, "safe", NOTE),
+    row(typed.typed, pasted_lines, "typed"),
+    row(_fitted, by_message, "", bounds.QUERY_OF_MESSAGE),
     row(lambda text: [found[0] for found in words.words(text)], words, "words", NOTE),
     row(words.parts, words, "parts", NOTE),
     row(words.indexed, words, "indexed", NOTE),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import private_folder
 from mdmemory.store.project import PRIVATE, Project
+
+_T = TypeVar("_T")
 
 NAME = "bridge.log"
 MAX_BYTES = 128 * 1024
@@ -41,6 +45,14 @@ class Log:
             at = at.tb_next
         place = f"{Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at else "?"
         self.say(f"{method}: unexpected {type(problem).__name__} at {place}.")
+
+    def tried(self, method: str, work: Callable[[], _T]) -> _T | None:
+        """The result of `work`, or None where it fails: the rest of the answer is still good."""
+        try:
+            return work()
+        except Exception as problem:  # noqa: BLE001 - it is logged
+            self.failure(method, problem)
+            return None
 
     def say(self, sentence: str) -> None:
         """Log a sentence, redacted. A log that cannot be written is no reason to fail."""

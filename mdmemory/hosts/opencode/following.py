@@ -6,6 +6,7 @@ output of a tool. For one thread.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import OrderedDict, deque
@@ -22,6 +23,7 @@ from mdmemory.hosts import recall
 from mdmemory.hosts.opencode.bridge_log import Log
 from mdmemory.hosts.opencode.messages import Params, Used, counted, model_of, window_of
 from mdmemory.memory import Memory
+from mdmemory.session import recalls
 
 if TYPE_CHECKING:
     from mdmemory.config.settings import Settings
@@ -87,18 +89,27 @@ class Children(BySession[bool]):
         return bool(self.get(session))
 
     def has(self, session: str, text: str) -> bool:
-        """Whether a session is one. One that is older than the bridge is looked up, but only if
-        `text` asks to remember something."""
+        """The same; one that is older than the bridge is looked up, but only if `text` asks to
+        remember something."""
         from mdmemory.capture.requests import asks
+
+        return (
+            self.is_one(session)
+            if self.get(session) is None and asks(text)
+            else self.knows(session)
+        )
+
+    def is_one(self, session: str) -> bool:
+        """The same; one that is older than the bridge is looked up."""
         from mdmemory.transcripts.opencode import parent
 
         is_child = self.get(session)
-        if is_child is None and asks(text):
+        if is_child is None:
             is_child = False
             with suppress(MdmemoryError):  # a host without such a database
                 is_child = bool(parent(person.hosts().opencode, session))
             self.put(session, is_child)
-        return bool(is_child)
+        return is_child
 
 
 class SessionMemories:
@@ -220,6 +231,10 @@ class Following:
         self._afterwards = Afterwards()
         self._losses: deque[tuple[str, str]] = deque(maxlen=100)  # session and notice
 
+    def state(self, memory: Memory) -> State:
+        """The database of the project, which stays open."""
+        return self._sessions.state(memory)
+
     def window(self, params: Params) -> None:
         """Remember the context window of the model that a prompt is for."""
         if model := model_of(params):
@@ -279,14 +294,23 @@ class Following:
     def compacted(self, memory: Memory, session: str) -> None:
         """Begin anew: a summary stands for all messages before."""
         self._notices.drop(session)
+        if os.path.lexists(memory.project.state_file):
+            recalls.compacted(self.state(memory), session)
         if own := self._own(memory, session):
             own.new_epoch(now=memory.now(), compacted=True)
+
+    def reverted(self, memory: Memory, session: str, message: str) -> None:
+        """Notes that came with a message which the person took back may come again."""
+        if os.path.lexists(memory.project.state_file):
+            recalls.reverted(self.state(memory), session, message)
 
     def deleted(self, memory: Memory, session: str) -> None:
         """Forget a session that was deleted."""
         self._afterwards.drop(session)
         for each in (self._texts, self._answered, self._notices):
             each.drop(session)
+        if os.path.lexists(memory.project.state_file):
+            recalls.forget(self.state(memory), session)
         if own := self._own(memory, session):
             own.deleted()
         self._sessions.drop(session)

@@ -7,9 +7,9 @@ been made, moved or removed since the last one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts import recall
@@ -23,19 +23,18 @@ from mdmemory.hosts.opencode.messages import (
     put_by,
     requests_of,
     taken_back,
-    transcript_of,
     turn_of,
     unread,
     used,
 )
 from mdmemory.hosts.opencode.places import from_home
 from mdmemory.hosts.opencode.taking_back import TakingBack
-from mdmemory.hosts.telling import Telling, facts_of
+from mdmemory.hosts.telling import Telling
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.prompt.blocks import joined
-from mdmemory.prompt.lines import of_summary, of_wishes
+from mdmemory.prompt.lines import of_wishes
 from mdmemory.prompt.receipts import saved, tell_withdrawn, toast, told, written
 from mdmemory.store.adopt import SETTLED
 from mdmemory.store.refresh import Refresher
@@ -43,6 +42,8 @@ from mdmemory.version import VERSION
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.capture.run import Extracted
+    from mdmemory.hosts.opencode.compacting import Compacting
+    from mdmemory.hosts.opencode.recalling import Recalling
     from mdmemory.tools.tool import Tool
     from mdmemory.transcripts.turns import Turn
 
@@ -52,7 +53,6 @@ HOOKS = tuple("message system compacting created idle compacted deleted command 
 FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
 
 Result = dict[str, Any]
-_T = TypeVar("_T")
 # Text for the prompt of a session, from its id and its user's last message; "" for none.
 Block = Callable[[Layers, str, str], str]
 
@@ -72,7 +72,6 @@ class Hooks:
         self._open_layers, self._start, self._log = open_layers, start, log
         self._blocks = blocks
         self._children = Children()
-        self._numbered: BySession[dict[str, str]] = BySession()  # the notes of a summary request
         self._messages: BySession[str] = BySession()  # the user's last one
         # the text of each prompt: the same bytes from a session's start, or compaction, to the next
         self._frozen: BySession[str] = BySession()
@@ -89,11 +88,26 @@ class Hooks:
             "compacting": self.compacting, "compacted": self.compacted, "tool": self.tool,
             "said": self.said, "answered": self.answered, "call": self.call,
             "created": self.created, "idle": self.idle, "deleted": self.deleted,
-        } | self._taking_back.methods()  # fmt: skip
+            "command": self.command, "reverted": self.reverted,
+        }  # fmt: skip
+
+    @cached_property
+    def _recalling(self) -> Recalling:
+        from mdmemory.hosts.opencode.recalling import Recalling
+
+        return Recalling(self._log, self._following, self._children)
+
+    @cached_property
+    def _compacting(self) -> Compacting:
+        from mdmemory.hosts.opencode.compacting import Compacting  # few sessions come to it
+
+        return Compacting(
+            self._open, self._log, self._children, self._following, self._telling, self._observe
+        )
 
     def news(self) -> Result | None:
         """What to tell the person now, unasked: `{"toast": ...}`, or None."""
-        toast = self._tried("news", self._telling.next)
+        toast = self._log.tried("news", self._telling.next)
         return None if toast is None else {"toast": toast}
 
     def look(self) -> float:
@@ -161,26 +175,31 @@ class Hooks:
         except MdmemoryError as problem:
             is_users = turn is not None and not self._children.has(session, turn.text)
             return self._receipt(turn, put_by(session, turn if is_users else None, problem), False)
+        fresh: list[Refresher | None] = []
         if done is None or done.failure is None:
-            self._tried("message", partial(self._write_wishes, layers))
+            self._log.tried("message", partial(self._write_wishes, layers))
         for memory in layers.there():
             if done is not None:
                 self._uncommitted(memory, done)
-            self._tried("message", partial(memory.adopt, settled=SETTLED))
-            self._tried("message", partial(_refresh, memory))
+            self._log.tried("message", partial(memory.adopt, settled=SETTLED))
+            fresh.append(self._log.tried("message", partial(_refresh, memory)))
         answer = self._places(layers, known, self._receipt(turn, done, is_private))
         if turn is not None:
             if done is not None:
                 last = self._messages.get(session) or ""
                 withdraw = partial(taken_back, layers, session, turn, last)
-                tell_withdrawn(answer, self._tried("message", withdraw))
-            answer["parts"] += unread(params)
+                tell_withdrawn(answer, self._log.tried("message", withdraw))
+            if any(answer.get(key) for key in ("parts", "saved", "toast")):
+                notes = []  # the message was about the memory itself
+            else:
+                notes = self._recalling.notes(layers, session, turn, self._frozen, fresh)
+            answer["parts"] += [*notes, *unread(params)]
             self._messages.put(session, turn.text)
             if main := layers.project or layers.person:
                 # another agent's words decide nothing
                 role = "assistant" if self._children.knows(session) else "user"
                 heard = partial(self._following.heard, main, session, role, turn.text)
-                answer["parts"] += self._tried("message", heard) or []
+                answer["parts"] += self._log.tried("message", heard) or []
         if "toast" in answer:
             self._telling.shown()
         return answer
@@ -204,7 +223,7 @@ class Hooks:
             return {"parts": [], "saved": []}
         if done.failure is not None:
             self._log.failure("message", done.failure)
-        facts, quoted = self._tried("message", partial(requests_of, turn)) or ([], [])
+        facts, quoted = self._log.tried("message", partial(requests_of, turn)) or ([], [])
         line = toast(done, facts, is_private)
         answer: Result = {"parts": told(done, is_private, quoted), "saved": saved(done)}
         return answer if line is None else answer | {"toast": line}
@@ -234,76 +253,26 @@ class Hooks:
         message = self._messages.get(session) or ""
         first = [] if self._children.knows(session) else [self._telling.line]
         blocks: list[Block] = [*first, recall.by_hand, self._at_hand, *self._blocks]
-        texts = [self._tried("system", partial(each, layers, session, message)) for each in blocks]
+        texts = [
+            self._log.tried("system", partial(each, layers, session, message)) for each in blocks
+        ]
         return joined(filter(None, texts))
 
     def _at_hand(self, layers: Layers, session: str, _message: str) -> str:
         return self._following.at_hand(layers.main, session)
 
-    def _tried(self, method: str, work: Callable[[], _T]) -> _T | None:
-        """The result of `work`, or None where it fails: the rest of the answer is still good."""
-        try:
-            return work()
-        except Exception as problem:  # noqa: BLE001 - it is logged
-            self._log.failure(method, problem)
-            return None
-
     def compacting(self, params: Params) -> Result:
-        """Texts for the prompt of the host's own summary: our request, and notes by number."""
-        session = named(params, "session")
-        if self._children.knows(session):
-            return {"context": []}
-        layers = self._open()
-        if not layers.there():
-            return {"context": []}
-        memory, texts = layers.main, list[str]()
-        if (asked := self._tried("compacting", layers.summary_request)) is not None:
-            texts, notes = [asked[0]], asked[1]
-            self._numbered.put(session, notes)
-        self._tried("compacting", partial(self._observe_rest, memory, session))
-        return {"context": [*texts, *recall.for_compaction(memory, session)]}
+        """Texts for the prompt of the host's own summary."""
+        return self._compacting.before(params)
 
-    def _observe_rest(self, memory: Memory, session: str) -> None:
-        observations = memory.observations()
-        if observations.is_on and not observations.brought_up(session):
-            self._observe(memory, session)
+    def compacted(self, params: Params) -> Result:
+        """Store the facts of a summary; the next prompt gets new blocks."""
+        self._frozen.drop(named(params, "session"))
+        return self._compacting.after(params)
 
     def _observe(self, memory: Memory, session: str) -> None:
         words = ["observe", "work", f"--session={session}"]
         self._start.alone(memory.project, words, self._log.file)
-
-    def compacted(self, params: Params) -> Result:
-        """Store the facts of a summary (`summary`, or the session's newest) and the session's own
-        decisions; `saved` are the written files. The next prompt gets new blocks."""
-        session = named(params, "session")
-        self._frozen.drop(session)
-        notes = self._numbered.drop(session)
-        layers = self._open()
-        if layers.there():
-            self._tried("compacted", partial(self._following.compacted, layers.main, session))
-        if not layers.there() or self._children.knows(session):
-            return {"saved": []}
-        whole = transcript_of(session)
-        files: list[str] = []
-        text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
-        if isinstance(text, str) and text:
-            take = partial(layers.summary, session, text, whole.turns, shown=notes)
-            done = self._tried("compacted", take)
-            files += saved(done) if done else []
-        promoted = partial(self._promoted, layers, session, whole.turns)
-        files += self._tried("compacted", promoted) or []
-        self._telling.toast(of_summary(facts_of(layers, files)))
-        return {"saved": files}
-
-    def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
-        from mdmemory.session.sections import CANDIDATES, sections_on
-
-        if CANDIDATES not in sections_on(layers.settings):
-            return []
-        done = layers.promote(session, turns)
-        if done.failure:  # tried again at the next compaction
-            self._log.failure("compacted", done.failure)
-        return done.promoted
 
     def tool(self, params: Params) -> Result:
         """Follow a tool of the host; `output` is shown in place of its own, where there is one."""
@@ -340,6 +309,19 @@ class Hooks:
         self._telling.toast(answer.toast)
         return {"text": answer.text}
 
+    def command(self, params: Params) -> Result:
+        """Do what a command of ours is for; of any other only note that its text comes next."""
+        self._recalling.commanded(named(params, "session"))
+        return self._taking_back.command(params)
+
+    def reverted(self, params: Params) -> Result:
+        """Tell the person which notes stay; what came with the messages may come again."""
+        session, message = named(params, "session"), named(params, "message")
+        if memory := self._main():
+            again = partial(self._following.reverted, memory, session, message)
+            self._log.tried("reverted", again)
+        return self._taking_back.reverted(params)
+
     def created(self, params: Params) -> Result:
         """Note a new session; one with a `parent` is a sub-agent's, without words of the user."""
         session = named(params, "session")
@@ -350,11 +332,12 @@ class Hooks:
     def idle(self, params: Params) -> Result:
         """Start a process that reads the session once it has been idle for a while."""
         session = named(params, "session")
+        self._recalling.idle(session)
         layers = self._open()
         if not layers.there():
             return {}
         memory = layers.main
-        self._tried("idle", partial(self._write_wishes, layers))
+        self._log.tried("idle", partial(self._write_wishes, layers))
         if not self._children.knows(session):
             # without a delay it would be a command that a person typed, which waits for nobody
             milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
@@ -368,7 +351,8 @@ class Hooks:
         """Forget a deleted session. A process that waits to read it has its copy."""
         session = named(params, "session")
         self._frozen.drop(session)
-        for each in (self._children, self._numbered, self._messages):
+        self._compacting.deleted(session)
+        for each in (self._children, self._messages):
             each.drop(session)
         if memory := self._main():
             self._following.deleted(memory, session)
@@ -387,6 +371,8 @@ class Hooks:
         return layers.project or layers.person
 
 
-def _refresh(memory: Memory) -> None:
+def _refresh(memory: Memory) -> Refresher:
     """MEMORY.md follows the notes; nothing is read where nothing changed."""
-    Refresher(memory.project, is_secret).keep_fresh()
+    refresher = Refresher(memory.project, is_secret)
+    refresher.keep_fresh()
+    return refresher

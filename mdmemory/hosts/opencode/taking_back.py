@@ -32,10 +32,6 @@ class TakingBack:
         self._open, self._open_typed, self._telling = open_layers, open_typed, telling
         self._reverted: BySession[str] = BySession()  # the message that the client went back to
 
-    def methods(self) -> dict[str, Callable[[Params], dict[str, Any]]]:
-        """The methods, by their names."""
-        return {"command": self.command, "reverted": self.reverted}
-
     def command(self, params: Params) -> dict[str, Any]:
         """Do what a command of the person's is for: take a change back, or go through the inbox;
         `parts` are for the assistant."""

@@ -1,0 +1,175 @@
+"""Recall by message: the notes that fit what the person just said, for every host.
+
+What a message needs is looked up here; `prompt.recalled` makes it text. No turn waits for it
+longer than PATIENCE.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_if_there
+from mdmemory.layers import MINE, Layers
+from mdmemory.note.note import SUPERSEDED
+from mdmemory.privacy import is_secret
+from mdmemory.session import recalls
+from mdmemory.store.refresh import Refresher
+from mdmemory.store.store import INDEX, StoredNote
+
+if TYPE_CHECKING:
+    from mdmemory.prompt.recalled import RecalledNote
+    from mdmemory.search.results import Hit
+    from mdmemory.store.state import State
+
+PATIENCE = 0.25  # seconds that a message waits for its notes
+_STEPS = 5  # notes of a chain, each superseded by the next, that are gone through
+Found = list[tuple[str, Refresher, "Hit"]]  # a prefix for its file, its store, the hit
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message of the person: `text` is what they said, `prompt` the frozen text of the session's
+    prompt, whose notes need not come again."""
+
+    session: str
+    id: str
+    text: str
+    prompt: str = ""
+
+
+class TooSlow(MdmemoryError):
+    """The search was not done in time: the message goes without notes."""
+
+    code = "too_slow"
+
+
+class ByMessage:
+    """Finds the notes for messages, one search at a time."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+
+    def text(
+        self,
+        layers: Layers,
+        state: Callable[[], State],
+        heard: Heard,
+        fresh: Sequence[Refresher] = (),
+    ) -> str:
+        """The text that goes with a message, which is then remembered as recalled; "" for none.
+
+        `state` gives the database, which is opened only where something may go along. `fresh` are
+        refreshers of both layers, in their order, that have seen the folders as they are now:
+        nothing is looked at twice. Raises MdmemoryError, which costs nobody more than this text,
+        and TooSlow.
+        """
+        from mdmemory.prompt import recalled, typed  # few messages need the first
+
+        settings = layers.settings
+        said = typed.typed(heard.text) if settings.switch("recall.by_message") else ""
+        if not said or not layers.there():
+            return ""
+        stores = fresh or [Refresher(each.project, is_secret) for each in layers.there()]
+        notes = [*_notes(self._in_time(partial(_search, layers, stores, said)))]
+        notes = [each for each in notes if not _names(heard.prompt, each.file)]
+        if not notes:
+            return ""
+        database = state()
+        before = recalls.read(database, heard.session)
+        room = settings.whole("recall.session_tokens") - before.tokens
+        text, files = recalled.block(
+            [each for each in notes if each.file not in before.files],
+            min(settings.whole("recall.message_tokens"), room),
+        )
+        if files:
+            recalls.add(database, heard.session, heard.id, files, layers.main.now())
+        return text
+
+    def _in_time(self, search: Callable[[], Found]) -> Found:
+        """What a search finds. Raises TooSlow, also while an earlier one is still at work."""
+        if self._thread is not None and self._thread.is_alive():
+            raise TooSlow("An earlier search is still at work.")
+        found: list[Found] = []
+        problems: list[Exception] = []
+
+        def work() -> None:
+            try:
+                found.append(search())
+            except Exception as problem:  # noqa: BLE001 - raised below, in the caller's thread
+                problems.append(problem)
+
+        self._thread = threading.Thread(target=work, daemon=True)
+        self._thread.start()
+        self._thread.join(PATIENCE)
+        if problems:
+            raise problems[0]
+        if not found:
+            raise TooSlow(f"The search took longer than {PATIENCE} s.")
+        return found[0]
+
+
+def _search(layers: Layers, stores: Sequence[Refresher], said: str) -> Found:
+    """The notes of both layers that a message needs, the surest first."""
+    from mdmemory.search.by_message import MOST
+    from mdmemory.search.project import Search
+
+    found: Found = []
+    for memory, refresher in zip(layers.there(), stores, strict=True):
+        prefix = "" if memory is layers.main else MINE
+        hits = Search(refresher).for_message(said, memory.now().date())
+        found += [(prefix, refresher, hit) for hit in hits]
+    found.sort(key=lambda each: -each[2].score)  # stable: of two as sure the project's comes first
+    return found[:MOST]
+
+
+def _notes(found: Found) -> Iterator[RecalledNote]:
+    """The notes of these hits that are in force and say more than the index in the prompt."""
+    from mdmemory.prompt.recalled import RecalledNote, is_shown_whole
+
+    indexes: dict[str, str] = {}
+    for prefix, refresher, hit in found:
+        if prefix not in indexes:
+            data = read_if_there(refresher.store.folder / INDEX) or b""
+            indexes[prefix] = data.decode("utf-8", "replace")
+        stored = _in_force(refresher, hit.file)
+        if stored is None or is_shown_whole(stored.note, indexes[prefix]):
+            continue
+        is_hit = stored.file == hit.file
+        mark = hit.mark if is_hit else stored.note.head.status
+        place = hit.text if is_hit else ""
+        yield RecalledNote(f"{prefix}{stored.file}", stored.note, place, mark)
+
+
+def _in_force(refresher: Refresher, file: str) -> StoredNote | None:
+    """The note in a file, or of a superseded one the note at the end of its chain; None where that
+    leads nowhere, or to a note on hold."""
+    stored = refresher.store.read(file)
+    for _ in range(_STEPS):
+        head = stored.note.head
+        if head.status != SUPERSEDED:
+            return stored
+        after = _named(refresher, head.superseded_by)
+        if after is None or after.file in refresher.catalog().held:
+            return None
+        stored = after
+    return None
+
+
+def _named(refresher: Refresher, name: str) -> StoredNote | None:
+    """The note with this name or alias: only the few that may have it are read."""
+    if not name:
+        return None
+    few = [refresher.store.read(file) for file in refresher.catalog().holding(name)]
+    return next(
+        (each for each in few if name in (each.note.head.name, *each.note.head.aliases)), None
+    )
+
+
+def _names(prompt: str, file: str) -> bool:
+    """Whether the notes of a frozen prompt name this one."""
+    return f"({file}," in prompt or f"({file})" in prompt

@@ -1,0 +1,59 @@
+"""Which messages of OpenCode get notes along with them, and what is known of their sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mdmemory.hosts.by_message import ByMessage, Heard
+from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.opencode.following import BySession, Children, Following
+from mdmemory.layers import Layers
+from mdmemory.store.refresh import Refresher
+
+if TYPE_CHECKING:
+    from mdmemory.transcripts.turns import Turn
+
+
+class Recalling:
+    """Recall by message for all sessions of the bridge."""
+
+    def __init__(self, log: Log, following: Following, children: Children) -> None:
+        self._log, self._following, self._children = log, following, children
+        self._commands: BySession[bool] = BySession()  # whose next message is a command's text
+        self._by_message = ByMessage()
+
+    def commanded(self, session: str) -> None:
+        """Note that the next message of a session is the text of a command."""
+        self._commands.put(session, True)
+
+    def idle(self, session: str) -> None:
+        """Note that a session waits for its person: what comes next is theirs."""
+        self._commands.drop(session)
+
+    def notes(
+        self, layers: Layers, session: str, turn: Turn, frozen: BySession[str],
+        fresh: Sequence[Refresher | None],
+    ) -> list[str]:  # fmt: skip
+        """The notes that go with a message, as one text, or [].
+
+        `frozen` are the sessions' own parts of their prompts. A failure is logged, and costs the
+        message nothing else.
+        """
+        is_command, prompt = self._commands.drop(session), frozen.get(session)
+        if is_command or not layers.there():
+            return []
+        if prompt is None and layers.settings.text("recall.notes") != "off":
+            return []  # that part is about to be made of the same message
+        if self._children.is_one(session):
+            return []
+        heard = Heard(session, turn.id, turn.text, prompt or "")
+        stores = [each for each in fresh if each is not None]
+        seen = stores if len(stores) == len(layers.there()) else ()
+
+        def text() -> str:
+            state = partial(self._following.state, layers.main)
+            return self._by_message.text(layers, state, heard, seen)
+
+        return list(filter(None, [self._log.tried("message", text)]))

@@ -1,0 +1,23 @@
+"""What a person typed of a message, as far as it tells what the message is about: without pasted
+code, logs and quotations. Pure, and linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+from mdmemory.bounds import QUERY_OF_MESSAGE, RECALLED_FOR, ends
+from mdmemory.capture.pasted_lines import lines_of
+
+_MARKS = frozenset("{}()[];=<>|$\\")
+_DENSE = 12  # a line with one of these marks in so many characters is code
+_SPOKEN = ("", "markup")  # a heading or a list is typed
+
+
+def typed(message: str) -> str:
+    """The typed part of a message, one line, of a bounded length; "" where all was pasted."""
+    lines = lines_of(ends(message, RECALLED_FOR))
+    said = (line.text for line in lines if line.kind in _SPOKEN and not _is_code(line.text))
+    return " ".join(" ".join(said).split())[:QUERY_OF_MESSAGE]
+
+
+def _is_code(line: str) -> bool:
+    return sum(map(_MARKS.__contains__, line)) * _DENSE > len(line.strip())
