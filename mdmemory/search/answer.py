@@ -8,7 +8,7 @@ Everything that needs the text of chunks happens on the best few only.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -16,9 +16,10 @@ from mdmemory.note.note import SUPERSEDED
 from mdmemory.search import evidence, ranking
 from mdmemory.search.by_words import Fit, by_words
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
-from mdmemory.search.query import parse
+from mdmemory.search.query import Query, parse
 from mdmemory.search.ranking import Channel
 from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit, titled
+from mdmemory.text.words import parts
 
 CANDIDATES = 60  # chunks that are looked at, or more where more hits are asked for
 TURNS = 3  # places of one session that are shown
@@ -68,18 +69,17 @@ def answer(
     mode = ("vectors" if said else "hybrid") if near else "keyword"
     channels = [Channel(weights.keyword, fit.scores, high=1.0), Channel(weights.vector, near, low)]
     rows = database.rows({*fit.scores, *near})
-    floor = meaning.floor if meaning else 0.0
+    sure = _evidence(text, query, fit, rows)
+    if meaning:
+        close = {chunk: evidence.by_meaning(near[chunk], meaning.floor) for chunk in near}
+        sure = {chunk: max(sure.get(chunk, 0.0), close.get(chunk, 0.0)) for chunk in rows}
     hits: dict[int, Hit] = {}
     for chunk, score in ranking.fused(channels).items():
         if chunk in rows:
             row = rows[chunk]
-            is_named = ranking.is_named(row.name, query.words)
-            evident = evidence.by_words(fit.asked, chunk) if chunk in fit.scores else 0.0
-            if chunk in near:
-                evident = max(evident, evidence.by_meaning(near[chunk], floor))
-            named = min(1.0, score + ranking.NAMED * is_named)
-            score = ranking.aged(named, row.date, today, weights.half_life)
-            hits[chunk] = _hit(row, score, 1.0 if is_named else evident)
+            named = ranking.NAMED * ranking.is_named(row.name, query.words)
+            score = ranking.aged(min(1.0, score + named), row.date, today, weights.half_life)
+            hits[chunk] = _hit(row, score, sure.get(chunk, 0.0))
     order = sorted(hits, key=lambda c: (*_rank(hits[c]), hits[c].file, hits[c].start_line))
     places = TURNS if source == SESSIONS else 1
     best = ranking.folded(((c, hits[c].file, hits[c].fact) for c in order), k, places)
@@ -124,6 +124,30 @@ def joined(found: Sequence[Found], k: int) -> Found:
 
 def _rank(hit: Hit) -> tuple[bool, bool, float, int]:
     return hit.status == SUPERSEDED, hit.weak, -hit.score, SOURCES.index(hit.source)
+
+
+def _evidence(text: str, query: Query, fit: Fit, rows: Mapping[int, Row]) -> dict[int, float]:
+    """How sure it is, by words, that each chunk answers the query. A phrase in quotes, a name of
+    code, or the whole name of a note settles it."""
+    names, exact = evidence.names(text), evidence.identifiers(text)
+    support = evidence.by_words(query.terms, fit.asked, fit.total, names)
+    in_force = [chunk for chunk, row in rows.items() if row.status != SUPERSEDED]
+    found = evidence.settled(support, in_force)
+    for chunk, row in rows.items():
+        is_exact = fit.quoted and chunk in fit.scores
+        if exact and not is_exact:
+            whole = f"{row.name} {row.aliases} {row.description} {row.text}".casefold()
+            is_exact = any(each in whole for each in exact)
+        if is_exact or _is_called(row, query):
+            found[chunk] = 1.0
+    return found
+
+
+def _is_called(row: Row, query: Query) -> bool:
+    """Whether the query has the whole name of a note; one word is a name only where it is all that
+    is asked for."""
+    is_one = len(parts(row.name)) == 1 and sum(term.weight >= 1 for term in query.terms) > 1
+    return not is_one and ranking.is_named(row.name, query.words)
 
 
 def _by_meaning(

@@ -20,10 +20,13 @@ _GUESSED = 0.8  # of a word counts where a similar one was found
 @dataclass(frozen=True, slots=True)
 class Fit:
     """The chunks that have any word of a query, each with a score from 0 to 1, and which of them
-    has which of the words."""
+    has which of the words. `total` counts all chunks; `quoted`: those found have what the query
+    has in quotes."""
 
     scores: Mapping[int, float]
     asked: Sequence[TermMatch] = ()
+    total: int = 0
+    quoted: bool = False
 
 
 def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
@@ -31,6 +34,7 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
     terms, asked = _looked_up(database, query, source)
     limit *= BESIDE if source == SESSIONS else 1
     scores = database.best(terms, query.phrases, source, limit)
+    quoted = bool(query.phrases and scores)
     if not scores and query.phrases:  # quotes are often meant lightly
         scores = database.best(terms, (), source, limit)
     windows = _windows(database, scores) if source == SESSIONS else {}
@@ -40,7 +44,8 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
         asked = [_in_windows(term, windows) for term in asked]
     known = [term for term in asked if term.chunks]
     fitting = ranking.fused([Channel(1.0, scores)])
-    return Fit({c: score * ranking.covered(known, c) for c, score in fitting.items()}, asked)
+    scores = {chunk: score * ranking.covered(known, chunk) for chunk, score in fitting.items()}
+    return Fit(scores, asked, database.count(source), quoted)
 
 
 def _windows(database: Database, turns: Collection[int]) -> dict[int, list[int]]:

@@ -32,7 +32,7 @@ LONGEST = QUERY
 MOST = 48  # terms
 _LIGHT_WEIGHT = 0.3
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
-_JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
+JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
 _BEGUN = re.compile(r"(?<![^\W_])([^\W_]++)\*")
 
 
@@ -106,7 +106,7 @@ def marks(query: str, text: str) -> list[tuple[int, int]]:
 
 def _plain(text: str) -> Iterator[Term]:
     """The words that carry meaning; `word*` stands for whatever begins so."""
-    numbers = [joined.span() for joined in _JOINED.finditer(text) if _is_number(joined[0])]
+    numbers = [joined.span() for joined in JOINED.finditer(text) if _is_number(joined[0])]
     for match in words(text):
         word = match[0].casefold()
         prefix = text[match.end() : match.end() + 1] == "*"
@@ -119,7 +119,7 @@ def _plain(text: str) -> Iterator[Term]:
 
 def _joined(text: str) -> Iterator[Term]:
     """Names such as `index.max_chars`, as a whole: numbers count, of others also the parts."""
-    for match in _JOINED.finditer(text):
+    for match in JOINED.finditer(text):
         yield Term((_run(match[0]),), weight=1.0 if _is_number(match[0]) else 0.0)
 
 

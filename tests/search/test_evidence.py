@@ -1,18 +1,72 @@
-"""Which hits are strong."""
+"""Which hits are strong: what an answer has, and what shares words only by chance."""
 
 from __future__ import annotations
 
 import pytest
 
-from mdmemory.search.evidence import NEEDED, STRONG, by_meaning, by_words
-from mdmemory.search.ranking import TermMatch
+from mdmemory.search.evidence import STRONG, by_meaning, by_words, identifiers, names, settled
+from mdmemory.search.query import Term
+from mdmemory.search.ranking import TermMatch, rarity
+
+TOTAL = 200
 
 
-def test_a_hit_with_most_of_the_query_is_strong_and_one_with_little_is_not() -> None:
-    asked = [TermMatch(4.0, {1}), TermMatch(3.0, {1}), TermMatch(1.0, {1, 2})]
-    assert by_words(asked, 1) == 1.0
-    assert by_words(asked, 2) < STRONG
-    assert by_words([TermMatch(NEEDED, {1}), TermMatch(1 - NEEDED, ())], 1) < STRONG
+def support(*asked: tuple[str, set[int]], named: frozenset[str] = frozenset()) -> dict[int, float]:
+    """For words with the chunks that have each; a word that more have is as common."""
+    terms = tuple(Term(((word,),)) for word, _ in asked)
+    matches = [TermMatch(rarity(len(chunks), TOTAL), chunks) for _, chunks in asked]
+    return by_words(terms, matches, TOTAL, named)
+
+
+def strong(*asked: tuple[str, set[int]], named: frozenset[str] = frozenset()) -> set[int]:
+    found = support(*asked, named=named)
+    return {chunk for chunk, sure in settled(found, found).items() if sure >= STRONG}
+
+
+MANY = set(range(50, 110))
+
+
+def test_two_rare_words_are_strong_whatever_else_is_asked_that_no_note_has() -> None:
+    assert strong(("kiln", {1}), ("glaze", {1}), ("which", set()), ("should", set())) == {1}
+
+
+def test_one_common_word_alone_is_never_strong() -> None:
+    assert strong(("service", MANY)) == set()
+    assert strong(("service", MANY), ("which", set())) == set()
+
+
+def test_one_rare_word_is_enough_only_where_it_is_all_that_is_asked_for() -> None:
+    assert strong(("outbox", {1})) == {1}
+    assert strong(("outbox", {1}), ("invoice", {2})) == set()
+    assert strong(("outbox", {1}), ("colour", set()), ("font", set())) == set()
+
+
+def test_a_name_that_no_note_has_lowers_what_the_others_say() -> None:
+    asked = [("kafka", {1}), ("region", {1}), ("finnish", set()), ("elastic", set())]
+    assert support(*asked)[1] > support(*asked, named=frozenset({"finnish", "elastic"}))[1]
+
+
+def test_what_has_far_less_than_the_best_is_weak_beside_it() -> None:
+    asked = [(word, {1}) for word in ("kiln", "glaze", "cone")]
+    assert strong(*asked, ("shelf", {1, 2}), ("brick", {2})) == {1}
+    assert strong(("shelf", {1, 2}), ("brick", {2})) == {2}
+
+
+def test_a_superseded_note_puts_no_other_behind_it() -> None:
+    found = {1: 4.0, 2: 1.5}
+    assert settled(found, {1, 2})[2] < STRONG
+    assert settled(found, {2})[2] >= STRONG
+
+
+def test_pairs_of_characters_overlap_and_count_less_than_words() -> None:
+    word = support(("kiln", {1}), ("glaze", set()), ("cone", set()))[1]
+    pair = support(("窑炉", {1}), ("glaze", set()), ("cone", set()))[1]
+    assert pair < word
+
+
+def test_nothing_that_is_found_gives_no_evidence() -> None:
+    assert support(("kiln", set())) == {}
+    assert settled({}, ()) == {}
 
 
 def test_what_is_near_is_strong_from_the_floor_on() -> None:
@@ -20,3 +74,28 @@ def test_what_is_near_is_strong_from_the_floor_on() -> None:
     assert by_meaning(1.0, 0.3) == pytest.approx(1.0)
     assert by_meaning(0.15, 0.3) == pytest.approx(STRONG / 2)
     assert by_meaning(-1.0, 0.3) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("Which Elasticsearch analyzer handles Finnish text here", {"elasticsearch", "finnish"}),
+        ("does gpio27 work on macOS", {"gpio27", "maco"}),
+        ("Wann hat die Buchhaltung die Rechnung vom Steuerberater", set()),
+        ("how often", set()),
+    ],
+)
+def test_names_and_values_of_a_query_are_known_by_their_form(query: str, found: set[str]) -> None:
+    assert names(query) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("what is index.max_chars set to", ("index.max_chars",)),
+        ("who is on-call at 10:30", ()),
+        ("see src/App.tsx", ("src/app.tsx",)),
+    ],
+)
+def test_names_of_code_are_found_whole(query: str, found: tuple[str, ...]) -> None:
+    assert identifiers(query) == found

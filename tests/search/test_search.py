@@ -345,3 +345,19 @@ def test_a_superseded_note_comes_last_and_shows_what_it_said(opened: Opened) -> 
     assert hits[-1].file == "user-npm.md"
     assert hits[-1].description == "Installs packages with npm"
     assert (hits[-1].superseded_by, hits[-1].weak) == ("pnpm", True)
+
+
+def test_a_quoted_phrase_a_name_of_code_and_a_whole_name_are_strong(opened: Opened) -> None:
+    others = {f"user-o{n}.md": note(f"o{n}", f"The index of row {n} has a level") for n in range(9)}
+    memory = opened({
+        **others,
+        "user-kiln-shelf.md": note("kiln-shelf", "Where the index and the level of row 3 meet"),
+        "user-limit.md": note("limit", "Lists are cut", "By index.max_rows, row by row."),
+    })  # fmt: skip
+
+    def strong(query: str) -> list[str]:
+        return [hit.file for hit in memory.search(query).hits if not hit.weak]
+
+    assert strong('what about "row by row" levels of the index') == ["user-limit.md"]
+    assert strong("which index does index.max_rows name, and which level") == ["user-limit.md"]
+    assert "user-kiln-shelf.md" in strong("which row and level has the index of the kiln shelf")
