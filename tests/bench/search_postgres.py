@@ -21,7 +21,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from search_speed import by_name, corpus, described, question
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench import many_notes
+from bench.many_notes import by_name, described, question
 
 from mdmemory.files import digest
 from mdmemory.search.answer import Weights, answer
@@ -45,7 +48,7 @@ def main() -> int:
     given, missed = options.parse_args(), 0
     with _server(given.dsn) as dsn, tempfile.TemporaryDirectory() as folder:
         for size in map(int, given.sizes.split(",")):
-            notes = corpus(size)
+            notes = many_notes.notes(size)
             place = Server(dsn, f"bench {secrets.token_hex(4)}")
             with closing(SQLite(Path(folder) / f"{size}.db", "1")) as database:
                 missed += measured("SQLite", database, notes, given.vectors)

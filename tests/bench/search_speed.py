@@ -1,8 +1,8 @@
 """What search costs: `python tests/bench/search_speed.py [--sizes 1000,10000] [--large]`.
 
-Seconds of CPU against fixed targets, and known notes looked for among all others; `--large` adds
-100,000 notes. Exits 1 when a target is missed by more than 25 %, or a known note is not among the
-first five.
+Seconds of CPU against fixed targets, a plain full-text table of the same notes in the same run, and
+known notes looked for among all others; `--large` adds 100,000 notes. Exits 1 when a target is
+missed by more than 25 %, or a known note is not among the first five.
 """
 
 from __future__ import annotations
@@ -11,16 +11,22 @@ import argparse
 import os
 import random
 import resource
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench import many_notes, plain
+from bench.many_notes import SEED, by_name, described, question
 
 from mdmemory import Memory
 from mdmemory.search.answer import Weights, answer
@@ -31,8 +37,12 @@ from mdmemory.search.sqlite import SQLite
 LARGE = 100_000
 MARGIN = 1.25
 SETTLE = 2.2  # seconds; younger files are read again
-SEED = 6
+QUESTIONS = 200
 KNOWN = 50
+DEPTH = 5
+WARM = ("warm search, p50", "warm search, p95")
+FLOOR = ("plain table, p50", "plain table, p95")
+SHOWN = ("full index", "one note changed", "cold search, p50", *WARM, *FLOOR)
 VECTORS, DIMENSIONS = 10_000, 1536
 STORE = "notes/memory"
 SCRIPT = Path(sys.executable).with_name("mdmemory")
@@ -58,17 +68,33 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", default="1000,10000", help="numbers of notes, by commas")
     options.add_argument("--large", action="store_true", help=f"{LARGE:,} notes, too: minutes")
+    options.add_argument("--markdown", action="store_true", help="the table of docs/search.md")
     chosen = options.parse_args()
     sizes = [*map(int, chosen.sizes.split(",")), *([LARGE] if chosen.large else [])]
-    missed = 0
+    missed, table = 0, {}
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="mdmemory-bench-") as name:
             os.environ |= {"HOME": name, "GIT_CONFIG_GLOBAL": "/dev/null"}
+            table[size] = results = []
             for result in measured(Path(name) / "project", size):
-                show(size, result)
+                results.append(result)
                 missed += result.verdict == "OVER"
+                if not chosen.markdown:
+                    show(size, result)
+    if chosen.markdown:
+        print(*markdown(table), sep="\n")
+        return 0
     show(VECTORS, vectors := nearest())
     return 1 if missed or vectors.verdict == "OVER" else 0
+
+
+def markdown(table: Mapping[int, Sequence[Result]]) -> Iterator[str]:
+    """The table of docs/search.md."""
+    yield "| notes | " + " | ".join(SHOWN) + " |"
+    yield "|---|" + "---|" * len(SHOWN)
+    for size, results in table.items():
+        by = {result.what: f"{result.cost:.3g} {result.unit}".strip() for result in results}
+        yield f"| {size:,} | " + " | ".join(by.get(what, "") for what in SHOWN) + " |"
 
 
 def show(size: int, result: Result) -> None:
@@ -79,7 +105,7 @@ def show(size: int, result: Result) -> None:
 
 def measured(root: Path, size: int) -> Iterator[Result]:
     """All figures of one store; of a very large one those of the database alone."""
-    notes = corpus(size)
+    notes = many_notes.notes(size)
     new_project(root, notes)
     many = size > 10_000
     memory = Memory.open(root)
@@ -95,8 +121,10 @@ def measured(root: Path, size: int) -> Iterator[Result]:
     # empty pages, too, have a size, which few notes do not make up for
     share = sum(f.stat().st_size for f in files) / notes_size
     yield Result("database / notes", share, 2 if size >= 10_000 else None, "")
-    queries = [question(text) for text in random.Random(SEED).sample([*notes.values()], 60)]
+    chosen = random.Random(SEED).sample([*notes.values()], QUESTIONS)
+    queries = [question(text) for text in chosen]
     yield from warm(memory, queries, 60 if many else 10)
+    yield from floor(notes, queries)
     if not many:
         yield from kept_fresh(root, memory, size)
         yield from cold(root, queries)
@@ -124,16 +152,32 @@ def asking(memory: Memory) -> Iterator[Callable[[str], Found]]:
     today, weights = date(2026, 6, 1), Weights()
     with closing(SQLite(memory.project.private / FILE, search._stamp)) as database:
         yield lambda query: answer(
-            database, query, source="memory", k=5, today=today, weights=weights
+            database, query, source="memory", k=DEPTH, today=today, weights=weights
         )
 
 
 def warm(memory: Memory, queries: list[str], target: float) -> Iterator[Result]:
     """The median of many questions, without the look at the folder before each."""
     with asking(memory) as ask:
-        every = [cpu(lambda q=query: ask(q)) * 1000 for query in queries]  # type: ignore[misc]
-    yield Result("warm search, p50", statistics.median(every), target, "ms")
-    yield Result("warm search, p95", statistics.quantiles(every, n=20)[-1], None, "ms")
+        every = milliseconds(ask, queries)
+    yield Result(WARM[0], statistics.median(every), target, "ms")
+    yield Result(WARM[1], statistics.quantiles(every, n=20)[-1], None, "ms")
+
+
+def floor(notes: dict[str, str], queries: list[str]) -> Iterator[Result]:
+    """The same questions to a plain full-text table of the same notes."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        plain.fill(database, notes.items())
+        every = milliseconds(lambda q: plain.look(database, plain.terms(q), DEPTH), queries)
+    yield Result(FLOOR[0], statistics.median(every), None, "ms")
+    yield Result(FLOOR[1], statistics.quantiles(every, n=20)[-1], None, "ms")
+
+
+def milliseconds(ask: Callable[[str], object], queries: list[str]) -> list[float]:
+    """What each question costs, after some that nobody counts."""
+    for query in queries[:5]:
+        ask(query)
+    return [cpu(lambda q=query: ask(q)) * 1000 for query in queries]  # type: ignore[misc]
 
 
 def cold(root: Path, queries: list[str]) -> Iterator[Result]:
@@ -183,20 +227,6 @@ def known(
     return Result(f"known notes not found by their {what}", len(missed), target, f"of {KNOWN}")
 
 
-def by_name(file: str, text: str) -> str:
-    return file.partition("-")[2].removesuffix(".md").replace("-", " ")
-
-
-def described(file: str, text: str) -> str:
-    return text.partition("description: ")[2].partition("\n")[0]
-
-
-def question(text: str) -> str:
-    """Some words of a note, as somebody may remember them."""
-    words = [word for word in text.rpartition("---")[2].split() if word.isalpha()]
-    return " ".join(random.Random(len(text)).sample(words, 5))
-
-
 def nearest() -> Result:
     """The nearest of many vectors, against nothing but the product that it takes."""
     import numpy
@@ -213,33 +243,6 @@ def nearest() -> Result:
         floor, cost = cpu(lambda: rows @ asked), cpu(lambda: space.nearest(data, 60))
         best = [min(best[0], floor), min(best[1], cost)]
     return Result("nearest vectors / one product", best[1] / best[0], 1.5, "")
-
-
-# the notes: words as often as words are, so that few notes share the rarer ones
-
-
-def corpus(size: int) -> dict[str, str]:
-    dice = random.Random(SEED)
-    letters = "bcdfghklmnprstvz"
-    vocabulary = list(dict.fromkeys(
-        "".join(dice.choice(letters) + dice.choice("aeiou") for _ in range(dice.randint(2, 4)))
-        for _ in range(12_000)
-    ))  # fmt: skip
-    weights = [1 / (rank + 8) for rank in range(len(vocabulary))]
-    names: list[str] = []
-    found = {}
-    for number in range(size):
-        words = dice.choices(vocabulary, weights, k=90)
-        name = "-".join((*words[:3], *([f"{number}"] if number % 7 == 0 else [])))
-        type = dice.choice(("user", "feedback", "project", "reference"))
-        link = f" See [[{dice.choice(names)}]]." if names and dice.random() < 0.5 else ""
-        body = " ".join(words[14 : dice.randint(30, 90)]) + f".{link}"
-        day = f"2026-{dice.randint(1, 9):02}-{dice.randint(1, 28):02}"
-        head = f"name: {name}\ndescription: {' '.join(words[3:12])}\nmetadata:\n  type: {type}"
-        head += f"\n  source: extraction\n  created: {day}\n  session: ses_{number:08x}"
-        found[f"{type}-{name}.md"] = f"---\n{head}\n---\n\n{body}\n"
-        names.append(name)
-    return found
 
 
 def new_project(root: Path, notes: dict[str, str]) -> None:
