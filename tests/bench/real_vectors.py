@@ -138,7 +138,7 @@ def main() -> int:
             **{f"and meaning from {each:.2f}": meant(each) for each in floors},
         }
         lines = [
-            tables.Line(own.FREIGHT, what, name, measured(find, some))
+            tables.Line(own.FREIGHT, "lang", what, name, measured(find, some))
             for name, find in searches.items()
             for what, some in sets.items()
         ]

@@ -52,7 +52,7 @@ Finder = Callable[[Question], Hits]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one question found, in how many seconds by the clock."""
+    """What one question found, in how many seconds of CPU."""
 
     question: Question
     hits: Hits
@@ -82,7 +82,8 @@ class Figures:
     `first`, `five`, `ten` are recall among so many hits, weak ones too. `silent` questions have an
     answer and no hit at all, `weak` ones have hits of which none is strong. `precise` is the share
     of right ones among the strong hits of answerable questions, `strong` the recall of strong hits
-    alone. `false` of the `unanswerable` have a strong hit. `p50` and `p95` are milliseconds.
+    alone. `false` of the `unanswerable` have a strong hit. `p50` and `p95` are milliseconds of
+    CPU.
     """
 
     asked: int
@@ -154,9 +155,9 @@ def ours(documents: Sequence[Document], today: date) -> Iterator[Finder]:
 
 
 def _asked(find: Finder, question: Question) -> Outcome:
-    start = time.perf_counter()
+    start = time.process_time()
     hits = find(question)
-    return Outcome(question, hits, time.perf_counter() - start)
+    return Outcome(question, hits, time.process_time() - start)
 
 
 def _mean(values: Iterable[float]) -> float:

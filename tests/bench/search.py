@@ -79,15 +79,14 @@ def asked(corpora: Sequence[Corpus], searches: Mapping[str, Search]) -> dict[str
 def table(level: str, found: Mapping[str, Sequence[Outcome]]) -> Iterator[tables.Line]:
     """The figures of all questions, of each language and of each kind, where there are several."""
     questions = [outcome.question for outcome in next(iter(found.values()))]
-    langs, kinds = ({getattr(q, key): None for q in questions} for key in ("lang", "kind"))
-    groups: dict[str, Callable[[Outcome], bool]] = {"all": lambda outcome: True}
-    if len(langs) > 1:
-        groups |= {each: lambda o, each=each: o.question.lang == each for each in langs if each}
-    if len(kinds) > 1:
-        groups |= {each: lambda o, each=each: o.question.kind == each for each in kinds if each}
-    for group, belongs in groups.items():
+    groups = [("", "all")]
+    for key in ("lang", "kind"):
+        values = dict.fromkeys(getattr(question, key) for question in questions)
+        groups += [(key, value) for value in values if value and len(values) > 1]
+    for key, group in groups:
         for search, some in found.items():
-            yield tables.Line(level, group, search, figures([*filter(belongs, some)]))
+            chosen = [o for o in some if not key or getattr(o.question, key) == group]
+            yield tables.Line(level, key, group, search, figures(chosen))
 
 
 def misses(found: Mapping[str, Mapping[str, Sequence[Outcome]]]) -> Iterator[str]:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 
 from bench.retrieval import Figures
 
 _WIDTH = 44
 _HEADINGS = ("asked", "R@1", "R@5", "R@10", "MRR", "silent", "weak", "P", "false", "p50", "p95")
+_DOCUMENTED = ("asked", "R@1", "R@5", "MRR", "silent", "weak", "P", "false")
 
 
 @dataclass(frozen=True)
 class Line:
     """What one search found of one group of questions. `level` says what is searched, as `turns`;
-    `group` is all, a language or a kind."""
+    the group is all of them, or those whose `key` (lang or kind) is `group`."""
 
     level: str
+    key: str
     group: str
     search: str
     figures: Figures
@@ -35,16 +38,18 @@ def text(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def markdown(lines: Iterable[Line]) -> Iterator[str]:
-    """The tables as they stand in docs/search.md."""
-    level = None
-    for line in lines:
-        if line.level != level:
-            if level is not None:
-                yield ""
-            level = line.level
-            yield f"| {level} | | " + " | ".join(_HEADINGS) + " |"
-            yield "|---|---|" + "---|" * len(_HEADINGS)
-        yield f"| {line.group} | {line.search} | " + " | ".join(_cells(line.figures)) + " |"
+    """The tables of docs/search.md: a row for all questions and for those of each language, the
+    searches beside each other in it."""
+    for level, of_level in groupby(lines, lambda line: line.level):
+        some = [line for line in of_level if line.key != "kind"]
+        searches = list(dict.fromkeys(line.search for line in some))
+        yield f"| {level}: {' / '.join(searches)} | " + " | ".join(_DOCUMENTED) + " |"
+        yield "|---|" + "---|" * len(_DOCUMENTED)
+        for group, of_group in groupby(some, lambda line: line.group):
+            each = [dict(zip(_HEADINGS, _cells(line.figures), strict=True)) for line in of_group]
+            cells = (" / ".join(cell[name] for cell in each) for name in _DOCUMENTED[1:])
+            yield f"| {group} | {each[0]['asked']} | " + " | ".join(cells) + " |"
+        yield ""
 
 
 def as_json(data: str, lines: Sequence[Line], left_out: int) -> str:

@@ -26,13 +26,16 @@ def of_kind(kind: str) -> list[Question]:
 
 
 def test_what_is_promised_of_search_holds(found: Found) -> None:
-    assert promises.broken([*search.table(own.FREIGHT, found)]) == []
+    lines = [*search.table(own.FREIGHT, found)]
+    for name in set(own.HALVES) & own.levels().keys():
+        lines += search.table(name, search.asked(own.levels()[name], search.SEARCHES))
+    assert promises.broken(lines) == []
 
 
 def test_what_the_ranking_was_not_tuned_on_is_found_as_well(found: Found) -> None:
     checked = {name: figures(some[1::2]) for name, some in found.items()}
-    assert checked[search.OURS].mrr > checked[search.PLAIN].mrr
-    assert checked[search.OURS].five >= checked[search.PLAIN].five - promises.BELOW
+    assert checked[search.OURS].mrr >= checked[search.PLAIN].mrr + promises.BETTER
+    assert checked[search.OURS].five >= checked[search.PLAIN].five
     assert checked[search.OURS].false <= 2
     assert checked[search.PLAIN].false > 3 * checked[search.OURS].false
 

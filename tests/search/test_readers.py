@@ -267,7 +267,7 @@ def test_one_run_prints_a_table_markdown_or_json(
     assert "notes, de, mdmemory" in shown
     assert "mdmemory de   -  listens  [n1]" in shown
     assert search.main([path, "--markdown"]) == 0
-    assert "| all | mdmemory | 2 | .500 |" in capsys.readouterr().out
+    assert "| all | 2 | .500 / .500 |" in capsys.readouterr().out
     assert search.main([path, "--json"]) == 0
     line = json.loads(capsys.readouterr().out)["lines"][0]
     assert (line["level"], line["group"], line["search"]) == ("notes", "all", search.PLAIN)
