@@ -77,7 +77,7 @@ def answer(
     for chunk, score in ranking.fused(channels).items():
         if chunk in rows:
             row = rows[chunk]
-            named = ranking.NAMED * ranking.is_named(row.name, query.words)
+            named = ranking.NAMED * ranking.is_named(_names(row), query.words)
             score = ranking.aged(min(1.0, score + named), row.date, today, weights.half_life)
             hits[chunk] = _hit(row, score, sure.get(chunk, 0.0))
     order = sorted(hits, key=lambda c: (*_rank(hits[c]), hits[c].file, hits[c].start_line))
@@ -144,10 +144,14 @@ def _evidence(text: str, query: Query, fit: Fit, rows: Mapping[int, Row]) -> dic
 
 
 def _is_called(row: Row, query: Query) -> bool:
-    """Whether the query has the whole name of a note; one word is a name only where it is all that
-    is asked for."""
+    """Whether the query has the whole name of a note, or an alias; a name of one word only where it
+    is all that is asked for."""
     is_one = len(parts(row.name)) == 1 and sum(term.weight >= 1 for term in query.terms) > 1
-    return not is_one and ranking.is_named(row.name, query.words)
+    return ranking.is_named(_names(row)[is_one:], query.words)
+
+
+def _names(row: Row) -> tuple[str, ...]:
+    return (row.name, *row.aliases.split("\n"))
 
 
 def _by_meaning(

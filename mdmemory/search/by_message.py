@@ -36,7 +36,7 @@ def needed(database: Database, text: str, today: date, bar: float = BAR) -> list
     """The notes that a message needs, the surest first, each by its best place; [] for most
     messages. A score is how far above chance that is, as a logarithm: at least `bar`."""
     total = max(LEAST, database.count(MEMORY))
-    terms = parse(text, today).terms
+    terms = [term for term in parse(text, today).terms if not _is_sign(term)]
     if sum(not is_light(term) for term in terms) < MEETING:
         return []
     scores = _scores(database, terms, total)
@@ -59,6 +59,11 @@ def _hit(row: Row, score: float) -> Hit:
         row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text,
         row.title or row.name, row.date, row.status,
     )  # fmt: skip
+
+
+def _is_sign(term: Term) -> bool:
+    """Whether a term is a character of CJK alone: its pairs count, and many words share it."""
+    return len(term.ways[0][0]) == 1 and words.is_cjk(term.ways[0][0])
 
 
 def is_light(term: Term) -> bool:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from mdmemory.search import ranking
-from mdmemory.search.database import Database
+from mdmemory.search.database import Database, Row
 from mdmemory.search.query import Query, Term
 from mdmemory.search.ranking import Channel, TermMatch
 from mdmemory.search.results import SESSIONS
 
-MANY = 3_000  # chunks; a word in more of them is counted no further
+SCANNED = 2_000  # chunks with the rarest words of a query, from which on the others are not read
 BESIDE = 3  # as many turns are looked at: the score of one counts for its neighbours, too
 _GUESSED = 0.8  # of a word counts where a similar one was found
 
@@ -30,22 +31,41 @@ class Fit:
 
 
 def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
-    """The chunks that fit by their words. What no chunk has does not count in the scores."""
-    terms, asked = _looked_up(database, query, source)
+    """The chunks that fit by their words. Words that no chunk has change no order."""
+    terms, counts = _looked_up(database, query, source)
     limit *= BESIDE if source == SESSIONS else 1
-    scores = database.best(terms, query.phrases, source, limit)
+    rare = _rarest(terms, counts)
+    scores = database.best(rare, query.phrases, source, limit)
     quoted = bool(query.phrases and scores)
     if not scores and query.phrases:  # quotes are often meant lightly
-        scores = database.best(terms, (), source, limit)
+        scores = database.best(rare, (), source, limit)
     windows = _windows(database, scores) if source == SESSIONS else {}
-    asked = _exactly(database, terms, asked, source, {*scores, *windows})
+    among, total = {*scores, *windows}, database.count(source)
+    asked = [
+        _match(database, term, held, total, among, term in rare)
+        for term, held in zip(terms, counts, strict=True)
+        if term.weight
+    ]
+    scores = {chunk: score + ranking.lift(asked, chunk) for chunk, score in scores.items()}
     if source == SESSIONS:
         scores = ranking.smoothed(scores, windows)
         asked = [_in_windows(term, windows) for term in asked]
-    known = [term for term in asked if term.chunks]
-    fitting = ranking.fused([Channel(1.0, scores)])
-    scores = {chunk: score * ranking.covered(known, chunk) for chunk, score in fitting.items()}
-    return Fit(scores, asked, database.count(source), quoted)
+    scores = {chunk: score * ranking.share(asked, chunk) for chunk, score in scores.items()}
+    if source != SESSIONS:
+        scores = _together(scores, database.rows(scores))
+    best = max(scores, key=scores.__getitem__, default=0)
+    whole = ranking.covered(asked, best)
+    scores = {c: s * whole for c, s in ranking.fused([Channel(1.0, scores)]).items()}
+    return Fit(scores, asked, total, quoted)
+
+
+def _together(scores: Mapping[int, float], rows: Mapping[int, Row]) -> dict[int, float]:
+    """The scores with a part of those of the other chunks of a file, and of other files that were
+    written down in the same session."""
+    files, sessions = (
+        {c: getattr(row, of) for c, row in rows.items()} for of in ("file", "session")
+    )
+    return ranking.beside(ranking.whole_files(scores, files), sessions)
 
 
 def _windows(database: Database, turns: Collection[int]) -> dict[int, list[int]]:
@@ -69,34 +89,43 @@ def _in_windows(term: TermMatch, windows: Mapping[int, Collection[int]]) -> Term
     return dataclasses.replace(term, chunks=chunks)
 
 
-def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term], list[TermMatch]]:
-    """The terms to search for, misspelled ones among them guessed, and who has each."""
-    total = database.count(source)
+def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term], list[int]]:
+    """The terms to search for, misspelled ones among them guessed, and how many have each."""
     terms: list[Term] = []
-    asked: list[TermMatch] = []
+    counts: list[int] = []
     for term in query.terms:
-        held = database.holding(term, source, MANY) if term.weight else set()
+        held = database.held(term, source) if term.weight else 0
         if term.weight and not held:
             term = _guessed(database, term)
-            held = database.holding(term, source, MANY) if term.sure < 1 else held
+            held = database.held(term, source) if term.sure < 1 else 0
         terms.append(term)
-        if term.weight:
-            weight = term.weight * ranking.rarity(len(held), total)
-            asked.append(TermMatch(weight, held, term.sure, telling=term.weight >= 1))
-    return terms, asked
+        counts.append(held)
+    return terms, counts
 
 
-def _exactly(
-    database: Database, terms: Sequence[Term], asked: Sequence[TermMatch], source: str,
-    among: Collection[int],
-) -> list[TermMatch]:  # fmt: skip
-    """The same, knowing of the words that too many chunks have which of some chunks have them."""
-    weighing = [term for term in terms if term.weight]
-    return [
-        dataclasses.replace(each, chunks=database.holding(term, source, len(among), among))
-        if len(each.chunks) >= MANY else each
-        for term, each in zip(weighing, asked, strict=True)
-    ]  # fmt: skip
+def _rarest(terms: Sequence[Term], counts: Sequence[int]) -> list[Term]:
+    """The terms that few chunks hold: the common ones are most of the work, and hardly change which
+    chunks come first. Those count afterwards, among these chunks alone."""
+    total = 0
+    kept: list[Term] = []
+    for held, term in sorted(zip(counts, terms, strict=True), key=itemgetter(0)):
+        total += held
+        if kept and total > SCANNED:
+            break
+        kept.append(term)
+    return kept
+
+
+def _match(
+    database: Database, term: Term, held: int, total: int, among: Collection[int], is_scored: bool
+) -> TermMatch:
+    """What a term says, and which of some chunks have it."""
+    rarity = ranking.rarity(held, total)
+    lift = rarity - ranking.scored_rarity(held, total) if is_scored else rarity
+    chunks = database.having(term, among) if held else set()
+    head = database.having(term, chunks, head=True) if lift > ranking.HEADED else set()
+    telling = term.weight >= 1
+    return TermMatch(term.weight * rarity, chunks, term.sure, telling, held, lift, head)
 
 
 def _guessed(database: Database, term: Term) -> Term:

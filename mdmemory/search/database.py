@@ -41,7 +41,9 @@ class Document:
     date: str = ""
     status: str = ""
     chunks: Sequence[Chunk] = ()
-    aliases: str = ""  # other names, a space between two
+    aliases: str = ""  # other names, one a line
+    session: str = ""  # in which it was written down; "" where that is not known
+    days: str = ""  # all dates that its head has (`YYYY-MM-DD`), a space between two
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Row:
     date: str
     status: str
     aliases: str
+    session: str
+    days: str
     start: int
     end: int
     text: str
@@ -93,10 +97,15 @@ class Database(Protocol):
     def count(self, source: str) -> int:
         """How many chunks there are."""
 
-    def holding(
-        self, term: Term, source: str, limit: int, among: Collection[int] | None = None
-    ) -> set[int]:
-        """The chunks that hold a term, of all or of some; not more than `limit`."""
+    def held(self, term: Term, source: str) -> int:
+        """How many chunks hold a term."""
+
+    def holding(self, term: Term, source: str, limit: int) -> set[int]:
+        """The chunks that hold a term; not more than `limit`."""
+
+    def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
+        """Those of some chunks that hold a term, and not in a link alone; with `head` in the name
+        or the description."""
 
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int

@@ -22,6 +22,7 @@ from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.results import MEMORY
 from mdmemory.store.catalog import RACY, Catalog
 from mdmemory.store.store import Store, StoredNote, decode, is_note_name
+from mdmemory.text import dates
 
 if TYPE_CHECKING:  # only a search at a commit asks git
     from mdmemory.git.commits_of_store import Blob, History
@@ -126,12 +127,18 @@ def document(stored: StoredNote, print: str, held: bool, cutting: Cutting) -> Do
         status = HELD if held else UNREADABLE
         return Document(MEMORY, stored.file, print, stored.digest, status=status)
     # a note that we wrote has its own name among them, which must not count twice
-    aliases = " ".join(alias for alias in head.aliases if alias != head.name)
+    aliases = "\n".join(alias for alias in head.aliases if alias != head.name)
     return Document(
         MEMORY, stored.file, print, stored.digest, name=head.name, title=head.title,
         description=head.description, date=head.updated or head.created, status=head.status,
-        aliases=aliases, chunks=tuple(_chunks(stored.note, cutting)),
+        aliases=aliases, session=head.session, days=_days(stored.note),
+        chunks=tuple(_chunks(stored.note, cutting)),
     )  # fmt: skip
+
+
+def _days(note: Note) -> str:
+    """The dates in the frontmatter, under whatever key."""
+    return " ".join(dates.days(note.text[: len(note.text) - len(note.body)]))
 
 
 def _chunks(note: Note, cutting: Cutting) -> Iterator[Chunk]:

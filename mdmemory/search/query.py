@@ -35,6 +35,10 @@ _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
 JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
 _BEGUN = re.compile(r"(?<![^\W_])([^\W_]++)\*")
 
+# A Chinese character means something alone, too: one word has it beside one, and its synonym
+# beside another.
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -69,9 +73,10 @@ def parse(text: str, today: date) -> Query:
     )
     asked, rest = dates.asked(text, today)
     terms = {Term(tuple((stem(word),) for word in ways)): None for ways in asked}
-    plain = [*_joined(rest), *_plain(rest)] + [
-        _pair(pair) for piece in _pieces(rest) for pair in grams(piece)
-    ]
+    pieces = _pieces(rest)
+    plain = [*_joined(rest), *_plain(rest)]
+    plain += [_pair(pair) for piece in pieces for pair in grams(piece)]
+    plain += [_pair(sign) for piece in pieces for sign in _HAN.findall(piece)]
     terms |= dict.fromkeys(plain)
     if not terms:  # nothing but words that say nothing: better these than none
         terms = dict.fromkeys(Term(((stem(word),),)) for word in sorted(said))

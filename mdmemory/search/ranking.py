@@ -17,7 +17,12 @@ from mdmemory.text.similarity import likeness
 LONE = 0.6  # of that counts where it is one word alone of several: many a text has one by chance
 TELLING = 10  # words of a query, the rarest, that make up what it asks for
 ALIKE = 0.947  # of the words of two hits, from which on one of them is enough
+HEAD = 1.6  # times its rarity is what bm25 gives for a word of the name or description
+HEADED = 0.05  # of lift, from which on it matters where a word stands
 NEIGHBOUR = 0.3  # of the score of the turn before and after counts; measured on LoCoMo
+REST = 0.2  # of the score of the next chunks of a file counts for its best one
+MOST_REST = 4  # such chunks
+SAME_SESSION = 0.2  # of the best score of the same session counts for its other notes
 NAMED = 0.25  # added where a query has all words of a note's name
 
 
@@ -34,13 +39,20 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class TermMatch:
-    """One term of a query: how much it says, and the chunks that have it. `telling` terms are
-    what the query is about."""
+    """One term of a query: how much it says, and which of the chunks that are looked at have it.
+
+    `telling` terms are what the query is about. `held` counts all chunks that have the term.
+    `lift` is what a full-text table leaves out of the rarity of a common word; `head` has it in the
+    name or description.
+    """
 
     weight: float
     chunks: Collection[int]
     sure: float = 1.0
     telling: bool = True
+    held: int = 1
+    lift: float = 0.0
+    head: Collection[int] = ()
 
 
 def fused(channels: Sequence[Channel]) -> dict[int, float]:
@@ -63,6 +75,27 @@ def rarity(held: int, total: int) -> float:
     """How much a word says that `held` of `total` chunks have; never negative, so that it means
     something among two notes, too."""
     return math.log(1 + (total - held + 0.5) / (held + 0.5))
+
+
+def scored_rarity(held: int, total: int) -> float:
+    """The same as bm25 has it: nothing for a word that half of all chunks have."""
+    return max(0.0, math.log((total - held + 0.5) / (held + 0.5)))
+
+
+def lift(asked: Sequence[TermMatch], chunk: int) -> float:
+    """What the common words that a chunk has add to its bm25: a name that half of the notes have
+    still tells who is meant."""
+    return sum(
+        term.lift * (HEAD if chunk in term.head else 1.0) for term in asked if chunk in term.chunks
+    )
+
+
+def share(asked: Sequence[TermMatch], chunk: int) -> float:
+    """The root of the share of the known words that a chunk has, from 0 to 1: many words say more
+    than one word often. Words that no chunk has are about nothing that there is."""
+    whole = sum(term.weight for term in asked if term.held)
+    had = sum(term.weight * term.sure for term in asked if chunk in term.chunks)
+    return math.sqrt(had / whole) if whole else 1.0
 
 
 def covered(asked: Sequence[TermMatch], chunk: int) -> float:
@@ -89,10 +122,36 @@ def smoothed(
     }
 
 
-def is_named(name: str, asked: frozenset[str]) -> bool:
-    """Whether the words of a query are all that a name has."""
-    parts = words.parts(name.casefold())
-    return bool(parts) and asked.issuperset(parts)
+def whole_files(scores: Mapping[int, float], files: Mapping[int, str]) -> dict[int, float]:
+    """The scores, that of the best chunk of each file with a part of those of its next ones."""
+    best: dict[str, list[int]] = {}
+    for chunk in sorted(scores, key=scores.__getitem__, reverse=True):
+        best.setdefault(files.get(chunk, ""), []).append(chunk)
+    found = dict(scores)
+    for first, *others in best.values():
+        found[first] += REST * sum(scores[chunk] for chunk in others[:MOST_REST])
+    return found
+
+
+def beside(scores: Mapping[int, float], sessions: Mapping[int, str]) -> dict[int, float]:
+    """The scores with a part of that of the best other chunk of the same session."""
+    found = dict(scores)
+    chunks: dict[str, list[int]] = {}
+    for chunk in sorted(scores, key=scores.__getitem__, reverse=True):
+        chunks.setdefault(sessions.get(chunk, ""), []).append(chunk)
+    for session, (first, *others) in chunks.items():
+        for chunk in others if session else ():
+            found[chunk] += SAME_SESSION * scores[first]
+        if session and others:
+            found[first] += SAME_SESSION * scores[others[0]]
+    return found
+
+
+def is_named(names: Iterable[str], asked: frozenset[str]) -> bool:
+    """Whether the words of a query are all that one of the names of a note has."""
+    every = (frozenset(words.parts(words.normal(name).casefold())) for name in names)
+    # most questions have the word that the alias `IT` looks like
+    return any(parts <= asked and not parts <= words.STOP for parts in every)
 
 
 def aged(score: float, written: str, today: date, half_life: int) -> float:

@@ -14,7 +14,7 @@ from mdmemory.text import dates
 from mdmemory.text.words import indexed
 from mdmemory.version import VERSION
 
-SCHEMA_VERSION = 5  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 6  # raise it when a table, or what goes into it, takes another shape
 
 # The words go in as stems: the table only has to find the spaces between them.
 _TOKENIZE = "content = '', tokenize = 'unicode61 remove_diacritics 0'"
@@ -26,6 +26,7 @@ TABLES = (
     "CREATE TABLE files (id INTEGER PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
     " print TEXT NOT NULL, digest BLOB NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,"
     " description TEXT NOT NULL, date TEXT NOT NULL, status TEXT NOT NULL, aliases TEXT NOT NULL,"
+    " session TEXT NOT NULL, days TEXT NOT NULL,"
     " UNIQUE (source, file))",
     "CREATE TABLE chunks (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files (id)"
     " ON DELETE CASCADE, start INTEGER NOT NULL, end INTEGER NOT NULL, text TEXT NOT NULL)",
@@ -41,7 +42,7 @@ TABLES = (
 NAMES = ("vocabulary", "words", "vectors", "chunks", "files", "meta")
 OUTLIVING = ("embeddings",)  # dropped only when all is made anew
 # name over description over body; a link says that another note is the answer
-WEIGHTS = {"name": 8.0, "description": 3.0, "body": 1.0, "links": 0.05, "dates": 0.5}
+WEIGHTS = {"name": 3.0, "description": 2.0, "body": 1.0, "links": 0.05, "dates": 0.5}
 _LINK = re.compile(r"\[\[([^\[\]\n|]{1,200})(?:\|[^\[\]\n]*)?\]\]")
 
 
@@ -64,9 +65,10 @@ def fields(row: Row) -> tuple[str, ...]:
     is_turn = row.source == SESSIONS
     description, more = unlinked(row.title if is_turn else row.description)
     head = "" if is_turn else f"{row.name} {row.title} {row.aliases}".rstrip()
+    known = (row.date, *row.days.split())
     return (
         indexed(head), indexed(description), indexed(text), indexed(f"{links} {more}"),
-        indexed(dates.words(f"{head}\n{row.description}\n{row.text}", (row.date,))),
+        indexed(dates.words(f"{head}\n{row.description}\n{row.text}", known)),
     )  # fmt: skip
 
 

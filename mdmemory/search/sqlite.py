@@ -169,7 +169,8 @@ class SQLite(Vectors):
             )
             row = Row(document.source, document.file, document.name, document.title,
                       document.description, document.date, document.status, document.aliases,
-                      chunk.start, chunk.end, chunk.text)  # fmt: skip
+                      document.session, document.days, chunk.start, chunk.end,
+                      chunk.text)  # fmt: skip
             self._database.execute(
                 "INSERT INTO words (rowid, name, description, body, links, dates)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -210,15 +211,22 @@ class SQLite(Vectors):
 
     # finding
 
-    def holding(
-        self, term: Term, source: str, limit: int, among: Collection[int] | None = None
-    ) -> set[int]:
-        where, values = "rowid BETWEEN ? AND ?", numbers(source)
-        if among is not None:
-            where, values = f"rowid IN ({', '.join('?' * len(among))})", (*among,)
-        query = f"SELECT rowid FROM words WHERE words MATCH ? AND {where} LIMIT ?"
+    def held(self, term: Term, source: str) -> int:
+        query = "SELECT count(*) FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
         with self._reading() as rows:
-            return {number for (number,) in rows(query, (_said(term), *values, limit))}
+            return int(rows(query, (_said(term), *numbers(source)))[0][0])
+
+    def holding(self, term: Term, source: str, limit: int) -> set[int]:
+        query = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
+        with self._reading() as rows:
+            return {number for (number,) in rows(query, (_said(term), *numbers(source), limit))}
+
+    def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
+        marks = ", ".join("?" * len(among))
+        query = f"SELECT rowid FROM words WHERE words MATCH ? AND rowid IN ({marks})"
+        where = "{name description}" if head else "- links"
+        with self._reading() as rows:
+            return {number for (number,) in rows(query, (f"{where} : {_said(term)}", *among))}
 
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
@@ -254,7 +262,7 @@ def _file_row(document: Document) -> tuple[object, ...]:
     return (
         document.source, document.file, document.print, bytes.fromhex(document.digest),
         document.name, document.title, document.description, document.date, document.status,
-        document.aliases,
+        document.aliases, document.session, document.days,
     )  # fmt: skip
 
 

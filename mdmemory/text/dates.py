@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 from datetime import date, timedelta
+from itertools import islice
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -15,6 +16,7 @@ MONTHS = (
 )  # fmt: skip
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
+MANY = 20  # dates of one frontmatter
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 # Left to be compiled where they are used (`re` keeps them): that takes 10 ms, for few queries.
@@ -49,6 +51,12 @@ def words(text: str, known: tuple[str, ...] = ()) -> str:
             if day:
                 found[f"{year}{month:02}{day:02}"] = None
     return " ".join(found)
+
+
+def days(text: str) -> list[str]:
+    """The first dates of a text that are written `YYYY-MM-DD`, each once."""
+    found = (match[0] for match in re.finditer(_ISO, text) if match[3])
+    return list(dict.fromkeys(islice(found, MANY)))
 
 
 def asked(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:

@@ -10,6 +10,7 @@ import struct
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -61,8 +62,9 @@ def who_has(
     """The places with these words side by side."""
     words = tuple(map(stem, words))
     found = database.best([Term((words,), prefix)], (), source, 99)
-    held = database.holding(Term((words,), prefix), source, 99)
-    assert held == {*found}, words
+    term = Term((words,), prefix)
+    assert {*found}.issuperset(database.having(term, found)), words
+    assert database.held(term, source) == len(found), words
     return sorted(f"{row.file}:{row.start}" for row in database.rows(found).values())
 
 
@@ -137,7 +139,8 @@ def odd_texts_come_back_and_harm_nothing(fresh: Fresh) -> None:
             if terms:  # there is nothing to ask without one
                 database.best(terms, terms, "memory", 9)
             for term in terms:
-                database.holding(term, "memory", 9)
+                database.held(term, "memory")
+                database.having(term, (1,))
         found = database.best([Term((("tea",),)), Term((("drop",),))], (), "memory", 9)
         assert {row.text for row in database.rows(found).values()} == {odd[0], *odd[4:6]}
 
@@ -146,14 +149,42 @@ def a_limit_and_a_choice_are_kept_to(fresh: Fresh) -> None:
     tea = Term((("tea",),))
     with fresh() as database:
         database.put([document(f"{at}.md", "tea " * (at + 1), "rum") for at in range(9)])
-        every = database.holding(tea, "memory", 99)
+        first, second, *_ = sorted(database.best([tea], (), "memory", 99))
+        assert database.having(tea, {first, second, 10**12}) == {first, second}
+        assert (database.having(tea, ()), database.held(tea, "memory")) == (set(), 9)
+        assert len(database.holding(tea, "memory", 99)) == 9
         assert len(database.holding(tea, "memory", 4)) == 4
-        assert database.holding(tea, "memory", 99, {*sorted(every)[:2], 10**12}) == {
-            *sorted(every)[:2]
-        }
         best = database.best([tea], (), "memory", 3)
         assert len(best) == 3
         assert [*best.values()] == sorted(best.values(), reverse=True)
+
+
+def session_dates_and_names_come_back(fresh: Fresh) -> None:
+    known = replace(document("a.md", "tea", name="a"), aliases="GHA\nbuild pipeline",
+                    session="ses_1", days="2026-06-01 2025-03-09")  # fmt: skip
+    with fresh() as database:
+        database.put([known, document("b.md", "tea")])
+        found = database.rows(database.best([Term((("tea",),))], (), "memory", 9))
+        row, other = sorted(found.values(), key=lambda row: row.file)
+        assert (row.session, row.aliases) == ("ses_1", "GHA\nbuild pipeline")
+        assert (other.session, other.days) == ("", "")
+        for words in (("gha",), ("pipeline",), ("20250309",), ("june",)):
+            assert who_has(database, *words) == ["a.md:1"], words
+        database.remove("memory", ["a.md"])
+        assert who_has(database, "march") == []
+
+
+def links_and_heads_are_told_apart(fresh: Fresh) -> None:
+    with fresh() as database:
+        database.put([document("a.md", "of [[tea]]"), document("b.md", "tea"),
+                      document("c.md", "2026-06-01", name="tea")])  # fmt: skip
+        tea, june = Term((("tea",),)), Term((("20260601",),))
+        every = database.best([tea, june], (), "memory", 9)
+        _, b, c = sorted(every)
+        assert (len(every), database.held(tea, "memory")) == (3, 3)
+        assert database.having(tea, every) == {b, c}
+        assert database.having(tea, every, head=True) == {c}
+        assert database.having(june, every) == {c}
 
 
 def phrases_are_needed(fresh: Fresh) -> None:
@@ -256,6 +287,8 @@ CHECKS = (
     words_are_found_in_every_spelling,
     odd_texts_come_back_and_harm_nothing,
     a_limit_and_a_choice_are_kept_to,
+    session_dates_and_names_come_back,
+    links_and_heads_are_told_apart,
     phrases_are_needed,
     the_nearest_vectors_are_found,
     the_written_corpus_is_answered,

@@ -124,7 +124,7 @@ def test_who_reads_never_waits_and_who_writes_is_told(
 def test_another_stamp_makes_the_database_anew_and_vectors_outlive_it(place: Server) -> None:
     with closing(Postgres(place, "1")) as database:
         database.put([document("a.md", "tea")])
-        (chunk,) = database.holding(Term((("tea",),)), "memory", 9)
+        (chunk,) = database.best([Term((("tea",),))], (), "memory", 9)
         database.put_vectors("m", {b"t": struct.pack("<2f", 1, 0)}, {chunk: b"t"})
     with closing(Postgres(place, "2")) as database:
         assert (database.prints("memory"), database.known_texts("m", [b"t"])) == ({}, {b"t"})
@@ -263,12 +263,12 @@ def test_a_server_that_goes_away_in_between_is_no_trace(
     memory = opened(NOTES)
     assert memory.search("green tea").said == ()
 
-    def stopped(self: Postgres, *_: object) -> set[int]:
+    def stopped(self: Postgres, *_: object) -> int:
         server_of_its_own.stop()
-        return holding(self, *_)  # type: ignore[arg-type]
+        return held(self, *_)  # type: ignore[arg-type]
 
-    holding = Postgres.holding
-    monkeypatch.setattr(Postgres, "holding", stopped)
+    held = Postgres.held
+    monkeypatch.setattr(Postgres, "held", stopped)
     found = memory.search("green tea")
     assert found.hits
     assert "cannot be reached" in found.said[0]

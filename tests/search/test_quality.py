@@ -48,7 +48,7 @@ def test_every_chinese_question_is_answered_first(found: Found) -> None:
 def test_notes_are_found_by_name_even_by_words_that_very_many_have(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(by_words, "MANY", 2)
+    monkeypatch.setattr(by_words, "SCANNED", 2)
     (corpus,) = own.levels()[own.FREIGHT]
     with ours(corpus.documents, corpus.today) as find:
         assert measured(find, of_kind(promises.KNOWN)).five == 1

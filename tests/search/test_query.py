@@ -38,7 +38,7 @@ def looked_for(text: str) -> list[str]:
         ("pnp* or npm", ["npm", "pnp*"]),
         ("index.max_chars", ["char", "index", "index+max+char", "max"]),
         ("Ruby 3.11", ["3+11", "rubi"]),
-        ("我们用什么数据库？", ["据库", "数据"]),
+        ("我们用什么数据库？", ["库*", "据*", "据库", "数*", "数据"]),
         ("的", ["的*"]),
         ("ＡＢＣ", ["abc"]),
         ("AND NEAR( \"x\" * OR y -z ^", ["near", "x", "y", "z"]),

@@ -11,13 +11,18 @@ from mdmemory.search.ranking import (
     Channel,
     TermMatch,
     aged,
+    beside,
     covered,
     folded,
     fused,
     is_named,
+    lift,
     rarity,
     same,
+    scored_rarity,
+    share,
     smoothed,
+    whole_files,
 )
 
 TODAY = date(2026, 6, 12)
@@ -58,9 +63,51 @@ def test_one_word_alone_is_enough_when_it_is_all_that_is_asked_for() -> None:
 
 
 def test_a_name_is_asked_for_when_all_its_words_are() -> None:
-    assert is_named("monorepo-layout", frozenset({"monorepo", "layout", "is"}))
-    assert not is_named("monorepo-layout", frozenset({"monorepo"}))
-    assert not is_named("--", frozenset({"x"}))
+    assert is_named(("monorepo-layout",), frozenset({"monorepo", "layout", "is"}))
+    assert not is_named(("monorepo-layout",), frozenset({"monorepo"}))
+    assert not is_named(("--",), frozenset({"x"}))
+
+
+def test_an_alias_is_a_name_when_all_its_words_are_asked_for() -> None:
+    names = ("uses-github-actions", "GHA", "build pipeline")
+    assert is_named(names, frozenset({"why", "is", "gha", "slow"}))
+    assert is_named(names, frozenset({"slow", "pipeline", "build"}))
+    assert not is_named(names, frozenset({"build", "slow"}))
+
+
+def test_an_alias_that_looks_like_a_small_word_is_in_no_question() -> None:
+    assert not is_named(("information-technology", "IT"), frozenset({"why", "is", "it", "slow"}))
+
+
+def test_words_that_no_chunk_has_change_no_share() -> None:
+    asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1, 2})]
+    unknown = TermMatch(9.0, (), held=0)
+    assert share([*asked, unknown], 2) == share(asked, 2) == 0.5
+    assert share(asked, 1) == 1.0
+    assert share([unknown], 1) == 1.0
+
+
+def test_a_word_that_most_notes_have_still_counts_and_more_so_in_the_name() -> None:
+    common = rarity(60, 100) - scored_rarity(60, 100)
+    assert (rarity(2, 100) - scored_rarity(2, 100)) < common / 10
+    asked = [TermMatch(1.0, {1, 2}, lift=common, head={1})]
+    assert lift(asked, 1) > lift(asked, 2) > lift(asked, 3) == 0
+
+
+def test_a_long_file_is_better_where_more_of_it_fits() -> None:
+    files = {1: "a.md", 2: "a.md", 3: "b.md"}
+    found = whole_files({1: 1.0, 2: 0.5, 3: 1.0}, files)
+    assert found[1] > found[3] == 1.0
+    assert found[2] == 0.5
+    many = dict.fromkeys(range(100), "a.md")
+    assert whole_files(dict.fromkeys(many, 1.0), many)[0] < 2
+
+
+def test_what_was_written_down_in_the_session_of_a_good_hit_is_better() -> None:
+    sessions = {1: "s", 2: "s", 3: "t", 4: "", 5: ""}
+    found = beside({1: 1.0, 2: 0.5, 3: 0.5, 4: 1.0, 5: 0.5}, sessions)
+    assert found[2] > found[3] == found[5] == 0.5
+    assert found[1] > found[4] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,32 @@ def test_a_link_never_outranks_the_note_it_names(opened: Opened) -> None:
         assert files(memory, query)[0] == "user-plain-answers.md"
 
 
+def test_unknown_words_change_no_order(opened: Opened) -> None:
+    memory = opened(TWO)
+    for query in ("green tea", "green tea zanzibar", "does the quartermaster of zanzibar like tea"):
+        assert files(memory, query) == ["user-tea.md", "user-rum.md"]
+
+
+def test_an_alias_finds_its_note_before_others_that_have_more_of_the_question(
+    opened: Opened,
+) -> None:
+    known = note("uses-github-actions", "Builds on GitHub").replace(
+        "metadata:", "aliases: [GHA, build pipeline]\nmetadata:"
+    )
+    others = {f"user-{n}.md": note(f"{n}", f"Why the slow machine {n} broke") for n in range(9)}
+    memory = opened({"user-uses-github-actions.md": known, **others})
+    for query in ("why is GHA slow?", "why is the build pipeline slow?"):
+        hit, *_ = memory.search(query).hits
+        assert (hit.name, hit.weak) == ("uses-github-actions", False)
+
+
+def test_a_date_under_a_key_of_ones_own_is_found(opened: Opened) -> None:
+    due = note("report", "Write the report").replace("metadata:", "due: 2026-09-30\nmetadata:")
+    memory = opened({"user-report.md": due, **TWO})
+    for query in ("what is due on 2026-09-30", "anything in September 2026?"):
+        assert files(memory, query)[0] == "user-report.md"
+
+
 def test_what_changes_on_disk_is_found_at_once(opened: Opened) -> None:
     memory = opened(TWO)
     assert files(memory, "whisky") == []

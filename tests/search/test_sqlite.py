@@ -42,10 +42,9 @@ def test_a_term_is_looked_for_among_some_chunks_only(path: Path) -> None:
     with closing(SQLite(path, "1")) as database:
         database.put([document(f"{name}.md", "green tea") for name in "abc"])
         tea = Term((("tea",),))
-        _, second, third = sorted(database.holding(tea, "memory", 9))
-        assert len(database.holding(tea, "memory", 2)) == 2
-        assert database.holding(tea, "memory", 9, (second, third, 99)) == {second, third}
-        assert database.holding(tea, "memory", 9, ()) == set()
+        _, second, third = sorted(database.best([tea], (), "memory", 9))
+        assert database.having(tea, (second, third, 99)) == {second, third}
+        assert database.having(tea, ()) == set()
 
 
 def test_what_another_process_puts_in_is_counted(path: Path) -> None:

@@ -17,6 +17,7 @@ SCANNED = 2_000  # chunks with the rarest words of a query, from which on no com
 LOOKED = 5  # times as many chunks as are wanted are scored to the letter
 ROW = (
     "f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
+    " f.session, f.days,"
     ' c.start, c."end", c.text'
 )
 
@@ -24,18 +25,25 @@ ROW = (
 class PostgresWords(Connected):
     """The part of a Database that reads words."""
 
-    def holding(
-        self, term: Term, source: str, limit: int, among: Collection[int] | None = None
-    ) -> set[int]:
+    def held(self, term: Term, source: str) -> int:
         with self._reading() as rows:
             asked = _phrases((term,))
-            query = (
-                "SELECT id FROM chunks WHERE words @@ %s::tsquery AND source = %s"
-                " AND (%s::bigint[] IS NULL OR id = ANY (%s)) LIMIT %s"
-            )
-            some = None if among is None else [*among]
-            values = (keywords.any_of(asked), source, some, some, limit)
-            found = rows(query, values) if asked else []
+            query = "SELECT count(*) FROM chunks WHERE words @@ %s::tsquery AND source = %s"
+            return int(rows(query, (keywords.any_of(asked), source))[0][0]) if asked else 0
+
+    def holding(self, term: Term, source: str, limit: int) -> set[int]:
+        with self._reading() as rows:
+            asked = _phrases((term,))
+            query = "SELECT id FROM chunks WHERE words @@ %s::tsquery AND source = %s LIMIT %s"
+            found = rows(query, (keywords.any_of(asked), source, limit)) if asked else []
+        return {number for (number,) in found}
+
+    def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
+        with self._reading() as rows:
+            asked = _phrases((term,))
+            query = "SELECT id FROM chunks WHERE words @@ %s::tsquery AND id = ANY (%s)"
+            labels = keywords.HEAD if head else keywords.NO_LINK
+            found = rows(query, (keywords.any_of(asked, labels), [*among])) if asked else []
         return {number for (number,) in found}
 
     def best(

@@ -20,7 +20,8 @@ MOST = 100_000  # characters of a field; a tsvector has at most 1 MiB
 # Where the words of each field begin, as positions are all that tells fields apart: so no phrase
 # runs over from one to the next. A tsvector counts to 16,383; what lies behind stays unplaced.
 _FIRST = (1, 1_000, 4_000, 15_000, 16_000)  # name, description, body, links, dates
-_LABELS = "ABCDD"  # for the server's own rough rank, which picks what is looked at here
+_LABELS = "ABCDC"  # for the server's own rough rank, which picks what is looked at here
+HEAD, NO_LINK = "AB", "ABC"  # the labels of name and description, and of all fields but the links
 LABEL_WEIGHTS = (0.02, 0.125, 0.375, 1.0)  # of D, C, B, A
 _WEIGHTS = tuple(schema.WEIGHTS.values())
 _LAST = (*(first - 2 for first in _FIRST[1:]), 16_382)
@@ -38,7 +39,13 @@ class Phrase:
     @property
     def asked(self) -> str:
         """As a part of a tsquery."""
-        return "(" + " <-> ".join(map(_quoted, self.stems)) + (":*)" if self.prefix else ")")
+        return self.within("")
+
+    def within(self, labels: str) -> str:
+        """The same, in fields with these labels alone."""
+        words = [f"{_quoted(stem)}:{labels}" for stem in self.stems]
+        words[-1] += "*" if self.prefix else ""
+        return f"({' <-> '.join(word.removesuffix(':') for word in words)})"
 
 
 def split(text: str) -> list[str]:
@@ -62,9 +69,9 @@ def phrases(term: Term) -> list[Phrase]:
     return [Phrase(way, term.prefix and at == last) for at, way in enumerate(ways) if way]
 
 
-def any_of(asked: Iterable[Phrase]) -> str:
-    """A tsquery for whatever holds one of these."""
-    return " | ".join(phrase.asked for phrase in asked)
+def any_of(asked: Iterable[Phrase], labels: str = "") -> str:
+    """A tsquery for whatever holds one of these, in fields with these labels alone."""
+    return " | ".join(phrase.within(labels) for phrase in asked)
 
 
 def frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> float:
