@@ -105,8 +105,11 @@ def _search(found: Observations, asked: Namespace) -> int:
 
         emit({"mode": hits.mode, "hits": [shown(hit) for hit in hits.hits]})
         return 0
-    for hit in hits.hits:
-        print(visible(f"{hit.score:.2f}  {hit.text.partition(chr(10))[0]}"))
+    for heading, some in hits.sections():
+        if heading and some:
+            print(f"{heading}:")
+        for hit in some:
+            print(visible(f"{hit.score:.2f}  {hit.text.partition(chr(10))[0]}"))
     if not hits.hits:
         print("No matches.")
     return 0

@@ -140,14 +140,18 @@ def as_json(hit: Hit) -> dict[str, str | int | float | bool]:
 
 
 def telling(hit: Hit, query: str, most: int) -> list[str]:
-    """At most `most` lines of a hit's passage, from the first that has a word of the query on;
-    none where the passage has no word that its description lacks."""
+    """At most `most` lines of a hit's passage, from the first that has a word of the query on.
+
+    None where the passage has no word that the description lacks; of a weak hit with a description
+    only a line that has a word of the query."""
     from mdmemory.search.query import marks  # only where hits are shown
 
     if set(tokens(hit.text)) <= set(tokens(hit.description[:_LONG])):
         return []
     lines = [line for line in hit.text.split("\n") if line.strip()]
-    first = next((at for at, line in enumerate(lines) if marks(query, line)), 0)
+    first = next((at for at, line in enumerate(lines) if marks(query, line)), -1)
+    if first < 0 and hit.weak and hit.description:
+        return []
     first = max(0, min(first, len(lines) - most))
     return lines[first : first + most]
 

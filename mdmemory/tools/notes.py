@@ -78,7 +78,8 @@ def _hit(number: int, hit: Hit, query: str) -> str:
     about += f", {hit.date}" if hit.source != "memory" and hit.date else ""
     place = f"[{number}] {hit.file}:{hit.start_line}-{hit.end_line} ({about})"
     if hit.weak:
-        return f"{place} {hit.description or ' '.join(telling(hit, query, 1))[:_LINE]}".rstrip()
+        told = filter(None, (hit.description, *telling(hit, query, 1)))
+        return f"{place} {' · '.join(line.strip()[:_LINE] for line in told)}".rstrip()
     title = "" if hit.description else hit.title
     lines = [f"{place} {title}".rstrip(), hit.description, *telling(hit, query, _LINES_SHOWN)]
     return "\n".join(line[:_LINE] for line in lines if line)

@@ -36,6 +36,13 @@ def test_a_passage_is_shown_from_the_line_that_tells_and_only_where_it_adds_some
     assert telling(replace(HIT, text="One fact."), "cups", 2) == []
 
 
+def test_of_a_weak_hit_only_a_line_is_shown_that_has_a_word_of_the_query() -> None:
+    weak = replace(HIT, weak=True)
+    assert telling(weak, "cups", 1) == ["Two cups."]
+    assert telling(weak, "zebra", 1) == []
+    assert telling(replace(weak, description=""), "zebra", 1) == ["One."]
+
+
 def test_strong_weak_and_superseded_hits_stand_apart() -> None:
     weak, old = replace(HIT, weak=True), replace(HIT, status="superseded", superseded_by="b")
     sections = Found("keyword", (HIT, weak, old)).sections()

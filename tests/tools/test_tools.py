@@ -257,3 +257,14 @@ def test_what_a_tool_does_not_take_is_one_sentence_and_a_next_step(
 def test_numbers_as_json_writes_them_and_nulls_are_taken(memory: Memory) -> None:
     given = {"query": "proxy", "max_results": 2.0, "source": None}
     assert call(memory, "memory_search", given).structured["hits"]
+
+
+def test_weak_matches_alone_are_said_to_be_no_sure_answer(memory: Memory) -> None:
+    ask(memory, "memory_store", content="Labels of the warehouse are printed at 203 dpi")
+    answer = ask(memory, "memory_search", query="labels resolution supplier contract")
+    (hit,) = answer.structured["hits"]
+    assert hit["weak"] is True
+    assert answer.text.startswith("Found 1 weaker match. No sure answer:")
+    both = ask(memory, "memory_search", query="port of the proxy and labels").text
+    assert both.startswith("Found 1 note and 1 weaker match.")
+    assert both.index("[1] project-proxy.md") < both.index("Weaker matches:") < both.index("[2]")
