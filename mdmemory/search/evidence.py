@@ -16,13 +16,13 @@ from mdmemory.text.words import is_cjk, normal, stem, words
 STRONG = 0.5
 LEAST = 0.5  # is needed in any case: the root of all notes may have a lone word, and no more
 SHARE = 0.8  # of a short query has to be there,
-NEEDED = 1.25  # and of a longer one as much as this times
+NEEDED = 1.15  # and of a longer one as much as this times
 LONGER = 0.25  # this power of all that it asks for: chance has more words to meet in
 UNKNOWN = 0.25  # counts a word that no note has: it is about nothing that is known
 NO_SUCH = 0.75  # counts a name or a value that no note has: the answer may be about another one
 LONE = 0.8  # of one word counts where several were asked for: many a text has one by chance
 PAIR = 0.5  # of a word counts a pair of characters, as those of one word overlap
-BEHIND = 0.7  # of what the best hit has, below which a hit is weak beside it
+BEHIND = 0.8  # of what the best hit has, below which a hit is weak beside it
 
 
 def by_words(
