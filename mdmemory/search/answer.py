@@ -73,14 +73,17 @@ def answer(
     if meaning:
         close = {chunk: evidence.by_meaning(near[chunk], meaning.floor) for chunk in near}
         sure = {chunk: max(sure.get(chunk, 0.0), close.get(chunk, 0.0)) for chunk in rows}
-    hits: dict[int, Hit] = {}
-    for chunk, score in ranking.fused(channels).items():
-        if chunk in rows:
-            row = rows[chunk]
-            named = ranking.NAMED * ranking.is_named(_names(row), query.words)
-            score = ranking.aged(min(1.0, score + named), row.date, today, weights.half_life)
-            hits[chunk] = _hit(row, score, sure.get(chunk, 0.0))
-    order = sorted(hits, key=lambda c: (*_rank(hits[c]), hits[c].file, hits[c].start_line))
+    scores = {chunk: score for chunk, score in ranking.fused(channels).items() if chunk in rows}
+    scores = ranking.named(
+        scores, {c for c in scores if ranking.is_named(_names(rows[c]), query.words)}
+    )
+    scores = {c: ranking.aged(s, rows[c].date, today, weights.half_life) for c, s in scores.items()}
+    hits = {
+        chunk: _hit(rows[chunk], score, sure.get(chunk, 0.0)) for chunk, score in scores.items()
+    }
+    order = sorted(
+        hits, key=lambda c: (*_place(hits[c]), -scores[c], hits[c].file, hits[c].start_line)
+    )
     places = TURNS if source == SESSIONS else 1
     best = ranking.folded(((c, hits[c].file, hits[c].fact) for c in order), k, places)
     return Found(mode, tuple(hits[chunk] for chunk in best), said)
@@ -123,7 +126,11 @@ def joined(found: Sequence[Found], k: int) -> Found:
 
 
 def _rank(hit: Hit) -> tuple[bool, bool, float, int]:
-    return hit.status == SUPERSEDED, hit.weak, -hit.score, SOURCES.index(hit.source)
+    return *_place(hit), -hit.score, SOURCES.index(hit.source)
+
+
+def _place(hit: Hit) -> tuple[bool, bool]:
+    return hit.status == SUPERSEDED, hit.weak
 
 
 def _evidence(text: str, query: Query, fit: Fit, rows: Mapping[int, Row]) -> dict[int, float]:

@@ -49,14 +49,10 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
     scores = {chunk: score + ranking.lift(asked, chunk) for chunk, score in scores.items()}
     if source == SESSIONS:
         scores = ranking.smoothed(scores, windows)
-        asked = [_in_windows(term, windows) for term in asked]
     scores = {chunk: score * ranking.share(asked, chunk) for chunk, score in scores.items()}
     if source != SESSIONS:
         scores = _together(scores, database.rows(scores))
-    best = max(scores, key=scores.__getitem__, default=0)
-    whole = ranking.covered(asked, best)
-    scores = {c: s * whole for c, s in ranking.fused([Channel(1.0, scores)]).items()}
-    return Fit(scores, asked, total, quoted)
+    return Fit(ranking.fused([Channel(1.0, scores)]), asked, total, quoted)
 
 
 def _together(scores: Mapping[int, float], rows: Mapping[int, Row]) -> dict[int, float]:
@@ -78,15 +74,6 @@ def _windows(database: Database, turns: Collection[int]) -> dict[int, list[int]]
         ]
         for turn, row in rows.items()
     }  # fmt: skip
-
-
-def _in_windows(term: TermMatch, windows: Mapping[int, Collection[int]]) -> TermMatch:
-    """A term that a turn has, too, if a neighbour has it."""
-    chunks = {
-        turn for turn, beside in windows.items()
-        if turn in term.chunks or any(other in term.chunks for other in beside)
-    }  # fmt: skip
-    return dataclasses.replace(term, chunks=chunks)
 
 
 def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term], list[int]]:

@@ -14,8 +14,7 @@ from datetime import date
 from mdmemory.text import words
 from mdmemory.text.similarity import likeness
 
-LONE = 0.6  # of that counts where it is one word alone of several: many a text has one by chance
-TELLING = 10  # words of a query, the rarest, that make up what it asks for
+BESIDE = 0.3  # is the share of a turn that has no word itself, but stands beside one that has
 ALIKE = 0.947  # of the words of two hits, from which on one of them is enough
 HEAD = 1.6  # times its rarity is what bm25 gives for a word of the name or description
 HEADED = 0.05  # of lift, from which on it matters where a word stands
@@ -95,20 +94,7 @@ def share(asked: Sequence[TermMatch], chunk: int) -> float:
     than one word often. Words that no chunk has are about nothing that there is."""
     whole = sum(term.weight for term in asked if term.held)
     had = sum(term.weight * term.sure for term in asked if chunk in term.chunks)
-    return math.sqrt(had / whole) if whole else 1.0
-
-
-def covered(asked: Sequence[TermMatch], chunk: int) -> float:
-    """The share of what was asked for that a chunk has, from 0 to 1.
-
-    Of a long query its rarest words are enough for all of it.
-    """
-    whole = sum(sorted((term.weight for term in asked), reverse=True)[:TELLING])
-    found = [term for term in asked if chunk in term.chunks]
-    had = sum(term.weight * term.sure for term in found)
-    if sum(term.telling for term in found) < min(2, sum(term.telling for term in asked)):
-        had *= LONE
-    return min(1.0, had / whole) if whole else 1.0
+    return max(BESIDE, math.sqrt(had / whole)) if whole else 1.0
 
 
 def smoothed(
@@ -152,6 +138,13 @@ def is_named(names: Iterable[str], asked: frozenset[str]) -> bool:
     every = (frozenset(words.parts(words.normal(name).casefold())) for name in names)
     # most questions have the word that the alias `IT` looks like
     return any(parts <= asked and not parts <= words.STOP for parts in every)
+
+
+def named(scores: Mapping[int, float], chunks: Collection[int]) -> dict[int, float]:
+    """The scores, those of some chunks, whose name is asked for, raised; 1 is still the most."""
+    found = {chunk: score + NAMED * (chunk in chunks) for chunk, score in scores.items()}
+    most = max(1.0, *found.values(), 0.0)
+    return {chunk: score / most for chunk, score in found.items()}
 
 
 def aged(score: float, written: str, today: date, half_life: int) -> float:

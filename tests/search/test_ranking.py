@@ -7,16 +7,15 @@ from datetime import date
 import pytest
 
 from mdmemory.search.ranking import (
-    LONE,
     Channel,
     TermMatch,
     aged,
     beside,
-    covered,
     folded,
     fused,
     is_named,
     lift,
+    named,
     rarity,
     same,
     scored_rarity,
@@ -49,19 +48,6 @@ def test_rare_words_say_more_and_none_says_nothing() -> None:
     assert rarity(1, 2) > rarity(2, 2) > 0
 
 
-def test_coverage_weighs_what_is_missing() -> None:
-    asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1, 2}, sure=0.5)]
-    assert covered(asked, 1) == 0.875
-    assert covered(asked, 2) == 0.125 * LONE
-    assert covered([], 1) == 1.0
-    assert covered([TermMatch(1.0, {1})] * 12 + [TermMatch(0.1, ())] * 30, 1) == 1.0
-
-
-def test_one_word_alone_is_enough_when_it_is_all_that_is_asked_for() -> None:
-    assert covered([TermMatch(3.0, {1})], 1) == 1.0
-    assert covered([TermMatch(3.0, {1}), TermMatch(1.0, (), telling=False)], 1) == 0.75
-
-
 def test_a_name_is_asked_for_when_all_its_words_are() -> None:
     assert is_named(("monorepo-layout",), frozenset({"monorepo", "layout", "is"}))
     assert not is_named(("monorepo-layout",), frozenset({"monorepo"}))
@@ -85,6 +71,17 @@ def test_words_that_no_chunk_has_change_no_share() -> None:
     assert share([*asked, unknown], 2) == share(asked, 2) == 0.5
     assert share(asked, 1) == 1.0
     assert share([unknown], 1) == 1.0
+
+
+def test_a_turn_that_has_no_word_itself_keeps_a_part_of_what_stands_beside_it() -> None:
+    asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1})]
+    assert 0 < share(asked, 2) < share(asked, 1)
+
+
+def test_a_name_that_is_asked_for_is_better_and_one_is_still_the_most() -> None:
+    found = named({1: 1.0, 2: 0.9, 3: 0.5}, {2})
+    assert found[2] == 1.0 > found[1] > found[3]
+    assert named({1: 1.0, 2: 0.5}, ()) == {1: 1.0, 2: 0.5}
 
 
 def test_a_word_that_most_notes_have_still_counts_and_more_so_in_the_name() -> None:
