@@ -7,8 +7,8 @@ from __future__ import annotations
 from mdmemory.bounds import QUERY_OF_MESSAGE, RECALLED_FOR, ends
 from mdmemory.capture.pasted_lines import lines_of
 
-_MARKS = frozenset("{}()[];=<>|$\\")
-_DENSE = 12  # a line with one of these marks in so many characters is code
+_MARKS = frozenset("{}()[];=<>|$\\*_,.:")
+_DENSE = 10  # a line with one of these marks in so many characters is code
 _SPOKEN = ("", "markup")  # a heading or a list is typed
 
 

@@ -19,7 +19,8 @@ from mdmemory.search.query import Term, parse
 from mdmemory.search.results import MEMORY, Hit
 from mdmemory.text import words
 
-BAR = 1.5  # how far above chance, as a logarithm: a note in five stores without a cause
+BAR = 1.5  # how far above chance, as a logarithm: chance alone reaches it in one message of five
+CHANCES = 0.5  # of the logarithm of how many words tell that is added: more words, more chances
 MEETING = 2  # words that tell what a message is about, and stand in the note too
 LIGHT = 0.35  # of a word counts that any message may have
 NEARLY = 0.75  # of the best note's score that another one needs
@@ -29,7 +30,8 @@ COMMON = 0.05  # of all notes; a word that more of them have tells little
 FEW = 200  # notes; so many are counted in any case
 _LOOKED_AT = 12  # places whose texts are read
 _LISTS = Path(words.__file__).parent / "words" / "everyday.txt"
-_SHORT_NUMBER = re.compile(r"\d{1,3}|\d{8}")  # a small one stands anywhere; eight digits are a day
+# Numbers that stand anywhere: small ones, years and days.
+_NUMBER = re.compile(r"\d{1,3}|(?:19|20)\d\d(?:\d{4})?")
 
 
 def needed(database: Database, text: str, today: date, bar: float = BAR) -> list[Hit]:
@@ -37,10 +39,11 @@ def needed(database: Database, text: str, today: date, bar: float = BAR) -> list
     messages. A score is how far above chance that is, as a logarithm: at least `bar`."""
     total = max(LEAST, database.count(MEMORY))
     terms = [term for term in parse(text, today).terms if not _is_sign(term)]
-    if sum(not is_light(term) for term in terms) < MEETING:
+    telling = sum(not is_light(term) for term in terms)
+    if telling < MEETING:
         return []
     scores = _scores(database, terms, total)
-    chance = math.log(total)
+    chance = math.log(total) + CHANCES * math.log(telling)
     sure = {
         chunk: score for chunk, (score, met) in scores.items()
         if met >= MEETING and score >= chance + bar
@@ -72,8 +75,7 @@ def is_light(term: Term) -> bool:
     first, *more = term.ways[0]
     if more:
         return False
-    is_letter = len(first) == 1 and first < "\u3000"
-    return is_letter or bool(_SHORT_NUMBER.fullmatch(first)) or first in _everyday()
+    return len(first) == 1 or bool(_NUMBER.fullmatch(first)) or first in _everyday()
 
 
 def _scores(
@@ -95,6 +97,8 @@ def _scores(
 
 @cache
 def _everyday() -> frozenset[str]:
+    """The stems of these words; of Chinese, Japanese and Korean ones their pairs of characters."""
     lines = _LISTS.read_text("utf-8").splitlines()
     said = (line for line in lines if not line.startswith(("#", "[")))
-    return frozenset(words.stem(word) for line in said for word in line.split())
+    found = (word for line in said for word in line.split())
+    return frozenset(words.stem(part) for word in found for part in words.grams(word))

@@ -47,7 +47,7 @@ def collection(path: Path, without: Container[str] = ()) -> Corpus:
     """The questions of a file, one a line, about the notes beside it; `without` those of some ids.
     Raises BadDataError."""
     corpus = Corpus()
-    names = _add_notes(corpus, path.parent)
+    names = add_notes(corpus, path.parent)
     for where, row in rows(path):
         if row.get("id") in without:
             continue
@@ -81,7 +81,7 @@ def rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield where, row
 
 
-def _add_notes(corpus: Corpus, folder: Path) -> dict[str, str]:
+def add_notes(corpus: Corpus, folder: Path) -> dict[str, str]:
     """The notes of a folder; the file by each name that a question may call it by."""
     names: dict[str, str] = {}
     if (folder / NOTES).is_file():

@@ -140,7 +140,8 @@ def test_a_message_brings_the_note_that_it_needs(plugin: Plugin) -> None:
 @pytest.mark.parametrize(
     "text",
     ["thanks, that was it", "continue", "and now the same for the second function", "好的，继续",
-     "does the billing service need a new name?", "rename x to y in the container", ""],
+     "does the billing service need a new name?", "rename x to y in the container",
+     "merci, c'est bon pour moi", "danke, passt so", ""],
 )  # fmt: skip
 def test_a_message_that_needs_none_brings_none(plugin: Plugin, text: str) -> None:
     assert plugin.say(text) == ""
