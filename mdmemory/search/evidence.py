@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from mdmemory.search.query import JOINED, LONGEST, Term
 from mdmemory.search.ranking import TermMatch, rarity
-from mdmemory.text.words import is_cjk, normal, stem, words
+from mdmemory.text.search_words import ways
+from mdmemory.text.words import is_cjk, normal, words
 
 STRONG = 0.5
 LEAST = 0.5  # is needed in any case: the root of all notes may have a lone word, and no more
@@ -83,9 +84,10 @@ def names(query: str) -> frozenset[str]:
     inside = [word for word in found[1:] if word[0].isupper()]
     rare = len(inside) * 3 <= len(found)  # else it is German, or a title
     return frozenset(
-        stem(word) for at, word in enumerate(found)
+        stem for at, word in enumerate(found)
         if any(map(str.isdigit, word)) or word[1:] != word[1:].lower()
         or (rare and at and word[0].isupper())
+        for stem in ways(word)
     )  # fmt: skip
 
 

@@ -12,21 +12,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from mdmemory.bounds import QUERY
-from mdmemory.text import dates
-from mdmemory.text.words import (
-    LIGHT,
-    STOP,
-    STOP_CJK,
-    grams,
-    is_cjk,
-    normal,
-    parts,
-    runs,
-    stem,
-    synonyms,
-    tokens,
-    words,
-)
+from mdmemory.text import dates, east_asian
+from mdmemory.text.search_words import SmallWords, small_words, stem_by, ways
+from mdmemory.text.words import LIGHT, STOP, normal, parts, synonyms, tokens, words
 
 LONGEST = QUERY
 MOST = 48  # terms
@@ -34,10 +22,6 @@ _LIGHT_WEIGHT = 0.3
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
 JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
 _BEGUN = re.compile(r"(?<![^\W_])([^\W_]++)\*")
-
-# A Chinese character means something alone, too: one word has it beside one, and its synonym
-# beside another.
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +53,14 @@ def parse(text: str, today: date) -> Query:
     text = normal(text[:LONGEST].encode("utf-8", "ignore").decode())
     said = frozenset(parts(text.casefold()))
     phrases = tuple(
-        Term((way,)) for quoted in _QUOTED.findall(text) if len(way := _run(quoted)) > 1
+        Term(_runs(quoted)) for quoted in _QUOTED.findall(text) if len(tokens(quoted)) > 1
     )
     asked, rest = dates.asked(text, today)
-    terms = {Term(tuple((stem(word),) for word in ways)): None for ways in asked}
-    pieces = _pieces(rest)
-    plain = [*_joined(rest), *_plain(rest)]
-    plain += [_pair(pair) for piece in pieces for pair in grams(piece)]
-    plain += [_pair(sign) for piece in pieces for sign in _HAN.findall(piece)]
-    terms |= dict.fromkeys(plain)
+    terms = {Term(tuple((stem_by("en", word),) for word in each)): None for each in asked}
+    small = small_words(text)
+    terms |= dict.fromkeys((*_joined(rest, small), *_plain(rest, small), *_pieces(rest)))
     if not terms:  # nothing but words that say nothing: better these than none
-        terms = dict.fromkeys(Term(((stem(word),),)) for word in sorted(said))
+        terms = dict.fromkeys(Term(_runs(word, small.likely)) for word in sorted(said))
     return Query(tuple(terms)[:MOST], phrases[:8], said)
 
 
@@ -88,8 +69,8 @@ def terms_of(text: str) -> list[Term]:
     found: dict[str, Term] = {}
     words = Counter(word for word in tokens(text) if word not in STOP and len(word) > 1)
     for word, _ in words.most_common(MOST):
-        ways = (_run(" ".join(way)) for way in synonyms(word))
-        found.setdefault(stem(word), Term(((stem(word),), *ways)))
+        term = Term(_spellings(word))
+        found.setdefault(term.ways[0][0], term)
     return list(found.values())
 
 
@@ -97,54 +78,75 @@ def marks(query: str, text: str) -> list[tuple[int, int]]:
     """Where the words of a query stand in a text, in any form: from and to, in their order."""
     query = normal(query[:LONGEST])
     plain = {match[0].casefold() for match in words(query)}
-    stems = {stem(word) for word in plain - STOP} or set(map(stem, plain))
+    telling = plain - small_words(query).stop or plain
+    stems = {stem for word in telling for stem in ways(word)}
     begun = tuple(word.casefold() for word in _BEGUN.findall(query))
     found = [
         match.span()
         for match in words(text)
-        if stem(match[0]) in stems or match[0].casefold().startswith(begun)
+        if not stems.isdisjoint(ways(match[0])) or match[0].casefold().startswith(begun)
     ]
-    if wanted := not query.isascii() and "|".join(map(re.escape, _pieces(query))):
-        found += [match.span() for match in re.finditer(wanted, text)]
-    return sorted(found)
+    return sorted(found + _marked_pieces(query, text))
 
 
-def _plain(text: str) -> Iterator[Term]:
+def _marked_pieces(query: str, text: str) -> list[tuple[int, int]]:
+    """Where the pieces of a query in Chinese, Japanese or Korean stand; what overlaps as one."""
+    wanted = "|".join(re.escape(term.ways[0][0]) for term in _pieces(query))
+    found: list[tuple[int, int]] = []
+    for match in re.finditer(f"(?=({wanted}))", text) if wanted else ():
+        start, end = match.span(1)
+        if found and start <= found[-1][1]:
+            start = found.pop()[0]
+        found.append((start, end))
+    return found
+
+
+def _plain(text: str, small: SmallWords) -> Iterator[Term]:
     """The words that carry meaning; `word*` stands for whatever begins so."""
     numbers = [joined.span() for joined in JOINED.finditer(text) if _is_number(joined[0])]
     for match in words(text):
         word = match[0].casefold()
         prefix = text[match.end() : match.end() + 1] == "*"
-        if (word in STOP and not prefix) or any(a <= match.start() < b for a, b in numbers):
+        if (word in small.stop and not prefix) or any(a <= match.start() < b for a, b in numbers):
             continue  # a part of `3.11` or `10:30`, which are looked for as a whole
-        weight = _LIGHT_WEIGHT if word in LIGHT or (len(word) == 1 and word.isalpha()) else 1.0
-        more = () if prefix else (_run(" ".join(way)) for way in synonyms(word))
-        yield Term(((stem(word),), *more), prefix, weight)
+        is_light = word in LIGHT or word in small.light or (len(word) == 1 and word.isalpha())
+        weight = _LIGHT_WEIGHT if is_light else 1.0
+        if prefix:
+            yield Term(((stem_by("en", word),),), prefix, weight)
+        else:
+            yield Term(_spellings(word, small.likely), weight=weight)
 
 
-def _joined(text: str) -> Iterator[Term]:
+def _spellings(word: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
+    """The stems of a word, and those of the other spellings of a name."""
+    others = (way for words in synonyms(word) for way in _runs(" ".join(words), likely))
+    return tuple(dict.fromkeys((*_runs(word, likely), *others)))
+
+
+def _joined(text: str, small: SmallWords) -> Iterator[Term]:
     """Names such as `index.max_chars`, as a whole: numbers count, of others also the parts."""
     for match in JOINED.finditer(text):
-        yield Term((_run(match[0]),), weight=1.0 if _is_number(match[0]) else 0.0)
+        if not small.stop.issuperset(tokens(match[0])):
+            yield Term(_runs(match[0], small.likely), weight=float(_is_number(match[0])))
 
 
-def _run(words: str) -> tuple[str, ...]:
-    """The stems of words that stand side by side."""
-    return tuple(map(stem, tokens(words)))
+def _runs(text: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
+    """The stems of words that stand side by side, by the rule of each language."""
+    by_rule = [ways(word, likely) for word in tokens(text)]
+    most = max(map(len, by_rule), default=0)
+    return tuple(
+        dict.fromkeys(tuple(each[min(at, len(each) - 1)] for each in by_rule) for at in range(most))
+    )
 
 
 def _is_number(joined: str) -> bool:
     return not any(character.isalpha() for character in joined)
 
 
-def _pieces(text: str) -> list[str]:
-    """The runs of CJK in a query that carry meaning: split at words of grammar, if any is left."""
+def _pieces(text: str) -> list[Term]:
+    """What a query in Chinese, Japanese or Korean asks for."""
     if text.isascii():
         return []
-    joined = [run for run in runs(text) if is_cjk(run[0])]
-    split = [piece for run in joined for piece in re.split(STOP_CJK, run) if piece]
-    return [piece for piece in split if len(piece) > 1] or split or joined
-
-
-def _pair(pair: str) -> Term:
-    return Term(((pair,),), prefix=len(pair) == 1, weight=1.0 if len(pair) > 1 else _LIGHT_WEIGHT)
+    return [
+        Term(((piece.text,),), piece.is_prefix, piece.weight) for piece in east_asian.asked(text)
+    ]

@@ -11,10 +11,10 @@ import unicodedata
 from mdmemory.search.database import Row
 from mdmemory.search.results import SESSIONS
 from mdmemory.text import dates
-from mdmemory.text.words import indexed
+from mdmemory.text.search_words import indexed, rule_of
 from mdmemory.version import VERSION
 
-SCHEMA_VERSION = 6  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 7  # raise it when a table, or what goes into it, takes another shape
 
 # The words go in as stems: the table only has to find the spaces between them.
 _TOKENIZE = "content = '', tokenize = 'unicode61 remove_diacritics 0'"
@@ -66,10 +66,10 @@ def fields(row: Row) -> tuple[str, ...]:
     description, more = unlinked(row.title if is_turn else row.description)
     head = "" if is_turn else f"{row.name} {row.title} {row.aliases}".rstrip()
     known = (row.date, *row.days.split())
-    return (
-        indexed(head), indexed(description), indexed(text), indexed(f"{links} {more}"),
-        indexed(dates.words(f"{head}\n{row.description}\n{row.text}", known)),
-    )  # fmt: skip
+    when = dates.words(f"{head}\n{row.description}\n{row.text}", known)
+    rule = rule_of(f"{row.description}\n{row.text}")
+    written = (indexed(each, rule) for each in (head, description, text, f"{links} {more}"))
+    return (*written, indexed(when))
 
 
 def unlinked(text: str) -> tuple[str, str]:

@@ -220,30 +220,6 @@ def _spellings() -> dict[str, tuple[tuple[str, ...], ...]]:
     return found
 
 
-# --- text for an index
-
-
-_HUMPS = re.compile(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
-
-
-def indexed(text: str) -> str:
-    """Text for a full-text index: stems, `camelCase` also in its parts, CJK in pairs."""
-    text = _HUMPS.sub(_with_parts, normal(text))
-    return " ".join(_stems(text))
-
-
-def _stems(text: str) -> Iterator[str]:
-    for run in runs(text):
-        yield from map(stem, grams(run))
-        if len(run) > 1 and is_cjk(run[0]):
-            yield run[-1]  # each character begins some token: one is looked for as a prefix
-
-
-def _with_parts(name: re.Match[str]) -> str:
-    parts = re.sub("([A-Z])", r" \1", name[0])
-    return f"{name[0]} {parts}"
-
-
 # --- words that say nothing by themselves --------------------------------------------------------
 
 # A list has up to three parts, each for a wider use: GRAMMAR joins other words, STOP tells no text

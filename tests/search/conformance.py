@@ -25,7 +25,7 @@ from mdmemory.search.notes import document as of_note
 from mdmemory.search.query import Term, parse
 from mdmemory.search.results import Hit
 from mdmemory.store.store import StoredNote, decode
-from mdmemory.text.words import stem
+from mdmemory.text.search_words import RULES, stem_by
 
 Fresh = Callable[[], AbstractContextManager[Database]]
 TODAY = date(2026, 6, 12)
@@ -60,9 +60,9 @@ def who_has(
     database: Database, *words: str, source: str = "memory", prefix: bool = False
 ) -> list[str]:
     """The places with these words side by side."""
-    words = tuple(map(stem, words))
-    found = database.best([Term((words,), prefix)], (), source, 99)
-    term = Term((words,), prefix)
+    ways = (tuple(stem_by(rule, word) for word in words) for rule in RULES)
+    term = Term((words,) if prefix else tuple(ways), prefix)
+    found = database.best([term], (), source, 99)
     assert {*found}.issuperset(database.having(term, found)), words
     assert database.held(term, source) == len(found), words
     return sorted(f"{row.file}:{row.start}" for row in database.rows(found).values())

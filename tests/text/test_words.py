@@ -22,7 +22,8 @@ from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode
 from mdmemory.text.contradiction import Profile, contradiction
 from mdmemory.text.near import Neighbours
-from mdmemory.text.words import indexed, key, keys, sense, synonyms
+from mdmemory.text.search_words import indexed
+from mdmemory.text.words import key, keys, sense, synonyms
 
 # One thing, said in two ways.
 SAME = [

@@ -50,13 +50,13 @@ class PostgresWords(Connected):
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
     ) -> dict[int, float]:
         with self._reading() as rows:
-            needed = _phrases(phrases)
-            held = self._held([*dict.fromkeys((*_phrases(terms), *needed))])
-            if not held or any(each not in held for each in needed):
+            held = self._held([*dict.fromkeys(_phrases((*terms, *phrases)))])
+            needed = [[way for way in keywords.phrases(term) if way in held] for term in phrases]
+            if not held or not all(needed):
                 return {}
             chunks, words = map(int, rows("SELECT sum(chunks), sum(words) FROM totals")[0])
             rare = {each: keywords.rarity(count, chunks) for each, count in held.items()}
-            match = " & ".join(each.asked for each in needed)
+            match = " & ".join(f"({keywords.any_of(spellings)})" for spellings in needed)
             match = match or keywords.any_of(_rarest(held))
             looked = self._roughly_best(match, rare, source, LOOKED * limit)
             lengths, places = self._places(looked, [*held])

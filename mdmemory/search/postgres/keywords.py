@@ -49,7 +49,7 @@ class Phrase:
 
 
 def split(text: str) -> list[str]:
-    """The stems of a text that `words.indexed` made."""
+    """The stems of a text that `search_words.indexed` made."""
     return [word[:LONGEST] for word in text[:MOST].split()]
 
 

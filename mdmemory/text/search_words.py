@@ -1,0 +1,135 @@
+"""The words of search: as an index keeps them, and as a question asks for them.
+
+Pure. Each text is kept by the rule of its own language, and a question asks for a word as each rule
+would have kept it: a few words do not tell a language, and need not.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from mdmemory.text import romance
+from mdmemory.text.korean import cut, is_korean
+from mdmemory.text.stop_words import languages, light_words, stop_words
+from mdmemory.text.words import LONGEST, grams, is_cjk, normal, parts, runs, stem_in
+
+# The rules, and the letter behind each stem of one: by the German rule `notes` is `not`, and must
+# not find every English text that has this word.
+RULES = {"en": "", "de": "\u1d48", "romance": "\u02b3"}
+_DOER = 6  # letters, from which on an English word in `er` may be who does something
+_TELLING = 120  # words of a text that tell its language
+_IRREGULAR = Path(__file__).parent / "words" / "irregular.txt"
+_HUMPS = re.compile(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
+
+
+@dataclass(frozen=True, slots=True)
+class SmallWords:
+    """The words in lower case that tell nothing of what is asked for, those that tell little, and
+    the languages that have them, the likeliest first."""
+
+    stop: frozenset[str]
+    light: frozenset[str]
+    likely: tuple[str, ...]
+
+
+def rule_of(text: str) -> str:
+    """The rule for the language that a text is most likely in."""
+    head = normal(text[: 12 * _TELLING])
+    return _rule(languages(parts(head.casefold())[:_TELLING], head)[0])
+
+
+def indexed(text: str, rule: str = "en") -> str:
+    """Text for a full-text index: stems by a rule, `camelCase` also in its parts, CJK in pairs."""
+    return " ".join(_stems(_HUMPS.sub(_with_parts, normal(text)), rule))
+
+
+def ways(word: str, likely: Iterable[str] = ()) -> tuple[str, ...]:
+    """The stems of a word by each rule, each once, those of the likely languages first."""
+    rules = dict.fromkeys((*map(_rule, likely), *RULES))
+    return tuple(dict.fromkeys(stem_by(rule, word) for rule in rules))
+
+
+def small_words(text: str) -> SmallWords:
+    """The small words of the languages that a question may be in."""
+    likely = languages(parts(normal(text).casefold()), text)
+    stop = frozenset[str]().union(*map(stop_words, likely))
+    light = frozenset[str]().union(*map(light_words, likely))
+    return SmallWords(stop - _names_in(text), light, likely)
+
+
+def _names_in(text: str) -> frozenset[str]:
+    """The words in capitals of a text that has others, too: `IT` is no pronoun."""
+    words = parts(normal(text))
+    shouted = [word for word in words if len(word) > 1 and word.isupper()]
+    return frozenset(map(str.casefold, shouted)) if 2 * len(shouted) < len(words) else frozenset()
+
+
+@lru_cache(maxsize=100_000)
+def stem_by(rule: str, word: str) -> str:
+    """A word in lower case without accents and the endings of a rule's languages, and with the
+    letter of that rule; what is no word of letters alone as it is."""
+    word = word.casefold()
+    if is_cjk(word[:1]) or not 1 < len(word) <= LONGEST or not word.isalpha():
+        return word
+    plain = _plain(word)
+    base = _irregular(rule).get(plain, word)
+    if rule == "romance":
+        return romance.stem(_plain(base)) + RULES[rule]
+    if rule == "en":
+        return _doing(stem_in(rule, _plain(base)))
+    return _plain(stem_in(rule, base)) + RULES[rule]  # German tells ä from a until it is cut
+
+
+def _doing(stem: str) -> str:
+    """What somebody or something does, for the English word of the doer: `formatt`, `scann`."""
+    if len(stem) < _DOER or not stem.endswith("er"):
+        return stem
+    stem = stem[:-2]
+    return stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+
+
+def _plain(word: str) -> str:
+    """A word without accents, its joined letters apart: chœur, choeur."""
+    if word.isascii():
+        return word
+    word = word.replace("œ", "oe").replace("æ", "ae").replace("ø", "o").replace("ł", "l")
+    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+
+
+def _rule(language: str) -> str:
+    return language if language in RULES else "romance"
+
+
+def _stems(text: str, rule: str) -> Iterator[str]:
+    for run in runs(text):
+        if not is_cjk(run[0]):
+            yield stem_by(rule, run)
+            continue
+        yield from grams(run)
+        if len(run) > 1:
+            yield run[-1]  # each character begins some token: one is looked for as a prefix
+            if is_korean(run) and len(alone := cut(run)) == 1:
+                yield alone
+
+
+def _with_parts(name: re.Match[str]) -> str:
+    parts = re.sub("([A-Z])", r" \1", name[0])
+    return f"{name[0]} {parts}"
+
+
+@cache
+def _irregular(rule: str) -> dict[str, str]:
+    """The base of each irregular form, without accents, of the languages of a rule."""
+    found: dict[str, str] = {}
+    for line in _IRREGULAR.read_text("utf-8").splitlines():
+        language, _, words = line.partition(": ")
+        if not line.startswith("#") and _rule(language) == rule:
+            for group in words.split(", "):
+                base, *forms = group.split()
+                found |= {_plain(form): base for form in forms if len(form) > 2}
+    return found
