@@ -138,7 +138,7 @@ def _evidence(text: str, query: Query, fit: Fit, rows: Mapping[int, Row]) -> dic
     code, or the whole name of a note settles it."""
     names, exact = evidence.names(text), evidence.identifiers(text)
     support = evidence.by_words(query.terms, fit.asked, fit.total, names)
-    in_force = [chunk for chunk, row in rows.items() if row.status != SUPERSEDED]
+    in_force = {chunk: row.file for chunk, row in rows.items() if row.status != SUPERSEDED}
     found = evidence.settled(support, in_force)
     for chunk, row in rows.items():
         is_exact = fit.quoted and chunk in fit.scores

@@ -6,8 +6,10 @@ strong ones, and never hidden. One word that a single note has counts 1, a commo
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from math import log
 
 from mdmemory.search.query import JOINED, LONGEST, Term
 from mdmemory.search.ranking import TermMatch, rarity
@@ -17,13 +19,18 @@ from mdmemory.text.words import is_cjk, normal, words
 STRONG = 0.5
 LEAST = 0.5  # is needed in any case: the root of all notes may have a lone word, and no more
 SHARE = 0.8  # of a short query has to be there,
-NEEDED = 1.15  # and of a longer one as much as this times
+NEEDED = 1.1  # and of a longer one as much as this times
 LONGER = 0.25  # this power of all that it asks for: chance has more words to meet in
 UNKNOWN = 0.25  # counts a word that no note has: it is about nothing that is known
 NO_SUCH = 0.75  # counts a name or a value that no note has: the answer may be about another one
 LONE = 0.8  # of one word counts where several were asked for: many a text has one by chance
 PAIR = 0.5  # of a word counts a pair of characters, as those of one word overlap
-BEHIND = 0.8  # of what the best hit has, below which a hit is weak beside it
+BEHIND = 0.85  # of what the best hit has, below which a hit is weak beside it
+ALIKE = 0.95  # of what a file has, from which on another one has as much
+FEW = 2  # files may have as much without taking from each other; more share what speaks for them,
+CROWD = 0.3  # divided by this power of the others
+USUAL = 3.5  # the logarithm of the notes with which rarity counts as it is: among more notes chance
+# meets more common words, and among a few a word that several have may name what they are about
 
 
 def by_words(
@@ -43,7 +50,7 @@ def by_words(
     whole = 0.0
     for term, match in zip((term for term in terms if term.weight), asked, strict=True):
         first = term.ways[0][0] if term.ways[0] else ""
-        says = min(1.0, match.weight / term.weight / rarest)
+        says = min(1.0, match.weight / term.weight / rarest) ** (log(1 + total) / USUAL)
         if not match.chunks:
             says = NO_SUCH if first in names else UNKNOWN
         says *= term.weight * (PAIR if first and is_cjk(first[0]) else 1.0)
@@ -59,14 +66,22 @@ def by_words(
     }
 
 
-def settled(support: Mapping[int, float], in_force: Collection[int]) -> dict[int, float]:
-    """The evidence for each chunk, seen beside the others: what has far less than the best chunk
-    that is `in_force` is weak."""
-    best = max((support[chunk] for chunk in in_force if chunk in support), default=0.0)
-    bar = max(1.0, BEHIND * best)
+def settled(support: Mapping[int, float], files: Mapping[int, str]) -> dict[int, float]:
+    """The evidence for each chunk, seen beside the others. `files` are those of the chunks that are
+    in force: what has far less than the best of these is weak, and what many of them have tells
+    none of them apart."""
+    by_file: dict[str, float] = {}
+    for chunk, file in files.items():
+        by_file[file] = max(by_file.get(file, 0.0), support.get(chunk, 0.0))
+    order = sorted(by_file.values())
+    shared = {
+        chunk: much / max(1, len(order) - bisect_left(order, ALIKE * much) - FEW) ** CROWD
+        for chunk, much in support.items()
+    }
+    bar = max(1.0, BEHIND * max((shared[chunk] for chunk in files if chunk in shared), default=0))
     return {
         chunk: min(1.0, STRONG * (much if much >= bar else min(much, much / bar)))
-        for chunk, much in support.items()
+        for chunk, much in shared.items()
     }
 
 

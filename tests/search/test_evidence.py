@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from mdmemory.search.evidence import STRONG, by_meaning, by_words, identifiers, names, settled
@@ -21,7 +23,11 @@ def support(*asked: tuple[str, set[int]], named: frozenset[str] = frozenset()) -
 
 def strong(*asked: tuple[str, set[int]], named: frozenset[str] = frozenset()) -> set[int]:
     found = support(*asked, named=named)
-    return {chunk for chunk, sure in settled(found, found).items() if sure >= STRONG}
+    return {chunk for chunk, sure in settled(found, files(found)).items() if sure >= STRONG}
+
+
+def files(chunks: Iterable[int]) -> dict[int, str]:
+    return {chunk: f"{chunk}.md" for chunk in chunks}
 
 
 MANY = set(range(50, 110))
@@ -55,8 +61,26 @@ def test_what_has_far_less_than_the_best_is_weak_beside_it() -> None:
 
 def test_a_superseded_note_puts_no_other_behind_it() -> None:
     found = {1: 4.0, 2: 1.5}
-    assert settled(found, {1, 2})[2] < STRONG
-    assert settled(found, {2})[2] >= STRONG
+    assert settled(found, files({1, 2}))[2] < STRONG
+    assert settled(found, files({2}))[2] >= STRONG
+
+
+def test_what_many_notes_have_alike_tells_none_of_them_apart() -> None:
+    few, many = settled({1: 1.1, 2: 1.1}, files({1, 2})), dict.fromkeys(range(9), 1.1)
+    assert few[1] >= STRONG
+    assert settled(many, files(many))[1] < STRONG
+    assert settled(many, dict.fromkeys(many, "one.md"))[1] >= STRONG  # pieces of one file
+
+
+def test_a_word_that_several_have_says_more_among_a_few_notes_than_among_many() -> None:
+    terms = (Term((("kiln",),)), Term((("glaze",),)), Term((("cone",),)))
+
+    def had(total: int) -> float:
+        chunks = set(range(total // 4))
+        matches = [TermMatch(rarity(len(chunks), total), chunks), *[TermMatch(1.0, ())] * 2]
+        return by_words(terms, matches, total, frozenset())[0]
+
+    assert had(12) > had(200)
 
 
 def test_pairs_of_characters_overlap_and_count_less_than_words() -> None:
@@ -67,7 +91,7 @@ def test_pairs_of_characters_overlap_and_count_less_than_words() -> None:
 
 def test_nothing_that_is_found_gives_no_evidence() -> None:
     assert support(("kiln", set())) == {}
-    assert settled({}, ()) == {}
+    assert settled({}, {}) == {}
 
 
 def test_what_is_near_is_strong_from_the_floor_on() -> None:
