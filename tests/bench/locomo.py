@@ -17,7 +17,6 @@ from bench.corpus import Corpus, Levels
 from bench.retrieval import Question
 
 _TURN = re.compile(r"D\d+:\d+")
-NAME = 8  # words of a fact that make its name
 _KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 Talk = dict[str, Any]
 
@@ -43,19 +42,18 @@ def facts(talk: Talk) -> Corpus:
         number = key.split("_")[1]
         for said in (fact for every in by_speaker.values() for fact in every):
             text, file = str(said[0]), f"{len(corpus.texts)}.md"
-            name = " ".join(re.findall(r"\w+", text)[:NAME])
-            corpus.add_text(file, text, days[number], name, text)
+            corpus.add_text(file, text, days[number], fact=text, session=number)
             _put(places, _turns_in(said[1:]), file)
     return _asked(talk, corpus, places)
 
 
 def turns(talk: Talk) -> Corpus:
-    """Each turn with its speaker."""
+    """Each turn with its speaker, in its session."""
     corpus, places = Corpus(), defaultdict(set)
-    for _, day, said in _sessions(talk):
-        for turn in said:
-            corpus.add_text(turn["dia_id"], _line(turn), f"{day}")
-            _put(places, {turn["dia_id"]}, turn["dia_id"])
+    for number, day, said in _sessions(talk):
+        names = corpus.add_talk(number, f"{day}", [*map(_line, said)])
+        for turn, name in zip(said, names, strict=True):
+            _put(places, {turn["dia_id"]}, name)
     return _asked(talk, corpus, places)
 
 

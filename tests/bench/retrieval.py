@@ -14,11 +14,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from mdmemory.search.answer import Weights, answer
+from mdmemory.search.results import SESSIONS
 from mdmemory.search.sqlite import SQLite
 
 if TYPE_CHECKING:
     from mdmemory.search.database import Document
-    from mdmemory.search.results import Found
+    from mdmemory.search.results import Found, Hit
 
 DEPTH = 10  # hits that are looked at
 
@@ -35,7 +36,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Hits:
-    """The files that are found, best first, and how many of them, from the first, are strong."""
+    """The files that are found (of a session, the turns), best first, and how many of them, from
+    the first, are strong."""
 
     files: tuple[str, ...]
     strong: int
@@ -43,8 +45,8 @@ class Hits:
     @classmethod
     def of(cls, found: Found) -> Hits:
         """What a search of ours gave back."""
-        strong = sum(not hit.weak for hit in found.hits)
-        return cls(tuple(hit.file for hit in found.hits), strong)
+        strong = {_place(hit) for hit in found.hits if not hit.weak}
+        return cls(tuple(dict.fromkeys(map(_place, found.hits))), len(strong))
 
 
 Finder = Callable[[Question], Hits]
@@ -152,6 +154,15 @@ def ours(documents: Sequence[Document], today: date) -> Iterator[Finder]:
             )
 
         yield find
+
+
+def place(session: str, turn: int) -> str:
+    """One turn of a session, as a question names what answers it."""
+    return f"{session}:{turn}"
+
+
+def _place(hit: Hit) -> str:
+    return place(hit.file, hit.start_line) if hit.source == SESSIONS else hit.file
 
 
 def _asked(find: Finder, question: Question) -> Outcome:

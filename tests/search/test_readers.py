@@ -96,7 +96,9 @@ def five(levels: Levels) -> dict[str, list[tuple[int, float, float]]]:
 def test_locomo_is_read_by_fact_turn_and_session(tmp_path: Path) -> None:
     levels = readers.read(wrote(tmp_path / "locomo10.json", [TALK]))
     assert five(levels) == {
-        "facts": [(2, 1, 1)] * 2, "turns": [(2, 0.75, 1)] * 2, "sessions": [(2, 1, 1)] * 2
+        "facts": [(2, 1, 1)] * 2,
+        "turns": [(2, 0.75, 1), (2, 1, 1)],  # beside the turn that has the words
+        "sessions": [(2, 1, 1)] * 2,
     }  # fmt: skip
     assert [corpora[0].left_out for corpora in levels.values()] == [1, 1, 1]
     assert levels["facts"][0].questions[0].kind == "single-hop"
@@ -121,13 +123,13 @@ def test_beam_asks_for_the_messages_that_it_names(tmp_path: Path) -> None:
     asked = {each.kind: each.answers for each in messages.questions}
     assert asked == {
         "abstention": frozenset(),
-        "information_extraction": {"1-1"},
-        "contradiction_resolution": {"0-0", "2-2"},
+        "information_extraction": {"batch-1:2"},
+        "contradiction_resolution": {"batch-1:1", "batch-2:1"},
     }
     assert messages.questions[1].text == "How hot is green tea?"
     assert batches.questions[2].answers == {"batch-1", "batch-2"}
     assert (messages.left_out, batches.left_out) == (1, 1)  # it names no message
-    assert dict(messages.texts)["0-0"] == "user: Tea\n2024-03-15 15 March 2024"
+    assert dict(messages.texts)["batch-1:1"] == "user: Tea\n2024-03-15 15 March 2024"
     assert {document.date for document in messages.documents} == {"2024-03-15"}
 
 
