@@ -151,10 +151,13 @@ def _evidence(text: str, query: Query, fit: Fit, rows: Mapping[int, Row]) -> dic
 
 
 def _is_called(row: Row, query: Query) -> bool:
-    """Whether the query has the whole name of a note, or an alias; a name of one word only where it
-    is all that is asked for."""
-    is_one = len(parts(row.name)) == 1 and sum(term.weight >= 1 for term in query.terms) > 1
-    return ranking.is_named(_names(row)[is_one:], query.words)
+    """Whether the query has the whole name of a note, or an alias. One word is a name only where
+    it is all that is asked for, and an alias where little else is."""
+    others = sum(term.weight >= 1 for term in query.terms) - 1
+    name, *aliases = _names(row)
+    called = [name] if others < 1 or len(parts(name)) > 1 else []
+    called += [alias for alias in aliases if others < 2 or len(parts(alias)) > 1]
+    return ranking.is_named(called, query.words)
 
 
 def _names(row: Row) -> tuple[str, ...]:

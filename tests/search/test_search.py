@@ -387,3 +387,13 @@ def test_a_quoted_phrase_a_name_of_code_and_a_whole_name_are_strong(opened: Open
     assert strong('what about "row by row" levels of the index') == ["user-limit.md"]
     assert strong("which index does index.max_rows name, and which level") == ["user-limit.md"]
     assert "user-kiln-shelf.md" in strong("which row and level has the index of the kiln shelf")
+
+
+def test_a_short_alias_settles_a_short_question_and_no_long_one(opened: Opened) -> None:
+    others = {f"user-o{n}.md": note(f"o{n}", f"Machine {n} has memory") for n in range(9)}
+    notebook = note("the-notebook", "Works on a Framework 13", "Fedora.")
+    notebook = notebook.replace("metadata:", "aliases: [Kestrel]\nmetadata:")
+    memory = opened({**others, "user-notebook.md": notebook})
+    assert [hit.weak for hit in memory.search("kestrel battery").hits] == [False]
+    hits = memory.search("which memory size and colour does the kestrel case have").hits
+    assert all(hit.weak for hit in hits)
