@@ -286,8 +286,8 @@ TABLE = (
             "Maximum requests for vectors per project and day (UTC), each with up to 100 texts. "
             "They do not count as calls of models.", personal=True),
     Setting("search.vector_floor", (), "a number from 0 to 1", share, 0.3,
-            "Minimum similarity (cosine) for a result by meaning alone. Texts that match by words "
-            "are results either way."),
+            "Minimum similarity (cosine) of a strong result by meaning alone, which must also "
+            "stand out from all texts. Texts that match by words are results either way."),
     Setting("search.folders", (), "a list of absolute folders", folders, "",
             "Folders of markdown, such as an Obsidian vault, that the source `files` searches "
             "with their subfolders. They are only read.", personal=True),

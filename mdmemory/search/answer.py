@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from mdmemory.note.note import SUPERSEDED
-from mdmemory.search import evidence, ranking
+from mdmemory.search import evidence, nearness, ranking
 from mdmemory.search.by_words import Fit, by_words
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
 from mdmemory.search.query import Query, parse
@@ -65,14 +65,12 @@ def answer(
             raise
         fit = Fit({})
         said = ("The words of the query could not be looked for: only its meaning.",)
-    near, low = _by_meaning(database, meaning, source, limit, fit.scores)
+    near, low, close = _by_meaning(database, meaning, source, limit, fit.scores)
     mode = ("vectors" if said else "hybrid") if near else "keyword"
     channels = [Channel(weights.keyword, fit.scores, high=1.0), Channel(weights.vector, near, low)]
     rows = database.rows({*fit.scores, *near})
     sure = _evidence(text, query, fit, rows)
-    if meaning:
-        close = {chunk: evidence.by_meaning(near[chunk], meaning.floor) for chunk in near}
-        sure = {chunk: max(sure.get(chunk, 0.0), close.get(chunk, 0.0)) for chunk in rows}
+    sure = {chunk: max(sure.get(chunk, 0.0), close.get(chunk, 0.0)) for chunk in rows}
     scores = {chunk: score for chunk, score in ranking.fused(channels).items() if chunk in rows}
     scores = ranking.named(
         scores, {c for c in scores if ranking.is_named(_names(rows[c]), query.words)}
@@ -166,15 +164,15 @@ def _names(row: Row) -> tuple[str, ...]:
 
 def _by_meaning(
     database: Database, meaning: Meaning | None, source: str, limit: int, matched: Collection[int]
-) -> tuple[dict[int, float], float]:
-    """The chunks that are near by their meaning, or match by their words and have a vector; with
-    the least nearness there is. What lies in the far half of the way to the floor is not near."""
+) -> tuple[dict[int, float], float, dict[int, float]]:
+    """The chunks that are near by their meaning, or match by their words and have a vector; the
+    least nearness there is; and the evidence that each nearness is."""
     if meaning is None:
-        return {}, 0.0
-    near, low = database.nearest(source, meaning.model, meaning.vector, limit, matched)
-    low = min(low, 0.0) if len(near) < 2 else low  # what is alone is as near as can be
-    least = low + (meaning.floor - low) / 2
-    return {c: cosine for c, cosine in near.items() if c in matched or cosine >= least}, low
+        return {}, 0.0, {}
+    near, spread = database.nearest(source, meaning.model, meaning.vector, limit, matched)
+    low = min(spread.low, 0.0) if len(near) < 2 else spread.low  # what is alone is near
+    sure = {c: nearness.evidence(near[c], meaning.floor, spread) for c in near}
+    return {c: near[c] for c in near if c in matched or sure[c] > 0}, low, sure
 
 
 def _hit(row: Row, score: float, evident: float) -> Hit:

@@ -12,6 +12,7 @@ from typing import Protocol
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.query import Term
 
+KEPT_QUERIES = 1_000  # vectors of queries; one has 1.5 to 6 kB
 HELD = "held"  # the status of a file of which nothing is kept, not even its name
 
 
@@ -63,6 +64,22 @@ class Row:
     start: int
     end: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the cosines of all texts of a source lie: the least, their mean and standard deviation,
+    and how many there are."""
+
+    low: float = 0.0
+    mean: float = 0.0
+    deviation: float = 0.0
+    count: int = 0
+
+
+def of_queries(model: str) -> str:
+    """The name under which the vectors are kept that a model made of queries."""
+    return f"queries of {model}"
 
 
 class Database(Protocol):
@@ -141,6 +158,13 @@ class Database(Protocol):
 
     def nearest(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
-    ) -> tuple[dict[int, float], float]:
-        """The cosines of the nearest chunks, best first, and then of those in `also`; and the least
-        that any chunk of the source has."""
+    ) -> tuple[dict[int, float], Spread]:
+        """The cosines of the nearest chunks, best first, and then of those in `also`; and how those
+        of all chunks of the source lie."""
+
+    def query_vector(self, model: str, hash: bytes) -> bytes | None:
+        """The vector of a query that was asked before, named by a hash; None where it is not
+        kept."""
+
+    def keep_query(self, model: str, hash: bytes, vector: bytes) -> None:
+        """Keep the vector of a query; when there are KEPT_QUERIES, the earlier ones go."""

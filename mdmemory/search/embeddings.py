@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.search.database import Database, Row
+from mdmemory.search.database import Database, LockedError, Row
 from mdmemory.search.results import MEMORY
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
@@ -34,6 +35,11 @@ _BEFORE = (
     (("mxbai-embed",), _SEARCHING, ""),
     (("bge-", "-en"), _SEARCHING, ""),
 )
+
+
+# Models of English alone have one of these in their names. Of other scripts they know single
+# characters, and their vectors are worse than none.
+_ENGLISH = ("all-minilm", "english", "nomic-embed-text-v1", "-en-", "-en ")
 
 
 class Embedder(Protocol):
@@ -90,10 +96,25 @@ def text_of(row: Row) -> str:
     return f"{about}\n{text}".encode("utf-8", "replace").decode().strip()
 
 
-def of_query(embedder: Embedder, query: str) -> bytes:
-    """The vector of a query. Raises MdmemoryError."""
-    before = prefixes(embedder.model)[0]
-    return embedded(embedder, [before + query[:LONGEST].strip()])[0]
+def of_query(database: Database, embedder: Embedder, query: str) -> bytes:
+    """The vector of a query, made once and then kept. Raises MdmemoryError and UnusableError."""
+    text = prefixes(embedder.model)[0] + query[:LONGEST].strip()
+    named = hashlib.sha256(text.encode("utf-8", "replace")).digest()
+    if kept := database.query_vector(embedder.model, named):
+        return kept
+    vector = embedded(embedder, [text])[0]
+    with suppress(LockedError):  # another process writes: the next time then
+        database.keep_query(embedder.model, named, vector)
+    return vector
+
+
+def reads(model: str, text: str) -> bool:
+    """Whether a model knows the script that most letters of a text are written in."""
+    name = f"{model} ".casefold()
+    if not any(word in name for word in _ENGLISH):
+        return True
+    letters = [sign for sign in text[:LONGEST] if sign.isalpha()]
+    return sum(sign < "\u0250" for sign in letters) * 2 >= len(letters)
 
 
 def prefixes(model: str) -> tuple[str, str]:

@@ -85,13 +85,6 @@ def settled(support: Mapping[int, float], files: Mapping[int, str]) -> dict[int,
     }
 
 
-def by_meaning(cosine: float, floor: float) -> float:
-    """How sure a nearness is: STRONG at the floor, 1 for the same meaning."""
-    if cosine >= floor:
-        return STRONG + (1 - STRONG) * (cosine - floor) / max(1 - floor, 1e-6)
-    return STRONG * max(0.0, cosine) / max(floor, 1e-6)
-
-
 def names(query: str) -> frozenset[str]:
     """The stems of the words of a query that name or measure something: with a digit, a capital
     inside, or a capital at the beginning where most words of the query have none."""

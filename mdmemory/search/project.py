@@ -137,7 +137,7 @@ class Search:
             return None, said
         try:
             embedder = self._embedder() if self._embedder else None
-            if embedder is None:
+            if embedder is None or not embeddings.reads(embedder.model, query):
                 return None, said
             if not database.lasting:
                 raise Unwritable("Vectors cannot be kept here, and so are not made.")
@@ -151,7 +151,7 @@ class Search:
                 if missing:
                     said.append(f"{missing} texts are searched by words only until the next "
                                 "searches have made their vectors.")  # fmt: skip
-            vector = embeddings.of_query(embedder, query)
+            vector = embeddings.of_query(database, embedder, query)
             return Meaning(embedder.model, vector, self._floor), said
         except MdmemoryError as problem:
             said.append(f"Searched by words only. {problem.message} {problem.hint}".rstrip())

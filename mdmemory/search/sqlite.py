@@ -10,7 +10,16 @@ from typing import TypeVar
 
 from mdmemory.errors import Busy, MdmemoryError, Unwritable
 from mdmemory.search import schema
-from mdmemory.search.database import BrokenError, Document, LockedError, Row, UnusableError
+from mdmemory.search.database import (
+    KEPT_QUERIES,
+    BrokenError,
+    Document,
+    LockedError,
+    Row,
+    Spread,
+    UnusableError,
+    of_queries,
+)
 from mdmemory.search.query import Term
 from mdmemory.search.sqlite_file import ROW, SQLiteFile, numbers, told
 
@@ -102,12 +111,30 @@ class Vectors(SQLiteFile):
     def forget_vectors(self, model: str) -> None:
         with self._writing() as database:
             database.execute("DELETE FROM vectors WHERE model <> ?", (model,))
-            query = "DELETE FROM embeddings WHERE model <> ? OR hash NOT IN"
-            database.execute(f"{query} (SELECT hash FROM vectors)", (model,))
+            query = (
+                "DELETE FROM embeddings WHERE model <> ?"
+                " AND (model <> ? OR hash NOT IN (SELECT hash FROM vectors))"
+            )
+            database.execute(query, (of_queries(model), model))
+
+    def query_vector(self, model: str, hash: bytes) -> bytes | None:
+        query = "SELECT vector FROM embeddings WHERE hash = ? AND model = ?"
+        with self._reading() as rows:
+            found = rows(query, (hash, of_queries(model)))
+        return bytes(found[0][0]) if found else None
+
+    def keep_query(self, model: str, hash: bytes, vector: bytes) -> None:
+        kept = of_queries(model)
+        query = "SELECT count(*) FROM embeddings WHERE model = ?"
+        with self._writing() as database:
+            if self._rows(query, (kept,))[0][0] >= KEPT_QUERIES:
+                database.execute("DELETE FROM embeddings WHERE model = ?", (kept,))
+            values = (hash, kept, vector)
+            database.execute("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", values)
 
     def nearest(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
-    ) -> tuple[dict[int, float], float]:
+    ) -> tuple[dict[int, float], Spread]:
         from mdmemory.search import vectors  # numpy
 
         def read() -> vectors.Space:

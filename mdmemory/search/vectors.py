@@ -9,6 +9,8 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.search.database import Spread
+
 if TYPE_CHECKING:  # 60 ms, and only who has vectors needs it
     from collections.abc import Callable
 
@@ -50,12 +52,12 @@ class Space:
 
     def nearest(
         self, vector: bytes, limit: int, also: Collection[int] = ()
-    ) -> tuple[dict[int, float], float]:
+    ) -> tuple[dict[int, float], Spread]:
         """See Database.nearest."""
         import numpy
 
         if not len(self.chunks):
-            return {}, 0.0
+            return {}, Spread()
         cosines = self.rows @ numpy.frombuffer(vector, dtype="<f4")
         top = numpy.arange(len(cosines))
         if limit < len(cosines):
@@ -67,7 +69,8 @@ class Space:
         others = others[others < len(numbers)]
         others = others[numpy.isin(numbers[others], wanted)]
         found = {int(numbers[at]): float(cosines[at]) for at in (*top, *others)}
-        return found, float(cosines.min())
+        low, mean, deviation = cosines.min(), cosines.mean(), cosines.std()
+        return found, Spread(float(low), float(mean), float(deviation), len(cosines))
 
 
 def space(chunks: Sequence[int], data: bytes | bytearray, dimensions: int) -> Space:

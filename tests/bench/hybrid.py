@@ -52,8 +52,10 @@ def hybrid(corpus: Corpus, name: str, floor: float | None) -> Iterator[Finder]:
         embeddings.fill(database, source, embedder, most=None)
 
         def find(question: Question) -> Hits:
-            vector = embeddings.of_query(embedder, question.text)
-            meaning = Meaning(embedder.model, vector, **chosen)
+            meaning = None
+            if embeddings.reads(embedder.model, question.text):
+                vector = embeddings.of_query(database, embedder, question.text)
+                meaning = Meaning(embedder.model, vector, **chosen)
             found = answer(database, question.text, source=source, k=DEPTH, today=corpus.today,
                            weights=Weights(), meaning=meaning)  # fmt: skip
             return Hits.of(found)

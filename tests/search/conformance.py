@@ -19,7 +19,7 @@ from search.corpus import notes, questions
 from mdmemory.files import digest
 from mdmemory.search.answer import Weights, answer
 from mdmemory.search.chunks import Chunk
-from mdmemory.search.database import Database, Document
+from mdmemory.search.database import KEPT_QUERIES, Database, Document, Spread
 from mdmemory.search.notes import Cutting
 from mdmemory.search.notes import document as of_note
 from mdmemory.search.query import Term, parse
@@ -204,7 +204,7 @@ def _vector(*numbers: float) -> bytes:
 def the_nearest_vectors_are_found(fresh: Fresh) -> None:
     with fresh() as database:
         database.put([document(f"{at}.md", f"text {at}") for at in range(4)])
-        assert database.nearest("memory", "m", _vector(1, 0), 2) == ({}, 0.0)
+        assert database.nearest("memory", "m", _vector(1, 0), 2) == ({}, Spread())
         assert database.without_vector("memory", "m") == 4
         rows = database.next_without_vector("memory", "m", 3)
         assert [row.file for row in rows.values()] == ["0.md", "1.md", "2.md"]
@@ -214,17 +214,39 @@ def the_nearest_vectors_are_found(fresh: Fresh) -> None:
         database.put_vectors("other", {b"n": _vector(1, 0, 0)}, {near: b"n"})
         assert database.without_vector("memory", "m") == 1
         assert database.known_texts("m", [b"n", b"none"]) == {b"n"}
-        found, low = database.nearest("memory", "m", _vector(1, 0), 2, {far, gone})
+        found, spread = database.nearest("memory", "m", _vector(1, 0), 2, {far, gone})
         assert [*found] == [near, slant, far]
         assert [*found.values()] == pytest.approx([1, 0.70710678, -0.89442719], abs=1e-6)
-        assert low == pytest.approx(-0.89442719, abs=1e-6)
-        assert database.nearest("sessions", "m", _vector(1, 0), 2) == ({}, 0.0)
+        assert [spread.low, spread.mean, spread.deviation] == pytest.approx(
+            [-0.89442719, 0.27089320, 0.83263650], abs=1e-6
+        )
+        assert spread.count == 3
+        assert database.nearest("sessions", "m", _vector(1, 0), 2) == ({}, Spread())
         database.remove("memory", ["0.md"])
         assert [*database.nearest("memory", "m", _vector(1, 0), 9)[0]] == [slant, far]
         assert database.known_texts("m", [b"n"]) == {b"n"}  # its vector may serve again
         database.forget_vectors("m")
         assert database.known_texts("m", [b"n", b"s"]) == {b"s"}
         assert database.known_texts("other", [b"n"]) == set()
+
+
+def the_vectors_of_queries_are_kept(fresh: Fresh) -> None:
+    with fresh() as database:
+        assert database.query_vector("m", b"q") is None
+        database.keep_query("m", b"q", _vector(1, 2))
+        database.keep_query("m", b"q", _vector(1, 2))
+        assert database.query_vector("m", b"q") == _vector(1, 2)
+        assert database.query_vector("other", b"q") is None
+        assert database.known_texts("m", [b"q"]) == set(), "it is the vector of no text"
+        database.forget_vectors("m")
+        assert database.query_vector("m", b"q") == _vector(1, 2), "new texts leave it"
+        database.forget_vectors("other")
+        assert database.query_vector("m", b"q") is None
+    with fresh() as database:
+        for at in range(KEPT_QUERIES + 1):
+            database.keep_query("m", b"%d" % at, _vector(1, 2))
+        assert database.query_vector("m", b"%d" % KEPT_QUERIES) is not None
+        assert database.query_vector("m", b"0") is None
 
 
 def the_written_corpus_is_answered(fresh: Fresh) -> None:
@@ -291,5 +313,6 @@ CHECKS = (
     links_and_heads_are_told_apart,
     phrases_are_needed,
     the_nearest_vectors_are_found,
+    the_vectors_of_queries_are_kept,
     the_written_corpus_is_answered,
 )

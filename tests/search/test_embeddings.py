@@ -15,7 +15,7 @@ from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm import embedding_api
 from mdmemory.search import embeddings, sources, vectors
-from mdmemory.search.database import UnusableError
+from mdmemory.search.database import Spread, UnusableError
 from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
 
@@ -86,6 +86,8 @@ def test_the_weights_are_the_persons(chosen: Callable[..., Memory]) -> None:
     pair = {
         "user-a.md": note("a", "servers aws", "Their place."),
         "user-b.md": note("b", "hosting of pictures and songs and films", "Elsewhere, no idea."),
+        # among fewer texts nothing is near enough to stand beside a match by words
+        **{f"user-{n}.md": note(f"n{n}", f"Fact {n} on birds", f"Bird {n}.") for n in range(12)},
     }
     asked = "hosting hosting hosting"
     words = chosen(pair, "search.vector_weight = 0.0", "search.keyword_weight = 1.0")
@@ -133,14 +135,14 @@ def test_each_text_is_sent_once_and_what_changes_again(
     memory.search("x")
     sent = [body["input"] for body in server.script.embedded]
     assert sent == [["where: Runs on AWS\nAll of it in Frankfurt.",
-                     "tea: Drinks green tea\nTwo cups before noon."], ["x"], ["x"]]  # fmt: skip
+                     "tea: Drinks green tea\nTwo cups before noon."], ["x"]]  # fmt: skip
     assert server.script.embedded[0]["dimensions"] == 64
-    assert server.script.keys == ["Bearer k-123"] * 3
+    assert server.script.keys == ["Bearer k-123"] * 2
     path = memory.project.store / "user-tea.md"
     path.rename(path.with_name("user-tea-2.md"))  # the same text elsewhere
     (memory.project.store / "user-new.md").write_text(note("new", "Fresh"), "utf-8")
     memory.search("y")
-    assert [body["input"] for body in server.script.embedded[3:]] == [["new: Fresh"], ["y"]]
+    assert [body["input"] for body in server.script.embedded[2:]] == [["new: Fresh"], ["y"]]
 
 
 def test_texts_go_by_the_hundred_and_no_search_waits_for_all(
@@ -184,7 +186,8 @@ def test_the_calls_of_a_day_are_limited_and_do_not_count_as_a_models(
 ) -> None:
     memory = chosen(NOTES, "search.embedding_calls = 2", "llm.daily_calls = 1")
     assert memory.search("tea").mode == "hybrid"
-    found = memory.search("tea")
+    assert memory.search("tea").mode == "hybrid", "its vector is kept"
+    found = memory.search("green tea")
     assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
     assert "2 times today" in found.said[0]
     with memory.state() as state:
@@ -308,9 +311,10 @@ def test_another_model_makes_other_vectors_and_the_old_ones_go(
     assert files(other.search("hosting")) == ["project-where.md"]
     with pytest.MonkeyPatch.context():
         database = SQLite(memory.project.private / "search.db", _stamp(other))
-        rows = database._rows("SELECT DISTINCT model FROM embeddings")
+        rows = database._rows("SELECT DISTINCT model FROM embeddings ORDER BY model")
         database.close()
-    assert [name for (name,) in rows] == [f"{server.url[7:-3]} another 64"]
+    name = f"{server.url[7:-3]} another 64"
+    assert [each for (each,) in rows] == [name, f"queries of {name}"]
 
 
 def test_vectors_outlive_another_form_of_the_tables_but_no_rebuild(
@@ -320,9 +324,9 @@ def test_vectors_outlive_another_form_of_the_tables_but_no_rebuild(
     memory.search("x")
     (memory.project.root / "mdmemory.toml").write_text("[search]\nchunk_tokens = 300\n", "utf-8")
     again(memory).search("x")
-    assert [len(body["input"]) for body in server.script.embedded] == [2, 1, 1]
+    assert [len(body["input"]) for body in server.script.embedded] == [2, 1]
     again(memory).rebuild(search_only=True)
-    assert [len(body["input"]) for body in server.script.embedded] == [2, 1, 1, 2]
+    assert [len(body["input"]) for body in server.script.embedded] == [2, 1, 2]
 
 
 def _stamp(memory: Memory) -> str:
@@ -348,11 +352,13 @@ def test_the_nearest_are_those_of_the_greatest_cosine() -> None:
     rows = [[1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [-1.0, 0.0]]
     space = vectors.space([2, 3, 5, 9], b"".join(vectors.packed(rows, 4, 2)), 2)
     (asked,) = vectors.packed([[1.0, 0.1]], 1)
-    found, low = space.nearest(asked, 2, [9, 3, 4, 77])
+    found, spread = space.nearest(asked, 2, [9, 3, 4, 77])
     assert [*found] == [2, 5, 3, 9]
     assert found[2] == pytest.approx(0.995, abs=1e-3)
-    assert low == pytest.approx(-0.995, abs=1e-3)
-    assert vectors.space([], b"", 2).nearest(asked, 2) == ({}, 0.0)
+    assert spread.low == pytest.approx(-0.995, abs=1e-3)
+    assert (spread.mean, spread.deviation) == pytest.approx((0.218, 0.774), abs=1e-3)
+    assert spread.count == 4
+    assert vectors.space([], b"", 2).nearest(asked, 2) == ({}, Spread())
 
 
 def test_without_numpy_nothing_is_sent_and_search_goes_by_words(
@@ -363,6 +369,17 @@ def test_without_numpy_nothing_is_sent_and_search_goes_by_words(
     assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
     assert "config set search.embeddings openai" in found.said[0]
     assert not server.requests
+
+
+def test_a_model_of_english_is_not_asked_in_another_script(
+    chosen: Callable[..., Memory], server: FakeServer
+) -> None:
+    memory = chosen(NOTES, 'search.embedding_model = "all-minilm"')
+    assert memory.search("green tea").mode == "hybrid"
+    assert memory.search("数据库在哪里").mode == "keyword"
+    assert memory.search("grüner Tee am Morgen").mode == "hybrid", "its letters are known"
+    assert embeddings.reads("nomic-embed-text-v2-moe", "数据库")
+    assert not embeddings.reads("BAAI/bge-small-en-v1.5", "数据库")
 
 
 def test_a_model_gets_the_words_that_it_was_trained_with(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from mdmemory.search.evidence import STRONG, by_meaning, by_words, identifiers, names, settled
+from mdmemory.search.evidence import STRONG, by_words, identifiers, names, settled
 from mdmemory.search.query import Term
 from mdmemory.search.ranking import TermMatch, rarity
 from mdmemory.text.search_words import ways
@@ -92,13 +92,6 @@ def test_pairs_of_characters_overlap_and_count_less_than_words() -> None:
 def test_nothing_that_is_found_gives_no_evidence() -> None:
     assert support(("kiln", set())) == {}
     assert settled({}, {}) == {}
-
-
-def test_what_is_near_is_strong_from_the_floor_on() -> None:
-    assert by_meaning(0.3, 0.3) == STRONG
-    assert by_meaning(1.0, 0.3) == pytest.approx(1.0)
-    assert by_meaning(0.15, 0.3) == pytest.approx(STRONG / 2)
-    assert by_meaning(-1.0, 0.3) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,14 @@ vectors all have one length.
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
+from statistics import fmean, pstdev
 from typing import Any
 
-from mdmemory.search.database import Row
+from mdmemory.search.database import KEPT_QUERIES, Row, Spread, of_queries
 from mdmemory.search.postgres.finding import ROW
 from mdmemory.search.postgres.server import Connected, told
 
@@ -108,15 +110,38 @@ class PostgresVectors(Connected):
             self._touch()
             self._run("DELETE FROM vectors WHERE model <> %s", (model,))
             self._run(
-                "DELETE FROM embeddings e WHERE e.model <> %s OR NOT EXISTS"
-                " (SELECT FROM vectors v WHERE v.hash = e.hash AND v.model = e.model)",
-                (model,),
+                "DELETE FROM embeddings e WHERE e.model <> %s AND (e.model <> %s OR NOT EXISTS"
+                " (SELECT FROM vectors v WHERE v.hash = e.hash AND v.model = e.model))",
+                (of_queries(model), model),
             )
         self._index_vectors()
 
+    def query_vector(self, model: str, hash: bytes) -> bytes | None:
+        with self._reading() as rows:
+            kept = "vector::text" if (is_typed := bool(self._place())) else "vector"
+            query = f"SELECT {kept} FROM embeddings WHERE hash = %s AND model = %s"
+            found = rows(query, (hash, of_queries(model)))
+        if not found:
+            return None
+        return array("f", json.loads(found[0][0])).tobytes() if is_typed else bytes(found[0][0])
+
+    def keep_query(self, model: str, hash: bytes, vector: bytes) -> None:
+        kept = of_queries(model)
+        with self._writing():
+            query = "SELECT count(*) FROM embeddings WHERE model = %s"
+            if self._rows(query, (kept,))[0][0] >= KEPT_QUERIES:
+                self._run("DELETE FROM embeddings WHERE model = %s", (kept,))
+            place = self._place()
+            value = f"%s::text::{place}.vector" if place else "%s"
+            self._run(
+                f"INSERT INTO embeddings (hash, model, vector) VALUES (%s, %s, {value})"
+                " ON CONFLICT (hash, model) DO NOTHING",
+                (hash, kept, _written(vector) if place else vector),
+            )
+
     def nearest(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
-    ) -> tuple[dict[int, float], float]:
+    ) -> tuple[dict[int, float], Spread]:
         with self._reading() as rows:
             place = self._place()
             if not place:
@@ -127,12 +152,13 @@ class PostgresVectors(Connected):
             if rows("SELECT to_regclass(%s)", (_index(model, numbers),))[0][0]:
                 return self._by_index(place, model, numbers, asked)
             found = rows(_exact(place), asked)
-        return {chunk: cosine for chunk, cosine, _ in found}, float(found[0][2]) if found else 0.0
+        spread = Spread(*found[0][2:]) if found else Spread()
+        return {chunk: cosine for chunk, cosine, *_ in found}, spread
 
     def _by_index(
         self, place: str, model: str, numbers: int, asked: Mapping[str, object]
-    ) -> tuple[dict[int, float], float]:
-        """The nearest by the index; the least cosine is that of some: nobody knows all."""
+    ) -> tuple[dict[int, float], Spread]:
+        """The nearest by the index; the others are judged by some: nobody knows all."""
         kind = f"{place}.vector({numbers})"
         cosine = f"-(e.vector::{kind} OPERATOR({place}.<#>) %(vector)s::{kind})"
         with self._database.transaction():
@@ -150,17 +176,23 @@ class PostgresVectors(Connected):
         others = self._rows(
             f"SELECT v.chunk, {cosine} FROM {_OF_SOURCE} AND v.chunk = ANY(%(also)s)", asked
         )
-        low = self._rows(
-            f"SELECT min({cosine}) FROM embeddings e TABLESAMPLE SYSTEM (2) REPEATABLE (1)"
+        sample = self._rows(
+            f"SELECT {_spread(cosine)} FROM embeddings e TABLESAMPLE SYSTEM (2) REPEATABLE (1)"
             " WHERE e.model = %(model)s",
             asked,
-        )[0][0]
+        )[0]
         cosines = dict(sorted(found, key=lambda each: (-each[1], each[0]))) | dict(others)
-        return cosines, min([*cosines.values(), *([low] if low is not None else [])], default=0.0)
+        if not cosines:
+            return {}, Spread()
+        if not sample[3]:  # a table of few pages may give none
+            values = [*cosines.values()]
+            return cosines, Spread(min(values), fmean(values), pstdev(values), len(values))
+        low = min([*cosines.values(), sample[0]])
+        return cosines, Spread(low, sample[1], sample[2], INDEXED)
 
     def _compared_here(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int]
-    ) -> tuple[dict[int, float], float]:
+    ) -> tuple[dict[int, float], Spread]:
         from mdmemory.search import vectors  # numpy
 
         def read() -> vectors.Space:
@@ -205,17 +237,22 @@ class PostgresVectors(Connected):
 
 def _exact(place: str) -> str:
     """Every vector compared; of the nearest, and of those that are wanted beside, the cosine, with
-    the least of all."""
+    how those of all lie."""
     cosine = f"-(e.vector OPERATOR({place}.<#>) %(vector)s::{place}.vector)"
     return (
         f"WITH a AS MATERIALIZED (SELECT v.chunk, {cosine} AS cosine FROM {_OF_SOURCE}"
         f" AND {place}.vector_dims(e.vector) = %(numbers)s),"
         " near AS (SELECT * FROM a ORDER BY cosine DESC, chunk LIMIT %(limit)s)"
-        " SELECT chunk, cosine, (SELECT min(cosine) FROM a) FROM"
+        f", s AS (SELECT {_spread('cosine')} FROM a) SELECT chunk, cosine, s.* FROM s,"
         " (SELECT 0 AS part, * FROM near UNION ALL SELECT 1, * FROM a"
         " WHERE chunk = ANY(%(also)s) AND chunk NOT IN (SELECT chunk FROM near)) b"
         " ORDER BY part, cosine DESC, chunk"
     )
+
+
+def _spread(cosine: str) -> str:
+    """The parts of a Spread over all rows."""
+    return f"min({cosine}), avg({cosine}), stddev_pop({cosine}), count(*)"
 
 
 def _index(model: str, numbers: int) -> str:
