@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE =
 # whoever is done takes tests over from the others, so that one long one holds nobody up
 export PYTEST_ADDOPTS = --dist worksteal
 
-.PHONY: demo test test-full quick lint check coverage mutants bench bench-search bench-model clean
+.PHONY: demo test test-full quick lint check coverage mutants bench bench-search bench-recall bench-model clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -41,13 +41,17 @@ mutants: $(BIN)/mdmemory
 
 # all of them, even where one missed its target; what a client's hooks cost: client_hooks.py
 bench: $(BIN)/mdmemory
-	missed=0; for each in run search search_speed hooks; do \
+	missed=0; for each in run search recall search_speed hooks; do \
 		$(BIN)/python tests/bench/$$each.py || missed=1; \
 	done; exit $$missed
 
 # how well search finds: on the project's own notes, or on DATA (docs/search.md); more options in WITH
 bench-search: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/search.py $(if $(DATA),"$(DATA)") $(WITH)
+
+# which notes go along with a message: on the project's own messages, or on DATA; more in WITH
+bench-recall: $(BIN)/mdmemory
+	$(BIN)/python tests/bench/recall.py $(if $(DATA),"$(DATA)") $(WITH)
 
 # what a model of your choice keeps, merges and costs: docs/models.md; more options in WITH
 bench-model: $(BIN)/mdmemory
