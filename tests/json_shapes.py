@@ -11,6 +11,7 @@ EXPLAIN = {
     "gate": {"accepted": bool, "reasons": [str]},
     "words": {"show": str, "lasts": [str], "passes": [str]},
     "key": str, "identity": str, "near": [{"file": str, "score": float}],
+    "recalled": [str],
 }  # fmt: skip
 EXTRACT = {
     "added": [str], "updated": [str], "reinforced": [str], "flagged": [str],

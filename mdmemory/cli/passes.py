@@ -30,11 +30,19 @@ def explain_options(parser: ArgumentParser) -> None:
 
 
 def explain(asked: Namespace) -> int:
-    """Explain why a message would be remembered or not. Stores nothing."""
+    """Explain why a message would be remembered or not, and which notes would go along with it.
+    Stores nothing."""
     from mdmemory.capture.extract import explain as explained
 
     asked.holder = "explain"
-    found = explained(" ".join(asked.text), opened(asked).notes())
+    text = " ".join(asked.text)
+    found = explained(text, opened(asked).notes())
+    if not found["trigger"]:  # a request to remember brings none
+        from mdmemory.hosts import by_message
+
+        found["recalled"] = [each.file for each in by_message.notes(layered(asked), text)]
+    else:
+        found["recalled"] = []
     if asked.json:
         emit(found)
         return 0
@@ -48,6 +56,8 @@ def explain(asked: Namespace) -> int:
             print(f"It would be stored as {fact['type']}: {fact['text']}")
     else:
         print(f"It would not be stored: {', '.join(gate['reasons'])}.")
+    if recalled := found["recalled"]:
+        print(f"With it would go: {', '.join(recalled)}.")  # type: ignore[arg-type]
     return 0
 
 

@@ -68,22 +68,20 @@ class ByMessage:
         nothing is looked at twice. Raises MdmemoryError, which costs nobody more than this text,
         and TooSlow.
         """
-        from mdmemory.prompt import recalled, typed  # few messages need the first
-
         settings = layers.settings
-        said = typed.typed(heard.text) if settings.switch("recall.by_message") else ""
-        if not said or not layers.there():
+        if not settings.switch("recall.by_message") or not layers.there():
             return ""
-        stores = fresh or [Refresher(each.project, is_secret) for each in layers.there()]
-        notes = [*_notes(self._in_time(partial(_search, layers, stores, said)))]
-        notes = [each for each in notes if not _names(heard.prompt, each.file)]
-        if not notes:
+        notes = _notes(self._in_time(partial(_search, layers, heard.text, fresh)))
+        fitting = [each for each in notes if not _names(heard.prompt, each.file)]
+        if not fitting:
             return ""
+        from mdmemory.prompt import recalled  # few messages need it
+
         database = state()
         before = recalls.read(database, heard.session)
         room = settings.whole("recall.session_tokens") - before.tokens
         text, files = recalled.block(
-            [each for each in notes if each.file not in before.files],
+            [each for each in fitting if each.file not in before.files],
             min(settings.whole("recall.message_tokens"), room),
         )
         if files:
@@ -113,12 +111,23 @@ class ByMessage:
         return found[0]
 
 
-def _search(layers: Layers, stores: Sequence[Refresher], said: str) -> Found:
+def notes(layers: Layers, text: str) -> list[RecalledNote]:
+    """The notes that would go with a message, whatever came before it and however long it takes.
+    Raises MdmemoryError."""
+    return [*_notes(_search(layers, text, ()))] if layers.there() else []
+
+
+def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
     """The notes of both layers that a message needs, the surest first."""
+    from mdmemory.prompt.typed import typed
     from mdmemory.search.by_message import MOST
     from mdmemory.search.project import Search
 
+    said = typed(text)
+    stores = fresh or [Refresher(each.project, is_secret) for each in layers.there()]
     found: Found = []
+    if not said:
+        return found
     for memory, refresher in zip(layers.there(), stores, strict=True):
         prefix = "" if memory is layers.main else MINE
         hits = Search(refresher).for_message(said, memory.now().date())

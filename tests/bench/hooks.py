@@ -13,10 +13,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 from mdmemory import Memory
+from mdmemory.hosts.by_message import ByMessage, Heard
+from mdmemory.layers import Layers
+from mdmemory.privacy import is_secret
+from mdmemory.store.refresh import Refresher
 
 ROUNDS = 300
 SETTLE = 2.1  # seconds until a file's time stamp can be trusted
@@ -38,7 +42,9 @@ class Bridge:
         line = json.dumps({"id": 1, "method": method, "params": params})
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())["result"]
+        answer = json.loads(self.process.stdout.readline())
+        assert "result" in answer, answer
+        return answer["result"]
 
     def resident(self) -> float:
         """MB of memory (Linux)."""
@@ -72,6 +78,30 @@ def started(project: Path) -> None:
     bridge.end()
 
 
+def own_words(number: int) -> str:
+    """Two words that no other note has both of."""
+    syllables = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
+    here, there = number % 4_900, (number * 7 + 3) % 4_900
+    return " ".join(f"{syllables[n // 70]}{syllables[n % 70]}x" for n in (here, there))
+
+
+def looking(memory: Memory, rounds: int) -> tuple[float, float]:
+    """Median and 95th percentile of what a message waits for its notes: milliseconds in the
+    bridge's own process, the folder looked at already."""
+    layers, recalling = Layers.open(memory.project.root, automatic=True), ByMessage()
+    (refresher := Refresher(layers.main.project, is_secret)).keep_fresh()
+    took, brought = [], 0
+    with layers.main.state() as state:
+        for number in range(-3, rounds):  # the first ones load what is needed
+            text = f"Look at {own_words(abs(number) * 3)} in the worker, and why staging is slow."
+            heard = Heard(f"ses_{number}", f"msg_{number}", text)
+            start = time.perf_counter()
+            brought += bool(recalling.text(layers, lambda: state, heard, [refresher]))
+            took.append((time.perf_counter() - start) * 1000)
+    assert brought > rounds // 2, "these messages need notes"
+    return median(took[3:]), quantiles(took[3:], n=20)[-1]
+
+
 def main(notes: int) -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as folder:
@@ -82,10 +112,15 @@ def main(notes: int) -> None:
         for number in range(notes):
             file = memory.project.store / f"user-fact-{number}.md"
             head = f"name: fact-{number}\ndescription: Fact {number}\nmetadata:\n  type: user"
-            file.write_text(f"---\n{head}\n---\n\nIt is {number}.\n", encoding="utf-8")
+            file.write_text(
+                f"---\n{head}\n---\n\nIt is {number}, {own_words(number)}.\n", encoding="utf-8"
+            )
         memory.index()
         time.sleep(SETTLE)
         memory.index()
+        memory.freshen()
+        p50, p95 = looking(memory, min(notes // 3, ROUNDS))
+        print(f"looking for its notes   {p50:7.2f} ms, p95 {p95:.2f} ms (aim 25 at 10,000 notes)")
         bare = milliseconds(python, 15)
         print(f"start to first answer   {milliseconds(lambda: started(project), 15):7.1f} ms")
         print(f"  of it a bare Python   {bare:7.1f} ms")
@@ -115,6 +150,11 @@ def main(notes: int) -> None:
             else:
                 use("edit" if number % 4 else "read", lines[:2_000], filePath=file)
 
+        def bring() -> None:
+            number = next(turn)
+            parts = [{"type": "text", "text": f"Look at {own_words(number % notes)} in staging."}]
+            bridge.ask("message", session=f"ses_{number}", message=f"msg_{number}", parts=parts)
+
         lines = "\n".join(f"src/module_{n}.py: line {n} of some output" for n in range(300))
         for what, work, rounds in (
             ("tool, a session at work", lambda: work_on(next(turn)), ROUNDS),
@@ -125,6 +165,7 @@ def main(notes: int) -> None:
              ROUNDS),
             ("system, nothing changed", system, ROUNDS),
             ("message, nothing asked", lambda: say("How do I list files?"), ROUNDS),
+            ("message that brings one", bring, 50),
             ("turn of 1 + 3 steps", lambda: (say("And now?"), system(), system(), system()), 100),
             ("message that is stored", lambda: say(f"Remember that x{next(turn)} is fine."), 15),
         ):  # fmt: skip

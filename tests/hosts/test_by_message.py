@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.hosts import background, by_message
 from mdmemory.hosts.opencode import following
@@ -348,3 +349,12 @@ def test_the_bridge_keeps_one_database_open(
     monkeypatch.setattr(Memory, "state", lambda *_: opened.append(1))
     plugin.say(NEEDS, "msg_2")
     assert not opened
+
+
+def test_a_person_can_see_what_would_come(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", NEEDS]) == 0
+    assert f"With it would go: {FILE}." in capsys.readouterr().out
+    assert main(["explain", "remember", NEEDS]) == 0
+    assert FILE not in capsys.readouterr().out
