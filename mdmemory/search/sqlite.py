@@ -250,7 +250,8 @@ class SQLite(Vectors):
 
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
         marks = ", ".join("?" * len(among))
-        query = f"SELECT rowid FROM words WHERE words MATCH ? AND rowid IN ({marks})"
+        # the plus sign has all chunks with the term read once, and not the table asked for each
+        query = f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({marks})"
         where = "{name description}" if head else "- links"
         with self._reading() as rows:
             return {number for (number,) in rows(query, (f"{where} : {_said(term)}", *among))}
