@@ -69,22 +69,22 @@ def answer(
     mode = ("vectors" if said else "hybrid") if near else "keyword"
     channels = [Channel(weights.keyword, fit.scores, high=1.0), Channel(weights.vector, near, low)]
     rows = database.rows({*fit.scores, *near})
-    sure = _evidence(text, query, fit, rows)
+    called = {c for c, row in rows.items() if ranking.is_named(_names(row), query.words)}
+    sure = _evidence(text, query, fit, rows, called)
     sure = {chunk: max(sure.get(chunk, 0.0), close.get(chunk, 0.0)) for chunk in rows}
     scores = {chunk: score for chunk, score in ranking.fused(channels).items() if chunk in rows}
-    scores = ranking.named(
-        scores, {c for c in scores if ranking.is_named(_names(rows[c]), query.words)}
-    )
+    scores = ranking.named(scores, called & scores.keys())
     scores = {c: ranking.aged(s, rows[c].date, today, weights.half_life) for c, s in scores.items()}
-    hits = {
-        chunk: _hit(rows[chunk], score, sure.get(chunk, 0.0)) for chunk, score in scores.items()
-    }
+    old = {chunk for chunk in scores if rows[chunk].status == SUPERSEDED}
+    weak = old | {chunk for chunk in scores if sure.get(chunk, 0.0) < evidence.STRONG}
     order = sorted(
-        hits, key=lambda c: (*_place(hits[c]), -scores[c], hits[c].file, hits[c].start_line)
+        scores, key=lambda c: (c in old, c in weak, -scores[c], rows[c].file, rows[c].start)
     )
     places = TURNS if source == SESSIONS else 1
-    best = ranking.folded(((c, hits[c].file, hits[c].fact) for c in order), k, places)
-    return Found(mode, tuple(hits[chunk] for chunk in best), said)
+    facts = ((c, rows[c].file, f"{rows[c].description}\n{rows[c].text}") for c in order)
+    best = ranking.folded(facts, k, places)
+    hits = (_hit(rows[c], scores[c], sure.get(c, 0.0), weak=c in weak) for c in best)
+    return Found(mode, tuple(hits), said)
 
 
 def merged(found: Sequence[Found], k: int) -> Found:
@@ -96,7 +96,7 @@ def merged(found: Sequence[Found], k: int) -> Found:
     kept = sorted(notes, key=_rank)[: (k + 1) // 2]
     rest = [hit for each in found for hit in each.hits if hit not in kept]
     for hit in sorted(rest, key=_rank):
-        if len(kept) < k and not any(ranking.same(hit.fact, other.fact) for other in kept):
+        if len(kept) < k and not any(_is_again(hit, other) for other in kept):
             kept.append(hit)
     modes = {each.mode for each in found}
     mode = next((mode for mode in ("hybrid", "vectors") if mode in modes), "keyword")
@@ -114,24 +114,30 @@ def joined(found: Sequence[Found], k: int) -> Found:
     """The best of several stores; a text that an earlier one has, too, is that one's."""
     if len(found) == 1:
         return found[0]
-    texts: list[str] = []
+    before: list[Hit] = []
     fresh = []
     for each in found:
-        hits = [hit for hit in each.hits if not any(ranking.same(hit.fact, t) for t in texts)]
-        texts += [hit.fact for hit in hits]
+        hits = [hit for hit in each.hits if not any(_is_again(hit, other) for other in before)]
+        before += [hit for hit in hits if hit.status != SUPERSEDED]
         fresh.append(dataclasses.replace(each, hits=tuple(hits)))
     return merged(fresh, k)
 
 
+def _is_again(hit: Hit, other: Hit) -> bool:
+    """Whether a hit says what another one does. Where one of them has no description, as a place
+    in a file, their passages tell."""
+    if hit.description and other.description:
+        return ranking.same(hit.fact, other.fact)
+    return ranking.same(hit.text, other.text)
+
+
 def _rank(hit: Hit) -> tuple[bool, bool, float, int]:
-    return *_place(hit), -hit.score, SOURCES.index(hit.source)
+    return hit.status == SUPERSEDED, hit.weak, -hit.score, SOURCES.index(hit.source)
 
 
-def _place(hit: Hit) -> tuple[bool, bool]:
-    return hit.status == SUPERSEDED, hit.weak
-
-
-def _evidence(text: str, query: Query, fit: Fit, rows: Mapping[int, Row]) -> dict[int, float]:
+def _evidence(
+    text: str, query: Query, fit: Fit, rows: Mapping[int, Row], called: Collection[int]
+) -> dict[int, float]:
     """How sure it is, by words, that each chunk answers the query. A phrase in quotes, a name of
     code, or the whole name of a note settles it."""
     names, exact = evidence.names(text), evidence.identifiers(text)
@@ -143,7 +149,7 @@ def _evidence(text: str, query: Query, fit: Fit, rows: Mapping[int, Row]) -> dic
         if exact and not is_exact:
             whole = f"{row.name} {row.aliases} {row.description} {row.text}".casefold()
             is_exact = any(each in whole for each in exact)
-        if is_exact or _is_called(row, query):
+        if is_exact or (chunk in called and _is_called(row, query)):
             found[chunk] = 1.0
     return found
 
@@ -175,8 +181,7 @@ def _by_meaning(
     return {c: near[c] for c in near if c in matched or sure[c] > 0}, low, sure
 
 
-def _hit(row: Row, score: float, evident: float) -> Hit:
-    weak = evident < evidence.STRONG or row.status == SUPERSEDED
+def _hit(row: Row, score: float, evident: float, *, weak: bool) -> Hit:
     score = 0.5 * score + (0.0 if weak else 0.5)  # a weak hit never scores like a strong one
     title = row.title or (titled(row.name, row.description) if row.source == MEMORY else row.name)
     return Hit(

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import BadSetting, UsageError
 from mdmemory.search import folders
-from mdmemory.search.answer import merged
+from mdmemory.search.answer import joined, merged
 from mdmemory.search.results import Found, Hit
 
 Opened = Callable[..., Memory]
@@ -290,9 +291,28 @@ def test_notes_are_never_crowded_out() -> None:
 
 
 def test_what_a_note_says_is_not_said_again_by_a_file() -> None:
-    notes = Found("keyword", (hit("memory", 1, 0.5, "Use pnpm."),))
+    note = replace(hit("memory", 1, 0.5, "Use pnpm."), description="Installs with pnpm")
+    notes = Found("keyword", (note,))
     files = Found("keyword", (hit("files", 1, 1.0, "Use pnpm!"), hit("files", 2, 0.4)))
     assert [each.name for each in merged([notes, files], 6).hits] == ["memory-1", "files-2"]
+
+
+def test_strong_places_of_any_source_come_before_weak_notes() -> None:
+    weak = [replace(hit("memory", n, 0.4), weak=True) for n in range(4)]
+    old = replace(hit("memory", 9, 0.45), weak=True, status="superseded")
+    notes = Found("keyword", (hit("memory", 8, 0.6), *weak, old))
+    found = merged([notes, Found("keyword", tuple(hit("files", n, 0.9) for n in range(3)))], 7)
+    names = [each.name for each in found.hits]
+    assert names[:4] == ["files-0", "files-1", "files-2", "memory-8"]
+    assert [each.weak for each in found.hits[4:]] == [True] * 3
+    assert merged([notes], 9).hits[-1].status == "superseded"
+
+
+def test_what_another_store_holds_still_is_not_hidden_by_a_superseded_copy() -> None:
+    mine, old = hit("memory", 1, 0.8, "Use npm."), hit("memory", 2, 0.4, "Use npm.")
+    first = Found("keyword", (replace(old, status="superseded", weak=True),))
+    found = joined([first, Found("keyword", (mine,))], 6)
+    assert [each.status for each in found.hits] == [""]
 
 
 def test_a_commit_holds_notes_only(opened: Opened) -> None:
