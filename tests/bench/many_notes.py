@@ -38,7 +38,8 @@ def notes(size: int) -> dict[str, str]:
         if number % 7 == 0:
             name += f"-{number}"
         link = f" See [[{dice.choice(names)}]]." if names and dice.random() < LINKED else ""
-        description = _text(dice, phrases, drawn, 3)
+        # a description is of one thing, so that it can be told from the others by its words
+        description = f"{_text(dice, phrases, drawn, 2)} {next(drawn)} {dice.choice(phrases)}"
         lines = [_text(dice, phrases, drawn, dice.randint(2, 5)) for _ in range(dice.randint(1, 4))]
         kind = dice.choice(_TYPES)
         day = f"2026-{dice.randint(1, 9):02}-{dice.randint(1, 28):02}"
