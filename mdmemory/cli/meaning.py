@@ -99,14 +99,14 @@ def _cost(name: str, needs: Needs, folder: Path) -> str:
     """What the model costs, measured as docs/search.md says."""
     if name in PACKAGED:
         return (
-            "It takes 190 MB of disk, 90 MB of memory while it runs, and 10 s for 1,000 notes. "
-            "It reads English."
+            "It takes 180 MB of disk, about 160 MB of memory while it runs, and about 35 s of one "
+            "core for 1,000 notes. It reads English."
         )
     if not needs.fetching and not needs.packages:
         return ""
     disk = "The packages take 220 MB of disk" if needs.packages else "It needs no more packages"
     size = f", the default model 220 MB in {folder}" if name == DEFAULT else ""
-    return f"{disk}{size}."
+    return f"{disk}{size}. Expect a minute of one core for 1,000 notes."
 
 
 def _fetch(name: str, folder: Path, asked: Namespace) -> None:
