@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ class Bert:
         self._pieces = tokenizer(folder, int(config.get("max_position_embeddings", LONGEST)))
         self._first_alone = takes_first(folder)
         self._weights = _weights(folder / "model.safetensors")
+        _on_one_core()
 
     def vector(self, text: str) -> Any:
         """The vector of a text, of whatever length (geometrically)."""
@@ -75,6 +77,18 @@ class Bert:
 
         x = (x - x.mean(-1, keepdims=True)) / numpy.sqrt(x.var(-1, keepdims=True) + self._tiny)
         return x * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+
+
+def _on_one_core() -> None:
+    """Let numpy multiply on one core, where its library is the one it ships with. The matrices are
+    small: several threads wait for each other ten times as long wherever another process runs."""
+    import ctypes
+
+    import numpy
+
+    for library in Path(numpy.__file__).parents[1].glob("numpy.libs/libscipy_openblas*"):
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(str(library)).scipy_openblas_set_num_threads64_(1)
 
 
 def _gelu(x: Any) -> Any:
