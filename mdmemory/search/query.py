@@ -13,12 +13,13 @@ from datetime import date
 
 from mdmemory.bounds import QUERY
 from mdmemory.text import dates, east_asian
-from mdmemory.text.search_words import SmallWords, small_words, stem_by, ways
+from mdmemory.text.search_words import SmallWords, halves, small_words, stem_by, ways
 from mdmemory.text.words import LIGHT, STOP, normal, parts, synonyms, tokens, words
 
 LONGEST = QUERY
 MOST = 48  # terms
 _LIGHT_WEIGHT = 0.3
+_HALF = 0.5  # of a German compound counts each of its parts
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
 JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
 _BEGUN = re.compile(r"(?<![^\W_])([^\W_]++)\*")
@@ -115,6 +116,8 @@ def _plain(text: str, small: SmallWords) -> Iterator[Term]:
             yield Term(((stem_by("en", word),),), prefix, weight)
         else:
             yield Term(_spellings(word, small.likely), weight=weight)
+            if "de" in small.likely:
+                yield from (Term(((half,),), weight=_HALF) for half in halves(word))
 
 
 def _spellings(word: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from mdmemory.text import romance
+from mdmemory.text import compounds, romance
 from mdmemory.text.korean import cut, is_korean
 from mdmemory.text.stop_words import languages, light_words, stop_words
 from mdmemory.text.words import LONGEST, grams, is_cjk, normal, parts, runs, stem_in
@@ -44,8 +44,18 @@ def rule_of(text: str) -> str:
 
 
 def indexed(text: str, rule: str = "en") -> str:
-    """Text for a full-text index: stems by a rule, `camelCase` also in its parts, CJK in pairs."""
-    return " ".join(_stems(_HUMPS.sub(_with_parts, normal(text)), rule))
+    """Text for a full-text index: stems by a rule, `camelCase` also in its parts, CJK in pairs.
+    The parts of German compounds stand at the end, so that all other words stay side by side."""
+    text = _HUMPS.sub(_with_parts, normal(text))
+    found = [*_stems(text, rule)]
+    if rule == "de":
+        found += (half for word in runs(text) for half in halves(word))
+    return " ".join(found)
+
+
+def halves(word: str) -> tuple[str, ...]:
+    """The stems of the parts of a German compound; none of any other word."""
+    return tuple(half + RULES["de"] for half in compounds.halves(word.casefold()))
 
 
 def ways(word: str, likely: Iterable[str] = ()) -> tuple[str, ...]:
