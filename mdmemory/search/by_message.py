@@ -18,6 +18,7 @@ from mdmemory.search.database import Database, Row
 from mdmemory.search.query import Term, parse
 from mdmemory.search.results import MEMORY, Hit
 from mdmemory.text import words
+from mdmemory.text.search_words import ways
 
 BAR = 1.5  # how far above chance, as a logarithm: chance alone reaches it in one message of five
 CHANCES = 0.5  # of the logarithm of how many words tell that is added: more words, more chances
@@ -38,7 +39,7 @@ def needed(database: Database, text: str, today: date, bar: float = BAR) -> list
     """The notes that a message needs, the surest first, each by its best place; [] for most
     messages. A score is how far above chance that is, as a logarithm: at least `bar`."""
     total = max(LEAST, database.count(MEMORY))
-    terms = [term for term in parse(text, today).terms if not _is_sign(term)]
+    terms = [term for term in parse(text, today).terms if not (_is_sign(term) or term.is_other)]
     telling = sum(not is_light(term) for term in terms)
     if telling < MEETING:
         return []
@@ -101,4 +102,4 @@ def _everyday() -> frozenset[str]:
     lines = _LISTS.read_text("utf-8").splitlines()
     said = (line for line in lines if not line.startswith(("#", "[")))
     found = (word for line in said for word in line.split())
-    return frozenset(words.stem(part) for word in found for part in words.grams(word))
+    return frozenset(stem for word in found for part in words.grams(word) for stem in ways(part))

@@ -15,6 +15,7 @@ from mdmemory.search.results import SESSIONS
 
 SCANNED = 2_000  # chunks with the rarest words of a query, from which on the others are not read
 BESIDE = 3  # as many turns are looked at: the score of one counts for its neighbours, too
+_OTHER = 0.5  # of the score of a word counts one that people use for it
 _GUESSED = 0.8  # of a word counts where a similar one was found
 
 
@@ -35,10 +36,14 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
     terms, counts = _looked_up(database, query, source)
     limit *= BESIDE if source == SESSIONS else 1
     rare = _rarest(terms, counts)
-    scores = database.best(rare, query.phrases, source, limit)
+    own = [term for term in rare if not term.is_other]
+    scores = database.best(own, query.phrases, source, limit)
     quoted = bool(query.phrases and scores)
     if not scores and query.phrases:  # quotes are often meant lightly
-        scores = database.best(rare, (), source, limit)
+        scores = database.best(own, (), source, limit)
+    if not quoted and (others := [term for term in rare if term.is_other]):
+        for chunk, score in database.best(others, (), source, limit).items():
+            scores[chunk] = scores.get(chunk, 0.0) + _OTHER * score
     windows = _windows(database, scores) if source == SESSIONS else {}
     among, total = {*scores, *windows}, database.count(source)
     asked = [
@@ -81,7 +86,7 @@ def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term
     terms: list[Term] = []
     counts: list[int] = []
     for term in query.terms:
-        held = database.held(term, source) if term.weight else 0
+        held = database.held(term, source) if term.weight or term.is_other else 0
         if term.weight and not held:
             term = _guessed(database, term)
             held = database.held(term, source) if term.sure < 1 else 0

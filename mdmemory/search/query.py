@@ -13,7 +13,7 @@ from datetime import date
 
 from mdmemory.bounds import QUERY
 from mdmemory.text import dates, east_asian
-from mdmemory.text.search_words import SmallWords, halves, small_words, stem_by, ways
+from mdmemory.text.search_words import SmallWords, exchanged, halves, small_words, stem_by, ways
 from mdmemory.text.words import LIGHT, STOP, normal, parts, synonyms, tokens, words
 
 LONGEST = QUERY
@@ -31,13 +31,15 @@ class Term:
 
     `ways` are its spellings, each a run of stems that must stand side by side; `prefix`: the last
     one may go on. `weight` is what its absence says against a text: 1, or less; 0 for one that
-    only makes a text better. `sure` is less than 1 for a guess at what was meant.
+    only makes a text better. `sure` is less than 1 for a guess at what was meant. `is_other`: not
+    the word that was asked for, but those that people use for it.
     """
 
     ways: tuple[tuple[str, ...], ...]
     prefix: bool = False
     weight: float = 1.0
     sure: float = 1.0
+    is_other: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ def parse(text: str, today: date) -> Query:
     terms = {Term(tuple((stem_by("en", word),) for word in each)): None for each in asked}
     small = small_words(text)
     terms |= dict.fromkeys((*_joined(rest, small), *_plain(rest, small), *_pieces(rest)))
+    terms |= dict.fromkeys(_others(rest, small) if terms else ())
     if not terms:  # nothing but words that say nothing: better these than none
         terms = dict.fromkeys(Term(_runs(word, small.likely)) for word in sorted(said))
     return Query(tuple(terms)[:MOST], phrases[:8], said)
@@ -118,6 +121,14 @@ def _plain(text: str, small: SmallWords) -> Iterator[Term]:
             yield Term(_spellings(word, small.likely), weight=weight)
             if "de" in small.likely:
                 yield from (Term(((half,),), weight=_HALF) for half in halves(word))
+
+
+def _others(text: str, small: SmallWords) -> Iterator[Term]:
+    """What people also call the words that carry meaning."""
+    for match in words(text):
+        word = match[0].casefold()
+        if word not in small.stop and (others := exchanged(word)):
+            yield Term(others, weight=0.0, is_other=True)
 
 
 def _spellings(word: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:

@@ -24,6 +24,8 @@ RULES = {"en": "", "de": "\u1d48", "romance": "\u02b3"}
 _DOER = 6  # letters, from which on an English word in `er` may be who does something
 _TELLING = 120  # words of a text that tell its language
 _IRREGULAR = Path(__file__).parent / "words" / "irregular.txt"
+_EXCHANGED = Path(__file__).parent / "words" / "exchanged.txt"
+_HEADED = {"Deutsch": "de", "Français": "romance", "Español": "romance", "Português": "romance"}
 _HUMPS = re.compile(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
 
 
@@ -77,6 +79,30 @@ def _names_in(text: str) -> frozenset[str]:
     words = parts(normal(text))
     shouted = [word for word in words if len(word) > 1 and word.isupper()]
     return frozenset(map(str.casefold, shouted)) if 2 * len(shouted) < len(words) else frozenset()
+
+
+@lru_cache(maxsize=20_000)
+def exchanged(word: str) -> tuple[tuple[str, ...], ...]:
+    """What people also call a word, in its own language: each as the stems of its words."""
+    found = (each for rule in RULES for each in _exchanged().get(stem_by(rule, word), ()))
+    return tuple(dict.fromkeys(found))
+
+
+@cache
+def _exchanged() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """What goes with each stem, by the rule of the language that it stands under."""
+    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    rule = "en"
+    for line in _EXCHANGED.read_text("utf-8").splitlines():
+        if line.startswith("#") or not line:
+            rule = _HEADED.get(line[2:], rule)
+            continue
+        group = [tuple(stem_by(rule, part) for part in runs(word)) for word in line.split(", ")]
+        for each in group:
+            if len(each) == 1:
+                others = (other for other in group if other != each)
+                found[each[0]] = (*found.get(each[0], ()), *others)
+    return found
 
 
 @lru_cache(maxsize=100_000)

@@ -13,7 +13,7 @@ from mdmemory.search.database import Document
 from mdmemory.search.query import parse
 from mdmemory.search.sqlite import SQLite
 from mdmemory.text import east_asian, korean
-from mdmemory.text.search_words import indexed, rule_of, small_words, ways
+from mdmemory.text.search_words import halves, indexed, rule_of, small_words, ways
 
 TODAY = date(2026, 6, 1)
 # A question and the note that answers it, with no word in the same form in both.
@@ -121,3 +121,40 @@ def test_korean_words_lose_particles_and_endings_alone(word: str, cut: str) -> N
 )
 def test_pairs_of_grammar_are_not_asked_for(question: str, pieces: set[str]) -> None:
     assert {each.text for each in east_asian.asked(question) if each.weight == 1} == pieces
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("Wann ist die Migration der Datenbank?", "Die Datenbankmigration ist am Freitag"),
+        ("Wie fest sitzt der Gehäusedeckel?", "Der Deckel am Gehäuse wird mit der Hand angezogen"),
+        ("Wo hängt der Schlüssel vom Keller?", "Die Kellerschlüssel hängen bei Ute"),
+    ],
+)
+def test_a_german_compound_and_its_parts_find_each_other(question: str, note: str) -> None:
+    assert first(question, *OTHERS, note) == note
+
+
+@pytest.mark.parametrize("word", ["Verarbeitung", "abgeschlossen", "Transport", "Tisch", "x" * 70])
+def test_what_only_looks_like_a_compound_stays_whole(word: str) -> None:
+    assert halves(word) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("at what resolution do we scan?", "Scans are kept at 300 dpi"),
+        ("Was kostet das Handy im Monat?", "Das Telefon läuft über einen Tarif von Mara"),
+        ("¿Qué sueldo tiene Ana?", "El salario de Ana sube en enero"),
+        ("quel est le numéro du médecin ?", "Le docteur Blanc répond au 12 34"),
+        ("qual é a senha do portão?", "A palavra-passe do portão mudou em maio"),
+    ],
+)
+def test_the_words_that_people_use_for_each_other_find_a_note(question: str, note: str) -> None:
+    assert first(question, *OTHERS, note) == note
+
+
+def test_the_word_that_was_asked_for_comes_before_those_used_for_it() -> None:
+    other, asked = "The salary of Ana is fixed in May", "The wage of Ana is fixed in May"
+    assert first("What is the wage of Ana?", *OTHERS, other, asked) == asked
+    assert first("What is the salary of Ana?", *OTHERS, other, asked) == other
