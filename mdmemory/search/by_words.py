@@ -35,14 +35,15 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
     """The chunks that fit by their words. Words that no chunk has change no order."""
     terms, counts = _looked_up(database, query, source)
     limit *= BESIDE if source == SESSIONS else 1
-    rare = _rarest(terms, counts)
-    own = [term for term in rare if not term.is_other]
-    scores = database.best(own, query.phrases, source, limit)
+    rare = _rarest([pair for pair in zip(counts, terms, strict=True) if not pair[1].is_other])
+    scores = database.best(rare, query.phrases, source, limit)
     quoted = bool(query.phrases and scores)
     if not scores and query.phrases:  # quotes are often meant lightly
-        scores = database.best(own, (), source, limit)
-    if not quoted and (others := [term for term in rare if term.is_other]):
-        for chunk, score in database.best(others, (), source, limit).items():
+        scores = database.best(rare, (), source, limit)
+    few = [(held, term) for held, term in zip(counts, terms, strict=True)
+           if term.is_other and 0 < held <= SCANNED]  # fmt: skip
+    if few and not quoted:
+        for chunk, score in database.best(_rarest(few), (), source, limit).items():
             scores[chunk] = scores.get(chunk, 0.0) + _OTHER * score
     windows = _windows(database, scores) if source == SESSIONS else {}
     among, total = {*scores, *windows}, database.count(source)
@@ -95,12 +96,12 @@ def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term
     return terms, counts
 
 
-def _rarest(terms: Sequence[Term], counts: Sequence[int]) -> list[Term]:
+def _rarest(counted: Sequence[tuple[int, Term]]) -> list[Term]:
     """The terms that few chunks hold: the common ones are most of the work, and hardly change which
     chunks come first. Those count afterwards, among these chunks alone."""
     total = 0
     kept: list[Term] = []
-    for held, term in sorted(zip(counts, terms, strict=True), key=itemgetter(0)):
+    for held, term in sorted(counted, key=itemgetter(0)):
         total += held
         if kept and total > SCANNED:
             break

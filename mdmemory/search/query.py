@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -62,7 +62,7 @@ def parse(text: str, today: date) -> Query:
     terms = {Term(tuple((stem_by("en", word),) for word in each)): None for each in asked}
     small = small_words(text)
     terms |= dict.fromkeys((*_joined(rest, small), *_plain(rest, small), *_pieces(rest)))
-    terms |= dict.fromkeys(_others(rest, small) if terms else ())
+    terms |= dict.fromkeys(_others(rest, small, terms) if terms else ())
     if not terms:  # nothing but words that say nothing: better these than none
         terms = dict.fromkeys(Term(_runs(word, small.likely)) for word in sorted(said))
     return Query(tuple(terms)[:MOST], phrases[:8], said)
@@ -123,12 +123,16 @@ def _plain(text: str, small: SmallWords) -> Iterator[Term]:
                 yield from (Term(((half,),), weight=_HALF) for half in halves(word))
 
 
-def _others(text: str, small: SmallWords) -> Iterator[Term]:
-    """What people also call the words that carry meaning."""
+def _others(text: str, small: SmallWords, terms: Iterable[Term]) -> Iterator[Term]:
+    """What people also call the words that carry meaning, each once, without what the terms have
+    already: a full-text table counts a word as often as it is named."""
+    seen = {way for term in terms for way in term.ways}
     for match in words(text):
         word = match[0].casefold()
-        if word not in small.stop and (others := exchanged(word)):
-            yield Term(others, weight=0.0, is_other=True)
+        others = () if word in small.stop else exchanged(word)
+        if fresh := tuple(way for way in others if way not in seen):
+            seen.update(fresh)
+            yield Term(fresh, weight=0.0, is_other=True)
 
 
 def _spellings(word: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:

@@ -25,7 +25,9 @@ TODAY = date(2026, 6, 12)
 def looked_for(text: str) -> list[str]:
     """The terms of a query, by the English rule alone."""
     found = [
-        "|".join(map("+".join, term.ways)) + "*" * term.prefix for term in parse(text, TODAY).terms
+        "|".join(map("+".join, term.ways)) + "*" * term.prefix
+        for term in parse(text, TODAY).terms
+        if not term.is_other
     ]
     others = re.compile(rf"[|]?[^|*]*[{''.join(RULES.values())}]")
     return sorted(others.sub("", term).strip("|") for term in found)

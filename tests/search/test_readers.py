@@ -285,9 +285,9 @@ def test_with_vectors_the_same_questions_go_by_meaning_too(
         model, dimensions = "scripted", 2
 
         def embed(self, texts: list[str]) -> list[list[int]]:
-            return [[1, 0] if re.search("tea|beverage", text) else [0, 1] for text in texts]
+            return [[1, 0] if re.search("tea|infusion", text) else [0, 1] for text in texts]
 
-    path = str(own_questions(tmp_path, {"text": "which beverage?", "answers": ["n1"]}))
+    path = str(own_questions(tmp_path, {"text": "which infusion?", "answers": ["n1"]}))
     missing = str(tmp_path / "no-model")
     assert search.main([path, "--vectors", "--model", missing]) == 1
     assert capsys.readouterr().err == f"There is no folder {missing}.\n"
