@@ -22,7 +22,7 @@ from mdmemory.text.words import LONGEST, grams, is_cjk, normal, parts, runs, ste
 # not find every English text that has this word.
 RULES = {"en": "", "de": "\u1d48", "romance": "\u02b3"}
 _DOER = 6  # letters, from which on an English word in `er` may be who does something
-_TELLING = 120  # words of a text that tell its language
+_TELLING = 80  # words of a text that tell its language
 _IRREGULAR = Path(__file__).parent / "words" / "irregular.txt"
 _EXCHANGED = Path(__file__).parent / "words" / "exchanged.txt"
 _HEADED = {"Deutsch": "de", "Français": "romance", "Español": "romance", "Português": "romance"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 _TABLE = Path(__file__).parent / "words" / "stop_words.txt"
@@ -54,9 +54,9 @@ def languages(words: Iterable[str], text: str = "") -> tuple[str, ...]:
     counts = dict.fromkeys(_LATIN, 0.0)
     counts[_LATIN[0]] = _USUAL
     for word in words:
-        for each in (found := _speakers().get(word) or _by_ending(word)):
-            is_small = word in _speakers() and len(word) > 1  # `s` is in it's and in s'occupe
-            counts[each] += (1.0 if is_small else _ENDING) / len(found)
+        found, share = _speaking(word)
+        for each in found:
+            counts[each] += share
     if not text.isascii():
         for speakers, letters in _LETTERS.items():
             if any(letter in text for letter in letters):
@@ -74,6 +74,14 @@ def east_asian(language: str, use: str) -> re.Pattern[str]:
     """Any of the words of a language that has no spaces, the longest first."""
     words = sorted(listed(language, use), key=lambda word: (-len(word), word))
     return re.compile("|".join(map(re.escape, words)))
+
+
+@lru_cache(maxsize=100_000)
+def _speaking(word: str) -> tuple[Sequence[str], float]:
+    """The languages that a word speaks for, and how much for each."""
+    found = _speakers().get(word) or _by_ending(word)
+    is_small = word in _speakers() and len(word) > 1  # `s` is in it's and in s'occupe
+    return found, (1.0 if is_small else _ENDING) / max(1, len(found))
 
 
 def _by_ending(word: str) -> Sequence[str]:
