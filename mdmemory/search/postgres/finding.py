@@ -41,9 +41,13 @@ class PostgresWords(Connected):
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
         with self._reading() as rows:
             asked = _phrases((term,))
-            query = "SELECT id FROM chunks WHERE words @@ %s::tsquery AND id = ANY (%s)"
+            # the offset has these few read, and not the index of all words
+            query = (
+                "SELECT id FROM (SELECT id, words FROM chunks WHERE id = ANY (%s) OFFSET 0) AS few"
+                " WHERE words @@ %s::tsquery"
+            )
             labels = keywords.HEAD if head else keywords.NO_LINK
-            found = rows(query, (keywords.any_of(asked, labels), [*among])) if asked else []
+            found = rows(query, ([*among], keywords.any_of(asked, labels))) if asked else []
         return {number for (number,) in found}
 
     def best(
