@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Container, Iterable, Iterator
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -39,11 +39,12 @@ def needed(database: Database, text: str, today: date, bar: float = BAR) -> list
     """The notes that a message needs, the surest first, each by its best place; [] for most
     messages. A score is how far above chance that is, as a logarithm: at least `bar`."""
     total = max(LEAST, database.count(MEMORY))
-    terms = [term for term in parse(text, today).terms if not (_is_sign(term) or term.is_other)]
-    telling = sum(not is_light(term) for term in terms)
+    terms = [*_distinct(parse(text, today).terms)]
+    light = everyday(text)
+    telling = sum(not is_light(term, light) for term in terms)
     if telling < MEETING:
         return []
-    scores = _scores(database, terms, total)
+    scores = _scores(database, terms, total, light)
     chance = math.log(total) + CHANCES * math.log(telling)
     sure = {
         chunk: score for chunk, (score, met) in scores.items()
@@ -65,22 +66,29 @@ def _hit(row: Row, score: float) -> Hit:
     )  # fmt: skip
 
 
-def _is_sign(term: Term) -> bool:
-    """Whether a term is a character of CJK alone: its pairs count, and many words share it."""
-    return len(term.ways[0][0]) == 1 and words.is_cjk(term.ways[0][0])
+def _distinct(terms: Iterable[Term]) -> Iterator[Term]:
+    """The terms without those that are another one in another form, or what people also call it,
+    and without characters of CJK alone: their pairs count."""
+    seen: set[tuple[str, ...]] = set()
+    for term in terms:
+        is_sign = len(term.ways[0][0]) == 1 and words.is_cjk(term.ways[0][0])
+        if not (is_sign or term.is_other) and seen.isdisjoint(term.ways):
+            yield term
+        seen.update(term.ways)
 
 
-def is_light(term: Term) -> bool:
-    """Whether a term says nothing of what a message is about: a word of everyday work, a letter,
-    a small number, a day."""
+def is_light(term: Term, light: Container[str]) -> bool:
+    """Whether a term says nothing of what a message is about: a word of everyday work (`light`
+    has the stems of those), a letter, a small number, a day."""
     first, *more = term.ways[0]
     if more:
         return False
-    return len(first) == 1 or bool(_NUMBER.fullmatch(first)) or first in _everyday()
+    is_any = len(first) == 1 or bool(_NUMBER.fullmatch(first))
+    return is_any or any(len(way) == 1 and way[0] in light for way in term.ways)
 
 
 def _scores(
-    database: Database, terms: Collection[Term], total: int
+    database: Database, terms: Collection[Term], total: int, light: Container[str]
 ) -> dict[int, tuple[float, int]]:
     """The sum of the rarities of the words that each place shares with the message, and how many
     of them tell what it is about."""
@@ -88,7 +96,7 @@ def _scores(
     found: dict[int, tuple[float, int]] = {}
     for term in terms:
         held = database.holding(term, MEMORY, limit)
-        tells = not is_light(term) and bool(term.weight) and len(held) < limit
+        tells = not is_light(term, light) and bool(term.weight) and len(held) < limit
         weight = ranking.rarity(len(held), total) * (1.0 if tells else LIGHT)
         for chunk in held:
             score, met = found.get(chunk, (0.0, 0))
@@ -96,10 +104,33 @@ def _scores(
     return found
 
 
+def everyday(text: str) -> frozenset[str]:
+    """The stems of the words of everyday work that a text has, by the rule of each language."""
+    known = _everyday()
+    found = (word for word in words.tokens(text) if word in known)
+    return frozenset(way for word in found for way in ways(word))
+
+
 @cache
 def _everyday() -> frozenset[str]:
-    """The stems of these words; of Chinese, Japanese and Korean ones their pairs of characters."""
-    lines = _LISTS.read_text("utf-8").splitlines()
-    said = (line for line in lines if not line.startswith(("#", "[")))
-    found = (word for line in said for word in line.split())
-    return frozenset(stem for word in found for part in words.grams(word) for stem in ways(part))
+    """These words in the forms that they stand in, of English ones also the regular others; of
+    Chinese, Japanese and Korean ones their pairs of characters. Stems of all of them would take a
+    tenth of a second."""
+    found: set[str] = set()
+    section = ""
+    for line in _LISTS.read_text("utf-8").splitlines():
+        if line.startswith("["):
+            section = line
+        elif not line.startswith("#"):
+            found.update(part for word in line.split() for part in words.grams(word))
+            if section == "[en]":
+                found.update(form for word in line.split() for form in _forms(word))
+    return frozenset(found)
+
+
+def _forms(word: str) -> Iterator[str]:
+    """The regular forms of an English word, and some that there are not."""
+    for end in ("s", "es", "d", "ed", "ing"):
+        yield word + end
+    yield f"{word[:-1]}ing"
+    yield f"{word[:-1]}ies"

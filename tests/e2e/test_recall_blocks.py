@@ -18,6 +18,9 @@ from fake_server import USAGE, Answer, FakeServer, system_text, user_texts
 from pace import HUNG
 from plugged import mdmemory, plug, until
 
+from mdmemory.transcripts import opencode
+from mdmemory.transcripts.opencode import read_export
+
 pytestmark = pytest.mark.slow
 
 
@@ -159,6 +162,12 @@ def test_two_sessions_at_once_never_mix_what_they_keep(
     assert place.log() == ""
 
 
+def extracted_turns(place: Place, session: str) -> list[str]:
+    """What an extraction would read of a session."""
+    database = place.home / ".local/share/opencode/opencode.db"
+    return [turn.text for turn in read_export(opencode.export(database, session)).turns]
+
+
 LONG = "for n in $(seq 5000); do echo line $n of the output; done"
 
 
@@ -288,6 +297,36 @@ def test_the_notes_that_fit_stand_in_the_prompt_where_a_person_wants_them(place:
         client.send(session, "Who waters the office plants?")
         assert block in system_text(server.turns[-1])
         assert system_text(server.turns[-1]) == system_text(server.turns[-2])
+    assert place.log() == ""
+
+
+def test_the_notes_that_a_message_needs_come_behind_it_and_the_prompt_stays(place: Place) -> None:
+    fact, body = "Billing listens on port 8087 in its container", "Its unit hands the port over."
+    about = ("--type", "project", "--description")
+    mdmemory(place.project, "add", "billing-port", *about, fact, body)
+    mdmemory(place.project, "add", "plants", *about, "Plants get water on Mondays", "Not more.")
+    mdmemory(place.project, "search", "plants")  # so that the database is there
+    with FakeServer() as server:
+        with place.client(server) as client:
+            session = client.new_session()
+            client.send(session, "Hello.")
+            needs = "add a healthcheck to the billing container"
+            client.send(session, needs)
+            client.send(session, f"and again: {needs}")
+            before, first, second = server.turns
+            assert "recalled_memory" not in str(before)
+            (whole,) = [text for text in user_texts(first) if "<recalled_memory>" in text]
+            assert whole.startswith(f"{needs}\n<recalled_memory>\n")
+            assert f"- {fact} (project-billing-port.md" in whole
+            assert str(second).count(body) == 1, "it is not said twice"
+            assert second["messages"][: len(first["messages"])] == first["messages"]
+            assert first["messages"][: len(before["messages"])] == before["messages"]
+            stored = [p["text"] for m in client.messages(session) for p in m["parts"]
+                      if p.get("synthetic")]  # fmt: skip
+            assert [fact in text for text in stored] == [True], (
+                "the client hides it from the person"
+            )
+        assert fact not in str(extracted_turns(place, session))
     assert place.log() == ""
 
 

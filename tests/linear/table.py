@@ -225,7 +225,8 @@ def _chunks(text: str) -> object:
 
 
 def _fitted(text: str) -> object:
-    return [by_message.is_light(term) for term in query.parse(text, TODAY).terms]
+    light = by_message.everyday(text)
+    return [by_message.is_light(term, light) for term in query.parse(text, TODAY).terms]
 
 
 def _marks(text: str) -> object:
