@@ -83,7 +83,7 @@ def asked(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:
 
 def _written(text: str) -> Iterator[tuple[int, int, int]]:
     """Year, month and day as they stand in a text; 0 for what is left out."""
-    if not any(character.isdigit() for character in text):
+    if not re.search(r"\d", text):
         return
     for match in re.finditer(_ISO, text):
         yield from _valid(match[1], match[2], match[3])
