@@ -18,7 +18,7 @@ from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.hosts import background, by_message
 from mdmemory.hosts.opencode import following
-from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.opencode.bridge_log import Log, findings
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.hosts.recall import BLOCKS
 from mdmemory.layers import Layers
@@ -301,7 +301,9 @@ def test_a_message_gets_no_more_than_its_budget_and_a_session_no_more_than_its_o
 # --- what it must not do --------------------------------------------------------------------------
 
 
-def test_a_slow_search_holds_up_no_turn(plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_search_holds_up_no_turn(
+    plugin: Plugin, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(by_message, "PATIENCE", 0.01)
     ended = threading.Event()
     monkeypatch.setattr(by_message, "_search", lambda *_: ended.wait(60) and [])
@@ -309,6 +311,7 @@ def test_a_slow_search_holds_up_no_turn(plugin: Plugin, monkeypatch: pytest.Monk
     assert plugin.say(NEEDS, "msg_2") == ""
     ended.set()
     assert "message: The search took longer than" in plugin.log.file.read_text(encoding="utf-8")
+    assert findings(Memory.open(project).project) == [], "nothing is to be mended"
 
 
 def test_a_failing_search_costs_the_message_nothing_else(

@@ -18,7 +18,11 @@ _T = TypeVar("_T")
 
 NAME = "bridge.log"
 MAX_BYTES = 128 * 1024
-_NOTICES = ("The store of this project is /", "Your own store is /")  # behind the time: no trouble
+# What is no trouble, behind the time: a message that went without notes lacks nothing for long.
+_NOTICES = (
+    "The store of this project is /", "Your own store is /",
+    "message: The search took longer than", "message: An earlier search is still at work.",
+)  # fmt: skip
 _RECENT = 7 * 86_400  # seconds; `doctor` shows no older errors
 
 
