@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import shlex
 import subprocess
 import sys
 import time
@@ -62,18 +63,28 @@ def prepare(kind: str, model: str, asked: Namespace) -> None:
     if kind != "local":
         return
     name, folder = model or DEFAULT, person.models_folder()
+    fetchable = local_models.is_fetchable(name)
+    if fetchable and "/" not in name:  # before the package that could tell is installed
+        raise _unknown(name)
     needs = local_models.needs(name, folder)
     _install(needs, _cost(name, needs, folder), asked)
     if needs.fetching:
         _fetch(name, folder, asked)
-    local_model(model, folder).embed(["a first text"])
+    try:
+        local_model(model, folder).embed(["a first text"])
+    except MdmemoryError:
+        if needs.fetching or not fetchable:
+            raise
+        _fetch(name, folder, asked)  # an earlier download did not end
+        local_model(model, folder).embed(["a first text"])
 
 
 def _install(needs: Needs, cost: str, asked: Namespace) -> None:
     if not needs.packages:
         return
     how = adding(needs.packages, alone=needs.alone)
-    names = " and ".join(each.partition(">")[0] for each in needs.packages)
+    *first, last = (each.partition(">")[0] for each in needs.packages)
+    names = f"{', '.join(first)} and {last}" if first else last
     if how.problem:
         raise MdmemoryError(f"{names} cannot be installed here. {how.problem}", f"`{how}`")
     if asked.json or not is_terminal() or not _agreed(how, cost):
@@ -106,7 +117,7 @@ def _cost(name: str, needs: Needs, folder: Path) -> str:
         return ""
     disk = "The packages take 220 MB of disk" if needs.packages else "It needs no more packages"
     size = f", the default model 220 MB in {folder}" if name == DEFAULT else ""
-    return f"{disk}{size}. Expect a minute of one core for 1,000 notes."
+    return f"{disk}{size}."
 
 
 def _fetch(name: str, folder: Path, asked: Namespace) -> None:
@@ -135,12 +146,17 @@ def _offered(name: str) -> int:
 
     offered = {row["model"].casefold(): row for row in TextEmbedding.list_supported_models()}
     if name.casefold() not in offered:
-        raise BadSetting(
-            f"fastembed has no model {name}.",
-            "Take the default (`mdmemory config set search.embedding_model --unset`), a model of "
-            "https://qdrant.github.io/fastembed/examples/Supported_Models/, or a folder.",
-        )
+        raise _unknown(name)
     return int(offered[name.casefold()]["size_in_GB"] * 1000 * _MB)
+
+
+def _unknown(name: str) -> BadSetting:
+    return BadSetting(
+        f"fastembed has no model {name}.",
+        "Take the default (`mdmemory config set search.embedding_model --unset`), a model of "
+        "https://qdrant.github.io/fastembed/examples/Supported_Models/, or the whole path of a "
+        "folder.",
+    )
 
 
 def _fetched(name: str, folder: Path, told: Callable[[int], None]) -> str:
@@ -214,7 +230,13 @@ def turned_off(model: str) -> list[str]:
     said = []
     folder = person.models_folder()
     if size := size_of(folder):
-        said.append(f"`rm -r {folder}` deletes the fetched models ({size / _MB:,.0f} MB).")
+        room = f"{size / _MB:,.0f} MB"
+        said.append(
+            f"The fetched models ({room}) lie in {folder}, where FASTEMBED_CACHE_PATH points: "
+            "other programs may need them."
+            if person.names_models_folder()
+            else f"`rm -r {shlex.quote(str(folder))}` deletes the fetched models ({room})."
+        )
     wanted = [model] if model in PACKAGED else ["fastembed", "onnxruntime"]
     modules = [PACKAGED[model][0]] if model in PACKAGED else wanted
     there = [

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # `now` loads it
     from datetime import datetime
 
+_MODELS = "FASTEMBED_CACHE_PATH"  # the variable of the package that fetches models
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -55,10 +57,15 @@ def models_folder(environment: Mapping[str, str] | None = None) -> Path:
     """Where the models lie that were fetched for search by meaning; a folder that the person named
     for the package that fetches them is respected."""
     environment = os.environ if environment is None else environment
-    named = environment.get("FASTEMBED_CACHE_PATH", "")
-    if os.path.isabs(named):
-        return Path(named)
+    if names_models_folder(environment):
+        return Path(environment[_MODELS])
     return _base(environment, "XDG_CACHE_HOME", ".cache") / "mdmemory" / "models"
+
+
+def names_models_folder(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether the person named the folder of fetched models, which others may use, too."""
+    environment = os.environ if environment is None else environment
+    return os.path.isabs(environment.get(_MODELS, ""))
 
 
 def hosts(environment: Mapping[str, str] | None = None) -> Hosts:

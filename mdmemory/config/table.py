@@ -265,7 +265,8 @@ TABLE = (
             "`local` sends nothing: a model runs on this machine. `mdmemory config set` says what "
             "is missing, asks, and installs it.",
             personal=True),
-    Setting("search.embedding_model", (), "a model such as text-embedding-3-small, or a folder",
+    Setting("search.embedding_model", (),
+            "a model such as text-embedding-3-small, or a folder's whole path",
             or_empty(model_or_folder), "", "The model of the vectors. Default: "
             "text-embedding-3-small; for `local` "
             "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2, some 50 languages. "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -59,16 +60,23 @@ def needs(name: str, cache: Path) -> Needs:
     return Needs(_missing(modules), fetching=not is_fetched(name, cache))
 
 
+def is_fetchable(name: str) -> bool:
+    """Whether a model is one that fastembed fetches: no Python package and no folder."""
+    return name not in PACKAGED and not _is_path(name)
+
+
 def is_fetched(name: str, cache: Path) -> bool:
     """Whether a model of fastembed lies in the folder of fetched models, as far as names show."""
-    last = name.rpartition("/")[2].casefold()
+    # the quantized form of a model lies beside the model, under its name
+    last = name.rpartition("/")[2].casefold().removesuffix("-q")
     try:
         folders = [each for each in cache.iterdir() if last in each.name.casefold()]
     except OSError:
         return False
     return any(
-        next(folder.rglob(f"*{ending}"), None)
+        file.is_file()  # a link into a folder that was emptied leads nowhere
         for folder in folders for ending in (".onnx", ".safetensors")
+        for file in folder.rglob(f"*{ending}")
     )  # fmt: skip
 
 
@@ -128,6 +136,10 @@ class Local:
     def _fastembed(self) -> Any:
         from fastembed import TextEmbedding  # half a second, and an extra
 
+        with suppress(ImportError):  # what it logs by this is not for whoever searches
+            from loguru import logger
+
+            logger.disable("fastembed")
         if not is_fetched(self.name, self.cache):
             raise MdmemoryError(
                 f"The model {self.name} is not on this disk.", f"{_TURN_ON} fetches it."
@@ -164,7 +176,7 @@ class Onnx:
 def _folder(name: str) -> Path | None:
     """The folder that a name means; None for a model that is not named by its folder. Raises
     MdmemoryError where there is no model in it."""
-    if not name.startswith(("/", "~/")):
+    if not _is_path(name):
         return None
     folder = Path(os.path.expanduser(name))
     if not folder.is_dir():
@@ -176,6 +188,10 @@ def _folder(name: str) -> Path | None:
             "It needs tokenizer.json, and model.onnx, or config.json with model.safetensors.",
         )
     return folder
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith(("/", "~/"))
 
 
 def _onnx_file(folder: Path) -> Path | None:

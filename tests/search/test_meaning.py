@@ -224,6 +224,31 @@ def test_a_folder_without_a_model_is_refused(say: Say, tmp_path: Path) -> None:
     assert "tokenizer.json" in say(*ON)[2] or "config.json" in say(*ON)[2]
 
 
+def test_a_name_that_no_model_has_is_refused_before_its_package_is_asked_for(
+    say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_fastembed(monkeypatch)
+    say("config", "set", "search.embedding_model", "text-embedding-3-small")
+    code, _, err = say(*ON)
+    assert (code, "fastembed has no model text-embedding-3-small" in err) == (1, True)
+    assert "install" not in err
+
+
+@pytest.mark.usefixtures("hub")
+def test_half_a_download_is_fetched_again(site: Path, say: Say, empty_home: Path) -> None:
+    loads = (
+        "if not Path(cache_dir, 'models--' + name.replace('/', '--')).is_dir(): raise ValueError"
+    )
+    (site / "fastembed.py").write_text(
+        FASTEMBED.replace("            return\n", f"            {loads}\n            return\n", 1)
+    )
+    half = empty_home / ".cache/mdmemory/models" / f"half-{DEFAULT.rpartition('/')[2]}"
+    half.mkdir(parents=True)
+    (half / "model.onnx").touch()
+    code, out, err = say(*ON)
+    assert (code, "Fetching" in err, "is on: 2 notes" in out) == (0, True, True), err
+
+
 # --- turning it off, and what is missing ---------------------------------------------------------
 
 
@@ -236,6 +261,21 @@ def test_turning_it_off_says_what_can_be_deleted(site: Path, say: Say, empty_hom
     assert code == 0
     assert f"`rm -r {models}` deletes the fetched models (2 MB)" in out
     assert "rebuild --db" in out
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_folder_is_deleted_by_its_whole_name_and_never_where_others_use_it(
+    site: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (site / "fastembed.py").write_text(FASTEMBED)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of mine"))
+    say(*ON)
+    off = ("config", "set", "search.embeddings", "off")
+    assert f"`rm -r '{tmp_path}/of mine/mdmemory/models'`" in say(*off)[1]
+    monkeypatch.setenv("FASTEMBED_CACHE_PATH", f"{tmp_path}/of mine/mdmemory/models")
+    out = say(*off)[1]
+    assert "rm -r" not in out
+    assert "other programs may need them" in out
 
 
 def test_status_and_doctor_say_that_words_are_all_there_is(
