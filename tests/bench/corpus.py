@@ -42,14 +42,13 @@ class Corpus:
     def add(self, document: Document, body: str) -> None:
         """One more document with its whole body."""
         self._put(document)
-        day = in_words(document.date) if document.date else ""
+        day = in_words(document.date) if _day(document.date) else ""
         parts = (document.name, document.description, document.aliases, body, day)
         self.texts.append((document.file, "\n".join(filter(None, parts))))
 
     def _put(self, document: Document) -> None:
         self.documents.append(document)
-        if document.date:
-            self.today = max(self.today, date.fromisoformat(document.date))
+        self.today = max(self.today, _day(document.date) or _OLD)
 
     def add_text(self, file: str, text: str, day: str, fact: str = "", session: str = "") -> None:
         """A text that is no note, or a `fact` as a note: its first words the name, itself the
@@ -82,14 +81,27 @@ class Corpus:
         self.add(document(stored, "", False, Cutting()), stored.note.body)
 
 
+def _day(text: str) -> date | None:
+    """The day that a note names, if it is written as one."""
+    try:
+        return date.fromisoformat(text) if "-" in text else None
+    except ValueError:
+        return None
+
+
 Levels = Mapping[str, Sequence[Corpus]]  # what is searched, as `turns`: its collections
 
 
 def composed(row: Mapping[str, Any]) -> str:
-    """The text of a note as mdmemory writes it, from its parts by name."""
+    """The text of a note as mdmemory writes it, from its parts by name; null is none. Raises
+    KeyError without a name, TypeError for aliases that are no list, and MdmemoryError."""
+    row = {key: value for key, value in row.items() if value is not None}
+    aliases = row.get("aliases", [])
+    if not isinstance(aliases, list | tuple):
+        raise TypeError("aliases")
     return compose(
         name=str(row["name"]), type=str(row.get("type", "project")), kind=str(row.get("kind", "")),
         description=str(row.get("description", "")), body=str(row.get("body", "")),
-        aliases=[*map(str, row.get("aliases", ()))],
+        aliases=[*map(str, aliases)],
         metadata={key: str(row[key]) for key in ("created", "updated") if row.get(key)},
     )  # fmt: skip

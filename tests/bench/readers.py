@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,15 @@ FORMATS = (
 
 def read(path: Path) -> Levels:
     """The collections at a path. Raises BadDataError."""
-    if path.is_dir():
+    path = Path(os.path.expanduser(path))  # make hands `~` on as it is
+    if os.path.isdir(path):  # of a path that is too long, pathlib raises
         if (path / QUESTIONS).is_file():
             return {"notes": [collection(path / QUESTIONS)]}
         if talks := beam.talks_in(path):
             return beam.levels(talks)
-    elif path.suffix == ".jsonl" and path.is_file():
+    elif path.suffix == ".jsonl" and os.path.isfile(path):
         return {"notes": [collection(path)]}
-    elif path.is_file():
+    elif os.path.isfile(path):
         data = _json(path)
         if locomo.is_locomo(data):
             try:
@@ -74,7 +76,12 @@ def rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         where = f"{path}, line {number}"
         try:
             row = json.loads(line)
-        except ValueError as problem:
+            json.dumps(row, ensure_ascii=False).encode()  # half of a pair in \\ud800 is no text
+        except UnicodeEncodeError:
+            raise BadDataError(
+                f"{where} holds half of a pair of UTF-16, which is no text."
+            ) from None
+        except (ValueError, RecursionError) as problem:
             raise BadDataError(f"{where} is no JSON: {problem}.") from None
         if not isinstance(row, dict):
             raise BadDataError(f'{where} has to be an object, as {{"text": ..., "answers": []}}.')
@@ -93,6 +100,8 @@ def add_notes(corpus: Corpus, folder: Path) -> dict[str, str]:
                 corpus.add_note(row["id"], composed(row))
             except KeyError as problem:
                 raise BadDataError(f"{where} has no {problem}.") from None
+            except TypeError:
+                raise BadDataError(f'{where}: "aliases" has to be a list of names.') from None
             except MdmemoryError as problem:
                 raise BadDataError(f"{where}: {problem.message}") from None
     else:

@@ -49,9 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     found = {name: asked(corpora, searches) for name, corpora in levels.items()}
     lines = [line for name, by_search in found.items() for line in table(name, by_search)]
-    show(chosen, levels, lines)
-    if chosen.misses:
-        print(*misses(found), sep="\n")
+    missed = [*misses(found)] if chosen.misses else None
+    show(chosen, levels, lines, missed)
     broken = [] if chosen.data else promises.broken(lines)
     print(*broken, sep="\n", file=sys.stderr, end="\n" if broken else "")
     return 1 if broken else 0
@@ -65,15 +64,19 @@ def chosen_searches(model: str, floor: float | None) -> Mapping[str, Search]:
     return {**SEARCHES, "and meaning": lambda corpus: hybrid.hybrid(corpus, model, floor)}
 
 
-def show(chosen: argparse.Namespace, levels: Levels, lines: Sequence[tables.Line]) -> None:
-    """Print the figures as it was chosen."""
+def show(
+    chosen: argparse.Namespace, levels: Levels, lines: Sequence[tables.Line],
+    missed: Sequence[str] | None,
+) -> None:  # fmt: skip
+    """Print the figures as it was chosen, and what is not found first, if that was."""
     left_out = sum(corpus.left_out for corpora in levels.values() for corpus in corpora)
     if chosen.json:
-        print(tables.as_json(str(chosen.data or ""), lines, left_out))
+        print(tables.as_json(str(chosen.data or ""), lines, left_out, missed))
         return
     print(*(tables.markdown if chosen.markdown else tables.text)(lines), sep="\n")
     if left_out and not chosen.markdown:
         print(f"{left_out} questions are left out: they name no evidence, or none that is there.")
+    print(*(missed or ()), sep="\n", end="\n" if missed else "")
 
 
 def asked(corpora: Sequence[Corpus], searches: Mapping[str, Search]) -> dict[str, list[Outcome]]:

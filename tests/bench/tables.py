@@ -52,13 +52,18 @@ def markdown(lines: Iterable[Line]) -> Iterator[str]:
         yield ""
 
 
-def as_json(data: str, lines: Sequence[Line], left_out: int) -> str:
-    """Everything, unrounded."""
+def as_json(
+    data: str, lines: Sequence[Line], left_out: int, missed: Sequence[str] | None = None
+) -> str:
+    """Everything, unrounded; what is not found first only where it was asked for."""
     rows = [
         {"level": line.level, "group": line.group, "search": line.search, **asdict(line.figures)}
         for line in lines
     ]
-    return json.dumps({"data": data, "left_out": left_out, "lines": rows}, ensure_ascii=False)
+    told = {"data": data, "left_out": left_out, "lines": rows}
+    if missed is not None:
+        told["misses"] = [*missed]
+    return json.dumps(told, ensure_ascii=False)
 
 
 def _cells(found: Figures) -> list[str]:

@@ -168,6 +168,8 @@ def test_own_questions_name_notes_by_id_file_or_stem(tmp_path: Path) -> None:
         ('{"text": "x"}', 'line 2: "answers" (or "gold")'),
         ('{"text": "x", "answers": "n1"}', 'line 2: "answers" (or "gold")'),
         ('{"text": "x", "answers": ["n9"]}', "line 2: there is no note 'n9'"),
+        ('{"text": "\\ud800", "answers": []}', "line 2 holds half of a pair of UTF-16"),
+        ("[" * 100_000, "line 2 is no JSON"),
     ],
 )
 def test_a_wrong_line_is_named_by_its_number(
@@ -188,6 +190,7 @@ def test_a_wrong_line_is_named_by_its_number(
         ([NOTE, NOTE], 'notes.jsonl, line 2: "id"'),
         ([{"id": "n1"}], "notes.jsonl, line 1 has no 'name'"),
         ([{**NOTE, "type": "poem"}], "notes.jsonl, line 1: 'poem' is not a type"),
+        ([{**NOTE, "aliases": "infusion"}], 'notes.jsonl, line 1: "aliases" has to be a list'),
         ([], "There are no notes"),
     ],
 )
@@ -197,6 +200,27 @@ def test_a_wrong_note_is_named_by_its_number(tmp_path: Path, notes: list[Any], t
     with pytest.raises(BadDataError, match=None) as raised:
         readers.read(path)
     assert told in f"{raised.value}"
+
+
+def test_a_note_may_leave_things_open_and_have_a_date_that_is_none(tmp_path: Path) -> None:
+    path = own_questions(tmp_path, {"text": "tea", "answers": []})
+    wrote(
+        tmp_path / "notes.jsonl",
+        {**NOTE, "body": None, "aliases": None, "created": "yesterday"},
+        {**OTHER, "created": 20260304},
+    )
+    ((corpus,),) = readers.read(path).values()
+    assert "None" not in corpus.texts[0][1]
+
+
+def test_a_path_from_home_and_one_too_long_are_paths_as_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    own_questions(tmp_path / "mine", {"text": "tea", "answers": ["n1"]})
+    assert readers.read(Path("~/mine"))
+    assert search.main(["x" * 300]) == 1
+    assert capsys.readouterr().err.startswith("There is no xxx")
 
 
 def test_other_paths_are_told_which_formats_there_are(
@@ -272,7 +296,13 @@ def test_one_run_prints_a_table_markdown_or_json(
     assert search.main([path, "--markdown"]) == 0
     assert "| all | 2 | .500 / .500 |" in capsys.readouterr().out
     assert search.main([path, "--json"]) == 0
-    line = json.loads(capsys.readouterr().out)["lines"][0]
+    answer = json.loads(capsys.readouterr().out)
+    line = answer["lines"][0]
+    assert "misses" not in answer
+    assert search.main([path, "--json", "--misses"]) == 0
+    assert json.loads(capsys.readouterr().out)["misses"] == [
+        "notes mdmemory de   -  listens  [n1]  n2"
+    ]
     assert (line["level"], line["group"], line["search"]) == ("notes", "all", search.PLAIN)
     assert line["five"] == 0.5
     assert [*tables.text([])] == []
