@@ -111,7 +111,9 @@ class Local:
         except Exception as problem:  # whatever a model's own code raises
             raise MdmemoryError(
                 f"The local model {self.name} gave no vectors ({type(problem).__name__}).",
-                f"{_TURN_ON} tries it, and fetches what is missing.",
+                f"{_TURN_ON} tries it, and fetches what is missing."
+                if is_fetchable(self.name)
+                else "Its files may not be whole: install or copy it anew.",
             ) from problem
 
     def _vectors(self, texts: Sequence[str]) -> Iterator[Any]:

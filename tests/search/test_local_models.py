@@ -286,7 +286,7 @@ def test_a_folder_that_holds_no_whole_model_is_a_sentence(
     assert found.mode == "keyword"
     assert [hit.file for hit in found.hits] == ["user-tea.md"]
     assert said in found.said[0]
-    assert "config set search.embeddings local" in found.said[0] or "It needs" in found.said[0]
+    assert "copy it anew" in found.said[0] or "It needs" in found.said[0]
 
 
 # --- a model of fastembed, and one that is a package ----------------------------------------------
