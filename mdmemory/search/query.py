@@ -13,7 +13,15 @@ from datetime import date
 
 from mdmemory.bounds import QUERY
 from mdmemory.text import dates, east_asian
-from mdmemory.text.search_words import SmallWords, exchanged, halves, small_words, stem_by, ways
+from mdmemory.text.search_words import (
+    SmallWords,
+    Wanted,
+    exchanged,
+    halves,
+    small_words,
+    stem_by,
+    ways,
+)
 from mdmemory.text.words import LIGHT, STOP, normal, parts, synonyms, tokens, words
 
 LONGEST = QUERY
@@ -83,12 +91,12 @@ def marks(query: str, text: str) -> list[tuple[int, int]]:
     query = normal(query[:LONGEST])
     plain = {match[0].casefold() for match in words(query)}
     telling = plain - small_words(query).stop or plain
-    stems = {stem for word in telling for stem in ways(word)}
+    wanted = Wanted({stem for word in telling for stem in ways(word)})
     begun = tuple(word.casefold() for word in _BEGUN.findall(query))
     found = [
         match.span()
         for match in words(text)
-        if not stems.isdisjoint(ways(match[0])) or match[0].casefold().startswith(begun)
+        if wanted.has(match[0]) or match[0].casefold().startswith(begun)
     ]
     return sorted(found + _marked_pieces(query, text))
 

@@ -17,10 +17,12 @@ MONTHS = (
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 MANY = 20  # dates of one frontmatter
+_LETTERS = re.compile("[a-z]+")
+_MONTHS = frozenset(form for name in MONTHS for form in (name, name[:3]))
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 # Left to be compiled where they are used (`re` keeps them): that takes 10 ms, for few queries.
-_ISO = r"\b(\d{4})-(\d\d)(?:-(\d\d))?(?!\d)"
+_ISO = r"(\d(?<!\w\d)\d{3})-(\d\d)(?:-(\d\d))?(?!\d)"  # `\b` in front would be slow
 _MONTH_FIRST = rf"(?i)\b({_MONTH})\b\.?\s{{1,3}}(?:{_DAY}\b(?!\d*:),?\s{{0,3}})?(\d{{4}})?\b"
 _DAY_FIRST = rf"(?i)\b{_DAY}\s{{1,3}}(?:of\s{{1,3}})?({_MONTH})\b\.?,?\s{{0,3}}(\d{{4}})?\b"
 _CHINESE = r"(?:(\d{4})\s{0,3}年\s{0,3})?(\d{1,2})\s{0,3}月(?:\s{0,3}(\d{1,2})\s{0,3}[日号])?"
@@ -87,11 +89,12 @@ def _written(text: str) -> Iterator[tuple[int, int, int]]:
         return
     for match in re.finditer(_ISO, text):
         yield from _valid(match[1], match[2], match[3])
-    for match in re.finditer(_MONTH_FIRST, text):
-        if match[2] or match[3]:
-            yield from _valid(match[3], _number(match[1]), match[2])
-    for match in re.finditer(_DAY_FIRST, text):
-        yield from _valid(match[3], _number(match[2]), match[1])
+    if not _MONTHS.isdisjoint(_LETTERS.findall(text.casefold())):
+        for match in re.finditer(_MONTH_FIRST, text):
+            if match[2] or match[3]:
+                yield from _valid(match[3], _number(match[1]), match[2])
+        for match in re.finditer(_DAY_FIRST, text):
+            yield from _valid(match[3], _number(match[2]), match[1])
     if "月" in text:
         for match in re.finditer(_CHINESE, text):
             yield from _valid(match[1], match[2], match[3])

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from mdmemory.text import compounds, romance
@@ -84,25 +84,64 @@ def _names_in(text: str) -> frozenset[str]:
 @lru_cache(maxsize=20_000)
 def exchanged(word: str) -> tuple[tuple[str, ...], ...]:
     """What people also call a word, in its own language: each as the stems of its words."""
-    found = (each for rule in RULES for each in _exchanged().get(stem_by(rule, word), ()))
-    return tuple(dict.fromkeys(found))
+    found: dict[tuple[str, ...], None] = {}
+    for rule in RULES:
+        stem = stem_by(rule, word)
+        for line in _exchanged().get((rule, _begun(stem)), ()):
+            group = _group(rule, line)
+            if (stem,) in group:
+                found |= dict.fromkeys(other for other in group if other != (stem,))
+    return tuple(found)
 
 
 @cache
-def _exchanged() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """What goes with each stem, by the rule of the language that it stands under."""
-    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+def _exchanged() -> dict[tuple[str, str], list[str]]:
+    """The groups by their rule and how their words begin. Stems of all words would take longer
+    than the whole search of one question."""
+    found: dict[tuple[str, str], list[str]] = {}
     rule = "en"
     for line in _EXCHANGED.read_text("utf-8").splitlines():
         if line.startswith("#") or not line:
             rule = _HEADED.get(line[2:], rule)
             continue
-        group = [tuple(stem_by(rule, part) for part in runs(word)) for word in line.split(", ")]
-        for each in group:
-            if len(each) == 1:
-                others = (other for other in group if other != each)
-                found[each[0]] = (*found.get(each[0], ()), *others)
+        for begun in {_beginning(rule, word) for word in line.split(", ")}:
+            found.setdefault((rule, begun), []).append(line)
     return found
+
+
+@lru_cache(maxsize=2_000)
+def _group(rule: str, line: str) -> tuple[tuple[str, ...], ...]:
+    """A group of the table, each of its words as the stems of its parts."""
+    return tuple(tuple(stem_by(rule, part) for part in runs(word)) for word in line.split(", "))
+
+
+class Wanted:
+    """Stems, ready to be asked whether a word has one of them by any rule. How a word begins tells
+    most others apart, and takes no stem."""
+
+    def __init__(self, stems: Set[str]) -> None:
+        self._stems = stems
+        self._begun = frozenset(map(_begun, stems))
+
+    def has(self, word: str) -> bool:
+        return any(
+            _beginning(rule, word) in self._begun and stem_by(rule, word) in self._stems
+            for rule in RULES
+        )
+
+
+@lru_cache(maxsize=100_000)
+def _beginning(rule: str, word: str) -> str:
+    """How the stem of a word by a rule begins."""
+    plain = _plain(word.casefold())
+    return _begun(_irregular(rule).get(plain, plain))
+
+
+def _begun(word: str) -> str:
+    """The first two letters; of a vowel and what follows the vowel alone, for German writes `ae`
+    for `ä`."""
+    plain = _plain(word[:2])
+    return plain[:1] if plain[:1] in "aeiou" else plain[:2]
 
 
 @lru_cache(maxsize=100_000)
@@ -141,7 +180,13 @@ def _rule(language: str) -> str:
     return language if language in RULES else "romance"
 
 
-def _stems(text: str, rule: str) -> Iterator[str]:
+def _stems(text: str, rule: str) -> Iterable[str]:
+    if text.isascii():
+        return map(partial(stem_by, rule), runs(text))
+    return _stems_and_pairs(text, rule)
+
+
+def _stems_and_pairs(text: str, rule: str) -> Iterator[str]:
     for run in runs(text):
         if not is_cjk(run[0]):
             yield stem_by(rule, run)

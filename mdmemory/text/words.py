@@ -136,6 +136,8 @@ def stem_in(language: str, word: str) -> str:
     if language not in _STEMMED or not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
     found = _stemmer(_STEMMED[language]).stemWord(word)
+    if found.isascii():
+        return found
     return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", found)))
 
 
