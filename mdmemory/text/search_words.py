@@ -87,32 +87,30 @@ def exchanged(word: str) -> tuple[tuple[str, ...], ...]:
     found: dict[tuple[str, ...], None] = {}
     for rule in RULES:
         stem = stem_by(rule, word)
-        for line in _exchanged().get((rule, _begun(stem)), ()):
-            group = _group(rule, line)
-            if (stem,) in group:
+        for each, line in _exchanged().get((rule, _begun(stem)), ()):
+            if _stemmed(rule, each) == (stem,):
+                group = (_stemmed(rule, other) for other in line.split(", "))
                 found |= dict.fromkeys(other for other in group if other != (stem,))
     return tuple(found)
 
 
+def _stemmed(rule: str, words: str) -> tuple[str, ...]:
+    return tuple(stem_by(rule, word) for word in runs(words))
+
+
 @cache
-def _exchanged() -> dict[tuple[str, str], list[str]]:
-    """The groups by their rule and how their words begin. Stems of all words would take longer
-    than the whole search of one question."""
-    found: dict[tuple[str, str], list[str]] = {}
+def _exchanged() -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """The words of the table by their rule and how they begin, each with its group. Stems of them
+    all would take longer than the search itself."""
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     rule = "en"
     for line in _EXCHANGED.read_text("utf-8").splitlines():
         if line.startswith("#") or not line:
             rule = _HEADED.get(line[2:], rule)
             continue
-        for begun in {_beginning(rule, word) for word in line.split(", ")}:
-            found.setdefault((rule, begun), []).append(line)
+        for word in line.split(", "):
+            found.setdefault((rule, _beginning(rule, word)), []).append((word, line))
     return found
-
-
-@lru_cache(maxsize=2_000)
-def _group(rule: str, line: str) -> tuple[tuple[str, ...], ...]:
-    """A group of the table, each of its words as the stems of its parts."""
-    return tuple(tuple(stem_by(rule, part) for part in runs(word)) for word in line.split(", "))
 
 
 class Wanted:

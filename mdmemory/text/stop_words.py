@@ -53,8 +53,8 @@ def languages(words: Iterable[str], text: str = "") -> tuple[str, ...]:
     and the letters of `text`; all that the table has where nothing speaks for one."""
     counts = dict.fromkeys(_LATIN, 0.0)
     counts[_LATIN[0]] = _USUAL
-    for found in filter(None, map(_speaking, words)):
-        for each, share in found:
+    for shares in filter(None, map(_speaking, words)):
+        for each, share in shares:
             counts[each] += share
     if not text.isascii():
         for speakers, letters in _LETTERS.items():
@@ -77,7 +77,7 @@ def east_asian(language: str, use: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=100_000)
 def _speaking(word: str) -> tuple[tuple[str, float], ...]:
-    """The languages that a word speaks for, and how much for each."""
+    """The languages that a word speaks for, each with how much."""
     found = _speakers().get(word) or _by_ending(word)
     is_small = word in _speakers() and len(word) > 1  # `s` is in it's and in s'occupe
     return tuple((each, (1.0 if is_small else _ENDING) / len(found)) for each in found)
