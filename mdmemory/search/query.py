@@ -15,7 +15,7 @@ from mdmemory.bounds import QUERY
 from mdmemory.text import dates, east_asian
 from mdmemory.text.search_words import (
     SmallWords,
-    Wanted,
+    WantedStems,
     exchanged,
     halves,
     small_words,
@@ -91,7 +91,7 @@ def marks(query: str, text: str) -> list[tuple[int, int]]:
     query = normal(query[:LONGEST])
     plain = {match[0].casefold() for match in words(query)}
     telling = plain - small_words(query).stop or plain
-    wanted = Wanted({stem for word in telling for stem in ways(word)})
+    wanted = WantedStems({stem for word in telling for stem in ways(word)})
     begun = tuple(word.casefold() for word in _BEGUN.findall(query))
     found = [
         match.span()

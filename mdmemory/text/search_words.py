@@ -113,7 +113,7 @@ def _exchanged() -> dict[tuple[str, str], list[tuple[str, str]]]:
     return found
 
 
-class Wanted:
+class WantedStems:
     """Stems, ready to be asked whether a word has one of them by any rule. How a word begins tells
     most others apart, and takes no stem."""
 
