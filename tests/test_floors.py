@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).parents[1] / "mdmemory"
 
 # From the ground up. A name that ends in a dot stands for a whole room.
 FLOORS = (
-    ("text.words",),
+    ("text.korean", "text.stop_words", "text.words"),
     ("errors", "version", "assets", "bounds", "debugging", "unseen", "privacy."),
     ("files", "config."),
     ("note.", "git.", "transcripts."),

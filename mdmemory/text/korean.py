@@ -17,6 +17,12 @@ _CLOSED = ("은", "이", "을", "과", "으로", "이랑", "이나", "이라도"
 _OPEN = ("는", "가", "를", "와", "랑", "나", "라도", "야", "예요")
 _SHORT = ("은", "는", "을", "를", "에")  # they stand behind nouns of one syllable, too
 _LONGEST = 6  # syllables of an ending
+# Last consonants, as their place among the finals: those that are an ending, ㄴ of 쓴다 and ㅂ of
+# 씁니다; and those behind which 다 is mostly the end of a noun, as none, ㄹ, ㅁ (람다) and ㅇ.
+_N, _B, _IN_NOUNS = 4, 17, (0, 8, 16, 21)
+_WHOLE_ENDINGS = ("습니다", "는다")  # behind a verb that ends in a consonant
+# Such words stand in the lists as well, and must tell two texts apart.
+_DENYING = ("없", "않", "못", "안", "아니", "아닌")
 
 
 def is_korean(word: str) -> bool:
@@ -29,6 +35,34 @@ def cut(word: str) -> str:
     """A word without its ending, and without the particle in front of that."""
     once = _cut(word, listed("ko", "endings"))
     return _cut(once, listed("ko", "particles"))
+
+
+@lru_cache(maxsize=20_000)
+def said(word: str) -> str:
+    """What a word says: without its ending and particle, and a verb in one form for plain and
+    polite sentences; "" for a word that is grammar alone. What denies is never grammar alone."""
+    is_grammar = _is_grammar(word)
+    stem = word if is_grammar else _verb(cut(word))
+    return "" if is_grammar or _is_grammar(stem) else stem
+
+
+def _is_grammar(word: str) -> bool:
+    uses = ("stop", "endings", "particles")
+    return not word.startswith(_DENYING) and any(word in listed("ko", use) for use in uses)
+
+
+def _verb(word: str) -> str:
+    """A verb at the end of a sentence as far as plain and polite forms share it: 쓴다 and 씁니다
+    are 쓰, 썼다 and 썼습니다 are 썼."""
+    for ending in _WHOLE_ENDINGS:
+        if word.endswith(ending) and len(word) > len(ending):
+            return word[: -len(ending)]
+    for ending, final in (("니다", _B), ("다", _N)):
+        rest = word.removesuffix(ending)
+        if rest not in ("", word) and _final(rest) == final:
+            return rest[:-1] + chr(ord(rest[-1]) - final)
+    rest = word.removesuffix("다")
+    return rest if rest not in ("", word) and _final(rest) not in _IN_NOUNS else word
 
 
 def _cut(word: str, endings: frozenset[str]) -> str:
@@ -46,4 +80,9 @@ def _cut(word: str, endings: frozenset[str]) -> str:
 
 def _is_open(word: str) -> bool:
     """Whether the last syllable ends in a vowel."""
-    return (ord(word[-1]) - ord(_FIRST)) % _FINALS == 0
+    return _final(word) == 0
+
+
+def _final(word: str) -> int:
+    """The place of the last consonant of a word among the finals; 0: it ends in a vowel."""
+    return (ord(word[-1]) - ord(_FIRST)) % _FINALS

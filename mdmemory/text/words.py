@@ -1,7 +1,7 @@
 """Words as every room compares them: cut, folded, without endings, one for all its spellings.
 
 Pure. Chinese, Japanese and Korean put no spaces between words, or join what belongs to them, so
-their text counts in pairs of characters.
+their text counts in pairs of characters; where it tells texts apart, Korean without particles.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Protocol
 # A character class of regular expressions, without its brackets.
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _IS_CJK = re.compile(f"[{CJK}]")
+_KOREAN = "\uac00", "\ud7a3"  # the first and the last syllable
 # Plain strings: compiled only for text that needs them (`re` keeps them); each takes 2 ms.
 _WORD = f"[^\\W_{CJK}]+"
 _RUN = f"[{CJK}]+|[^\\W_{CJK}]+"
@@ -75,8 +76,24 @@ def tokens(text: str) -> list[str]:
 
 def keys(text: str) -> list[str]:
     """The words of a text that tell it from others, each as its `key`, in their order."""
-    words = [word for word in tokens(text) if word not in STOP and len(word) > 1]
-    return [word if word > "\u3000" else key(word) for word in words]  # CJK has no endings
+    if text.isascii():
+        return [key(word) for word in tokens(text) if word not in STOP and len(word) > 1]
+    found: list[str] = []
+    for run in runs(normal(text).casefold()):
+        if _KOREAN[0] <= run[0] <= _KOREAN[1]:
+            found += _korean(run)
+        else:
+            words = (word for word in grams(run) if word not in STOP and len(word) > 1)
+            found += (word if word > "\u3000" else key(word) for word in words)  # no endings
+    return found
+
+
+def _korean(run: str) -> list[str]:
+    """What a Korean word says, without particles and endings, in pairs of characters. A character
+    alone is a verb where it lost an ending, and mostly a particle where it stands so."""
+    from mdmemory.text.korean import said  # with it comes a table that nothing else needs here
+
+    return grams(what) if len(run) > 1 and (what := said(run)) else []
 
 
 @lru_cache(maxsize=100_000)

@@ -34,6 +34,8 @@ SAME = [
     ("Antwortet mit kurzen Beispielen", "Antwortet mit kurzem Beispiel"),
     ("Die Rechnungen liegen im Archiv", "Die Rechnung liegt im Archiv"),
     ("배포는 화요일에 한다", "배포를 화요일에만 한다"),
+    ("배포는 화요일에 합니다", "화요일마다 배포한다"),
+    ("회의록은 위키에 저장한다", "위키에 회의록을 저장합니다"),
     ("喜欢简短的回答", "喜欢简短回答"),
 ]
 OTHER = ["Likes gardening at night", "Der Hund schläft gern", "고양이가 좋다", "项目会议在九点"]
@@ -130,7 +132,31 @@ def test_small_words_tell_nothing() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["", "\ud800", "'s", "²", "\u0301", "x" * 100_000, "各" * 9_000])
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("Matrix를 씁니다", "Matrix를 쓴다"), ("팀은 서버를 옮겼습니다", "우리 팀은 서버를 옮겼다"),
+        ("데이터는 없습니다", "데이터가 없다"), ("API에서 오류를 찾는다", "API의 오류는 찾습니다"),
+    ],
+)  # fmt: skip
+def test_korean_words_are_one_in_plain_and_polite_sentences(one: str, two: str) -> None:
+    assert keys(one) == keys(two)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("npm을 쓴다", "npm을 쓰지 않는다"), ("데이터가 있다", "데이터가 없다"),
+        ("람다를 본다", "람을 본다"), ("배포는 화요일에 한다", "배포는 목요일에 한다"),
+    ],
+)  # fmt: skip
+def test_what_tells_two_korean_texts_apart_stays(one: str, two: str) -> None:
+    assert {*keys(one)} != {*keys(two)}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\ud800", "'s", "²", "\u0301", "x" * 100_000, "各" * 9_000, "다" * 9_000, "漢다"]
+)
 def test_any_text_has_words(text: str) -> None:
     assert indexed(text) == indexed(text)
     assert keys(text) == keys(text)
