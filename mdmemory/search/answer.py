@@ -21,7 +21,9 @@ from mdmemory.search.ranking import Channel
 from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit, titled
 from mdmemory.text.words import parts
 
-CANDIDATES = 60  # chunks that are looked at, or more where more hits are asked for
+CANDIDATES = 60  # chunks that are looked at, or more where more hits are asked for,
+WIDER = 10  # times as many where these are too much alike, or of too few files,
+MOST = 3_000  # and no more: SQLite takes 32,766 numbers at once, and a turn brings its neighbours
 TURNS = 3  # places of one session that are shown
 
 
@@ -55,6 +57,18 @@ def answer(
     if not query.terms:
         return Found("keyword", (), ("There is no word in the query to look for.",))
     limit = max(CANDIDATES, 2 * k)
+    while True:
+        found, looked_at = _best(database, text, query, source, k, limit, today, weights, meaning)
+        if len(found.hits) >= k or looked_at < limit or limit >= MOST:
+            return found
+        limit = min(MOST, WIDER * limit)
+
+
+def _best(
+    database: Database, text: str, query: Query, source: str, k: int, limit: int, today: date,
+    weights: Weights, meaning: Meaning | None,
+) -> tuple[Found, int]:  # fmt: skip
+    """The best places among so many chunks at most, and how many chunks these were."""
     said: tuple[str, ...] = ()
     try:
         fit = by_words(database, query, source, limit)
@@ -84,7 +98,7 @@ def answer(
     facts = ((c, rows[c].file, f"{rows[c].description}\n{rows[c].text}") for c in order)
     best = ranking.folded(facts, k, places)
     hits = (_hit(rows[c], scores[c], sure.get(c, 0.0), weak=c in weak) for c in best)
-    return Found(mode, tuple(hits), said)
+    return Found(mode, tuple(hits), said), len(scores)
 
 
 def merged(found: Sequence[Found], k: int) -> Found:

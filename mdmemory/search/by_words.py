@@ -98,13 +98,14 @@ def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term
 
 def _rarest(counted: Sequence[tuple[int, Term]]) -> list[Term]:
     """The terms that few chunks hold: the common ones are most of the work, and hardly change which
-    chunks come first. Those count afterwards, among these chunks alone."""
+    chunks come first. Those count afterwards, among these chunks alone. What no chunk holds chooses
+    none, and takes the place of no common one."""
     total = 0
     kept: list[Term] = []
     for held, term in sorted(counted, key=itemgetter(0)):
-        total += held
-        if kept and total > SCANNED:
+        if total and total + held > SCANNED:
             break
+        total += held
         kept.append(term)
     return kept
 

@@ -12,7 +12,7 @@ from search.conftest import NOW, note
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable, UsageError
-from mdmemory.search import notes, sqlite_file
+from mdmemory.search import answer, by_words, notes, sqlite_file
 from mdmemory.store.project import Project
 
 Opened = Callable[..., Memory]
@@ -50,6 +50,26 @@ def test_a_link_never_outranks_the_note_it_names(opened: Opened) -> None:
     memory = opened({**links, "user-plain-answers.md": wanted})
     for query in ("plain answers", "plain-answers", "plain", "answers"):
         assert files(memory, query)[0] == "user-plain-answers.md"
+
+
+def test_an_unknown_word_hides_no_note_that_has_a_very_common_one(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(by_words, "SCANNED", 1)
+    memory = opened(TWO)
+    for query in ("tea", "tea zanzibar", "tea zanz*", "tea 2019-01-01"):
+        assert len(files(memory, query)) == 2, query
+
+
+def test_notes_that_are_all_alike_or_one_that_is_long_hide_no_other(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer, "CANDIDATES", 4)
+    alike = {f"user-a{at}.md": note(f"a{at}", "Drinks tea", "Tea.") for at in range(5)}
+    lines = "\n".join(f"tea of day {at} " + "and more " * 100 for at in range(30))
+    memory = opened(alike | {"user-long.md": note("tea", "Tea of each day", lines)})
+    memory = opened({"user-other.md": note("other", "Buys cups", "some words " * 90 + "tea")})
+    assert {*files(memory, "tea", k=3)} == {"user-a0.md", "user-long.md", "user-other.md"}
 
 
 def test_unknown_words_change_no_order(opened: Opened) -> None:
