@@ -83,7 +83,10 @@ def _best(
     mode = ("vectors" if said else "hybrid") if near else "keyword"
     channels = [Channel(weights.keyword, fit.scores, high=1.0), Channel(weights.vector, near, low)]
     rows = database.rows({*fit.scores, *near})
-    called = {c for c, row in rows.items() if ranking.is_named(_names(row), query.words)}
+    called = {
+        chunk for chunk, row in rows.items()
+        if ranking.is_named(_names(row), query.words, query.names)
+    }  # fmt: skip
     sure = _evidence(text, query, fit, rows, called)
     sure = {chunk: max(sure.get(chunk, 0.0), close.get(chunk, 0.0)) for chunk in rows}
     scores = {chunk: score for chunk, score in ranking.fused(channels).items() if chunk in rows}
@@ -175,7 +178,7 @@ def _is_called(row: Row, query: Query) -> bool:
     name, *aliases = _names(row)
     called = [name] if others < 1 or len(parts(name)) > 1 else []
     called += [alias for alias in aliases if others < 2 or len(parts(alias)) > 1]
-    return ranking.is_named(called, query.words)
+    return ranking.is_named(called, query.words, query.names)
 
 
 def _names(row: Row) -> tuple[str, ...]:

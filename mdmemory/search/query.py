@@ -21,12 +21,14 @@ from mdmemory.text.search_words import (
     small_words,
     stem_by,
     ways,
+    written_names,
 )
 from mdmemory.text.words import LIGHT, STOP, normal, parts, synonyms, tokens, words
 
 LONGEST = QUERY
 MOST = 48  # terms
 _LIGHT_WEIGHT = 0.3
+_SMALL_WEIGHT = 0.01  # of a word that says nothing, in a query of such words: what has it is weak
 _HALF = 0.5  # of a German compound counts each of its parts
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
 JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
@@ -57,6 +59,7 @@ class Query:
     terms: tuple[Term, ...]
     phrases: tuple[Term, ...] = ()
     words: frozenset[str] = frozenset()  # all words in lower case, CJK character by character
+    names: frozenset[str] = frozenset()  # those that only signs or capitals tell: `c++`, `IT`
 
 
 def parse(text: str, today: date) -> Query:
@@ -72,8 +75,10 @@ def parse(text: str, today: date) -> Query:
     terms |= dict.fromkeys((*_joined(rest, small), *_plain(rest, small), *_pieces(rest)))
     terms |= dict.fromkeys(_others(rest, small, terms) if terms else ())
     if not terms:  # nothing but words that say nothing: better these than none
-        terms = dict.fromkeys(Term(_runs(word, small.likely)) for word in sorted(said))
-    return Query(tuple(terms)[:MOST], phrases[:8], said)
+        terms = {
+            Term(_runs(word, small.likely), weight=_SMALL_WEIGHT): None for word in sorted(said)
+        }
+    return Query(tuple(terms)[:MOST], phrases[:8], said, written_names(text))
 
 
 def terms_of(text: str) -> list[Term]:

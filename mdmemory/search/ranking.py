@@ -10,8 +10,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from mdmemory.text import words
+from mdmemory.text.search_words import SIGNED
 from mdmemory.text.similarity import likeness
 
 BESIDE = 0.3  # is the share of a turn that has no word itself, but stands beside one that has
@@ -133,11 +135,21 @@ def beside(scores: Mapping[int, float], sessions: Mapping[int, str]) -> dict[int
     return found
 
 
-def is_named(names: Iterable[str], asked: frozenset[str]) -> bool:
-    """Whether the words of a query are all that one of the names of a note has."""
-    every = (frozenset(words.parts(words.normal(name).casefold())) for name in names)
-    # most questions have the word that the alias `IT` looks like
-    return any(parts <= asked and not parts <= words.STOP for parts in every)
+def is_named(
+    names: Iterable[str], asked: frozenset[str], written: frozenset[str] = frozenset()
+) -> bool:
+    """Whether the words of a query are all that one of the names of a note has. A name that signs
+    or capitals alone tell from other words, as `C#` and `IT`, has to be among the `written`."""
+    for name in map(words.normal, names):
+        parts = frozenset(words.parts(name.casefold()))
+        if not parts <= asked:
+            continue
+        if parts <= words.STOP:  # most questions have the word that the alias `IT` looks like
+            if name in written:
+                return True
+        elif not SIGNED.fullmatch(name) or name.casefold() in written:
+            return True
+    return False
 
 
 def named(scores: Mapping[int, float], chunks: Collection[int]) -> dict[int, float]:
@@ -163,12 +175,17 @@ def same(one: str, other: str) -> bool:
 
     Not where they differ in a value, a name or a negation: that is what a reader has to see.
     """
-    first, second = set(words.parts(one)), set(words.parts(other))
+    first, second = _words(one), _words(other)
     if first == second:
         return True
     if likeness(first, second) < ALIKE:
         return False
     return not any(_tells(word) for word in first ^ second)
+
+
+@lru_cache(maxsize=2_000)  # each hit meets all that are kept
+def _words(text: str) -> frozenset[str]:
+    return frozenset(words.parts(text))
 
 
 def _tells(word: str) -> bool:

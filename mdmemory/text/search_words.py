@@ -26,6 +26,8 @@ _TELLING = 80  # words of a text that tell its language
 _IRREGULAR = Path(__file__).parent / "words" / "irregular.txt"
 _EXCHANGED = Path(__file__).parent / "words" / "exchanged.txt"
 _HEADED = {"Deutsch": "de", "Français": "romance", "Español": "romance", "Português": "romance"}
+# One word, and the signs that make it a name: `C++`, `C#`, `.NET`.
+SIGNED = re.compile(r"(?<![^\W_])(?:\.[^\W_]{1,64}|[^\W_]{1,64}(?:\+\+|#))(?![^\W_])")
 _HUMPS = re.compile(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
 
 
@@ -71,14 +73,18 @@ def small_words(text: str) -> SmallWords:
     likely = languages(parts(normal(text).casefold()), text)
     stop = frozenset[str]().union(*map(stop_words, likely))
     light = frozenset[str]().union(*map(light_words, likely))
-    return SmallWords(stop - _names_in(text), light, likely)
+    # `IT` is no pronoun, and the letter of `C#` no article
+    named = {name.casefold().strip(".+#") for name in written_names(text)}
+    return SmallWords(stop - named, light, likely)
 
 
-def _names_in(text: str) -> frozenset[str]:
-    """The words in capitals of a text that has others, too: `IT` is no pronoun."""
+def written_names(text: str) -> frozenset[str]:
+    """The names in a question that signs or capitals alone tell from other words: with signs in
+    lower case, `c++`, and in capitals, `IT`, where not all is in capitals."""
     words = parts(normal(text))
     shouted = [word for word in words if len(word) > 1 and word.isupper()]
-    return frozenset(map(str.casefold, shouted)) if 2 * len(shouted) < len(words) else frozenset()
+    is_rare = 2 * len(shouted) < len(words) or len(words) == 1
+    return frozenset(map(str.casefold, SIGNED.findall(normal(text)))).union(shouted * is_rare)
 
 
 @lru_cache(maxsize=20_000)

@@ -455,6 +455,7 @@ EVERY = (
     row(words.parts, words, "parts", NOTE),
     row(search_words.indexed, search_words, "indexed", NOTE),
     row(search_words.rule_of, search_words, "rule_of", NOTE, words),
+    row(search_words.written_names, search_words, "written_names", bounds.QUERY),
     row(search_words.halves, search_words, "halves", bounds.QUERY),
     row(east_asian.asked, east_asian, "asked", bounds.QUERY, words),
     row(lambda text: stop_words.languages((), text), stop_words, "languages", bounds.QUERY),

@@ -65,6 +65,14 @@ def test_an_alias_that_looks_like_a_small_word_is_in_no_question() -> None:
     assert not is_named(("information-technology", "IT"), frozenset({"why", "is", "it", "slow"}))
 
 
+def test_a_name_of_signs_or_capitals_is_asked_for_as_it_is_written() -> None:
+    assert is_named(("C#",), frozenset({"c", "style"}), frozenset({"c#"}))
+    assert not is_named(("C#",), frozenset({"c", "style"}), frozenset({"c++"}))
+    assert not is_named((".NET",), frozenset({"net", "mask"}))
+    assert is_named(("IT",), frozenset({"who", "is", "it"}), frozenset({"IT"}))
+    assert is_named(("Yahoo!",), frozenset({"yahoo"}))
+
+
 def test_words_that_no_chunk_has_change_no_share() -> None:
     asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1, 2})]
     unknown = TermMatch(9.0, (), held=0)

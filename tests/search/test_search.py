@@ -409,6 +409,26 @@ def test_a_quoted_phrase_a_name_of_code_and_a_whole_name_are_strong(opened: Open
     assert "user-kiln-shelf.md" in strong("which row and level has the index of the kiln shelf")
 
 
+@pytest.mark.parametrize("question", ["und", "was ist das", "to be or not to be", "why not?"])
+def test_a_question_of_small_words_alone_has_weak_hits_alone(opened: Opened, question: str) -> None:
+    other = {f"user-n{at}.md": note(f"n{at}", f"Fact {at}") for at in range(20)}
+    small = note("small", "Und was ist das? Why not, it is to be")
+    hits = opened(other | {"user-small.md": small}).search(question).hits
+    assert hits
+    assert all(hit.weak for hit in hits)
+
+
+def test_names_of_a_letter_and_signs_are_told_apart(opened: Opened) -> None:
+    other = {f"user-n{at}.md": note(f"n{at}", f"Fact {at}") for at in range(20)}
+    for file, alias in (("engine", "C++"), ("desktop", "C#"), ("helpdesk", "IT")):
+        text = note(file, "A fact of ours", "it is c")
+        other[f"user-{file}.md"] = text.replace("metadata:", f"aliases: ['{alias}']\nmetadata:")
+    memory = opened(other)
+    for question, file in (("C# style", "desktop"), ("c++", "engine"), ("who is IT?", "helpdesk")):
+        hits = memory.search(question).hits
+        assert [hit.file for hit in hits if not hit.weak] == [f"user-{file}.md"]
+
+
 def test_a_short_alias_settles_a_short_question_and_no_long_one(opened: Opened) -> None:
     others = {f"user-o{n}.md": note(f"o{n}", f"Machine {n} has memory") for n in range(9)}
     notebook = note("the-notebook", "Works on a Framework 13", "Fedora.")

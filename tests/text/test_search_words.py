@@ -13,7 +13,7 @@ from mdmemory.search.database import Document
 from mdmemory.search.query import parse
 from mdmemory.search.sqlite import SQLite
 from mdmemory.text import east_asian, korean
-from mdmemory.text.search_words import halves, indexed, rule_of, small_words, ways
+from mdmemory.text.search_words import halves, indexed, rule_of, small_words, ways, written_names
 
 TODAY = date(2026, 6, 1)
 # A question and the note that answers it, with no word in the same form in both.
@@ -86,11 +86,21 @@ def test_a_word_of_one_language_does_not_find_another_word_of_a_second() -> None
         ("IT budget for it", {"it", "budget"}),
         ("Qui s'occupe du serveur ?", {"occupe", "serveur"}),
         ("who", set()),
+        ("C# style", {"c#", "style"}),
+        ("IT", {"it"}),
     ],
 )
 def test_a_word_that_tells_in_its_language_stays(question: str, kept: set[str]) -> None:
     words = {word.strip("?'").casefold() for word in question.replace("'", " ").split()} - {""}
-    assert words - small_words(question).stop == kept
+    small = small_words(question).stop
+    assert {word for word in words if word.strip("+#.") not in small} == kept
+
+
+def test_names_that_only_signs_or_capitals_tell() -> None:
+    assert written_names("C# or C++ on .net, see example.org") == {"c#", "c++", ".net"}
+    assert written_names("who is IT") == {"IT"}
+    assert written_names("WHO IS IT") == frozenset()
+    assert written_names("a_b+ #x ++ ..") == frozenset()
 
 
 def test_a_question_of_nothing_but_small_words_looks_for_these() -> None:
