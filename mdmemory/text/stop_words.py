@@ -1,7 +1,7 @@
 """The words of a question that do not tell what it asks for, by language.
 
-Pure, by the table `words/stop_words.txt`. For search alone: capture and compaction compare texts in
-which such a word may be the one that differs.
+Pure, by the table `words/stop_words.txt`. For search alone, but for Korean: capture and compaction
+compare texts in which such a word may be the one that differs.
 """
 
 from __future__ import annotations
