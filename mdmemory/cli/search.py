@@ -93,7 +93,7 @@ def _shown(hit: Hit, layers: Layers, query: str, colour: bool) -> str:
     if hit.source == "sessions":  # the id of a session says little
         status += visible(f"  {hit.date}  {hit.title}".rstrip())
     lines = [hit.description] if hit.description else []
-    lines += telling(hit, query, 1 if hit.weak else _TOLD if lines else _SHOWN)
+    lines += telling(hit, query, 1 if hit.weak else _TOLD if lines else _SHOWN, _WIDTH)
     lines = [visible(line)[:_WIDTH] for line in lines]
     lines = [f"    {_marked(line, query) if colour else line}" for line in lines]
     return "\n".join([f"{title}  {hit.score:.2f}{status}", *lines])

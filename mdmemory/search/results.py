@@ -139,8 +139,9 @@ def as_json(hit: Hit) -> dict[str, str | int | float | bool]:
     return shown
 
 
-def telling(hit: Hit, query: str, most: int) -> list[str]:
-    """At most `most` lines of a hit's passage, from the first that has a word of the query on.
+def telling(hit: Hit, query: str, most: int, width: int) -> list[str]:
+    """At most `most` lines of a hit's passage, from the first that has a word of the query on. Each
+    has at most `width` characters; of a longer one the part with the word is shown.
 
     None where the passage has no word that the description lacks; of a weak hit with a description
     only a line that has a word of the query."""
@@ -149,11 +150,15 @@ def telling(hit: Hit, query: str, most: int) -> list[str]:
     if set(tokens(hit.text)) <= set(tokens(hit.description[:_LONG])):
         return []
     lines = [line for line in hit.text.split("\n") if line.strip()]
-    first = next((at for at, line in enumerate(lines) if marks(query, line)), -1)
-    if first < 0 and hit.weak and hit.description:
+    found = ((at, marks(query, line)) for at, line in enumerate(lines))
+    told, places = next(((at, places) for at, places in found if places), (-1, []))
+    if told < 0 and hit.weak and hit.description:
         return []
-    first = max(0, min(first, len(lines) - most))
-    return lines[first : first + most]
+    if places and places[0][1] > width and (begin := places[0][0] - width // 4) > 0:
+        begin = max(begin, lines[told].find(" ", begin, places[0][0]) + 1)  # a whole word
+        lines[told] = f"…{lines[told][begin:]}"
+    first = max(0, min(told, len(lines) - most))
+    return [line[:width] for line in lines[first : first + most]]
 
 
 def titled(name: str, description: str) -> str:

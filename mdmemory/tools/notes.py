@@ -78,10 +78,11 @@ def _hit(number: int, hit: Hit, query: str) -> str:
     about += f", {hit.date}" if hit.source != "memory" and hit.date else ""
     place = f"[{number}] {hit.file}:{hit.start_line}-{hit.end_line} ({about})"
     if hit.weak:
-        told = filter(None, (hit.description, *telling(hit, query, 1)))
-        return f"{place} {' · '.join(line.strip()[:_LINE] for line in told)}".rstrip()
+        facts = filter(None, (hit.description, *telling(hit, query, 1, _LINE)))
+        return f"{place} {' · '.join(line.strip()[:_LINE] for line in facts)}".rstrip()
     title = "" if hit.description else hit.title
-    lines = [f"{place} {title}".rstrip(), hit.description, *telling(hit, query, _LINES_SHOWN)]
+    told = telling(hit, query, _LINES_SHOWN, _LINE)
+    lines = [f"{place} {title}".rstrip(), hit.description, *told]
     return "\n".join(line[:_LINE] for line in lines if line)
 
 

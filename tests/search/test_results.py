@@ -31,16 +31,27 @@ def test_a_name_becomes_a_title_with_the_capitals_of_its_description(
 
 
 def test_a_passage_is_shown_from_the_line_that_tells_and_only_where_it_adds_something() -> None:
-    assert telling(HIT, "cups", 2) == ["Two cups.", "Three."]
-    assert telling(HIT, "zebra", 1) == ["One."]
-    assert telling(replace(HIT, text="One fact."), "cups", 2) == []
+    assert telling(HIT, "cups", 2, 80) == ["Two cups.", "Three."]
+    assert telling(HIT, "zebra", 1, 80) == ["One."]
+    assert telling(replace(HIT, text="One fact."), "cups", 2, 80) == []
 
 
 def test_of_a_weak_hit_only_a_line_is_shown_that_has_a_word_of_the_query() -> None:
     weak = replace(HIT, weak=True)
-    assert telling(weak, "cups", 1) == ["Two cups."]
-    assert telling(weak, "zebra", 1) == []
-    assert telling(replace(weak, description=""), "zebra", 1) == ["One."]
+    assert telling(weak, "cups", 1, 80) == ["Two cups."]
+    assert telling(weak, "zebra", 1, 80) == []
+    assert telling(replace(weak, description=""), "zebra", 1, 80) == ["One."]
+
+
+def test_of_a_long_line_the_part_with_the_word_is_shown() -> None:
+    long = replace(HIT, text=f"{'first words ' * 50}two cups {'last words ' * 50}\nThree.")
+    line, other = telling(long, "cups", 2, 80)
+    assert len(line) == 80
+    assert line.startswith("…first words two")
+    assert "two cups last" in line
+    assert other == "Three."
+    assert "cups" in telling(replace(HIT, text="w" * 300 + " cups"), "cups", 1, 80)[0]
+    assert telling(replace(HIT, text="w" * 300), "w*", 1, 80) == ["w" * 80]
 
 
 def test_strong_weak_and_superseded_hits_stand_apart() -> None:
