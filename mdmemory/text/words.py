@@ -27,6 +27,7 @@ _PLAIN = re.compile(r"[^\W_]+")
 _MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
+_ENGLISH_ENDS = "cdegilmnrsty"  # the last letters of all endings that the stemmer takes off
 LONGEST = 64  # letters of a word that may have an ending
 # A word without such an ending is no inflected German word; a final s is left to the English one.
 _GERMAN_ENDINGS = (
@@ -141,8 +142,13 @@ def stem(word: str) -> str:
         word = unicodedata.normalize("NFC", plain)
     if not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
-    word = _stemmer("english").stemWord(word)
+    word = _in_english(word)
     return _stemmer("german").stemWord(word) if word.endswith(_GERMAN_ENDINGS) else word
+
+
+def _in_english(word: str) -> str:
+    """The English stem. A word whose last letter ends no ending is its own, without a stemmer."""
+    return _stemmer("english").stemWord(word) if word[-1] in _ENGLISH_ENDS else word
 
 
 @lru_cache(maxsize=100_000)
@@ -152,7 +158,7 @@ def stem_in(language: str, word: str) -> str:
     word = word.casefold()
     if language not in _STEMMED or not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
-    found = _stemmer(_STEMMED[language]).stemWord(word)
+    found = _in_english(word) if language == "en" else _stemmer(_STEMMED[language]).stemWord(word)
     if found.isascii():
         return found
     return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", found)))

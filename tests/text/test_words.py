@@ -6,8 +6,11 @@ import subprocess
 import sys
 from contextlib import closing
 from datetime import date
+from itertools import product
+from string import ascii_lowercase
 
 import pytest
+import snowballstemmer
 from pace import HUNG
 
 from mdmemory.capture.fact import is_borne_out
@@ -23,7 +26,7 @@ from mdmemory.store.store import StoredNote, decode
 from mdmemory.text.contradiction import Profile, contradiction
 from mdmemory.text.near import Neighbours
 from mdmemory.text.search_words import indexed
-from mdmemory.text.words import key, keys, sense, synonyms
+from mdmemory.text.words import key, keys, sense, stem_in, synonyms
 
 # One thing, said in two ways.
 SAME = [
@@ -172,3 +175,10 @@ def test_a_word_loads_two_stemmers_and_no_other() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=HUNG
     )
     assert done.stdout.split() == ["Datenbank"]
+
+
+def test_english_stems_are_those_of_the_stemmer():
+    stemmer = snowballstemmer.stemmer("english")
+    for end in map("".join, product(ascii_lowercase, repeat=3)):
+        for begin in ("", "relat"):
+            assert stem_in("en", begin + end) == stemmer.stemWord(begin + end)
