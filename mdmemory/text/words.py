@@ -12,13 +12,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
 # A character class of regular expressions, without its brackets.
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _IS_CJK = re.compile(f"[{CJK}]")
-_KOREAN = "\uac00", "\ud7a3"  # the first and the last syllable
+_KOREAN = re.compile("[\uac00-\ud7a3]")
 # Plain strings: compiled only for text that needs them (`re` keeps them); each takes 2 ms.
 _WORD = f"[^\\W_{CJK}]+"
 _RUN = f"[{CJK}]+|[^\\W_{CJK}]+"
@@ -77,16 +78,18 @@ def tokens(text: str) -> list[str]:
 
 def keys(text: str) -> list[str]:
     """The words of a text that tell it from others, each as its `key`, in their order."""
-    if text.isascii():
-        return [key(word) for word in tokens(text) if word not in STOP and len(word) > 1]
-    found: list[str] = []
-    for run in runs(normal(text).casefold()):
-        if _KOREAN[0] <= run[0] <= _KOREAN[1]:
-            found += _korean(run)
-        else:
-            words = (word for word in grams(run) if word not in STOP and len(word) > 1)
-            found += (word if word > "\u3000" else key(word) for word in words)  # no endings
-    return found
+    found = tokens(text) if text.isascii() else _tokens(normal(text))
+    words = [word for word in found if word not in STOP and (len(word) > 1 or _KOREAN.match(word))]
+    return [word if word > "\u3000" else key(word) for word in words]  # CJK has no endings
+
+
+def _tokens(text: str) -> list[str]:
+    """The tokens of a text in normal form, those of Korean words by what these say."""
+    if not _KOREAN.search(text):
+        return tokens(text)
+    words = runs(text.casefold())
+    found = (_korean(word) if _KOREAN.match(word) else grams(word) for word in words)
+    return list(chain.from_iterable(found))
 
 
 def _korean(run: str) -> list[str]:
