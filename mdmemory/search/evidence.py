@@ -17,9 +17,9 @@ from mdmemory.text.search_words import ways
 from mdmemory.text.words import is_cjk, normal, words
 
 STRONG = 0.5
-LEAST = 0.5  # is needed in any case: the root of all notes may have a lone word, and no more
-SHARE = 0.8  # of a short query has to be there,
-NEEDED = 1.1  # and of a longer one as much as this times
+LEAST = 0.55  # is needed in any case: the root of all notes may have a lone word, and no more
+SHARE = 0.9  # of a short query has to be there,
+NEEDED = 1.25  # and of a longer one as much as this times
 LONGER = 0.25  # this power of all that it asks for: chance has more words to meet in
 UNKNOWN = 0.25  # counts a word that no note has: it is about nothing that is known
 NO_SUCH = 0.75  # counts a name or a value that no note has: the answer may be about another one

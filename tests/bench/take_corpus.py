@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     options.add_argument("folder", type=Path)
     options.add_argument("half", help="the folder in tests/data/search, as half-2")
+    options.add_argument(
+        "--harmless", nargs="*", default=[], metavar="ID", help="rows that are no secret after all"
+    )
     chosen = options.parse_args(arguments)
     try:
         collection(chosen.folder / QUESTIONS)
@@ -45,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadDataError as problem:
         print(problem, file=sys.stderr)
         return 1
-    if wrong := [*problems(tables)]:
+    if wrong := [*problems(tables, chosen.harmless)]:
         print(*wrong, sep="\n", file=sys.stderr)
         return 1
     target = DATA / chosen.half
@@ -57,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def problems(tables: Mapping[str, Sequence[Row]]) -> Iterator[str]:
-    """What is wrong with the files, a sentence each."""
+def problems(tables: Mapping[str, Sequence[Row]], harmless: Sequence[str] = ()) -> Iterator[str]:
+    """What is wrong with the files, a sentence each; `harmless` rows (ids) hold no secret."""
     notes = {row["id"] for row in tables[NOTES]}
     for name, table in tables.items():
         for key in ("id", *(key for key in ("name", "question", "text") if key in KEYS[name])):
@@ -69,7 +72,7 @@ def problems(tables: Mapping[str, Sequence[Row]]) -> Iterator[str]:
             for each in (*row.get("gold", ()), *row.get("needs", ())):
                 if each not in notes:
                     yield f"{name}, {row['id']}: there is no note {each!r}."
-            if any(is_secret(str(value)) for value in row.values()):
+            if row["id"] not in harmless and any(is_secret(str(v)) for v in row.values()):
                 yield f"{name}, {row['id']}: looks like a secret."
 
 
