@@ -156,16 +156,16 @@ def _notes(found: Found) -> Iterator[RecalledNote]:
 
 def _in_force(refresher: Refresher, file: str) -> StoredNote | None:
     """The note in a file, or of a superseded one the note at the end of its chain; None where that
-    leads nowhere, or to a note on hold."""
-    stored = refresher.store.read(file)
+    leads nowhere, or to a note on hold. The folder decides: a search may be behind it."""
+    known = refresher.catalog()
+    stored = refresher.store.read(file) if file in known.files else None
     for _ in range(_STEPS):
+        if stored is None or stored.file in known.held:
+            return None
         head = stored.note.head
         if head.status != SUPERSEDED:
             return stored
-        after = _named(refresher, head.superseded_by)
-        if after is None or after.file in refresher.catalog().held:
-            return None
-        stored = after
+        stored = _named(refresher, head.superseded_by)
     return None
 
 

@@ -12,6 +12,7 @@ from mdmemory.bounds import QUERY_OF_MESSAGE
 from mdmemory.search.chunks import tokens
 from mdmemory.search.results import Hit
 from mdmemory.session.cleaning import clean, visible
+from mdmemory.transcripts.injected import MEMORY_TAGS
 
 NOTES_BUDGET = 2_000  # tokens
 COMPACTION_BUDGET = 2_000  # tokens of observations that a summary is told
@@ -27,7 +28,8 @@ _KEPT = (
     "What the session keeps at hand besides the summary. It stays in the prompt by itself, so that "
     "the summary need not repeat it:"
 )
-_OURS = re.compile(r"<(?=/?recalled_memory\b)", re.IGNORECASE)
+# Any of these tags in a note would open or close a block for whoever reads the session later.
+_TAGS = re.compile(rf"<(?=/?(?:{MEMORY_TAGS})\b)", re.IGNORECASE)
 
 
 def joined(blocks: Iterable[str]) -> str:
@@ -61,8 +63,8 @@ def _note(hit: Hit) -> str:
 
 
 def safe(text: str) -> str:
-    """A text of a note for the prompt: without secrets, and without tags of our blocks."""
-    return _OURS.sub("‹", clean(text))
+    """A text of a note for the prompt: without secrets, and without tags of injected memory."""
+    return _TAGS.sub("‹", clean(text))
 
 
 def _framed(parts: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mdmemory.note.note import Note
 from mdmemory.prompt.blocks import CLOSE, OPEN, safe
 from mdmemory.search.chunks import tokens
-from mdmemory.session.cleaning import cut
+from mdmemory.session.cleaning import LOOKED_AT, cut
 from mdmemory.store import index
 from mdmemory.text.words import keys
 
@@ -76,6 +76,7 @@ def _entry(recalled: RecalledNote) -> str:
     fact = " ".join((head.description or head.title or head.name).split())
     body = recalled.note.body.strip() if adds(recalled.note) else ""
     if len(body) > LONGEST:
-        body = cut(recalled.place.strip() or body, LONGEST)
+        # cleaned before it is cut: half of a secret looks like none
+        body = cut(safe((recalled.place.strip() or body)[:LOOKED_AT]), LONGEST)
     lines = [f"- {fact} ({about})", *(f"  {line}".rstrip() for line in body.splitlines())]
     return safe("\n".join(lines))
