@@ -20,7 +20,7 @@ from mdmemory.search.results import MEMORY, Hit
 from mdmemory.text import words
 from mdmemory.text.search_words import ways
 
-BAR = 1.5  # how far above chance, as a logarithm: chance alone reaches it in one message of five
+BAR = 2.0  # how far above chance, as a logarithm: chance alone reaches it in one message of seven
 CHANCES = 0.5  # of the logarithm of how many words tell that is added: more words, more chances
 MEETING = 2  # words that tell what a message is about, and stand in the note too
 LIGHT = 0.35  # of a word counts that any message may have

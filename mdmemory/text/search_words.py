@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -76,17 +76,13 @@ def small_words(text: str) -> SmallWords:
     light = frozenset[str]().union(*map(light_words, likely))
     # `IT` is no pronoun, and the letter of `C#` no article
     named = {name.casefold().strip(".+#") for name in written_names(text)}
-    lone = _lone(asked, stop, text)
-    return SmallWords(stop - named - lone, light | lone, likely)
-
-
-def _lone(asked: Collection[str], stop: Collection[str], text: str) -> set[str]:
-    """The one word of a question that is small in other languages than English, where nothing else
-    speaks for those: the `font` of a worksheet is no French."""
+    # the one word that is small elsewhere, where nothing else speaks for those languages, counts a
+    # little: the `font` of a worksheet is no French
     foreign = {word for word in asked if word in stop and word not in stop_words("en")}
     others = [word for word in asked if word not in foreign]
-    is_lone = len(foreign) == 1 and others and "en" in languages(others, text)
-    return foreign if is_lone else set()
+    if len(foreign) == 1 and others and "en" in languages(others, text):
+        stop, light = stop - foreign, light | foreign
+    return SmallWords(stop - named, light, likely)
 
 
 def written_names(text: str) -> frozenset[str]:

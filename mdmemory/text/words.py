@@ -145,13 +145,9 @@ def stem(word: str) -> str:
         word = unicodedata.normalize("NFC", plain)
     if not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
-    word = _in_english(word)
+    if word[-1] in _ENGLISH_ENDS:  # another word is its own stem, and needs no stemmer
+        word = _stemmer("english").stemWord(word)
     return _stemmer("german").stemWord(word) if word.endswith(_GERMAN_ENDINGS) else word
-
-
-def _in_english(word: str) -> str:
-    """The English stem. A word whose last letter ends no ending is its own, without a stemmer."""
-    return _stemmer("english").stemWord(word) if word[-1] in _ENGLISH_ENDS else word
 
 
 @lru_cache(maxsize=100_000)
@@ -161,7 +157,9 @@ def stem_in(language: str, word: str) -> str:
     word = word.casefold()
     if language not in _STEMMED or not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
-    found = _in_english(word) if language == "en" else _stemmer(_STEMMED[language]).stemWord(word)
+    found = word
+    if language != "en" or word[-1] in _ENGLISH_ENDS:
+        found = _stemmer(_STEMMED[language]).stemWord(word)
     if found.isascii():
         return found
     return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", found)))
