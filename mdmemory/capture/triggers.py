@@ -8,10 +8,12 @@ reason, so that it can be told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
+from operator import itemgetter
 
 from mdmemory import bounds
 from mdmemory.capture import unlisted, wordings
@@ -98,7 +100,8 @@ def holds_everywhere(text: str) -> bool:
 
 def _placed(found: Sequence[Trigger], line: str, opening: _Opening) -> list[Trigger]:
     """What a request asks for, marked where its sentence, or the fact itself, holds everywhere."""
-    start, end = next(span for span in reversed(list(_sentences(line))) if span[0] <= opening.start)
+    spans = _sentences(line)
+    start, end = spans[bisect_right(spans, opening.start, key=itemgetter(0)) - 1]
     around = line[start : max(end, opening.end)]
     of_all = bool(found) and holds_everywhere(around)
     return [replace(each, everywhere=of_all or holds_everywhere(each.text)) for each in found]
@@ -166,7 +169,7 @@ class _Opening:
 
 def opens(line: str) -> bool:
     """Whether the last sentence of a line asks for something to be remembered."""
-    start, end = list(_sentences(line))[-1]
+    start, end = _sentences(line)[-1]
     return _opening(line[start : min(end, start + JUDGED)]) is not None
 
 
@@ -229,15 +232,16 @@ def _pointed_at(opening: _Opening, text: str, offset: int) -> Trigger:
     return told if not told.reason else replace(told, text="", reason="vague")
 
 
-def _sentences(line: str) -> Iterator[tuple[int, int]]:
-    start = 0
+@lru_cache(maxsize=8)  # each request of a line asks for them
+def _sentences(line: str) -> tuple[tuple[int, int], ...]:
+    found, start = [], 0
     for end in pattern(r"(?<![.!?…])[.!?…]++[)\]]*+[ \t]++|[。！？]+[ \t]*", line).finditer(line):
         if line[end.start() - 1 : end.start()].isdigit() and _is_date(line, end.end()):
             continue
         if end.end() < len(line):
-            yield start, end.end()
+            found.append((start, end.end()))
             start = end.end()
-    yield start, len(line)
+    return (*found, (start, len(line)))
 
 
 def _is_date(line: str, end: int) -> bool:

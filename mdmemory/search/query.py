@@ -120,11 +120,12 @@ def _marked_pieces(query: str, text: str) -> list[tuple[int, int]]:
 
 def _plain(text: str, small: SmallWords) -> Iterator[Term]:
     """The words that carry meaning; `word*` stands for whatever begins so."""
-    numbers = [joined.span() for joined in JOINED.finditer(text) if _is_number(joined[0])]
+    joined = (each for each in JOINED.finditer(text) if _is_number(each[0]))
+    numbers = {at for each in joined for at in range(*each.span())}
     for match in words(text):
         word = match[0].casefold()
         prefix = text[match.end() : match.end() + 1] == "*"
-        if (word in small.stop and not prefix) or any(a <= match.start() < b for a, b in numbers):
+        if (word in small.stop and not prefix) or match.start() in numbers:
             continue  # a part of `3.11` or `10:30`, which are looked for as a whole
         is_light = word in LIGHT or word in small.light or (len(word) == 1 and word.isalpha())
         weight = _LIGHT_WEIGHT if is_light else 1.0
