@@ -123,6 +123,13 @@ MIGRATIONS = (
         tokens INTEGER NOT NULL, at TEXT NOT NULL, seen INTEGER NOT NULL
     );
     """,
+    # what the person typed lately, which `session/heard.py` reads
+    """
+    CREATE TABLE heard (
+        id INTEGER PRIMARY KEY, session TEXT NOT NULL, turn TEXT NOT NULL, role TEXT NOT NULL,
+        text TEXT NOT NULL, at TEXT NOT NULL, UNIQUE (session, turn, role)
+    );
+    """,
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors
