@@ -7,7 +7,9 @@ export PYTHONDONTWRITEBYTECODE =
 # whoever is done takes tests over from the others, so that one long one holds nobody up
 export PYTEST_ADDOPTS = --dist worksteal
 
-.PHONY: demo test test-full quick lint check coverage mutants bench bench-search bench-recall bench-model clean
+HOST_CLIENTS := .host-clients/installed.lock
+
+.PHONY: demo test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -17,7 +19,15 @@ test: $(BIN)/mdmemory client
 
 # whole matrices, long lives and every client, without a limit of time
 test-full: $(BIN)/mdmemory client
-	MDMEMORY_TEST_FULL=1 $(BIN)/python -m pytest -n auto
+	failed=0; MDMEMORY_TEST_FULL=1 MDMEMORY_TEST_HOSTS=$(if $(wildcard $(HOST_CLIENTS)),1) \
+		$(BIN)/python -m pytest -n auto || failed=1; \
+	test -e $(HOST_CLIENTS) || echo "NOT RUN: Claude Code, Codex and Gemini CLI;" \
+		"\`make test-hosts\` installs them (740 MB) and runs their tests." >&2; \
+	exit $$failed
+
+# in the real Claude Code, Codex and Gemini CLI, which it installs (740 MB)
+test-hosts: $(BIN)/mdmemory client hosts
+	MDMEMORY_TEST_HOSTS=1 $(BIN)/python -m pytest -n auto -m hosts
 
 quick: $(BIN)/mdmemory
 	$(BIN)/python -m pytest -n auto -m "not slow"
@@ -80,5 +90,9 @@ lock: $(BIN)/mdmemory
 client:
 	sh tests/e2e/client/install
 
+.PHONY: hosts
+hosts:
+	sh tests/e2e/hosts/install
+
 clean:
-	rm -rf .venv .opencode-client .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf .venv .opencode-client .host-clients .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -41,13 +41,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of a test with many cases `make quick` tries some, spread evenly, the first among them."""
+    """Of a test with many cases `make quick` tries some, spread evenly, the first among them.
+
+    Tests in clients that are large to install run only where they are asked for.
+    """
+    if os.environ.get("MDMEMORY_TEST_HOSTS") != "1":
+        _keep(config, items, {item for item in items if not item.get_closest_marker("hosts")})
     if config.option.markexpr != QUICK:
         return
     cases = defaultdict(list)
     for item in items:
         cases[item.nodeid.partition("[")[0]].append(item)
     chosen = {item for of_one in cases.values() for item in of_one[:: -(-len(of_one) // CASES)]}
+    _keep(config, items, chosen)
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], chosen: set[pytest.Item]) -> None:
+    """Leave the other tests out of this run."""
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = [item for item in items if item in chosen]
 

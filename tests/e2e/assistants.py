@@ -1,0 +1,194 @@
+"""The real Claude Code, Codex and Gemini CLI, run offline against the fake provider.
+
+Each turn is one process with a home of the test's own; it ends, with all that it started, before
+`run` returns. What a client is told about the provider goes by its environment and its command
+line: its files in the home belong to the test, and to `mdmemory setup`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ROOT / ".host-clients" / "node_modules" / ".bin"
+MISSING = "{} is not installed; run: sh tests/e2e/hosts/install"
+GEMINI_DEFAULTS = Path(__file__).with_name("hosts") / "gemini-defaults.json"
+TURN = 120.0  # seconds; a turn takes 2 to 16 on an idle machine
+NOWHERE = "http://127.0.0.1:9"  # refuses at once whatever would leave this machine
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a client said in a turn; `output` is what a person reads in the terminal."""
+
+    output: str
+    errors: str
+    code: int
+
+
+class Assistant:
+    """One client in one folder: `Claude(project, home, provider.url).run("hello")`.
+
+    `project` is where it is started; `home` must be a folder of the test's own. `more` are further
+    variables of its environment, or others than usual.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, project: Path, home: Path, url: str, **more: str) -> None:
+        self.program = PROGRAMS / self.name
+        assert self.program.exists(), MISSING.format(self.name)
+        self.project, self.home, self.url = project, home, url
+        self._more = more
+
+    def environment(self) -> dict[str, str]:
+        """All variables that the client has: nothing of this machine's but PATH."""
+        usual = {
+            "HOME": str(self.home),
+            "PWD": str(self.project),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "HTTPS_PROXY": NOWHERE,
+            "NO_PROXY": "127.0.0.1,localhost",
+        }
+        return usual | self.known() | self._more
+
+    def known(self) -> dict[str, str]:
+        """The variables that this client reads."""
+        raise NotImplementedError
+
+    def words(self, prompt: str, more: tuple[str, ...], *, again: bool) -> list[str]:
+        """Its command line for a turn: of a new session, or the last one `again`."""
+        raise NotImplementedError
+
+    def run(
+        self, prompt: str, *more: str, again: bool = False, fails: bool = False,
+        seconds: float = TURN,
+    ) -> Ran:  # fmt: skip
+        """Say `prompt`, wait for the end of the turn; `more` are further words of its command.
+
+        Raises AssertionError when the turn fails, where it is not expected to (`fails`), and when
+        it takes longer than `seconds`.
+        """
+        return self.start(
+            [str(self.program), *self.words(prompt, more, again=again)], fails, seconds
+        )
+
+    def start(self, words: list[str], fails: bool = False, seconds: float = TURN) -> Ran:
+        """Run a command line in this client's folder and environment."""
+        with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+            # A session of its own, so that its children can be ended with it; files and not
+            # pipes, so that a child that outlives it keeps nobody waiting.
+            process = subprocess.Popen(
+                words, cwd=self.project, env=self.environment(), stdin=subprocess.DEVNULL,
+                stdout=output, stderr=errors, start_new_session=True,
+            )  # fmt: skip
+            try:
+                process.wait(seconds)
+                late = False
+            except subprocess.TimeoutExpired:
+                late = True
+            finally:
+                _end(process)
+            output.seek(0)
+            errors.seek(0)
+            ran = Ran(output.read(), errors.read(), process.returncode)
+        assert not late, f"{self.name} took over {seconds:g} s: {ran}"
+        assert fails or ran.code == 0, f"{self.name}: {ran}"
+        return ran
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all of its session that it left behind."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sign)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            continue
+    process.wait()
+
+
+class Claude(Assistant):
+    """Claude Code: `claude -p`."""
+
+    name = "claude"
+
+    def known(self) -> dict[str, str]:
+        return {
+            "ANTHROPIC_BASE_URL": self.url,
+            "ANTHROPIC_API_KEY": "none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+
+    def words(self, prompt: str, more: tuple[str, ...], *, again: bool) -> list[str]:
+        return [*(["--continue"] if again else []), *more, "-p", prompt]
+
+
+class Codex(Assistant):
+    """Codex: `codex exec`, with the hooks of its home trusted unless `trusts` is false."""
+
+    name = "codex"
+    trusts = True
+
+    def known(self) -> dict[str, str]:
+        return {"FAKE_KEY": "none"}
+
+    def settings(self) -> list[str]:
+        """What a person's config.toml would say of the provider and the folder."""
+        server = f'{{name="fake",base_url={json.dumps(self.url + "/v1")},wire_api="responses",'
+        server += 'env_key="FAKE_KEY",requires_openai_auth=false,request_max_retries=0,'
+        server += "stream_max_retries=0}"
+        folder = f'{{{json.dumps(str(self.project))}={{trust_level="trusted"}}}}'
+        said = ['model="scripted"', 'model_provider="fake"', f"model_providers.fake={server}",
+                f"projects={folder}"]  # fmt: skip
+        return [word for each in said for word in ("-c", each)]
+
+    def words(self, prompt: str, more: tuple[str, ...], *, again: bool) -> list[str]:
+        trusted = ["--dangerously-bypass-hook-trust"] if self.trusts else []
+        resumed = ["resume", "--last"] if again else []
+        return [
+            "exec",
+            *self.settings(),
+            *trusted,
+            "--skip-git-repo-check",
+            *more,
+            *resumed,
+            prompt,
+        ]
+
+
+class Gemini(Assistant):
+    """Gemini CLI: `gemini -p`, in a folder that it is told to trust."""
+
+    name = "gemini"
+
+    def known(self) -> dict[str, str]:
+        return {
+            "GOOGLE_GEMINI_BASE_URL": self.url,
+            "GEMINI_API_KEY": "none",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_TELEMETRY_ENABLED": "false",
+            "GEMINI_CLI_SYSTEM_DEFAULTS_PATH": str(GEMINI_DEFAULTS),
+        }
+
+    def words(self, prompt: str, more: tuple[str, ...], *, again: bool) -> list[str]:
+        # a model by name, or a router is asked first, for a minute and a half
+        resumed = ["--resume", "latest"] if again else []
+        return ["-m", "gemini-2.5-flash", *resumed, *more, "-p", prompt]
+
+
+ASSISTANTS: tuple[type[Assistant], ...] = (Claude, Codex, Gemini)
