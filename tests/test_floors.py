@@ -200,6 +200,8 @@ def test_heavy_packages_are_loaded_where_they_are_used() -> None:
 # Setting an entry of a person's configuration: set-up for all projects will need it.
 AHEAD = {
     "hosts.jsonc.append",
+    # set-up writes the files, and hooks judge what was typed
+    "hosts.texts.files_for", "hosts.texts.typed",
     # hooks put in what was typed, and the MCP server takes it out
     "session.heard.put", "session.heard.recent", "session.heard.forget",
 }  # fmt: skip

@@ -19,6 +19,8 @@ def stamped(text: str, name: str, version: str = VERSION) -> bytes:
     mark = f"mdmemory: {version} {digest(text.encode())[:16]}"
     if name.endswith((".ts", ".json")):
         return f"// {mark}\n{text}".encode()
+    if name.endswith((".toml", ".yaml")):
+        return f"# {mark}\n{text}".encode()
     if text.startswith(_FENCE):
         return f"{_FENCE}# {mark}\n{text.removeprefix(_FENCE)}".encode()
     return f"<!-- {mark} -->\n{text}".encode()
