@@ -36,11 +36,9 @@ holds it to that.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 from mdmemory.version import VERSION as __version__
 
+TYPE_CHECKING = False  # `typing` costs more than all else that a hook's process loads
 if TYPE_CHECKING:
     from mdmemory.actions.doctor import Finding as Finding
     from mdmemory.actions.editing import Edited as Edited
@@ -154,5 +152,7 @@ __all__ = ["__version__", *_MODULE_OF]
 def __getattr__(name: str) -> object:
     # each is loaded when it is asked for: `mdmemory --help` must not pay for them
     if name in _MODULE_OF:
+        from importlib import import_module
+
         return getattr(import_module(f"mdmemory.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

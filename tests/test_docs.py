@@ -21,7 +21,8 @@ from rows import each
 
 import mdmemory
 from mdmemory import Memory, assets
-from mdmemory.cli import COMMANDS, main
+from mdmemory.cli import main
+from mdmemory.cli.commands import COMMANDS
 from mdmemory.config.table import TABLE, Setting
 
 ROOT = Path(__file__).parents[1]

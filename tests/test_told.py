@@ -12,7 +12,7 @@ from rows import each
 from mdmemory import mcp, protocol
 from mdmemory.capture.outcome import Extracted
 from mdmemory.capture.withdrawal import Withdrawn
-from mdmemory.cli import COMMANDS
+from mdmemory.cli.commands import COMMANDS
 from mdmemory.errors import MdmemoryError
 from mdmemory.prompt import blocks, lines, receipts
 from mdmemory.search.results import Hit

@@ -1,118 +1,33 @@
-"""The command line: one table of commands, one place where errors become messages.
+"""The terminal. A process starts here: what every command needs before it is known which one.
 
-Only the module of the command that was asked for is loaded, and only its parser is built: the
-time to start is a promise (`make bench`).
+Nothing is imported at the top that costs time, because a hook loads this file and no other of this
+package. The commands stand in `commands`.
 """
 
 from __future__ import annotations
 
-import argparse
-import errno
 import os
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
-from importlib import import_module
 
-from mdmemory.errors import MdmemoryError, NotFound, UsageError
-from mdmemory.version import VERSION
-
-# name, module of this package, what it does; in the order in which help shows them
-COMMANDS = (
-    ("add", "notes", "store a note"),
-    ("search", "search", "find the notes that answer a question"),
-    ("list", "notes", "list all notes"),
-    ("show", "notes", "show one note"),
-    ("edit", "notes", "change a note"),
-    ("rename", "notes", "rename a note; the links to it follow"),
-    ("forget", "forgetting", "remove a note; git keeps its text"),
-    ("review", "review", "answer what waits for you, one key each"),
-    ("log", "history", "list the changes to the notes"),
-    ("undo", "history", "take a change back"),
-    ("setup", "assistants", "connect your assistants, for all projects"),
-    ("init", "setup", "create a store for a project"),
-    ("move", "place", "move the store, with its history, to another place"),
-    ("open", "place", "show the store's folder in your file manager"),
-    ("import", "moving", "import the facts of another memory, in one commit"),
-    ("export", "moving", "write all notes as JSON or as one markdown file"),
-    ("sync", "moving", "commit the notes, fetch, merge and push"),
-    ("status", "upkeep", "show the store, what waits, and where text is sent"),
-    ("doctor", "upkeep", "find problems, and say how to fix them"),
-    ("config", "configuring", "list the settings, or change one"),
-    ("completion", "completion", "complete commands and names of notes with the tab key"),
-    ("demo", "demo", "try it all in a temporary folder"),
-    ("extract", "passes", "store what a session says is worth remembering"),
-    ("compact", "passes", "merge duplicates and flag contradictions, in one commit"),
-    ("conflicts", "inbox", "list contradictions and resolve them"),
-    ("pending", "inbox", "list facts that lack proof; accept or drop them"),
-    ("session", "sessions", "list sessions, and how far each was read"),
-    ("observe", "observing", "list and search what the assistant's tools showed"),
-    ("diff", "history", "show what one change did"),
-    ("history", "history", "show every version of one note"),
-    ("explain", "passes", "explain why a message would be remembered or not"),
-    ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
-    ("rebuild", "search", "rebuild MEMORY.md and the search database"),
-    ("watch", "search", "keep both up to date while you edit notes"),
-    ("get", "search", "show a search result, or some lines of a note"),
-    ("confirm", "notes", "confirm an unconfirmed note"),
-    ("remove", "forgetting", "the other name of forget"),
-    ("trust", "upkeep", "let models read this project's edited PROTOCOL.md"),
-    ("mcp", "serving", "serve the memory to an MCP host (Claude Code, Cursor, ...)"),
-    ("bridge", "serving", "serve OpenCode's plugin; not for people"),
-)
-# The first command of each group, and the heading above it. The last group is for --help-all.
-GROUPS = {"add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing"}
-# What people type who know other programs, and what it is called here.
-_OTHER_NAMES = {
-    "mv": "rename", "rm": "forget", "delete": "forget", "ls": "list",
-    "cat": "show", "settings": "config", "set": "config", "find": "search", "grep": "search",
-    "new": "add", "remember": "add", "revert": "undo", "push": "sync", "install": "setup",
-}  # fmt: skip
+TYPE_CHECKING = False  # `typing` costs as much as all else that a hook loads
+if TYPE_CHECKING:
+    from mdmemory.cli.commands import main as main
 
 
-def _width() -> int:
-    """The columns that help may take. argparse would load four packages to find out, and asks
-    whenever an option is added."""
-    try:
-        return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2
-    except (ValueError, OSError):
-        return 78
+def __getattr__(name: str) -> object:
+    if name == "main":  # what a program that starts no process calls
+        from mdmemory.cli.commands import main
 
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are errors like all others."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        """Raise UsageError, where argparse would print the usage and exit."""
-        hint = f"`{self.prog} --help` shows the usage."
-        raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint)
-
-
-class TopParser(Parser):
-    """The parser of the words before a command, whose help lists the commands in their groups."""
-
-    shows_all = False  # the last group, too
-
-    def format_help(self) -> str:
-        """The help, made only where it is shown."""
-        width = max(len(name) for name, _, _ in COMMANDS)
-        *_, last = GROUPS
-        lines = []
-        for name, _, what in COMMANDS:
-            if name == last and not self.shows_all:
-                lines.append("\nThe other commands: `mdmemory --help-all`.")
-                break
-            if name in GROUPS:
-                lines.append(f"\n{GROUPS[name]}:")
-            lines.append(f"  {name:<{width}}  {what}")
-        listing = "\n".join(lines)
-        return f"{super().format_help()}{listing}\n\nOptions: `mdmemory COMMAND --help`.\n"
+        return main
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def run() -> None:
     """The console script."""
     _speak_utf8()
     _open_closed_streams()
+    from mdmemory.cli.commands import discard_output, main, unwritten
+
     if place := os.environ.get("MDMEMORY_DEBUG"):
         from mdmemory.cli.verbose import begin
 
@@ -121,10 +36,10 @@ def run() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _discard_output()
+        discard_output()
     except OSError as problem:  # the last output could not be written
-        _discard_output()
-        code = _unwritten(problem)
+        discard_output()
+        code = unwritten(problem)
     sys.exit(code)
 
 
@@ -147,173 +62,3 @@ def _open_closed_streams() -> None:
             while os.open(os.devnull, os.O_RDWR) < number:
                 pass
             setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - open until we exit
-
-
-def _discard_output() -> None:
-    """Discard further output: its reader is gone, and Python would report that at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def main(words: Sequence[str]) -> int:
-    """Run a command; return the exit code: 0 ok, 1 refused or failed, 2 usage, 3 unexpected."""
-    wants_json = "--json" in words
-    try:
-        return _dispatch(words)
-    except MdmemoryError as problem:
-        _complain(problem, wants_json)
-        return problem.exit_code
-    except BrokenPipeError:
-        _discard_output()
-        return 1
-    except KeyboardInterrupt:
-        print("mdmemory: interrupted; nothing is half done.", file=sys.stderr)
-        return 130
-    except OSError as problem:
-        if problem.errno == errno.ENOSPC and problem.filename is None:
-            _discard_output()
-            return _unwritten(problem)
-        return _unexpected(problem, words, wants_json)
-    except Exception as problem:  # noqa: BLE001 - the last resort: a sentence and a log, no traceback
-        return _unexpected(problem, words, wants_json)
-
-
-def _unwritten(problem: OSError) -> int:
-    hint = "Free some space and run it again; changes already made are kept."
-    _complain(MdmemoryError(f"The output cannot be written: {problem.strerror}.", hint), False)
-    return 1
-
-
-def _dispatch(words: Sequence[str]) -> int:
-    top = _top()
-    asked = top.parse_args(words)
-    if asked.help_all:
-        top.shows_all = True
-        top.print_help()
-        return 0
-    if asked.command is None:
-        top.print_help()
-        return 2
-    module = next((module for name, module, _ in COMMANDS if name == asked.command), None)
-    if module is None:
-        raise UsageError(f"Unknown command: {asked.command}.", _nearest(asked.command))
-    try:
-        os.getcwd()
-    except FileNotFoundError as problem:
-        raise NotFound(
-            "The current folder was removed.", "Change to another one: `cd`."
-        ) from problem
-    command, parser = command_and_parser(asked.command, module)
-    parser.set_defaults(store=asked.store, json=asked.json, verbose=asked.verbose)
-    asked = _parsed(parser, _after(words, asked.command))
-    if asked.verbose:
-        from mdmemory.cli.verbose import begin
-
-        begin()
-    return int(command(asked))
-
-
-def command_and_parser(name: str, module: str) -> tuple[Callable[..., int], Parser]:
-    """The function of a command, in a module of this package, and the parser of its words."""
-    room = import_module(f"mdmemory.cli.{module}")
-    parser = Parser(
-        prog=f"mdmemory {name}", formatter_class=partial(argparse.HelpFormatter, width=_width())
-    )
-    parser.add_argument("--store", metavar="PATH", help="the store or project to use")
-    parser.add_argument("--json", action="store_true", help="answer in JSON")
-    parser.add_argument("--verbose", action="store_true", help="log what is done to standard error")
-    # `import` is a word of Python's own, so its function has another name
-    command = getattr(room, name, None) or getattr(room, f"{name}_")
-    getattr(room, f"{name}_options")(parser)
-    parser.description = command.__doc__
-    return command, parser
-
-
-def _parsed(parser: Parser, rest: Sequence[str]) -> argparse.Namespace:
-    """What the words mean. argparse mixes options and words only where no `--` says that what
-    follows are words; so those that begin with a dash are hidden from it."""
-    at = rest.index("--") if "--" in rest else len(rest)
-    hidden = {f"\0{n}": word for n, word in enumerate(rest[at + 1 :]) if word.startswith("-")}
-    behind = [f"\0{n}" if f"\0{n}" in hidden else word for n, word in enumerate(rest[at + 1 :])]
-    asked = parser.parse_intermixed_args([*rest[:at], *behind])
-    for name, value in vars(asked).items():
-        if isinstance(value, list):
-            setattr(asked, name, [hidden.get(word, word) for word in value])
-        elif isinstance(value, str):
-            setattr(asked, name, hidden.get(value, value))
-    return asked
-
-
-def _after(words: Sequence[str], command: str) -> list[str]:
-    """The arguments after the command, with any `--`, which argparse would drop."""
-    at = words.index(command)
-    if at and words[at - 1] == "--store":  # a store of the same name
-        at = words.index(command, at + 1)
-    return [*words[at + 1 :]]
-
-
-def _top() -> TopParser:
-    parser = TopParser(
-        prog="mdmemory",
-        usage="mdmemory [--store PATH] COMMAND ...",
-        description="Long-term memory for coding assistants: markdown notes in git.\n\n"
-        "Begin with `mdmemory setup`, which connects your assistants, or in a project with\n"
-        "`mdmemory add`. `mdmemory demo` shows it all in a temporary folder.",
-        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=_width()),
-    )
-    parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
-    parser.add_argument("--store", metavar="PATH", help="the store or project to use")
-    parser.add_argument("--help-all", action="store_true", help="show every command")
-    parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--verbose", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    return parser
-
-
-def _nearest(name: str) -> str:
-    import difflib  # only for this message
-
-    known = _OTHER_NAMES.get(name.lower())
-    near = (
-        [known] if known else difflib.get_close_matches(name, [each for each, _, _ in COMMANDS], 1)
-    )
-    return (
-        f"Did you mean `mdmemory {near[0]}`?" if near else "`mdmemory --help` lists the commands."
-    )
-
-
-def _complain(problem: MdmemoryError, wants_json: bool) -> None:
-    if wants_json:
-        import json
-
-        error = {"code": problem.code, "message": problem.message, "hint": problem.hint}
-        print(json.dumps({"error": error}, ensure_ascii=False))
-    print(f"mdmemory: {problem.message} {problem.hint}".rstrip(), file=sys.stderr)
-
-
-def _unexpected(problem: Exception, words: Sequence[str], wants_json: bool) -> int:
-    path = _record(problem, words)
-    sentence = f"Unexpected error ({type(problem).__name__})."
-    _complain(MdmemoryError(sentence, f"Details: {path}.", "unexpected"), wants_json)
-    return 3
-
-
-def _record(problem: Exception, words: Sequence[str]) -> str:
-    """Write the traceback to error.log and return its path. It holds no text of notes."""
-    import platform
-    import traceback
-    from pathlib import Path
-
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    path = Path(base) / "mdmemory" / "error.log"
-    lines = [
-        f"mdmemory {VERSION}, Python {platform.python_version()}, {platform.system()}",
-        f"command: {words[0] if words else ''}",
-        *traceback.format_exception(problem),
-    ]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(lines), encoding="utf-8")
-    except OSError:
-        return os.devnull
-    return str(path)

@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mdmemory.cli import COMMANDS, GROUPS, command_and_parser
+from mdmemory.cli.commands import COMMANDS, GROUPS, command_and_parser
 from mdmemory.version import VERSION
 
 _COMMON = ("help", "store", "json", "verbose")

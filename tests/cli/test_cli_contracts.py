@@ -17,8 +17,9 @@ import pytest
 from json_shapes import EXPLAIN, EXTRACT, WORD, fit
 from pace import HUNG, seldom
 
-from mdmemory import assets, cli
-from mdmemory.cli import COMMANDS, main
+from mdmemory import assets
+from mdmemory.cli import commands, main
+from mdmemory.cli.commands import COMMANDS
 from mdmemory.git.lock import Patience, locked
 
 Ask = Callable[..., tuple[int, Any]]
@@ -519,7 +520,7 @@ def test_what_is_unexpected_exits_3_with_a_log_and_without_a_trace(
     def broken(*_: object) -> int:
         raise ZeroDivisionError("a surprise")
 
-    monkeypatch.setattr(cli, "_dispatch", broken)
+    monkeypatch.setattr(commands, "_dispatch", broken)
     assert main(["list", "--json"]) == 3
     said = capsys.readouterr()
     fit(json.loads(said.out), ERROR)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
-from mdmemory.cli import COMMANDS, main
+from mdmemory.cli import main
+from mdmemory.cli.commands import COMMANDS
 from mdmemory.cli.completion import SHELLS, script
 from mdmemory.cli.manual import commands
 

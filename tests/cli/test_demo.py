@@ -13,7 +13,8 @@ import pytest
 from pace import HUNG
 
 from mdmemory import assets
-from mdmemory.cli import COMMANDS, main
+from mdmemory.cli import main
+from mdmemory.cli.commands import COMMANDS
 
 NOTES = assets.path("templates/demo/notes")
 
