@@ -13,7 +13,8 @@ from mdmemory.capture import extract, fact, triggers
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.run import store_all
 from mdmemory.errors import BadNote
-from mdmemory.hosts.opencode.messages import turn_of, unread
+from mdmemory.hosts.conversation import unread
+from mdmemory.hosts.opencode.messages import Children, message_of
 from mdmemory.session import failures
 from mdmemory.transcripts import turns
 
@@ -49,13 +50,14 @@ def message(text: str) -> dict[str, object]:
 def test_a_message_is_read_up_to_its_limit_and_the_assistant_is_told() -> None:
     wish = "Remember: release notes are written in British English\n"
     said = message(f"{wish}{LONG}\n{wish.replace('British', 'American')}")
-    turn, _ = turn_of("ses_1", said)
+    heard = message_of("ses_1", said, Children())
+    turn = heard.turn
     assert turn is not None
     assert len(turn.text) <= bounds.MESSAGE
     assert [each.text for each in triggers.find(turn.text)] == [wish.strip().partition(": ")[2]]
-    (told,) = unread(said)
+    (told,) = unread(heard.length)
     assert "read the first 200,000 of 300,112 characters" in told
-    assert unread(message(wish)) == []
+    assert unread(message_of("ses_1", message(wish), Children()).length) == []
 
 
 def test_a_turn_of_a_transcript_is_read_up_to_its_limit() -> None:

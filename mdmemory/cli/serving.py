@@ -26,8 +26,8 @@ def bridge(asked: Namespace) -> int:
     Not for people. Ends at once if MDMEMORY_DISABLE is set.
     """
     from mdmemory.hosts.background import Starter
+    from mdmemory.hosts.bridge_log import Log
     from mdmemory.hosts.opencode.bridge import Bridge
-    from mdmemory.hosts.opencode.bridge_log import Log
     from mdmemory.hosts.opencode.hooks import Hooks
     from mdmemory.hosts.recall import BLOCKS
     from mdmemory.layers import Layers

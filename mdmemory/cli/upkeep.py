@@ -303,8 +303,8 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 def _opencode(memory: Memory) -> list[str]:
     """Problems between this store and OpenCode."""
-    from mdmemory.hosts import git_hooks
-    from mdmemory.hosts.opencode import bridge_log, checks, personal, wiring
+    from mdmemory.hosts import bridge_log, git_hooks
+    from mdmemory.hosts.opencode import checks, personal, wiring
     from mdmemory.hosts.opencode.places import Place
 
     project = memory.project

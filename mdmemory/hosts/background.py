@@ -18,7 +18,7 @@ from mdmemory.errors import Busy
 from mdmemory.files import digest, write_atomic, writing
 from mdmemory.git.lock import is_ours, lock_file
 from mdmemory.git.private_folder import subfolder
-from mdmemory.hosts.opencode import bridge_log
+from mdmemory.hosts import bridge_log
 from mdmemory.store.project import Project
 
 LIFE = 3600  # seconds that a process may work; models take one or two minutes

@@ -15,7 +15,7 @@ from mdmemory import Memory
 from mdmemory.capture.extract import asked_in
 from mdmemory.capture.takebacks import find
 from mdmemory.hosts import background
-from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.layers import Layers
 from mdmemory.transcripts.turns import Turn

@@ -14,7 +14,7 @@ import pytest
 from pace import HUNG
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory

@@ -18,9 +18,9 @@ import pytest
 from pace import FULL, HUNG
 
 from mdmemory.errors import MdmemoryError, NoStore, UsageError
-from mdmemory.hosts import background
-from mdmemory.hosts.opencode import bridge_log, following
-from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts import background, bridge_log
+from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.opencode import watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
@@ -206,7 +206,7 @@ def test_a_call_reaches_the_table_of_tools_and_null_is_a_parameter_left_out(plug
 def test_hello_gives_the_tools_and_refuses_another_protocol(plugin: Plugin) -> None:
     told = plugin.ask("hello", protocol=PROTOCOL)
     assert "memory_search" in [each["name"] for each in told["tools"]]
-    assert {*HOOKS, *following.HOOKS} == set(told["hooks"])
+    assert {*HOOKS, *watching.HOOKS} == set(told["hooks"])
     (index,) = told["instructions"]
     assert index.endswith("/notes/memory/MEMORY.md")
     with pytest.raises(UsageError, match="protocol"):

@@ -14,7 +14,7 @@ import pytest
 from mdmemory.config.settings import load
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import background
-from mdmemory.hosts.opencode.bridge_log import Log, findings
+from mdmemory.hosts.bridge_log import Log, findings
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.hosts.recall import BLOCKS
 from mdmemory.layers import Layers

@@ -16,9 +16,8 @@ import pytest
 
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
-from mdmemory.hosts import background, by_message
-from mdmemory.hosts.opencode import following
-from mdmemory.hosts.opencode.bridge_log import Log, findings
+from mdmemory.hosts import background, by_message, following
+from mdmemory.hosts.bridge_log import Log, findings
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.hosts.recall import BLOCKS
 from mdmemory.layers import Layers

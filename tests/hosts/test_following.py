@@ -17,9 +17,9 @@ from scripted import Scripted
 from mdmemory.capture.run import Extracted
 from mdmemory.errors import BadTranscript, Busy
 from mdmemory.hosts import background
-from mdmemory.hosts.opencode import compacting, following, hooks
-from mdmemory.hosts.opencode.bridge_log import Log
-from mdmemory.hosts.opencode.following import MOST, BySession
+from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.following import MOST, BySession
+from mdmemory.hosts.opencode import compacting, hooks, watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.hosts.recall import BLOCKS
 from mdmemory.layers import Layers
@@ -291,11 +291,11 @@ LINES = "\n".join(f"line {number}" for number in range(200))
 def test_the_whole_of_an_output_is_kept_a_moment_after_the_answer(
     host: Host, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "REST", 0.01)
+    monkeypatch.setattr(watching, "REST", 0.01)
     file = Path(host.run("./run", LINES).rpartition("the whole output: ")[2].removesuffix("]"))
     is_soon(file.exists)
     assert file.read_text(encoding="utf-8") == LINES
-    monkeypatch.setattr(following, "REST", 0.2)
+    monkeypatch.setattr(watching, "REST", 0.2)
     host.run("./run", f"{LINES}\nmore")
     host.ask("deleted")
     time.sleep(0.3)
@@ -308,7 +308,7 @@ def test_a_whole_output_that_is_lost_after_the_answer_is_told_and_logged(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(following, "REST", 0.5)  # after the answer, on a busy machine too
+    monkeypatch.setattr(watching, "REST", 0.5)  # after the answer, on a busy machine too
     monkeypatch.setattr("mdmemory.session.storage.put_output", full)
     shown = host.run("./run", LINES)
     log = host.log.file
@@ -318,7 +318,7 @@ def test_a_whole_output_that_is_lost_after_the_answer_is_told_and_logged(
     assert shown.rpartition("the whole output: ")[2].removesuffix("]") in told
     assert "is lost" in told
     assert host.run("ls") is None
-    monkeypatch.setattr(following, "MAX_WAITING", 10)
+    monkeypatch.setattr(watching, "MAX_WAITING", 10)
     assert host.run("./run", LINES) is None, "too much waits: what fails at once stays whole"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from mdmemory.capture.pending import PendingFact, put
 from mdmemory.hosts import background
-from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory

@@ -13,7 +13,7 @@ import pytest
 
 from mdmemory import cli
 from mdmemory.hosts import background
-from mdmemory.hosts.opencode.bridge_log import Log
+from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory

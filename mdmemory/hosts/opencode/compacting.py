@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.hosts import recall
-from mdmemory.hosts.opencode.bridge_log import Log
-from mdmemory.hosts.opencode.following import BySession, Children, Following
-from mdmemory.hosts.opencode.messages import Params, named, transcript_of
+from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.conversation import transcript_of
+from mdmemory.hosts.following import BySession, Following
+from mdmemory.hosts.opencode.messages import Children, Params, named
 from mdmemory.hosts.telling import Telling, facts_of
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory

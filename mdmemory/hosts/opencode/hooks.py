@@ -8,44 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts import recall
 from mdmemory.hosts.background import Starter
-from mdmemory.hosts.opencode.bridge_log import Log
-from mdmemory.hosts.opencode.following import BySession, Children, Following, wanted
-from mdmemory.hosts.opencode.messages import (
-    Params,
-    caller_of,
-    named,
-    put_by,
-    requests_of,
-    taken_back,
-    turn_of,
-    unread,
-    used,
-)
-from mdmemory.hosts.opencode.places import from_home
-from mdmemory.hosts.opencode.taking_back import TakingBack
+from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.conversation import Conversation, Spoken, refreshed
+from mdmemory.hosts.following import BySession, Following
+from mdmemory.hosts.opencode.messages import Children, Params, caller_of, message_of, named, used
 from mdmemory.hosts.telling import Telling
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
-from mdmemory.privacy import is_secret
 from mdmemory.prompt.blocks import joined
-from mdmemory.prompt.lines import of_wishes
-from mdmemory.prompt.receipts import saved, tell_withdrawn, toast, told, written
-from mdmemory.store.adopt import SETTLED
 from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
-    from mdmemory.capture.run import Extracted
     from mdmemory.hosts.opencode.compacting import Compacting
     from mdmemory.hosts.opencode.recalling import Recalling
+    from mdmemory.hosts.opencode.watching import Watching
+    from mdmemory.hosts.taking_back import TakingBack
     from mdmemory.tools.tool import Tool
-    from mdmemory.transcripts.turns import Turn
 
 PROTOCOL = 1
 # The hooks that a plugin has to forward; a hook that is not named costs nothing.
@@ -72,12 +56,12 @@ class Hooks:
         self._open_layers, self._start, self._log = open_layers, start, log
         self._blocks = blocks
         self._children = Children()
-        self._messages: BySession[str] = BySession()  # the user's last one
         # the text of each prompt: the same bytes from a session's start, or compaction, to the next
         self._frozen: BySession[str] = BySession()
         self._following = Following()
         self._telling = Telling(self._open)
-        self._taking_back = TakingBack(self._open, open_typed or open_layers, self._telling)
+        self._conversation = Conversation(log, self._telling, self._following)
+        self._open_typed = open_typed or open_layers
         self._looked = False
         self._indexes: list[str] | None = None  # that the host was told to read
 
@@ -96,6 +80,18 @@ class Hooks:
         from mdmemory.hosts.opencode.recalling import Recalling
 
         return Recalling(self._log, self._following, self._children)
+
+    @cached_property
+    def _watching(self) -> Watching:
+        from mdmemory.hosts.opencode.watching import Watching
+
+        return Watching(self._following)
+
+    @cached_property
+    def _taking_back(self) -> TakingBack:
+        from mdmemory.hosts.taking_back import TakingBack
+
+        return TakingBack(self._open, self._open_typed, self._telling)
 
     @cached_property
     def _compacting(self) -> Compacting:
@@ -129,6 +125,7 @@ class Hooks:
     def hello(self, params: Params) -> Result:
         """Our version, the hooks to forward, the file that the prompt has to hold, and the tools
         of the assistant."""
+        from mdmemory.hosts.opencode.watching import wanted
         from mdmemory.tools import table
 
         if params.get("protocol") != PROTOCOL:
@@ -163,94 +160,35 @@ class Hooks:
         `parts` are texts for the assistant, `saved` the written files, `toast` a line for the user.
         """
         session = named(params, "session")
-        turn, is_private = turn_of(session, params)
-        done: Extracted | None = None
+        message = message_of(session, params, self._children)
         try:
             layers = self._open()
-            known = [each.project.store for each in layers.there()]
-            if not self._children.knows(session):
-                self._telling.begin(session)
-            if turn is not None and not self._children.has(session, turn.text):
-                done = layers.keep(turn.text, session=session, turn=turn.id)
         except MdmemoryError as problem:
-            is_users = turn is not None and not self._children.has(session, turn.text)
-            return self._receipt(turn, put_by(session, turn if is_users else None, problem), False)
-        fresh: list[Refresher | None] = []
-        if done is None or done.failure is None:
-            self._log.tried("message", partial(self._write_wishes, layers))
-        for memory in layers.there():
-            if done is not None:
-                self._uncommitted(memory, done)
-            self._log.tried("message", partial(memory.adopt, settled=SETTLED))
-            fresh.append(self._log.tried("message", partial(_refresh, memory)))
-        answer = self._places(layers, known, self._receipt(turn, done, is_private))
-        if turn is not None:
-            if done is not None:
-                last = self._messages.get(session) or ""
-                withdraw = partial(taken_back, layers, session, turn, last)
-                tell_withdrawn(answer, self._log.tried("message", withdraw))
-            if any(answer.get(key) for key in ("parts", "saved", "toast")):
-                notes = []  # the message was about the memory itself
-            else:
-                notes = self._recalling.notes(layers, session, turn, self._frozen, fresh)
-            answer["parts"] += [*notes, *unread(params)]
-            self._messages.put(session, turn.text)
-            if main := layers.project or layers.person:
-                # another agent's words decide nothing
-                role = "assistant" if self._children.knows(session) else "user"
-                heard = partial(self._following.heard, main, session, role, turn.text)
-                answer["parts"] += self._log.tried("message", heard) or []
-        if "toast" in answer:
-            self._telling.shown()
-        return answer
-
-    def _places(self, layers: Layers, known: Sequence[Path], answer: Result) -> Result:
-        """The answer with the stores that were made for it, and where the prompt's indexes are."""
-        stores = [each.project.store for each in layers.there()]
-        if made := [from_home(store) for store in stores if store not in known]:
-            where = " and ".join(made)
-            answer["parts"].append(f"mdmemory made a store for it: {where}.")
-            if "toast" in answer:
-                answer["toast"]["message"] += f" (new store: {where})"
+            return self._conversation.put_by(message, problem)
+        answer = self._conversation.take(layers, message, partial(self._notes, message))
         if self._indexes in (None, layers.indexes()):
             return answer
         self._indexes = layers.indexes()
         return answer | {"instructions": self._indexes}
 
-    def _receipt(self, turn: Turn | None, done: Extracted | None, is_private: bool) -> Result:
-        """The answer to a message whose requests were stored, or refused, as `done` says."""
-        if turn is None or done is None:
-            return {"parts": [], "saved": []}
-        if done.failure is not None:
-            self._log.failure("message", done.failure)
-        facts, quoted = self._log.tried("message", partial(requests_of, turn)) or ([], [])
-        line = toast(done, facts, is_private)
-        answer: Result = {"parts": told(done, is_private, quoted), "saved": saved(done)}
-        return answer if line is None else answer | {"toast": line}
-
-    def _write_wishes(self, layers: Layers) -> None:
-        if report := written(layers.write_wishes()):
-            self._log.say(report)
-            self._telling.toast(of_wishes(report))
-
-    def _uncommitted(self, memory: Memory, done: Extracted) -> None:
-        """Log why a stored note is in no commit: a person counts on git."""
-        if saved(done) and not (done.commit or done.waits) and (why := memory.refusal()):
-            self._log.say(f"message: a stored note is in no commit. {why.message} {why.hint}")
+    def _notes(
+        self, message: Spoken, layers: Layers, fresh: Sequence[Refresher | None]
+    ) -> list[str]:
+        return self._recalling.notes(layers, message.session, message.turn, self._frozen, fresh)
 
     def system(self, params: Params) -> Result:
         """The blocks of a session. They change only at its start and at a compaction."""
         session = named(params, "session")
         layers = self._open()
         for memory in layers.there():
-            _refresh(memory)
-        self._following.window(params)
+            refreshed(memory)
+        self._watching.window(params)
         if not layers.there():
             return {"text": ""}
         return {"text": self._frozen.get_or_make(session, lambda: self._prompt(layers, session))}
 
     def _prompt(self, layers: Layers, session: str) -> str:
-        message = self._messages.get(session) or ""
+        message = self._conversation.last(session)
         first = [] if self._children.knows(session) else [self._telling.line]
         blocks: list[Block] = [*first, recall.by_hand, self._at_hand, *self._blocks]
         texts = [
@@ -278,21 +216,21 @@ class Hooks:
         """Follow a tool of the host; `output` is shown in place of its own, where there is one."""
         session, use = named(params, "session"), used(params)
         memory = self._main()
-        output = self._following.tool(memory, session, use) if memory else None
+        output = self._watching.tool(memory, session, use) if memory else None
         return {} if output is None else {"output": output}
 
     def said(self, params: Params) -> Result:
         """Collect a part of an answer that is not whole yet."""
         session, text = named(params, "session"), params.get("text")
         if isinstance(text, str):
-            self._following.said(session, text)
+            self._watching.said(session, text)
         return {}
 
     def answered(self, params: Params) -> Result:
         """Follow a whole answer, whose tokens the provider has counted."""
         session, message = named(params, "session"), named(params, "message")
         if memory := self._main():
-            self._following.answered(memory, session, message, params)
+            self._watching.answered(memory, session, message, params)
         return {}
 
     def call(self, params: Params) -> Result:
@@ -337,7 +275,7 @@ class Hooks:
         if not layers.there():
             return {}
         memory = layers.main
-        self._log.tried("idle", partial(self._write_wishes, layers))
+        self._log.tried("idle", partial(self._conversation.write_wishes, layers))
         if not self._children.knows(session):
             # without a delay it would be a command that a person typed, which waits for nobody
             milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
@@ -352,8 +290,9 @@ class Hooks:
         session = named(params, "session")
         self._frozen.drop(session)
         self._compacting.deleted(session)
-        for each in (self._children, self._messages):
-            each.drop(session)
+        self._children.drop(session)
+        self._conversation.forget(session)
+        self._watching.deleted(session)
         if memory := self._main():
             self._following.deleted(memory, session)
         return {}
@@ -369,10 +308,3 @@ class Hooks:
         """The memory that sessions are followed in, or None where nothing was kept yet."""
         layers = self._open()
         return layers.project or layers.person
-
-
-def _refresh(memory: Memory) -> Refresher:
-    """MEMORY.md follows the notes; nothing is read where nothing changed."""
-    refresher = Refresher(memory.project, is_secret)
-    refresher.keep_fresh()
-    return refresher

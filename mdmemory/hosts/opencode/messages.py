@@ -1,4 +1,6 @@
-"""Reads the parameters of a plugin's requests: messages, uses of tools, models and tokens."""
+"""Reads the parameters of a plugin's requests: messages, who says them, uses of tools, models and
+tokens.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory import bounds
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.hosts.conversation import Spoken, transcript_of
+from mdmemory.hosts.following import BySession
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
-    from mdmemory.capture.run import Extracted
-    from mdmemory.capture.withdrawal import Withdrawn
-    from mdmemory.layers import Layers
     from mdmemory.tools.tool import Caller
-    from mdmemory.transcripts.turns import Transcript, Turn
+    from mdmemory.transcripts.turns import Turn
 
 Params = Mapping[str, Any]
 
@@ -32,50 +32,22 @@ def named(params: Params, key: str) -> str:
     return value
 
 
-def turn_of(session: str, params: Params) -> tuple[Turn | None, bool]:
-    """The user's turn in a message, as its session will show it later, or None for an empty one;
-    and whether a part of it is private."""
+def message_of(session: str, params: Params, children: Children) -> Spoken:
+    """A message with the user's turn as its session will show it later."""
     from mdmemory.privacy.private import strip_private
     from mdmemory.transcripts.opencode import transcript
 
     parts = params.get("parts", [])
     message = {"info": {"id": named(params, "message"), "role": "user"}, "parts": parts}
     turns = transcript({"id": session}, [message]).turns
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    is_private = any(strip_private(text)[1] for text in texts if isinstance(text, str))
-    return (turns[0] if turns else None), is_private
-
-
-def put_by(session: str, turn: Turn | None, problem: MdmemoryError) -> Extracted:
-    """Put the requests of a turn by for later although there is no store; without one, raise
-    `problem`."""
-    from mdmemory.capture import requests
-    from mdmemory.capture.wishes import inbox_without_store
-
-    if turn is None or not requests.wishes_in(turn.text, turn.id):
-        raise problem
-    inbox, today = inbox_without_store(Path.cwd()), person.now().date().isoformat()
-    return requests.put_by([inbox], turn.text, session, turn.id, today, problem)
-
-
-def requests_of(turn: Turn) -> tuple[list[str], list[str]]:
-    """The facts that a turn asks to remember, and the requests in text that it only quotes."""
-    from mdmemory.capture import foreign
-    from mdmemory.capture.requests import wishes_in
-
-    return [each.text for each in wishes_in(turn.text, turn.id)], foreign.requests(turn.text)
-
-
-def unread(params: Params) -> list[str]:
-    """A notice for the assistant on a message that is too long to be read whole, or []."""
-    texts = [part.get("text") for part in params.get("parts", []) if isinstance(part, dict)]
-    length = sum(len(text) for text in texts if isinstance(text, str))
-    if length <= bounds.MESSAGE:
-        return []
-    return [
-        f"mdmemory read the first {bounds.MESSAGE:,} of {length:,} characters of this message. If "
-        "the user asks to remember something after that, store it with memory_store."
-    ]
+    found = [part.get("text") for part in parts if isinstance(part, dict)]
+    texts = [text for text in found if isinstance(text, str)]
+    return Spoken(
+        session, turns[0] if turns else None, Path.cwd(),
+        is_private=any(strip_private(text)[1] for text in texts),
+        length=sum(map(len, texts)),
+        by_agent=children.has(session, turns[0].text) if turns else children.knows(session),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,27 +74,35 @@ def used(params: Params) -> Used:
     )  # fmt: skip
 
 
-def transcript_of(session: str) -> Transcript:
-    """A session as the host keeps it. Raises MdmemoryError where it cannot be read."""
-    from mdmemory.transcripts.sources import copy, read
+class Children(BySession[bool]):
+    """Which sessions are a sub-agent's: no words of the user stand there."""
 
-    return read(copy(person.hosts(), session))
+    def knows(self, session: str) -> bool:
+        """Whether a session is known to be one."""
+        return bool(self.get(session))
 
+    def has(self, session: str, text: str) -> bool:
+        """The same; one that is older than the bridge is looked up, but only if `text` asks to
+        remember something."""
+        from mdmemory.capture.requests import asks
 
-def taken_back(layers: Layers, session: str, turn: Turn, last: str) -> Withdrawn | None:
-    """Take back what a message does not want remembered; `last` is the user's message before it,
-    for where the session cannot be read."""
+        return (
+            self.is_one(session)
+            if self.get(session) is None and asks(text)
+            else self.knows(session)
+        )
 
-    def before() -> list[Turn]:
-        from mdmemory.transcripts.turns import Turn
+    def is_one(self, session: str) -> bool:
+        """The same; one that is older than the bridge is looked up."""
+        from mdmemory.transcripts.opencode import parent
 
-        with suppress(MdmemoryError):  # a host without such a database
-            turns = transcript_of(session).turns
-            ids = [each.id for each in turns]
-            return [*turns[: ids.index(turn.id) if turn.id in ids else len(ids)]]
-        return [Turn("last", "user", last)] if last else []
-
-    return layers.withdraw(turn.text, session=session, before=before)
+        is_child = self.get(session)
+        if is_child is None:
+            is_child = False
+            with suppress(MdmemoryError):  # a host without such a database
+                is_child = bool(parent(person.hosts().opencode, session))
+            self.put(session, is_child)
+        return is_child
 
 
 def caller_of(session: str, name: str) -> Caller:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.by_message import ByMessage, Heard
-from mdmemory.hosts.opencode.bridge_log import Log
-from mdmemory.hosts.opencode.following import BySession, Children, Following
+from mdmemory.hosts.following import BySession, Following
+from mdmemory.hosts.opencode.messages import Children
 from mdmemory.layers import Layers
 from mdmemory.store.refresh import Refresher
 
@@ -33,7 +34,7 @@ class Recalling:
         self._commands.drop(session)
 
     def notes(
-        self, layers: Layers, session: str, turn: Turn, frozen: BySession[str],
+        self, layers: Layers, session: str, turn: Turn | None, frozen: BySession[str],
         fresh: Sequence[Refresher | None],
     ) -> list[str]:  # fmt: skip
         """The notes that go with a message, as one text, or [].
@@ -42,7 +43,7 @@ class Recalling:
         message nothing else.
         """
         is_command, prompt = self._commands.drop(session), frozen.get(session)
-        if is_command or not layers.there():
+        if turn is None or is_command or not layers.there():
             return []
         if prompt is None and layers.settings.text("recall.notes") != "off":
             return []  # that part is about to be made of the same message

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.opencode.following import BySession
+from mdmemory.hosts.following import BySession
 from mdmemory.hosts.opencode.messages import Params, named
 from mdmemory.hosts.telling import Telling
 from mdmemory.layers import Layers
@@ -41,7 +41,7 @@ class TakingBack:
         if params.get("command") == COMMAND:
             done = take_back(self._open_typed(), words)
         elif params.get("command") == REVIEW:
-            from mdmemory.hosts.opencode import reviewing  # few messages need it
+            from mdmemory.hosts import reviewing  # few messages need it
 
             done = reviewing.review(self._open_typed(), words)
         else:

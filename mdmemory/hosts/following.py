@@ -1,0 +1,184 @@
+"""Follows sessions while they go on: what is kept of each, and its messages. For every host.
+
+Notices for the assistant wait for the next text that it reads. For one thread.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from mdmemory.hosts import recall
+from mdmemory.memory import Memory
+from mdmemory.session import recalls
+
+if TYPE_CHECKING:
+    from mdmemory.config.settings import Settings
+    from mdmemory.session.session import SessionMemory
+    from mdmemory.store.state import State
+
+MOST = 200  # sessions, of each kind
+AGAIN = 60.0  # seconds between two tries to open a database that could not be used
+
+_T = TypeVar("_T")
+
+
+class BySession(Generic[_T]):
+    """A value for each of the MOST sessions that were used last."""
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[str, _T] = OrderedDict()
+
+    def put(self, session: str, value: _T) -> None:
+        """Remember a value."""
+        self._values[session] = value
+        self._values.move_to_end(session)
+        while len(self._values) > MOST:
+            self._values.popitem(last=False)
+
+    def get(self, session: str) -> _T | None:
+        """The value, or None."""
+        if session in self._values:
+            self._values.move_to_end(session)
+        return self._values.get(session)
+
+    def get_or_make(self, session: str, make: Callable[[], _T]) -> _T:
+        """The value; `make` gives it where there is none."""
+        if session not in self._values:
+            self.put(session, make())
+        self._values.move_to_end(session)
+        return self._values[session]
+
+    def drop(self, session: str) -> _T | None:
+        """Forget the value and return it, or None."""
+        return self._values.pop(session, None)
+
+
+class SessionMemories:
+    """The memory of each session, and the database that all of them use."""
+
+    def __init__(self) -> None:
+        self._state: State | None = None
+        self._file: tuple[Path, int] | None = None
+        self._opened_at = 0.0
+        self._sessions: BySession[tuple[Settings, SessionMemory]] = BySession()
+
+    def of(self, memory: Memory, session: str) -> SessionMemory:
+        """The memory of a session, made anew when the settings change."""
+        from mdmemory.session.session import SessionMemory
+
+        state, settings = self.state(memory), memory.project.settings
+        entry = self._sessions.get(session)
+        if entry is None or entry[0] != settings:
+            entry = settings, SessionMemory(state, session, settings)
+            self._sessions.put(session, entry)
+        return entry[1]
+
+    def state(self, memory: Memory) -> State:
+        """The open database of the project; opened again when its file was removed or replaced."""
+        path = memory.project.state_file
+        old = self._state
+        if old is not None and self._file == (path, _inode(path)) and not self._is_retry_due(old):
+            return old
+        fresh = memory.state()
+        if old is not None and old.trouble and fresh.trouble:
+            fresh.__exit__()  # both are in memory only, and the old one holds something
+        else:
+            self._sessions = BySession()
+            if old is not None:
+                old.__exit__()
+            self._state = old = fresh
+        self._file, self._opened_at = (path, _inode(path)), time.monotonic()
+        return old
+
+    def _is_retry_due(self, state: State) -> bool:
+        return state.trouble is not None and time.monotonic() - self._opened_at > AGAIN
+
+    def drop(self, session: str) -> None:
+        """Forget a session."""
+        self._sessions.drop(session)
+
+
+def _inode(path: Path) -> int:
+    """The inode number of the file at `path`, or 0."""
+    try:
+        return path.lstat().st_ino
+    except OSError:
+        return 0
+
+
+class Following:
+    """Follows all sessions of one client, or of one store."""
+
+    def __init__(self) -> None:
+        self._sessions = SessionMemories()
+        self._notices: BySession[list[str]] = BySession()
+        self._losses: deque[tuple[str, str]] = deque(maxlen=100)  # session and notice
+
+    def state(self, memory: Memory) -> State:
+        """The database of the project, which stays open."""
+        return self._sessions.state(memory)
+
+    def at_hand(self, memory: Memory, session: str) -> str:
+        """The session's own text for the prompt, which then stays until the next compaction."""
+        own = self.own(memory, session)
+        if own is None:
+            return recall.at_hand(memory, session)
+        own.new_epoch(now=memory.now())
+        return own.blocks()
+
+    def heard(self, memory: Memory, session: str, role: str, text: str) -> list[str]:
+        """Follow a message that the assistant is about to read; the notices that go with it."""
+        own = self.own(memory, session)
+        notices = own.message(role, text, now=memory.now()) if own else []
+        return notices or self.take_notices(session)
+
+    def compacted(self, memory: Memory, session: str) -> None:
+        """Begin anew: a summary stands for all messages before."""
+        self._notices.drop(session)
+        if os.path.lexists(memory.project.state_file):
+            recalls.compacted(self.state(memory), session)
+        if own := self.own(memory, session):
+            own.new_epoch(now=memory.now(), compacted=True)
+
+    def reverted(self, memory: Memory, session: str, message: str) -> None:
+        """Notes that came with a message which the person took back may come again."""
+        if os.path.lexists(memory.project.state_file):
+            recalls.reverted(self.state(memory), session, message)
+
+    def deleted(self, memory: Memory, session: str) -> None:
+        """Forget a session that was deleted."""
+        self._notices.drop(session)
+        if os.path.lexists(memory.project.state_file):
+            recalls.forget(self.state(memory), session)
+        if own := self.own(memory, session):
+            own.deleted()
+        self._sessions.drop(session)
+
+    def own(self, memory: Memory, session: str) -> SessionMemory | None:
+        """The memory of a session; None where the settings keep none."""
+        from mdmemory.session.sections import is_followed
+
+        if not is_followed(memory.project.settings):
+            return None
+        return self._sessions.of(memory, session)
+
+    def notify(self, session: str, notices: Sequence[str]) -> None:
+        """Have these wait for the next text that the assistant reads."""
+        self._notices.put(session, [*notices])
+
+    def lost(self, session: str, notice: str) -> None:
+        """Add a notice of a loss, from any thread."""
+        self._losses.append((session, notice))
+
+    def take_notices(self, session: str) -> list[str]:
+        """What waits for a session, once."""
+        notices = self._notices.drop(session) or []
+        losses = [each for each in [*self._losses] if each[0] == session]
+        for each in losses:
+            self._losses.remove(each)
+        return [*notices, *(notice for _, notice in losses)]
