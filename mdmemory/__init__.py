@@ -26,6 +26,7 @@
     review/                                  all that waits for a person, and their answers
     tools/                                   the tools for assistants: one table for all hosts
     hosts/                                   what all clients share; git's hooks
+    hosts/claude/                            Claude Code: its own memory writes into the store
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
     mcp                                      the same tools for any MCP host
     cli/                                     the terminal

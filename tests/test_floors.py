@@ -204,6 +204,10 @@ AHEAD = {
     "hosts.texts.files_for", "hosts.texts.typed",
     # hooks put in what was typed, and the MCP server takes it out
     "session.heard.put", "session.heard.recent", "session.heard.forget",
+    # the hooks of Claude Code and `setup claude` ask these
+    "hosts.claude.own_memory.take_in", "hosts.claude.own_memory.carried",
+    "hosts.claude.own_memory_settings.withdraw_all", "hosts.claude.own_memory_settings.switch_off",
+    "hosts.claude.own_memory_settings.switch_on",
 }  # fmt: skip
 
 

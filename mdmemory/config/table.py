@@ -170,6 +170,11 @@ TABLE = (
     Setting("memory.projects", ("MDMEMORY_PROJECTS",), "all or listed", one_of("all", "listed"),
             "all", "Which projects get a store in the memory folder: `all`, with the first fact "
             "that is kept there, or those where `mdmemory init` was run.", personal=True),
+    Setting("claude.memory", ("MDMEMORY_CLAUDE_MEMORY",), "store, shared, read or off",
+            one_of("store", "shared", "read", "off"), "store",
+            "What Claude Code's own memory is to us: it writes into the project's `store`, or also "
+            "into one that is `shared` with others; we only `read` its own folder; or nothing "
+            "(`off`).", personal=True),
     Setting("index.max_chars", ("MEMORY_INDEX_MAX_CHARS",), "a whole number of at least 500",
             whole(500), 8000,
             "Maximum length of MEMORY.md in characters; a wide character counts three. Your own "

@@ -1,0 +1,1 @@
+"""Claude Code: its wiring, and its own memory as a writer of ours."""

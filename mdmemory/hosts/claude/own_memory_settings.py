@@ -1,0 +1,305 @@
+"""The settings of Claude Code that say where its own memory lies, for one project or for all.
+
+A project's file is that of the main checkout: Claude reads no other for this. What we set is noted
+in the person's state folder, so that it can be told from what a person set, and taken back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import is_inside, read_if_there, write_atomic, writing
+from mdmemory.git import identity, repositories
+from mdmemory.git.lock import locked
+from mdmemory.hosts import jsonc
+from mdmemory.store.project import home_of
+
+FOLDER, ENABLED = "autoMemoryDirectory", "autoMemoryEnabled"  # keys of Claude's settings
+OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+LOCAL = ".claude/settings.local.json"  # in a project; Claude allows no comment in it
+_EXCLUDED = f"/{LOCAL}"
+_NOTED = "claude-memory.json"
+_MOST = 1024 * 1024  # bytes of such a file
+
+Json = dict[str, Any]
+
+
+def main_checkout(folder: Path) -> Path:
+    """The folder whose settings and whose own memory Claude uses in `folder`: the main worktree of
+    its repository, a submodule's own, and outside of git `folder` itself."""
+    common = identity.common_dir(folder)
+    if common is None:
+        return Path(os.path.realpath(folder))
+    if common.name == ".git" and common.is_dir():
+        return common.parent
+    chain = (folder, *folder.parents)
+    return Path(os.path.realpath(next((at for at in chain if (at / ".git").exists()), folder)))
+
+
+def persons_file(environment: Mapping[str, str]) -> Path:
+    """The person's own settings of Claude, for all projects."""
+    return person.hosts(environment).claude.with_name("settings.json")
+
+
+def carried(folder: Path, environment: Mapping[str, str]) -> Path | None:
+    """The folder that Claude itself puts into the prompt in `folder`, as its settings name it; None
+    where they name none, or its own memory is off. A session has what held when it began."""
+    local, persons = _read(main_checkout(folder) / LOCAL), _read(persons_file(environment))
+    if _is_off(local, persons, environment):
+        return None
+    for settings in (local, persons):
+        named = settings.get(FOLDER)
+        if isinstance(named, str) and named:
+            path = Path(os.path.expanduser(named))
+            return path if path.is_absolute() else None
+    return None
+
+
+def is_off(folder: Path, environment: Mapping[str, str]) -> bool:
+    """Whether Claude keeps no memory of its own in `folder`."""
+    local, persons = _read(main_checkout(folder) / LOCAL), _read(persons_file(environment))
+    return _is_off(local, persons, environment)
+
+
+def _is_off(local: Json, persons: Json, environment: Mapping[str, str]) -> bool:
+    if environment.get(OFF, "").lower() not in ("", "0", "false"):
+        return True
+    said = [each[ENABLED] for each in (local, persons) if ENABLED in each]
+    return said[:1] == [False]
+
+
+def _read(path: Path) -> Json:
+    try:
+        value = json.loads(read_if_there(path, _MOST) or b"{}")
+    except (MdmemoryError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+# --- a project -----------------------------------------------------------------------------------
+
+
+def point(folder: Path, store: Path, environment: Mapping[str, str]) -> list[str]:
+    """Let Claude keep its own memory of the project around `folder` in `store`; sentences on what
+    was written, [] where all is so already, or the person has it another way."""
+    top = main_checkout(folder)
+    path, wanted = top / LOCAL, str(store)
+    if _read(path).get(FOLDER) == wanted or FOLDER in _read(persons_file(environment)):
+        return []
+    if is_off(folder, environment):
+        return []
+    with _noted(environment) as noted:
+        before = _text(path)
+        if before is None or not _is_ours(path, noted, home_of(person.places(environment))):
+            return []
+        repository = repositories.find(top) if repositories.is_installed() else None
+        if repository is not None and repository.ask("ls-files", "-z", "--", LOCAL):
+            return []  # it is in the project's commits, and its change would be, too
+        known = noted.get(str(path), {})
+        entry = known or {"file": not before, "folder": not path.parent.exists()}
+        after = jsonc.put(before, [FOLDER], wanted) if before else _alone(wanted)
+        noted[str(path)] = {**entry, "value": wanted, "line": entry.get("line", False)}
+        if repository is not None and _is_seen(repository):
+            _exclude(repository)
+            noted[str(path)]["line"] = True
+        with writing(path.parent):
+            path.parent.mkdir(exist_ok=True)
+        _write(path, after)
+    return [f"Claude Code keeps its own memory of {top} in {store} ({path}), from its next start."]
+
+
+def withdraw(folder: Path, environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+    """Take back what `point` set for the project around `folder`; sentences."""
+    path = str(main_checkout(folder) / LOCAL)
+    return _withdraw(environment, lambda each: each == path, dry_run)
+
+
+def withdraw_all(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+    """Take back what `point` set for any project; sentences."""
+    return _withdraw(environment, lambda _: True, dry_run)
+
+
+def pointed(environment: Mapping[str, str]) -> dict[Path, Path]:
+    """The settings files in which a folder of ours is named, each with that folder."""
+    noted = _read(person.state_folder(environment) / _NOTED)
+    return {
+        Path(path): Path(entry["value"])
+        for path, entry in noted.items()
+        if isinstance(entry, dict) and isinstance(entry.get("value"), str)
+    }
+
+
+def _withdraw(
+    environment: Mapping[str, str], is_meant: Callable[[str], bool], dry_run: bool
+) -> list[str]:
+    if not any(is_meant(str(path)) for path in pointed(environment)):
+        return []
+    said: list[str] = []
+    with _noted(environment, keep=not dry_run) as noted:
+        for path in [*pointed(environment)]:
+            if not is_meant(str(path)):
+                continue
+            entry = noted.pop(str(path), {})
+            if _read(path).get(FOLDER) != entry.get("value"):
+                continue  # a person set another, or the project is gone
+            said.append(f"{path}: Claude Code keeps its own memory in its own folder again.")
+            if not dry_run:
+                _take_back(path, entry)
+    return said
+
+
+def _take_back(path: Path, entry: Json) -> None:
+    before = _text(path) or ""
+    if entry.get("file") and before == _alone(entry["value"]):
+        path.unlink()
+        if entry.get("folder") and not any(path.parent.iterdir()):
+            path.parent.rmdir()
+        if entry.get("line") and (repository := repositories.find(path.parent.parent)):
+            _include(repository)
+    else:
+        _write(path, jsonc.drop(before, [FOLDER]))
+
+
+def _alone(value: str) -> str:
+    return json.dumps({FOLDER: value}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _is_ours(path: Path, noted: Json, home: Path) -> bool:
+    """Whether the folder that the file names may be replaced: none, or one that we named."""
+    named, entry = _read(path).get(FOLDER), noted.get(str(path))
+    if named is None or (isinstance(entry, dict) and entry.get("value") == named):
+        return True
+    # what we noted may be lost
+    return isinstance(named, str) and is_inside(Path(os.path.expanduser(named)), home)
+
+
+def _text(path: Path) -> str | None:
+    """The text of a settings file, "" where there is none; None where it is not to be written: a
+    link, or no JSON as Claude reads it."""
+    if path.is_symlink() or path.parent.is_symlink():
+        return None
+    try:
+        data = read_if_there(path, _MOST)
+        text = "" if data is None else data.decode("utf-8")
+        if data is not None and not isinstance(json.loads(text), dict):
+            return None
+    except (MdmemoryError, ValueError, RecursionError):
+        return None
+    return text
+
+
+def _write(path: Path, text: str) -> None:
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+    write_atomic(path, text.encode("utf-8"), mode=mode)
+
+
+# --- what git sees -------------------------------------------------------------------------------
+
+
+def _is_seen(repository: repositories.Repository) -> bool:
+    return repository.ask("check-ignore", "-q", "--", LOCAL) is None
+
+
+def _exclude(repository: repositories.Repository) -> None:
+    from mdmemory.actions import setup
+
+    setup.exclude(repository, [_EXCLUDED])
+
+
+def _include(repository: repositories.Repository) -> None:
+    """Take out of `info/exclude` the line that `_exclude` put there."""
+    path = repository.common_dir / "info" / "exclude"
+    lines = (read_if_there(path, _MOST) or b"").splitlines(keepends=True)
+    rest = [line for line in lines if line.strip() != _EXCLUDED.encode()]
+    if not rest:
+        path.unlink(missing_ok=True)
+    elif rest != lines:
+        write_atomic(path, b"".join(rest))
+
+
+# --- what we set ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _noted(environment: Mapping[str, str], keep: bool = True) -> Iterator[Json]:
+    """What we set, by settings file; nobody else changes it meanwhile, and changes are kept."""
+    path = person.state_folder(environment) / _NOTED
+    with writing(path.parent):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(path.with_suffix(".lock"), "the wiring of Claude Code"):
+        found = _read(path)
+        before = json.dumps(found)
+        try:
+            yield found
+        finally:
+            if keep and json.dumps(found) != before:
+                write_atomic(path, json.dumps(found, indent=1).encode() + b"\n", mode=0o600)
+
+
+# --- for all projects ----------------------------------------------------------------------------
+
+
+def switch_off(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+    """Switch Claude's own memory off for all projects; sentences, [] where it is off."""
+    path = persons_file(environment)
+    if _read(path).get(ENABLED) is False:
+        return []
+    if not dry_run:
+        with _noted(environment) as noted:
+            before = _require_text(path)
+            known = _read(path)
+            noted[str(path)] = {"enabled": known.get(ENABLED), "file": not before}
+            with writing(path.parent):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            _write(path, jsonc.put(before or "{}\n", [ENABLED], False))
+    return [f"{path}: Claude Code keeps no memory of its own any more."]
+
+
+def switch_on(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+    """Take back what `switch_off` set; sentences."""
+    path = persons_file(environment)
+    if str(path) not in _read(person.state_folder(environment) / _NOTED):
+        return []
+    with _noted(environment, keep=not dry_run) as noted:
+        entry = noted.pop(str(path))
+        if _read(path).get(ENABLED) is not False:
+            return []
+        if not dry_run:
+            was, before = entry.get("enabled"), _require_text(path)
+            after = jsonc.drop(before, [ENABLED]) if was is None else (
+                jsonc.put(before, [ENABLED], was))  # fmt: skip
+            if entry.get("file") and after.strip() == "{}":
+                path.unlink()
+            else:
+                _write(path, after)
+    return [f"{path}: Claude Code keeps its own memory again."]
+
+
+def _require_text(path: Path) -> str:
+    text = _text(path)
+    if text is None:
+        raise MdmemoryError(
+            f"{path} is not the JSON that Claude Code reads, or is a link.",
+            "Correct it and run this again; nothing was written.",
+            code="bad_configuration",
+        )
+    return text
+
+
+def is_wired(environment: Mapping[str, str]) -> bool:
+    """Whether Claude starts our hook in all projects: by its settings, or by our plugin."""
+    settings = _read(persons_file(environment))
+    plugins = settings.get("enabledPlugins")
+    if isinstance(plugins, dict) and any(
+        name.startswith("mdmemory@") and value is True for name, value in plugins.items()
+    ):
+        return True
+    hooks = json.dumps(settings.get("hooks", {}))
+    return "mdmemory/launch" in hooks and "hook claude" in hooks
