@@ -160,15 +160,14 @@ class Responses:
         return ["\n".join(strings(each)) for each in outputs]
 
     def tools(self, body: Body) -> list[str]:
-        return [
-            f"{tool['name'].rstrip('_')}__{each['name']}" if each is not tool else each["name"]
-            for tool in body.get("tools") or []
-            for each in tool.get("tools", [tool])
-            if "name" in each
-        ]
+        return list(self._offers(body))
 
     def whole(self, body: Body, answer: Answer) -> Body:
-        calls = [self._call(*each) for each in _calls(self, body, answer)]
+        offers = self._offers(body)
+        calls = [
+            _function_call(*offers.get(name, ("", name)), arguments)
+            for name, arguments in _calls(self, body, answer)
+        ]
         text = {"type": "output_text", "text": answer.text, "annotations": []}
         said = {
             "type": "message", "role": "assistant", "id": f"msg_{next(_ids)}",
@@ -200,13 +199,23 @@ class Responses:
         said = [item["content"] for item in items if item.get("role") in roles]
         return [text for each in said for text in _texts(each)]
 
-    def _call(self, name: str, arguments: Body) -> Body:
-        server, tool = name.rsplit("__", 1) if name.startswith("mcp__") else ("", name)
-        call = {
-            "type": "function_call", "id": f"fc_{next(_ids)}", "call_id": f"call_{next(_ids)}",
-            "name": tool, "arguments": json.dumps(arguments), "status": "completed",
-        }  # fmt: skip
-        return call | ({"namespace": server} if server else {})
+    def _offers(self, body: Body) -> dict[str, tuple[str, str]]:
+        """Each tool as `space__tool`, and the two words; the client's own have no space."""
+        return {
+            f"{space.rstrip('_')}__{each['name']}" if space else each["name"]: (space, each["name"])
+            for tool in body.get("tools") or []
+            for space in (tool["name"] if "tools" in tool else "",)
+            for each in tool.get("tools", [tool])
+            if "name" in each
+        }
+
+
+def _function_call(space: str, tool: str, arguments: Body) -> Body:
+    call = {
+        "type": "function_call", "id": f"fc_{next(_ids)}", "call_id": f"call_{next(_ids)}",
+        "name": tool, "arguments": json.dumps(arguments), "status": "completed",
+    }  # fmt: skip
+    return call | ({"namespace": space} if space else {})
 
 
 class Generate:
