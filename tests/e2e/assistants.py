@@ -12,14 +12,19 @@ import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
+
+from terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / ".host-clients" / "node_modules" / ".bin"
 MISSING = "{} is not installed; run: sh tests/e2e/hosts/install"
 GEMINI_DEFAULTS = Path(__file__).with_name("hosts") / "gemini-defaults.json"
+MODEL = "gemini-2.5-flash"  # without one, Gemini asks a router first, for a minute and a half
 TURN = 120.0  # seconds; a turn takes 2 to 16 on an idle machine
 NOWHERE = "http://127.0.0.1:9"  # refuses at once whatever would leave this machine
 
@@ -41,6 +46,7 @@ class Assistant:
     """
 
     name: ClassVar[str]
+    ready: ClassVar[str]  # what its screen shows when it waits for a prompt
 
     def __init__(self, project: Path, home: Path, url: str, **more: str) -> None:
         self.program = PROGRAMS / self.name
@@ -69,6 +75,20 @@ class Assistant:
     def words(self, prompt: str, more: tuple[str, ...], *, again: bool) -> list[str]:
         """Its command line for a turn: of a new session, or the last one `again`."""
         raise NotImplementedError
+
+    def sits(self) -> list[str]:
+        """Its command line for a person at a terminal, with the questions of a first start answered
+        where files of its own in the home hold the answers."""
+        raise NotImplementedError
+
+    @contextmanager
+    def terminal(self) -> Iterator[Terminal]:
+        """The client as a person sees it, ready for the first prompt."""
+        with tempfile.TemporaryDirectory(prefix="tmux") as folder:
+            words: list[str | Path] = [self.program, *self.sits()]
+            with Terminal(self.project, words, self.environment(), Path(folder) / "s") as terminal:
+                terminal.until(self.ready)
+                yield terminal
 
     def run(
         self, prompt: str, *more: str, again: bool = False, fails: bool = False,
@@ -125,6 +145,17 @@ class Claude(Assistant):
     """Claude Code: `claude -p`."""
 
     name = "claude"
+    ready = r"(?m)^❯"
+
+    def sits(self) -> list[str]:
+        file = self.home / ".claude.json"
+        known = json.loads(file.read_bytes()) if file.exists() else {}
+        known |= {"hasCompletedOnboarding": True, "theme": "dark"}
+        known["customApiKeyResponses"] = {"approved": ["none"], "rejected": []}
+        folder = known.setdefault("projects", {}).setdefault(str(self.project), {})
+        folder |= {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+        file.write_text(json.dumps(known, indent=2), encoding="utf-8")
+        return []
 
     def known(self) -> dict[str, str]:
         return {
@@ -142,7 +173,11 @@ class Codex(Assistant):
     """Codex: `codex exec`, with the hooks of its home trusted unless `trusts` is false."""
 
     name = "codex"
+    ready = "(?m)^› "
     trusts = True
+
+    def sits(self) -> list[str]:
+        return [*self.settings(), *self._trusting()]
 
     def known(self) -> dict[str, str]:
         return {"FAKE_KEY": "none"}
@@ -170,11 +205,18 @@ class Codex(Assistant):
             prompt,
         ]
 
+    def _trusting(self) -> list[str]:
+        return ["--dangerously-bypass-hook-trust"] if self.trusts else []
+
 
 class Gemini(Assistant):
     """Gemini CLI: `gemini -p`, in a folder that it is told to trust."""
 
     name = "gemini"
+    ready = "Type your message"
+
+    def sits(self) -> list[str]:
+        return ["-m", MODEL]
 
     def known(self) -> dict[str, str]:
         return {
@@ -186,9 +228,8 @@ class Gemini(Assistant):
         }
 
     def words(self, prompt: str, more: tuple[str, ...], *, again: bool) -> list[str]:
-        # a model by name, or a router is asked first, for a minute and a half
         resumed = ["--resume", "latest"] if again else []
-        return ["-m", "gemini-2.5-flash", *resumed, *more, "-p", prompt]
+        return ["-m", MODEL, *resumed, *more, "-p", prompt]
 
 
 ASSISTANTS: tuple[type[Assistant], ...] = (Claude, Codex, Gemini)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from assistants import ASSISTANTS, Assistant
 from fake_provider import FakeProvider
+from terminal import HAS_TMUX
+from terminal import MISSING as NO_TMUX
 
 pytestmark = [pytest.mark.hosts, pytest.mark.slow]
 
@@ -77,3 +79,13 @@ def test_a_client_that_is_missing_is_named(
     monkeypatch.setattr("assistants.PROGRAMS", tmp_path)
     with pytest.raises(AssertionError, match="is not installed; run: sh tests/e2e/hosts/install"):
         type(assistant)(assistant.project, assistant.home, assistant.url)
+
+
+@pytest.mark.skipif(not HAS_TMUX, reason=NO_TMUX)
+def test_a_person_at_the_terminal_is_answered(assistant: Assistant, provider: FakeProvider) -> None:
+    provider.say("Good morning to you.")
+    with assistant.terminal() as terminal:
+        terminal.text("A question of mine")
+        terminal.until("A question of mine")
+        terminal.keys("Enter")
+        terminal.until("Good morning to you.")
