@@ -1,7 +1,7 @@
 """mdmemory: long-term memory for coding assistants, as markdown notes in git.
 
     errors, debugging, version, assets,      failures, lines for whoever debugs, limits of length,
-    bounds, unseen                           unseen characters
+    bounds, unseen, wire                     unseen characters, lines of JSON
     privacy/                                 what in a text is private or secret; pure
     files                                    bytes and paths
     config/                                  settings, and where a person's files lie
@@ -28,7 +28,7 @@
     hosts/                                   what all clients share; git's hooks
     hosts/claude/                            Claude Code: its own memory writes into the store
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
-    mcp                                      the same tools for any MCP host
+    mcp/                                     the same tools for any MCP host
     cli/                                     the terminal
 
 A module imports from its own room or from a room further up in this drawing; tests/test_floors.py

@@ -184,6 +184,11 @@ class Memory(Learning):
         with (writer := self._writer()).locked():
             return writer.refresher.refresh()
 
+    def index_text(self, most: int = 0) -> str:
+        """MEMORY.md as it is now, brought up to date where that is possible; with `most` an index
+        of at most so many characters, which lists the strongest notes."""
+        return self._refresher().text(most)
+
     def unadopted(self) -> Look | None:
         """What other hands did to the notes that no commit holds; None without git."""
         return actions.listing.unadopted(self._writer())

@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).parents[1] / "mdmemory"
 # From the ground up. A name that ends in a dot stands for a whole room.
 FLOORS = (
     ("text.korean", "text.stop_words", "text.words"),
-    ("errors", "version", "assets", "bounds", "debugging", "unseen", "privacy."),
+    ("errors", "version", "assets", "bounds", "debugging", "unseen", "wire", "privacy."),
     ("files", "config."),
     ("note.", "git.", "transcripts."),
     ("text.",),
@@ -39,7 +39,7 @@ FLOORS = (
     ("layers",),
     ("review.",),
     ("tools.",),
-    ("hosts.", "mcp"),
+    ("hosts.", "mcp."),
     ("cli.",),
     ("", "__main__"),  # the roof: mdmemory itself
 )

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from rows import each
 
-from mdmemory import mcp, protocol
+from mdmemory import protocol
 from mdmemory.capture.outcome import Extracted
 from mdmemory.capture.withdrawal import Withdrawn
 from mdmemory.cli.commands import COMMANDS
 from mdmemory.errors import MdmemoryError
+from mdmemory.mcp import instructions
 from mdmemory.prompt import blocks, lines, receipts
 from mdmemory.search.results import Hit
 from mdmemory.session.block import MOST
@@ -27,7 +28,7 @@ TEXTS = {
     **{path.stem: path.read_text("utf-8") for path in TEMPLATES.glob("command/*.md")},
     "skill": (TEMPLATES / "skills/mdmemory/SKILL.md").read_text("utf-8"),
     "tools": "\n".join(f"{tool.description} {json.dumps(tool.parameters)}" for tool in TOOLS),
-    "prompts": json.dumps(mcp._PROMPTS),
+    "instructions": Path(str(instructions.__file__)).read_text("utf-8"),
     "receipts": Path(str(receipts.__file__)).read_text("utf-8"),
 }
 HOW = ("TOOLS.md", "PROTOCOL.md", "skill")  # those that say how the memory is to be used

@@ -86,21 +86,30 @@ def _end_with_host(source: int) -> None:
 
 
 def mcp_options(parser: ArgumentParser) -> None:
-    """Options of `mcp`: none of its own."""
+    """Options of `mcp`."""
+    parser.add_argument(
+        "--no-index", action="store_true", help="a hook gives the index: do not tell it again"
+    )
 
 
 def mcp(asked: Namespace) -> int:
     """Serve the memory to an MCP host over standard input and output.
 
-    The host's configuration starts this command (docs/hosts.md).
+    The host's configuration starts this command (docs/hosts.md). Ends at once if MDMEMORY_DISABLE
+    is set.
     """
     from mdmemory.cli.output import is_terminal, layered, warn
-    from mdmemory.mcp import serve
+    from mdmemory.mcp.server import serve
 
+    if os.environ.get("MDMEMORY_DISABLE"):
+        return 0
     asked.holder = "mcp"
     if is_terminal():
         warn("This command is for MCP hosts, see docs/hosts.md. Ctrl-D ends it.")
-    serve(lambda: layered(asked, automatic=True), index=not _is_read_already(asked))
+    source, sink = _own_streams()
+    threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
+    index = not asked.no_index and not _is_read_already(asked)
+    serve(source, sink, lambda: layered(asked, automatic=True), index=index)
     return 0
 
 

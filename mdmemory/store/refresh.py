@@ -133,6 +133,17 @@ class Refresher:
         if self.catalog().changed:
             self.current()
 
+    def text(self, most: int = 0) -> str:
+        """MEMORY.md as it now is; with `most` an index of at most so many characters."""
+        if not most and not self.catalog().changed:  # then it says what the notes say
+            with contextlib.suppress(OSError):
+                data = (self.store.folder / INDEX).read_bytes()
+                return data.decode("utf-8", "surrogateescape")
+        now = self.current()
+        if not most:
+            return now.index.memory
+        return self._arrange(self.catalog().columns(), self.store.ledger(), most=most).memory
+
     def settle(self) -> None:
         """`keep_fresh` at the end of a command that may have written, and done it already."""
         if not self._is_settled:
@@ -174,15 +185,16 @@ class Refresher:
         self.catalog().save()
 
     def _arrange(
-        self, columns: index.IndexColumns, ledger: str, coming: Mapping[str, Note | None] = {}
-    ) -> index.Index:
+        self, columns: index.IndexColumns, ledger: str, coming: Mapping[str, Note | None] = {},
+        most: int = 0,
+    ) -> index.Index:  # fmt: skip
         """The index of these notes; `coming` are those that a write is about to put in place."""
         entries = self._open_entries(columns, ledger, coming) if ledger else []
         return index.arrange(
             columns,
             conflicts=len(entries),
             contested={file for entry in entries for file in entry.files},
-            max_chars=self.project.settings.whole("index.max_chars"),
+            max_chars=most or self.project.settings.whole("index.max_chars"),
             max_entries=self.project.settings.whole("index.max_entries"),
         )
 

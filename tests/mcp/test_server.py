@@ -1,21 +1,20 @@
-"""The MCP server, asked by the SDK's own client: in memory, and over standard input and output."""
+"""The MCP server, asked by the official client in each version that both speak."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
-from pace import HUNG
+from mcp import Client, MCPError
+from mcp_host import HELLO, VERSIONS, serving, talk
 
-from mdmemory import Layers, Memory, mcp
+from mdmemory import Memory
 from mdmemory.cli import main
+from mdmemory.cli import serving as serving_command
+from mdmemory.mcp import server
+from mdmemory.mcp.instructions import MOST
 from mdmemory.tools import notes
 from mdmemory.tools.table import TOOLS
 from mdmemory.tools.table import offered as tools_of
@@ -34,21 +33,31 @@ def template(tmp_path_factory: pytest.TempPathFactory, begin: Any) -> Path:
     return root
 
 
-def talk(server: Any, conversation: Callable[[Client], Awaitable[None]]) -> None:
-    async def run() -> None:
-        async with Client(server) as client:
-            with anyio.fail_after(30):
-                await conversation(client)
-
-    anyio.run(run)
-
-
-def serving(root: Path) -> Any:
-    return mcp.server(lambda: Layers.open(root))
-
-
 def text_of(result: Any) -> str:
     return "".join(part.text for part in result.content)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_official_client_has_all_of_it_in_each_version(project: Path, version: str) -> None:
+    async def conversation(client: Client) -> None:
+        assert client.protocol_version == version
+        assert client.server_info
+        assert client.server_info.name == "mdmemory"
+        assert "- [Prefers pnpm](feedback-prefers-pnpm.md)" in (client.instructions or "")
+        assert len((await client.list_tools()).tools) == 6
+        found = await client.call_tool("memory_search", {"query": "pnpm"})
+        assert text_of(found).startswith("Found 1 note.")
+        assert found.structured_content["hits"][0]["file"] == "feedback-prefers-pnpm.md"
+        assert (await client.call_tool("memory_get", {"file": "nothing.md"})).is_error
+        assert len((await client.list_prompts()).prompts) == 5
+        asked = await client.get_prompt("remember", {"fact": "x"})
+        assert asked.messages[0].content.text.startswith("Remember: x\n")
+        assert len((await client.list_resources()).resources) == 2
+        assert len((await client.list_resource_templates()).resource_templates) == 1
+        index = await client.read_resource("memory://index")
+        assert "feedback-prefers-pnpm.md" in index.contents[0].text
+
+    talk(project, conversation, version)
 
 
 def test_the_server_tells_how_to_use_it_and_what_the_memory_holds(project: Path) -> None:
@@ -59,7 +68,7 @@ def test_the_server_tells_how_to_use_it_and_what_the_memory_holds(project: Path)
         assert "true and useful next month" in told
         assert "- [Prefers pnpm](feedback-prefers-pnpm.md) — Uses pnpm, never npm" in told
 
-    talk(serving(project), conversation)
+    talk(project, conversation)
 
 
 def test_every_tool_of_the_table_is_offered_with_its_hints(project: Path) -> None:
@@ -75,7 +84,7 @@ def test_every_tool_of_the_table_is_offered_with_its_hints(project: Path) -> Non
             assert hints.destructive_hint == ours.destructive
             assert (hints.idempotent_hint, hints.open_world_hint) == (ours.idempotent, False)
 
-    talk(serving(project), conversation)
+    talk(project, conversation)
 
 
 def test_the_sections_of_a_part_that_is_switched_off_are_not_offered(project: Path) -> None:
@@ -88,7 +97,7 @@ def test_the_sections_of_a_part_that_is_switched_off_are_not_offered(project: Pa
         assert "goal" in sections
         assert "todos" not in sections
 
-    talk(serving(project), conversation)
+    talk(project, conversation)
 
 
 def test_a_call_answers_in_words_and_as_data_and_sees_the_notes_as_they_are(project: Path) -> None:
@@ -107,7 +116,7 @@ def test_a_call_answers_in_words_and_as_data_and_sees_the_notes_as_they_are(proj
         kept = await client.call_tool("memory_store", {"content": "The CI runs on Debian 12 only"})
         assert kept.structured_content["status"] == "unconfirmed"
 
-    talk(serving(project), conversation)
+    talk(project, conversation)
     assert len(Memory.open(project).notes()) == 3
 
 
@@ -131,7 +140,7 @@ def test_a_failure_is_a_tool_error_with_the_next_step(
         assert error["code"] == code
         assert text_of(failed) == f"{error['message']} {error['hint']}"
 
-    talk(serving(project), conversation)
+    talk(project, conversation)
 
 
 def test_an_unexpected_failure_ends_neither_the_server_nor_the_session(
@@ -148,7 +157,7 @@ def test_an_unexpected_failure_ends_neither_the_server_nor_the_session(
         assert "ZeroDivisionError" in text_of(failed)
         assert not (await client.call_tool("memory_status", {})).is_error
 
-    talk(serving(project), conversation)
+    talk(project, conversation)
     said = capsys.readouterr()
     assert said.out == ""
     assert notes.__file__ in said.err
@@ -172,56 +181,103 @@ def test_the_index_and_the_notes_are_resources(project: Path) -> None:
             with pytest.raises(MCPError):
                 await client.read_resource(uri)
 
-    talk(serving(project), conversation)
+    talk(project, conversation)
 
 
 def test_the_prompts_put_the_persons_words_in(project: Path) -> None:
     async def conversation(client: Client) -> None:
-        prompts = (await client.list_prompts()).prompts
-        assert [prompt.name for prompt in prompts] == ["remember", "recall"]
-        for prompt in prompts:
+        prompts = {each.name: each for each in (await client.list_prompts()).prompts}
+        assert [*prompts] == ["remember", "recall", "forget", "memory-review", "memory-undo"]
+        for name, prompt in prompts.items():
             (argument,) = prompt.arguments or []
-            filled = await client.get_prompt(prompt.name, {argument.name: "{0} and zsh"})
-            assert ": {0} and zsh\n" in filled.messages[0].content.text
-            with pytest.raises(MCPError):
-                await client.get_prompt(prompt.name, {argument.name: " "})
-        with pytest.raises(MCPError):
-            await client.get_prompt("forget", {})
+            filled = await client.get_prompt(name, {argument.name: "{0} and $ARGUMENTS"})
+            assert "{0} and $ARGUMENTS\n" in filled.messages[0].content.text
+            if argument.required:
+                with pytest.raises(MCPError, match=argument.name):
+                    await client.get_prompt(name, {argument.name: " "})
+            else:
+                bare = await client.get_prompt(name)
+                assert "$ARGUMENTS" not in bare.messages[0].content.text
+        with pytest.raises(MCPError, match="memory-undo"):
+            await client.get_prompt("undo", {})
 
-    talk(serving(project), conversation)
+    talk(project, conversation)
 
 
-def test_without_a_store_it_starts_and_a_fact_makes_one(tmp_path: Path, empty_home: Path) -> None:
+def test_without_a_store_one_tool_is_offered_and_a_fact_makes_one(
+    tmp_path: Path, empty_home: Path
+) -> None:
+    told: list[str] = []
+
+    async def changed(message: Any) -> None:
+        told.append(message.method)
+
     async def conversation(client: Client) -> None:
-        assert "`mdmemory init`" in (client.instructions or "")
-        known = {tool.name for tool in (await client.list_tools()).tools}
-        assert {"memory_search", "memory_store"} < known < {tool.name for tool in TOOLS}
+        instructions = client.instructions or ""
+        assert "`memory_store`" in instructions
+        assert "\n" not in instructions
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["memory_store"]
         for tool in TOOLS:
             given = dict.fromkeys(tool.parameters["required"], "x")
             answer = await client.call_tool(tool.name, given)
-            made_up = tool.name != "memory_search"
-            assert answer.is_error == made_up, tool.name
-        assert "`mdmemory init`" in text_of(await client.call_tool("memory_status", {}))
+            assert answer.is_error == (tool.name != "memory_search"), tool.name
         assert [each.uri for each in (await client.list_resources()).resources] == [
             "memory://index"
         ]
         with pytest.raises(MCPError, match="mdmemory init"):
             await client.read_resource("memory://index")
         assert not any(empty_home.iterdir()), "reading makes nothing"
+        assert told == []
         fact = {"content": "The staging host is called beta."}
         assert not (await client.call_tool("memory_store", fact)).is_error
         status = await client.call_tool("memory_status", {})
         assert str(empty_home / "mdmemory/me") in text_of(status)
+        assert told == ["notifications/tools/list_changed"]
+        assert len((await client.list_tools()).tools) == 6
 
-    talk(serving(tmp_path), conversation)
+    talk(tmp_path, conversation, "2025-11-25", message_handler=changed)
+
+
+def test_instructions_are_cut_to_what_claude_code_takes_and_the_resource_is_not(
+    project: Path,
+) -> None:
+    memory = Memory.open(project)
+    for number in range(60):
+        fact = f"The {'quite ' * (number % 9)}long rule number {number} holds for every release"
+        memory.add(f"rule-{number}", type="project", description=fact)
+    with serving(project, greets=False) as host:
+        told = host.ask("initialize", HELLO)["result"]["instructions"]
+        assert len(told) <= MOST
+        count = told.count("](project-rule-")
+        assert 5 < count < 60
+        assert f"{count + 1} of 61 notes; the others: `memory_search`." in told
+        assert "feedback-prefers-pnpm.md" in told, "the strongest stay"
+        assert all(line.endswith("release") for line in told.splitlines() if "](project" in line)
+        index = host.ask("resources/read", {"uri": "memory://index"})["result"]["contents"][0]
+        assert index["text"] == (project / "notes/memory/MEMORY.md").read_text("utf-8")
+        assert len(index["text"]) > MOST
+    with serving(project, greets=False, index=False) as host:
+        told = host.ask("initialize", HELLO)["result"]["instructions"]
+        assert "](" not in told.replace("[Title](file.md)", "")
+
+
+def test_the_tools_take_less_than_a_thousand_tokens(project: Path) -> None:
+    with serving(project) as host:
+        tools = host.ask("tools/list")["result"]["tools"]
+    shown = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
+    assert len(tools) == 6
+    assert len(json.dumps(shown)) / 4 < 1_000
 
 
 def test_an_opencode_that_reads_the_index_itself_is_not_told_it_again(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[bool] = []
-    monkeypatch.setattr(mcp, "serve", lambda _, *, index: told.append(index))
+    monkeypatch.setattr(server, "serve", lambda *_, index: told.append(index))
+    monkeypatch.setattr(serving_command, "_own_streams", lambda: (0, 1))
+    monkeypatch.setattr(serving_command, "_end_with_host", lambda _: None)
     main(["mcp"])
+    main(["mcp", "--no-index"])
     monkeypatch.setenv("OPENCODE", "1")
     main(["mcp"])
     protocol = project / ".opencode/memory/PROTOCOL.md"
@@ -230,35 +286,6 @@ def test_an_opencode_that_reads_the_index_itself_is_not_told_it_again(
     both = [".opencode/memory/PROTOCOL.md", "notes/memory/MEMORY.md"]
     (project / "opencode.json").write_text(json.dumps({"instructions": both}), "utf-8")
     main(["mcp"])
-    assert told == [True, True, False]
-    assert "# Memory index" not in mcp.instructions(lambda: Layers.open(project), index=False)
-
-
-@pytest.mark.slow
-def test_the_command_speaks_nothing_but_the_protocol(project: Path, tmp_path: Path) -> None:
-    command = (sys.executable, "-P", "-m", "mdmemory", "--store", str(project), "mcp")
-
-    async def conversation(client: Client) -> None:
-        assert len((await client.list_tools()).tools) > 3
-        found = await client.call_tool("memory_search", {"query": "pnpm"})
-        assert text_of(found).startswith("Found 1 note.")
-
-    talk(StdioServerParameters(command=command[0], args=[*command[1:]], cwd=tmp_path), conversation)
-    asked = {
-        "jsonrpc": "2.0", "id": 1, "method": "initialize",
-        "params": {"protocolVersion": "2025-06-18", "capabilities": {},
-                   "clientInfo": {"name": "a test", "version": "1"}},
-    }  # fmt: skip
-    done = subprocess.run(
-        command,
-        input=f"no json\n{json.dumps(asked)}\n",
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=HUNG,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    for line in done.stdout.splitlines():
-        assert json.loads(line)["jsonrpc"] == "2.0"
-    assert '"serverInfo":{' in done.stdout
+    monkeypatch.setenv("MDMEMORY_DISABLE", "1")
+    main(["mcp"])
+    assert told == [True, False, True, False]

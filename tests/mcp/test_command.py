@@ -1,0 +1,127 @@
+"""`mdmemory mcp` as hosts start it: over real pipes, ended as hosts end it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_host import HELLO
+from pace import HUNG
+
+pytestmark = pytest.mark.slow
+NOTE = (
+    "mdmemory", "add", "prefers-pnpm", "--type", "feedback", "--description",
+    "Uses pnpm, never npm", "Use pnpm for installs.",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory, begin: Any) -> Path:
+    root = tmp_path_factory.mktemp("command") / "project"
+    begin(root, NOTE)
+    return root
+
+
+def line(method: str, id: object = 1, **params: object) -> bytes:
+    asked = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+    return json.dumps(asked).encode() + b"\n"
+
+
+@contextmanager
+def started(root: Path, *words: str, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-P", "-m", "mdmemory", "--store", str(root), "mcp", *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, **how) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def greeted(process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(line("initialize", "hello", **HELLO))
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == "hello"
+    return process
+
+
+def test_the_command_speaks_nothing_but_the_protocol_and_answers_all_to_the_end(
+    project: Path, tmp_path: Path
+) -> None:
+    with started(project, cwd=tmp_path) as process:
+        call = line("tools/call", 2, name="memory_search", arguments={"query": "pnpm"})
+        sent = b"no json\n" + line("initialize", **HELLO) + call + line("ping", 3)
+        out, err = process.communicate(sent, timeout=HUNG)
+        assert process.returncode == 0, err
+        answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines())}
+        assert answers[None]["error"]["code"] == -32700
+        assert answers[1]["result"]["serverInfo"]["name"] == "mdmemory"
+        assert answers[2]["result"]["content"][0]["text"].startswith("Found 1 note.")
+        assert answers[3]["result"] == {}
+
+
+def test_what_a_library_prints_never_reaches_the_host(project: Path, tmp_path: Path) -> None:
+    noisy = tmp_path / "sitecustomize.py"
+    noisy.write_text(
+        "import mdmemory.protocol as p, os\n"
+        "before = p.short\n"
+        "def short():\n"
+        "    print('stray'); os.write(1, b'bytes'); os.system('echo child')\n"
+        "    return before()\n"
+        "p.short = short\n"
+    )
+    with started(project, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as process:
+        out, err = process.communicate(line("initialize", **HELLO), timeout=HUNG)
+        assert process.returncode == 0, err
+        assert json.loads(out)["result"]["instructions"]
+
+
+def test_sigterm_ends_it_and_sigint_does_not(project: Path) -> None:
+    with started(project) as process:
+        greeted(process)
+        process.send_signal(signal.SIGINT)
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(line("ping"))
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["result"] == {}
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(HUNG) == 0
+
+
+def test_a_host_that_reads_nothing_cannot_keep_it_from_ending(project: Path) -> None:
+    with started(project) as process:
+        greeted(process)
+        assert process.stdin
+        get = line("tools/call", name="memory_get", arguments={"file": "feedback-prefers-pnpm.md"})
+        process.stdin.write(get * 400)
+        process.stdin.flush()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(HUNG) == 0
+
+
+def test_it_ends_when_its_output_is_closed(project: Path) -> None:
+    with started(project) as process:
+        greeted(process)
+        assert process.stdin
+        assert process.stdout
+        process.stdout.close()
+        process.stdin.write(line("ping"))
+        process.stdin.flush()
+        assert process.wait(HUNG) == 0
+
+
+def test_disabled_it_ends_at_once(project: Path) -> None:
+    with started(project, env={**os.environ, "MDMEMORY_DISABLE": "1"}) as process:
+        assert process.communicate(timeout=HUNG)[0] == b""
+        assert process.returncode == 0
