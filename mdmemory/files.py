@@ -100,6 +100,28 @@ def read_start(path: Path | str, size: int) -> bytes:
         os.close(opened[0])
 
 
+def lines_of(path: Path | str, limit: int, longest: int) -> Iterator[bytes]:
+    """The lines of a regular file of at most `limit` bytes, one at a time, with their ends.
+
+    Of a line of more than `longest` bytes nothing comes. Raises as `read_regular` does.
+    """
+    opened = _open_regular(path)
+    if opened is None:
+        raise NotFound(f"{Path(path).name} is not there.", "It was removed meanwhile.")
+    with open(opened[0], "rb") as file:
+        if opened[1] > limit:
+            raise MdmemoryError(
+                f"{Path(path).name} has {opened[1]} bytes; more than {limit} are not read.",
+                "Split it, or leave it.",
+            )
+        goes_on = False
+        while piece := file.readline(longest + 1):
+            is_too_long = len(piece) > longest
+            if not goes_on and not is_too_long:
+                yield piece
+            goes_on = not piece.endswith(b"\n")
+
+
 def holds(path: Path | str, data: bytes) -> bool:
     """Whether there is a regular file of exactly these bytes. Raises as `read_start` does."""
     opened = _open_regular(path)

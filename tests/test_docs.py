@@ -177,6 +177,8 @@ OUTSIDE = """\
 | `XDG_DATA_HOME` | OpenCode's sessions, and a personal store of 0.1 (default `~/.local/share`) |
 | `OPENCODE_DB` | the name of OpenCode's database there (default `opencode.db`) |
 | `CLAUDE_CONFIG_DIR` | the folder of Claude Code's sessions (default `~/.claude`) |
+| `CODEX_HOME` | the folder of Codex's sessions (default `~/.codex`) |
+| `GEMINI_CLI_HOME` | the folder in which Gemini CLI has its `.gemini` (default `~`) |
 | `XDG_STATE_HOME` | the folder of `error.log` and `trusted.json` (default `~/.local/state`) |
 | `XDG_CACHE_HOME` | the folder of fetched models, `mdmemory/models` (default `~/.cache`) |
 | `FASTEMBED_CACHE_PATH` | another folder for them |

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli import input_file
@@ -73,6 +74,9 @@ def extract_options(parser: ArgumentParser) -> None:
         "--session", metavar="ID", help="a session on this machine; `session list` shows the ids"
     )
     parser.add_argument(
+        "--all-projects", action="store_true", help="with --session: one of any project"
+    )
+    parser.add_argument(
         "--after",
         metavar="SECONDS",
         type=_seconds,
@@ -97,7 +101,7 @@ def extract(asked: Namespace) -> int:
         )
     layers = layered(asked, automatic=asked.after > 0)
     memory = layers.main
-    transcript = input_file.read(asked.transcript) if asked.transcript else _copy(asked.session)
+    transcript = input_file.read(asked.transcript) if asked.transcript else _copy(memory, asked)
     if not asked.after:
         return _read(layers, transcript, asked)
     from mdmemory.hosts.background import quiet
@@ -228,10 +232,14 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _copy(session: str) -> bytes:
+def _copy(memory: Memory, asked: Namespace) -> bytes:
+    """The session that was named: one of this project, or of the folder in which we were started,
+    unless all projects were asked for."""
+    from mdmemory.search.sources import session_folders
     from mdmemory.transcripts.sources import copy
 
-    return copy(person.hosts(), session)
+    here = None if asked.all_projects else [*session_folders(memory.project), Path.cwd()]
+    return copy(person.hosts(), asked.session, here)
 
 
 def compact_options(parser: ArgumentParser) -> None:

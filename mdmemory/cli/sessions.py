@@ -19,6 +19,9 @@ from mdmemory.tools.session import shown, told
 if TYPE_CHECKING:
     from mdmemory.transcripts.sources import Session
 
+_NEWEST = 100  # sessions that are listed; reading a thousand long ones takes seconds
+_TITLE = 80  # characters of a title
+
 
 def session_options(parser: ArgumentParser) -> None:
     """Options of `session`."""
@@ -30,11 +33,16 @@ def session_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "id", nargs="?", metavar="ID", help="show: a session, or a shortened output (o-...)"
     )
+    parser.add_argument("--all", action="store_true", help=f"list: more than the newest {_NEWEST}")
+    parser.add_argument(
+        "--all-projects", action="store_true", help="list: the sessions of all projects"
+    )
 
 
 def session(asked: Namespace) -> int:
-    """List the sessions of this project in OpenCode and Claude Code, and how far each was read; or
-    show what is stored about one: its goal, errors, decisions, todos, files."""
+    """List the sessions of this project in OpenCode, Claude Code, Codex and Gemini CLI, and how
+    many turns of each are unread; or show what is stored about one: its goal, errors, decisions,
+    todos, files."""
     from mdmemory.transcripts.sources import sessions
 
     asked.holder = "session"
@@ -46,14 +54,15 @@ def session(asked: Namespace) -> int:
     if asked.action == "sweep":
         return _sweep(memory, asked.json)
     project = memory.project
-    there = sessions(person.hosts(), session_folders(project))
+    folders = None if asked.all_projects else session_folders(project)
+    there = sessions(person.hosts(), folders, None if asked.all else _NEWEST)
     rows = _rows(project, there.found)
     if asked.json:
         emit(rows)
     else:
-        _tell(rows)
+        _tell(rows, are_all=there.is_all)
     for problem in there.problems:
-        warn(f"OpenCode's sessions cannot be listed. {problem.message} {problem.hint}")
+        warn(f"{problem.message} {problem.hint}")
     return 1 if there.problems else 0
 
 
@@ -63,12 +72,22 @@ def _rows(project: Project, found: tuple[Session, ...]) -> list[dict[str, Any]]:
     marks = _watermarks(project, [each.transcript.session for each in found])
     return [
         {
-            "id": each.id, "title": each.transcript.title, "time": _moment(each.time),
+            "id": each.id, "title": _title(each), "time": _moment(each.time),
             "source": each.source, "turns": len(each.transcript.turns),
             "read": turns_read(each.transcript, marks.get(each.transcript.session, "")),
         }
         for each in found
     ]  # fmt: skip
+
+
+def _title(session: Session) -> str:
+    """The session's title; where its host gives none, the beginning of what was said first."""
+    from mdmemory.privacy import redacted
+
+    first = next((turn.text for turn in session.transcript.turns if turn.role == "user"), "")
+    title = session.transcript.title or first.strip().split("\n")[0]
+    shown = redacted(title[: _TITLE * 4])
+    return shown if len(shown) <= _TITLE else f"{shown[: _TITLE - 1].rstrip()}…"
 
 
 def _watermarks(project: Project, sessions: list[str]) -> dict[str, str]:
@@ -89,16 +108,25 @@ def _moment(milliseconds: int) -> str:
     return moment.isoformat() if milliseconds > 0 else ""
 
 
-def _tell(rows: list[dict[str, Any]]) -> None:
+def _tell(rows: list[dict[str, Any]], *, are_all: bool) -> None:
+    from mdmemory.transcripts.sources import TITLES
+
     for row in rows:
         title = "".join(sign for sign in " ".join(row["title"].split()) if sign.isprintable())
         time = row["time"][:16].replace("T", " ") or "-"
-        how_far = f"{plural(row['turns'], 'turn')}, {row['read']} read"
-        print(f"{time:<16}  {row['source']:<8}  {row['id']}  {how_far:<18}  {title}".rstrip())
+        unread = f"{plural(row['turns'], 'turn')}, {row['turns'] - row['read']} unread"
+        host = TITLES[row["source"]]
+        print(f"{time:<16}  {host:<11}  {row['id']}  {unread:<20}  {title}".rstrip())
+    if not are_all:
+        print(f"These are the newest {len(rows)}; `mdmemory session list --all` shows all.")
     if rows:
         print("Read one: `mdmemory extract --session ID`.")
     else:
-        print("No sessions of OpenCode or Claude Code in this project.")
+        print(f"No sessions of {_either([*TITLES.values()])} in this project.")
+
+
+def _either(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 # --- what is kept of one session ---------------------------------------------------------------

@@ -25,10 +25,12 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """Where the hosts keep their sessions; either may be missing."""
+    """Where the hosts keep their sessions; any may be missing."""
 
     opencode: Path  # its database
     claude: Path  # the folder of Claude Code's projects
+    codex: Path  # Codex's own folder
+    gemini: Path  # Gemini CLI's own folder
 
 
 def places(environment: Mapping[str, str] | None = None) -> Places:
@@ -72,9 +74,14 @@ def hosts(environment: Mapping[str, str] | None = None) -> Hosts:
     """Where the hosts keep their sessions on this machine, by the variables that they read."""
     environment = os.environ if environment is None else environment
     data = _base(environment, "XDG_DATA_HOME", ".local/share") / "opencode"
-    claude = environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
     named = environment.get("OPENCODE_DB") or "opencode.db"
-    return Hosts(opencode=data / named, claude=Path(claude) / "projects")
+    claude = environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
+    return Hosts(
+        opencode=data / named,
+        claude=Path(claude) / "projects",
+        codex=Path(environment.get("CODEX_HOME") or Path.home() / ".codex"),
+        gemini=Path(environment.get("GEMINI_CLI_HOME") or Path.home()) / ".gemini",
+    )
 
 
 def _base(environment: Mapping[str, str], variable: str, usual: str) -> Path:

@@ -299,7 +299,8 @@ TABLE = (
             "with their subfolders. They are only read.", personal=True),
     Setting("search.transcripts", (), "a list of absolute folders", folders, "",
             "Folders with exported sessions (*.json, *.jsonl) that the source `sessions` searches "
-            "besides this project's own in OpenCode and Claude Code.", personal=True),
+            "besides this project's own in OpenCode, Claude Code, Codex and Gemini CLI.",
+            personal=True),
     Setting("recall.by_message", (), "true or false", switch, True,
             "Send the notes that your message needs along with it, if the prompt does not show "
             "them already. Most messages need none."),

@@ -53,7 +53,8 @@ def search(refresher: Refresher, source: str, today: str, *, meaning: bool) -> S
 
 
 def session_folders(project: Project) -> list[Path]:
-    """The project's folder in each of its repository's worktrees, those that are gone, too.
+    """The project's folder in each of its repository's worktrees, those that are gone, too, and
+    where it lay before it was moved.
 
     A store that belongs to no one project serves the folder in which the command was started.
     """
@@ -74,7 +75,20 @@ def session_folders(project: Project) -> list[Path]:
     below = Path(os.path.realpath(root)).relative_to(os.path.realpath(repository.top))
     lines = listed.decode("utf-8", "surrogateescape").split("\n")
     trees = [line.removeprefix("worktree ") for line in lines if line.startswith("worktree ")]
-    return [root, *(Path(tree) / below for tree in trees)]
+    return [root, *(Path(tree) / below for tree in trees), *_former(project, below)]
+
+
+def _former(project: Project, below: Path) -> list[Path]:
+    """Folders in which the project was seen, and where nothing lies any more."""
+    from mdmemory.store import home
+
+    try:
+        entry = home.read(project.root)
+    except MdmemoryError:  # `doctor` says so
+        entry = None
+    places = [Path(folder) for folder in entry.folders] if entry else []
+    tops = [place.parent for place in places if place.name == ".git"]
+    return [top / below for top in tops if not os.path.lexists(top)]
 
 
 def sources(project: Project, wanted: str) -> Mapping[str, Feeder]:

@@ -1,4 +1,4 @@
-"""Sessions as a source of search: this project's in OpenCode and Claude Code, and exported ones.
+"""Sessions as a source of search: this project's in every host, and exported ones.
 
 A chunk is a turn, with who speaks; a session is read again when it has changed. What is private,
 injected or a secret does not enter the database.
@@ -13,21 +13,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mdmemory.config.person import Hosts
-from mdmemory.errors import BadTranscript
+from mdmemory.errors import BadTranscript, MdmemoryError
 from mdmemory.files import digest
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import Database, Document
 from mdmemory.search.folders import walk
 from mdmemory.search.notes import Cutting, Report
 from mdmemory.search.results import SESSIONS
-from mdmemory.transcripts import claude, opencode
-from mdmemory.transcripts.sources import began_in, read
+from mdmemory.transcripts import opencode
+from mdmemory.transcripts.session_files import SessionFile, rows
+from mdmemory.transcripts.sources import READERS, Reader, began_in, place, read
 from mdmemory.transcripts.turns import Transcript
 
 EXPORTS = (".json", ".jsonl")
 _TOGETHER = 10  # sessions that are held in memory at once
-# A print begins with where its session lies.
-_OPENCODE, _CLAUDE, _EXPORT = "o", "c", "e"
+# A print begins with where its session lies: this, or the name of a host that keeps files.
+_OPENCODE, _EXPORT = "o", "e"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,9 @@ class Transcripts:
         said: list[str] = []
         state = self._state()
         now = self._opencode(database, known, state, said)
-        for file in claude.files(self.hosts.claude, self.folders):
-            now.setdefault(file.stem, f"{_CLAUDE} {_file_print(file)} {file}")
+        files = self._files(known)
+        for name, (print, _, _) in files.items():
+            now.setdefault(name, print)
         for path, print in walk(self.exports, EXPORTS):
             now[path] = f"{_EXPORT} {print}"
         gone = [name for name in known if name not in now]
@@ -64,11 +66,45 @@ class Transcripts:
                 # of an exported session that is here, too, once is enough
                 self._document(name, some[name], found, cutting, is_other=found is not None
                                and found.session != name and found.session in now)
-                for name, found in self._read(some, said)
+                for name, found in self._read(some, files, said)
             ])  # fmt: skip
         if state and not said and state == self._state() != database.seal(SESSIONS):
             database.set_seal(SESSIONS, state)
         return gone + names, said
+
+    def _files(self, known: Mapping[str, str]) -> dict[str, tuple[str, Reader, SessionFile]]:
+        """Print, host and file of each session that may be this project's, by name.
+
+        A file that was found to be another project's is known by its place alone, and neither
+        read nor looked at again: where a session began never changes.
+        """
+        names = {print.split(" ", 2)[-1]: name for name, print in known.items()
+                 if print[:2] not in (f"{_OPENCODE} ", f"{_EXPORT} ")}  # fmt: skip
+        wanted, where = began_in(self.folders), self._where()
+        found: dict[str, tuple[str, Reader, SessionFile]] = {}
+        for reader in READERS:
+            other, ours = f"{reader.name} -{where}", f"{reader.name} +{where}:"
+            for file in reader.files(place(self.hosts, reader), self.folders):
+                at = os.fsencode(file.paths[-1]).decode("utf-8", "replace")
+                name = names.get(at, "")
+                print = known.get(name, "")
+                try:
+                    name = name or reader.own_name(file)
+                    if print.startswith(ours) or (
+                        print != f"{other} {at}" and wanted(reader.began(file))
+                    ):
+                        print = f"{ours}{file.state.replace(' ', '-')} {at}"
+                    else:
+                        print = f"{other} {at}"
+                except MdmemoryError:
+                    pass  # not now; the next search tries again
+                if name and print:
+                    found[name] = print, reader, file
+        return found
+
+    def _where(self) -> str:
+        folders = "\n".join(map(str, self.folders)).encode("utf-8", "surrogateescape")
+        return digest(folders)[:16]
 
     def _opencode(
         self, database: Database, known: Mapping[str, str], state: str, said: list[str]
@@ -90,26 +126,25 @@ class Transcripts:
     def _state(self) -> str:
         """A text that is the same again where OpenCode wrote nothing since; "" without it."""
         state = opencode.file_state(self.hosts.opencode)
-        folders = "\n".join(map(str, self.folders)).encode("utf-8", "surrogateescape")
-        return f"{state} {digest(folders)[:16]}" if state else ""
+        return f"{state} {self._where()}" if state else ""
 
     def _read(
-        self, some: Mapping[str, str], said: list[str]
-    ) -> Iterator[tuple[str, Transcript | None]]:
+        self, some: Mapping[str, str], files: Mapping[str, tuple[str, Reader, SessionFile]],
+        said: list[str],
+    ) -> Iterator[tuple[str, Transcript | None]]:  # fmt: skip
         """The sessions with these names and prints; None for a file that is no session of ours.
         Nothing for one that cannot be read now, so that the next search tries again."""
-        names = [name for name, print in some.items() if print[:1] == _OPENCODE]
+        names = [name for name, print in some.items() if print[:2] == f"{_OPENCODE} "]
         if names:
             try:
                 yield from opencode.transcripts(self.hosts.opencode, names)
             except BadTranscript as problem:
                 said.append(f"OpenCode's newest sessions are missing here. {problem.message}")
-        wanted = began_in(self.folders)
         for name, print in some.items():
-            if print[:1] == _CLAUDE:
-                yield name, claude.session(Path(print.split(" ", 3)[3]), wanted)
-            elif print[:1] == _EXPORT:
+            if print[:2] == f"{_EXPORT} ":
                 yield name, _exported(Path(name), said)
+            elif print[:2] != f"{_OPENCODE} ":
+                yield from _told(name, *files[name])
 
     def _document(
         self, name: str, print: str, found: Transcript | None, cutting: Cutting, *, is_other: bool
@@ -139,12 +174,16 @@ def _exported(path: Path, said: list[str]) -> Transcript | None:
         return None
 
 
-def _file_print(file: Path) -> str:
+def _told(
+    name: str, print: str, reader: Reader, file: SessionFile
+) -> Iterator[tuple[str, Transcript | None]]:
+    if print.startswith(f"{reader.name} -"):
+        yield name, None
+        return
     try:
-        status = os.lstat(file)
-    except OSError:
-        return "- -"
-    return f"{status.st_mtime_ns:x} {status.st_size:x}"
+        yield name, reader.transcript(rows(file))
+    except MdmemoryError:
+        return  # not now
 
 
 def _day(milliseconds: int) -> str:

@@ -6,20 +6,16 @@ typed becomes a user's turn. Lines of an unknown form are skipped.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_regular
 from mdmemory.transcripts.injected import without_tagged
+from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_plain_name, milliseconds
 from mdmemory.transcripts.turns import ROLES, Transcript, Turn, as_text, cleaned, is_id, is_ours
 
-MAX_BYTES = 256 * 1024 * 1024
 _MAX_SLUG = 200  # characters; a longer one is cut, and a hash follows
 
 # A line with one of these is the client's own, or a sub-agent's.
@@ -33,48 +29,52 @@ _CLIENT_LINES = (
     "Stop hook feedback", "SubagentStop hook feedback", "Base directory for this skill:",
 )  # fmt: skip
 _SUMMARY = "This session is being continued from a previous conversation"
+_QUEUE = "queue-operation"  # where a session is started with a message, its first moment
+_FORKED = 60_000  # milliseconds; what is older than the session by more comes from another
 _TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
 
 
-def is_claude(data: bytes) -> bool:
-    """Whether a line of the file belongs to such a session."""
-    return any(isinstance(row.get("type"), str) for row in _rows(data))
+def has(row: Mapping[str, Any]) -> bool:
+    """Whether a line belongs to such a session."""
+    return isinstance(row.get("type"), str)
 
 
-def read_claude(data: bytes) -> Transcript:
-    """The turns of a session's file, in the order of its lines; its name is the last `sessionId`,
-    or ""."""
+def is_said(row: Mapping[str, Any]) -> bool:
+    """Whether a line may hold a turn, the session's name or its title."""
+    kind = as_text(row.get("type"))
+    if kind == "attachment":
+        return bool(_queued(row)[0])
+    return kind in _TITLES or kind == _QUEUE or (kind in ROLES and "toolUseResult" not in row)
+
+
+def transcript(rows: Rows) -> Transcript:
+    """The turns of a session, in the order of its lines; its name is the last `sessionId`, or "".
+
+    What a forked session took over from another is no turn of it.
+    """
     titles: dict[str, str] = {}
     turns: dict[str, Turn] = {}
     summaries: list[Turn] = []
-    own_name = ""
-    for row in _rows(data):
+    own_name, start = "", 0
+    for row in rows:
         own_name = as_text(row.get("sessionId")) or own_name
         kind = as_text(row.get("type"))
         if kind in _TITLES:
             titles[kind] = as_text(row.get(_TITLES[kind]))
+        if kind == _QUEUE and not (start or turns):
+            start = milliseconds(row.get("timestamp"))
         turn, is_summary = _turn(row, kind)
-        if turn and is_summary:
+        if turn is None or "forkedFrom" in row or 0 < turn.time < start - _FORKED:
+            continue
+        if is_summary:
             summaries.append(turn)
-        elif turn:
+        else:
             turns.setdefault(turn.id, turn)  # a session that was resumed may repeat its lines
     name = own_name if is_id(own_name) else ""
     title = next((titles[kind] for kind in reversed(_TITLES) if titles.get(kind)), "")
     if is_ours(title):
         return Transcript(name, title, "", ())
     return Transcript(name, title, "", tuple(turns.values()), tuple(summaries))
-
-
-def _rows(data: bytes) -> Iterator[Mapping[str, Any]]:
-    for line in data.split(b"\n"):
-        if not line.lstrip().startswith((b"{", b"\xef\xbb\xbf{")):
-            continue
-        try:
-            row = json.loads(line.decode("utf-8-sig", "replace"))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict):
-            yield row
 
 
 def _turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:
@@ -89,7 +89,7 @@ def _turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:
     if row.get("isSidechain") or not (is_said or is_summary):
         return None, False
     text = "" if words.startswith(_CLIENT_LINES) else cleaned(words)
-    turn = Turn(name, role, text, _milliseconds(row.get("timestamp"))) if text else None
+    turn = Turn(name, role, text, milliseconds(row.get("timestamp"))) if text else None
     return turn, is_summary
 
 
@@ -130,46 +130,37 @@ def _words(content: object) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def _milliseconds(stamp: object) -> int:
-    try:
-        return round(datetime.fromisoformat(as_text(stamp)).timestamp() * 1000)
-    except (ValueError, OverflowError, OSError):
-        return 0
-
-
 # --- the folder ------------------------------------------------------------------------------
 
 
-def files(projects: Path, roots: Sequence[Path]) -> Iterator[Path]:
-    """The files of sessions that may have begun in or below one of the roots."""
-    places = {str(place) for root in roots for place in (root, os.path.realpath(root))}
-    slugs = tuple(_slug(place)[:_MAX_SLUG] for place in places)
+def files(projects: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
+    """The sessions that may have begun in or below one of the folders; all of them for None.
+
+    Those of sub-agents lie elsewhere, or are named so.
+    """
+    slugs: tuple[str, ...] = ("",)
+    if folders is not None:
+        places = {str(place) for folder in folders for place in (folder, os.path.realpath(folder))}
+        slugs = tuple(_slug(place)[:_MAX_SLUG] for place in places)
     for file in sorted(projects.glob("*/*.jsonl")):
         # a folder's name does not tell a slash from a dash: the session itself says where it is
         if file.parent.name.startswith(slugs) and not file.name.startswith("agent-"):
-            yield file
+            yield SessionFile(file.stem, (file,))
 
 
-def session(file: Path, wanted: Callable[[str], bool]) -> Transcript | None:
-    """The session in a file; None if it began in another folder or cannot be read."""
-    try:
-        data = read_regular(file, MAX_BYTES)
-    except MdmemoryError:
+def find(projects: Path, session: str, folders: Sequence[Path]) -> SessionFile | None:
+    """A session of any project."""
+    if not is_plain_name(session):
         return None
-    return read_claude(data) if wanted(_directory(data)) else None
+    file = next(projects.glob(f"*/{session}.jsonl"), None)
+    return SessionFile(session, (file,)) if file else None
 
 
-def find(projects: Path, session: str) -> Path | None:
-    """The file of a session of any project."""
-    if not re.fullmatch(r"[\w-]{1,120}", session):
-        return None
-    return next(projects.glob(f"*/{session}.jsonl"), None)
+def began(found: SessionFile) -> str:
+    """The folder in which a session began, "" where it does not say so. Raises MdmemoryError."""
+    return next((cwd for cwd in (as_text(row.get("cwd")) for row in head(found)) if cwd), "")
 
 
 def _slug(folder: str) -> str:
     # every character but letters and digits becomes a dash
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
-
-
-def _directory(data: bytes) -> str:
-    return next((cwd for cwd in (as_text(row.get("cwd")) for row in _rows(data)) if cwd), "")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,14 +43,17 @@ class OpenCodeSession:
 # --- the database ----------------------------------------------------------------------------
 
 
-def sessions(path: Path, wanted: Callable[[str], bool]) -> list[tuple[OpenCodeSession, Transcript]]:
-    """The sessions whose directory is wanted, with their turns, without those of sub-agents.
-
-    Raises BadTranscript where the database cannot be read.
+def sessions(
+    path: Path, wanted: Callable[[str], bool], newest: int | None = None
+) -> list[tuple[OpenCodeSession, Transcript]]:
+    """The sessions whose directory is wanted, with their turns, without those of sub-agents and
+    empty ones: the `newest`, or all. Raises BadTranscript where the database cannot be read.
     """
 
     def ask(database: Connection) -> list[tuple[OpenCodeSession, Transcript]]:
-        return [(row, transcript(*_exported(database, row))) for row in _wanted(database, wanted)]
+        rows = sorted(_wanted(database, wanted), key=lambda row: (-row.time, row.id))
+        pairs = ((row, transcript(*_exported(database, row))) for row in rows)
+        return [*islice((pair for pair in pairs if pair[1].turns), newest)]
 
     return _read(path, ask)
 
@@ -82,6 +86,15 @@ def parent(path: Path, session: str) -> str:
         return ""
     rows = _read(path, lambda database: [row for row in _rows(database) if row.id == session])
     return rows[0].parent if rows else ""
+
+
+def directory(path: Path, session: str) -> str | None:
+    """The folder in which a session began, None where it is not in the database.
+
+    Raises BadTranscript.
+    """
+    rows = _read(path, lambda database: [row for row in _rows(database) if row.id == session])
+    return rows[0].directory if rows else None
 
 
 def transcripts(path: Path, names: Collection[str]) -> list[tuple[str, Transcript]]:

@@ -1,21 +1,64 @@
-"""The reader that fits a transcript's bytes, and the sessions of every host on this machine."""
+"""The reader that fits a transcript's bytes, and the sessions of every host on this machine.
+
+A host that keeps files is a row of `READERS`; OpenCode, which has a database, stands beside them.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
-from mdmemory.transcripts import claude, opencode
+from mdmemory.transcripts import claude, codex, gemini, opencode
 from mdmemory.transcripts.opencode import HINT, read_export
 from mdmemory.transcripts.plain import is_plain, read_plain
+from mdmemory.transcripts.session_files import MAX_BYTES, Rows, SessionFile, as_lines, rows
 from mdmemory.transcripts.turns import Transcript
 
-MAX_BYTES = claude.MAX_BYTES
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A host that keeps a file for each session, and lies in `Hosts` under its `name`.
+
+    `has` and `is_said` judge a line: whether it is this host's, and whether it may hold a turn.
+    `files` and `find` look below the host's place; `own_name` and `began` ask a session for its id
+    and its folder.
+    """
+
+    name: str
+    title: str
+    has: Callable[[Mapping[str, Any]], bool]
+    is_said: Callable[[Mapping[str, Any]], bool]
+    transcript: Callable[[Rows], Transcript]
+    files: Callable[[Path, Sequence[Path] | None], Iterator[SessionFile]]
+    find: Callable[[Path, str, Sequence[Path]], SessionFile | None]
+    began: Callable[[SessionFile], str]
+    own_name: Callable[[SessionFile], str] = attrgetter("id")
+
+
+# the first that takes a line for its own reads the file: Claude Code's may have any type
+READERS = (
+    Reader(
+        "codex", "Codex", codex.has, codex.is_said, codex.transcript, codex.files, codex.find,
+        codex.began,
+    ),
+    Reader(
+        "gemini", "Gemini CLI", gemini.has, gemini.is_said, gemini.transcript, gemini.files,
+        gemini.find, attrgetter("began"), gemini.own_name,
+    ),
+    Reader(
+        "claude", "Claude Code", claude.has, claude.is_said, claude.transcript, claude.files,
+        claude.find, claude.began,
+    ),
+)  # fmt: skip
+TITLES = {"opencode": "OpenCode", **{reader.name: reader.title for reader in READERS}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +67,22 @@ class Session:
 
     id: str
     time: int
-    source: str  # opencode or claude
+    source: str  # a name of TITLES
     transcript: Transcript
 
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """Sessions, newest first, and the errors of hosts that could not be read."""
+    """Sessions, newest first, and what could not be read. `is_all`: no older ones were left out."""
 
     found: tuple[Session, ...]
     problems: tuple[MdmemoryError, ...]
+    is_all: bool = True
 
 
 def read(data: bytes | Path, session: str = "") -> Transcript:
     """The transcript in bytes or a file: an export or a database of OpenCode, lines of Claude Code,
-    or `User:` and `Assistant:` in plain text.
+    Codex or Gemini CLI, or `User:` and `Assistant:` in plain text.
 
     `session` names one session of a database. Raises BadTranscript for anything else.
     """
@@ -63,8 +107,7 @@ def _read_bytes(data: bytes) -> Transcript:
         if not is_plain_text:
             return read_export(data)
     except BadTranscript:
-        if claude.is_claude(data):
-            transcript = claude.read_claude(data)
+        if (transcript := _of_a_reader(data)) is not None:
             if not transcript.session:
                 raise BadTranscript("The transcript names no session (sessionId).", HINT) from None
             return transcript
@@ -77,6 +120,19 @@ def _read_bytes(data: bytes) -> Transcript:
     if is_plain_text:
         return read_plain(text)
     raise BadTranscript("The transcript is not JSON, and no line of it begins with `User:`.", HINT)
+
+
+def _of_a_reader(data: bytes) -> Transcript | None:
+    """What the host reads of which the first line is that has a host."""
+    for row in rows(data):
+        for reader in READERS:
+            if reader.has(row):
+                return reader.transcript(rows(data))
+    try:
+        row = json.loads(data)  # Gemini's older form is one object on many lines
+    except (ValueError, RecursionError):
+        return None
+    return gemini.transcript([row]) if isinstance(row, dict) and gemini.has(row) else None
 
 
 def _is_database(path: Path) -> bool:
@@ -99,14 +155,42 @@ def _bytes(path: Path) -> bytes:
 # --- the sessions of this machine ------------------------------------------------------------
 
 
-def copy(hosts: Hosts, session: str) -> bytes:
-    """The bytes of a session as it is now, for `read`. Raises NotFound, BadTranscript."""
-    file = claude.find(hosts.claude, session)
-    if file is not None:
-        return _bytes(file)
+def place(hosts: Hosts, reader: Reader) -> Path:
+    """Where a host keeps its sessions."""
+    found = getattr(hosts, reader.name)
+    assert isinstance(found, Path)
+    return found
+
+
+def copy(hosts: Hosts, session: str, folders: Sequence[Path] | None = None) -> bytes:
+    """A session as it is now, for `read`: the lines in which somebody speaks.
+
+    With `folders`, only one that began in or below one of them. Raises NotFound, BadTranscript.
+    """
+    for reader in READERS:
+        found = reader.find(place(hosts, reader), session, folders or ())
+        if found is not None:
+            try:
+                if folders is not None:
+                    _require_here(session, reader.began(found), folders)
+                return as_lines(filter(reader.is_said, rows(found)))
+            except NotFound:
+                raise
+            except MdmemoryError as problem:
+                raise BadTranscript(problem.message, opencode.LIST) from problem
     if hosts.opencode.is_file():
+        if folders is not None:
+            _require_here(session, opencode.directory(hosts.opencode, session), folders)
         return opencode.export(hosts.opencode, session)
     raise NotFound(f"There is no session {session}.", opencode.LIST)
+
+
+def _require_here(session: str, directory: str | None, folders: Sequence[Path]) -> None:
+    if directory is not None and not began_in(folders)(directory):
+        raise NotFound(
+            f"The session {session} belongs to another project.",
+            "Run the command there, or add --all-projects.",
+        )
 
 
 def began_in(folders: Sequence[Path]) -> Callable[[str], bool]:
@@ -123,24 +207,66 @@ def began_in(folders: Sequence[Path]) -> Callable[[str], bool]:
     return wanted
 
 
-def sessions(hosts: Hosts, folders: Sequence[Path]) -> Sessions:
-    """The sessions that began in or below one of these folders, without empty ones, sub-agents'
-    and mdmemory's own."""
-    wanted = began_in(folders)
-    listed = [
-        Session(file.stem, max(turn.time for turn in transcript.turns), "claude", transcript)
-        for file in claude.files(hosts.claude, folders)
-        if (transcript := claude.session(file, wanted)) and transcript.turns
-    ]
+def sessions(hosts: Hosts, folders: Sequence[Path] | None, newest: int | None = None) -> Sessions:
+    """The sessions that began in or below one of these folders (None: all of this machine),
+    without empty ones, sub-agents' and mdmemory's own.
+
+    Of each host only the `newest` ones are read, those that changed last.
+    """
+    listed: list[Session] = []
     problems: list[MdmemoryError] = []
+    is_all = True
+    for reader in READERS:
+        found, bad, whole = _of_host(reader, place(hosts, reader), folders, newest)
+        listed += found
+        problems += bad
+        is_all = is_all and whole
     if hosts.opencode.is_file():
+        wanted = began_in(folders) if folders is not None else lambda directory: True
         try:
-            listed += [
-                Session(row.id, row.time, "opencode", transcript)
-                for row, transcript in opencode.sessions(hosts.opencode, wanted)
-                if transcript.turns
-            ]
+            pairs = opencode.sessions(hosts.opencode, wanted, newest)
+            listed += [Session(row.id, row.time, "opencode", told) for row, told in pairs]
+            is_all = is_all and (newest is None or len(pairs) < newest)
         except BadTranscript as problem:
-            problems.append(problem)
-    newest = sorted(listed, key=lambda session: (-session.time, session.id))
-    return Sessions(tuple(newest), tuple(problems))
+            sentence = f"OpenCode's sessions cannot be listed. {problem.message}"
+            problems.append(BadTranscript(sentence, problem.hint))
+    every = sorted(listed, key=lambda session: (-session.time, session.id))
+    return Sessions(
+        tuple(every[:newest]), tuple(problems), is_all and (newest is None or len(every) <= newest)
+    )
+
+
+def _of_host(
+    reader: Reader, home: Path, folders: Sequence[Path] | None, newest: int | None
+) -> tuple[list[Session], list[MdmemoryError], bool]:
+    """The sessions of one host, what could not be read, and whether these are all."""
+    wanted = began_in(folders) if folders is not None else lambda directory: True
+    there = [*reader.files(home, folders)]
+    if newest is not None and len(there) > newest:
+        there.sort(key=lambda file: -file.changed)
+    listed: list[Session] = []
+    unread: list[MdmemoryError] = []
+    for file in there:
+        if newest is not None and len(listed) == newest:
+            return listed, _as_one(reader, unread), False
+        try:
+            if not wanted(reader.began(file)):
+                continue
+            told = reader.transcript(rows(file))
+        except NotFound:
+            continue  # removed meanwhile
+        except MdmemoryError as problem:
+            unread.append(problem)
+            continue
+        if told.turns:
+            time = max(turn.time for turn in told.turns)
+            listed.append(Session(told.session or file.id, time, reader.name, told))
+    return listed, _as_one(reader, unread), True
+
+
+def _as_one(reader: Reader, unread: Sequence[MdmemoryError]) -> list[MdmemoryError]:
+    if not unread:
+        return []
+    some = "1 session" if len(unread) == 1 else f"{len(unread)} sessions"
+    sentence = f"{some} of {reader.title} cannot be read. {unread[0].message}"
+    return [BadTranscript(sentence, unread[0].hint)]

@@ -354,7 +354,7 @@ def test_no_reader_of_a_session_takes_it_for_the_persons_words(plugin: Plugin) -
             "message": {"role": "user", "content": said}}  # fmt: skip
     for turns in (
         opencode.read_export(json.dumps(exported).encode()).turns,
-        claude.read_claude(json.dumps(line).encode()).turns,
+        claude.transcript([line]).turns,
         read_plain(f"User: {said}\n").turns,
     ):
         assert [turn.text for turn in turns] == [NEEDS]

@@ -7,7 +7,6 @@ what they see. A module that uses expressions and stands in neither is found by 
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,7 +82,16 @@ from mdmemory.text import (
 )
 from mdmemory.tools import notes
 from mdmemory.tools import table as tools
-from mdmemory.transcripts import claude, injected, opencode, plain, turns
+from mdmemory.transcripts import (
+    claude,
+    codex,
+    gemini,
+    injected,
+    opencode,
+    plain,
+    session_files,
+    turns,
+)
 from mdmemory.transcripts.turns import Turn
 
 # All of this room is one function: what finds secrets.
@@ -168,7 +176,21 @@ def _export(text: str) -> object:
 def _claude(text: str) -> object:
     message = {"role": "user", "content": text}
     said = {"type": "user", "sessionId": "s", "uuid": "u", "message": message}
-    return claude.read_claude(json.dumps(said).encode())
+    return claude.transcript([said])
+
+
+def _codex(text: str) -> object:
+    said = {"type": "user_message", "message": text}
+    return codex.transcript([{"type": "event_msg", "timestamp": "2026", "payload": said}])
+
+
+def _folder_of_codex(text: str) -> object:
+    return codex._FOLDER.search(text.encode("utf-8", "replace")[: codex._START])
+
+
+def _gemini(text: str) -> object:
+    parts = [{"text": text}, {"text": f"<hook_context>{text}</hook_context>"}]
+    return gemini.transcript([{"id": "m", "type": "user", "content": parts}])
 
 
 def _fences(text: str) -> str:
@@ -344,6 +366,10 @@ EVERY = (
     row(plain.read_plain, plain, "read_plain"),
     row(_export, opencode),
     row(_claude, claude),
+    row(_codex, codex),
+    row(_folder_of_codex, codex, "_FOLDER"),
+    row(_gemini, gemini),
+    row(session_files.is_plain_name, session_files),
     row(_fences, injected),
     row(injected.without_memory, injected),
     row(unseen.without, unseen),

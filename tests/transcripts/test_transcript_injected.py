@@ -111,6 +111,54 @@ def as_claude(user: str, assistant: str, tool: str) -> bytes:
     )
 
 
+def as_codex(user: str, assistant: str, tool: str) -> bytes:
+    def message(role: str, text: str, **more: object) -> dict[str, object]:
+        content = [{"type": "input_text", "text": text}]
+        return {"type": "message", "role": role, "content": content, **more}
+
+    def event(kind: str, text: str, part: str) -> dict[str, object]:
+        item = {"type": kind, "id": f"{kind}-1", "content": [{"type": part, "text": text}]}
+        return {"type": "item_completed", "thread_id": "s1", "item": item}
+
+    rows = (
+        ("session_meta", {"id": "s1", "cwd": "/", "base_instructions": {"text": tool}}),
+        ("response_item", message("developer", tool)),
+        ("response_item", message("user", f"# AGENTS.md instructions for /\n\n{tool}")),
+        ("world_state", {"state": {"agents_md": {"text": tool}}}),
+        ("response_item", message("user", user)),
+        ("event_msg", event("UserMessage", user, "text")),
+        ("response_item", {"type": "function_call_output", "output": tool}),
+        ("event_msg", {"type": "agent_reasoning", "text": tool}),
+        ("event_msg", event("AgentMessage", assistant, "Text")),
+        ("response_item", message("assistant", assistant)),
+        ("event_msg", {"type": "task_complete", "last_agent_message": tool}),
+    )
+    return b"\n".join(
+        json.dumps({"timestamp": f"2026-06-01T10:00:{n:02}Z", "type": kind, "payload": payload})
+        .encode() for n, (kind, payload) in enumerate(rows)
+    )  # fmt: skip
+
+
+def as_gemini(user: str, assistant: str, tool: str) -> bytes:
+    context = f"<hook_context>{tool.replace('<', '&lt;').replace('>', '&gt;')}</hook_context>"
+    first = {"id": "c", "type": "user", "content": [{"text": f"<session_context>\n{tool}\n"}]}
+    called = {"name": "read_file", "result": [{"functionResponse": {"output": tool}}]}
+    rows = (
+        {"sessionId": "s1", "projectHash": "0", "kind": "main"},
+        {"$set": {"messages": [first]}},
+        {"id": "a", "type": "user", "content": [{"text": context}]},
+        {"id": "b", "type": "user", "content": [
+            {"text": f"{context}\n\n{user}"}, {"text": "\n--- Content from referenced files ---"},
+            {"text": tool}, {"text": "\n--- End of content ---"}, {"text": context}]},
+        {"id": "t", "type": "gemini", "content": "", "toolCalls": [called],
+         "thoughts": [{"description": tool}]},
+        {"id": "r", "type": "user", "content": [{"functionResponse": {"output": tool}}]},
+        {"id": "d", "type": "gemini", "content": assistant},
+        {"id": "i", "type": "info", "content": tool},
+    )  # fmt: skip
+    return b"\n".join(json.dumps(row).encode() for row in rows)
+
+
 def as_plain(user: str, assistant: str, tool: str) -> bytes:
     return f"User: {user}\n\nTool: {tool}\n\nAssistant:\n{assistant}\n".encode()
 
@@ -130,13 +178,15 @@ def as_database(path: Path, user: str, assistant: str, tool: str) -> Path:
     return path
 
 
-@pytest.fixture(params=["export", "claude", "plain", "database"])
+@pytest.fixture(params=["export", "claude", "codex", "gemini", "plain", "database"])
 def session(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Path | bytes]:
     """Makes a session of one kind in which a user, an assistant and a tool say something."""
     if request.param == "database":
         numbers = count()
         return lambda *said: as_database(tmp_path / f"{next(numbers)}.db", *said)
-    return {"export": as_export, "claude": as_claude, "plain": as_plain}[request.param]
+    forms = {"export": as_export, "claude": as_claude, "codex": as_codex, "gemini": as_gemini,
+             "plain": as_plain}  # fmt: skip
+    return forms[request.param]
 
 
 def test_nothing_of_injected_memory_is_left() -> None:

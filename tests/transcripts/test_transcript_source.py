@@ -92,6 +92,10 @@ def test_rows_of_any_shape_are_read_or_passed_over(one: object, other: object) -
         assert read(json.dumps(data).encode()).session == "s"
 
 
+def _hosts(folder: Path) -> Hosts:
+    return Hosts(folder / "opencode.db", folder / "projects", folder / "codex", folder / "gemini")
+
+
 @pytest.mark.parametrize("what", ["folder", "pipe", "nothing", "link"])
 def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, what: str) -> None:
     path = tmp_path / "talk"
@@ -109,7 +113,7 @@ def test_a_session_is_copied_from_the_host_that_has_it(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-repo"
     folder.mkdir(parents=True)
     (folder / "abc-1.jsonl").write_bytes((DATA / "claude.jsonl").read_bytes())
-    hosts = Hosts(tmp_path / "opencode.db", tmp_path / "projects")
+    hosts = _hosts(tmp_path)
     assert len(read(copy(hosts, "abc-1")).turns) == 6
     for name in ("abc-2", "../-repo/abc-1", "*", ""):
         with pytest.raises(NotFound):
@@ -117,7 +121,7 @@ def test_a_session_is_copied_from_the_host_that_has_it(tmp_path: Path) -> None:
 
 
 def test_a_host_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
-    hosts = Hosts(tmp_path / "opencode.db", tmp_path / "projects")
+    hosts = _hosts(tmp_path)
     hosts.opencode.write_bytes(b"no database, though it is named so")
     with pytest.raises(MdmemoryError, match="is damaged"):
         copy(hosts, "ses_1")

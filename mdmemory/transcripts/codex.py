@@ -1,0 +1,177 @@
+"""Codex's sessions: a file per session and day, a JSON object per line with type and payload.
+
+What the client tells its own screen is read (`event_msg`): there a person's words stand alone. In
+what it sends to the model they stand among instructions, files and the text of hooks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mdmemory.files import read_start
+from mdmemory.transcripts.injected import without_tagged
+from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_plain_name, milliseconds
+from mdmemory.transcripts.turns import Transcript, Turn, as_text, cleaned, is_id
+
+_FILE = re.compile(r"rollout-[\dT-]{19}-([\w-]{1,64})\.jsonl")
+_START = 4096  # bytes; the folder stands before the instructions, which have twenty thousand
+_FOLDER = re.compile(rb'"cwd":\s{0,9}("(?:[^"\\\n]|\\[^\n]){0,3000}")')
+_SAME = 5_000  # milliseconds between two tellings of one message
+_TYPES = ("session_meta", "event_msg", "response_item", "turn_context", "compacted")
+_SPEAKERS = {"UserMessage": "user", "AgentMessage": "assistant"}
+_OLDER_SPEAKERS = {"user_message": "user", "agent_message": "assistant"}
+_REVIEW = {
+    "EnteredReviewMode": True, "entered_review_mode": True,
+    "ExitedReviewMode": False, "exited_review_mode": False,
+}  # fmt: skip
+# what was piped in, and what an editor puts before the words
+_PIPED = r"stdin|image"
+_EDITOR_STARTS = ("# Context from my IDE setup", "# Files mentioned by the user")
+_REQUEST = "## My request for Codex:"
+
+
+def has(row: Mapping[str, Any]) -> bool:
+    """Whether a line belongs to such a session."""
+    return row.get("type") in _TYPES and isinstance(row.get("payload"), dict)
+
+
+def is_said(row: Mapping[str, Any]) -> bool:
+    """Whether a line may hold a turn, or says whose session it is."""
+    kind, payload = row.get("type"), row.get("payload")
+    if kind in ("session_meta", "compacted"):
+        return True
+    if kind != "event_msg" or not isinstance(payload, dict):
+        return False
+    return _event(payload)[0] in {*_SPEAKERS, *_OLDER_SPEAKERS, *_REVIEW}
+
+
+def transcript(rows: Rows) -> Transcript:
+    """The turns of a session, in the order of its lines; "" for the name of one that has none.
+
+    Sessions of sub-agents have none. A turn without an id is named by its moment.
+    """
+    meta: Mapping[str, Any] | None = None
+    turns: dict[str, Turn] = {}
+    summaries: list[Turn] = []
+    is_review = False
+    for row in rows:
+        payload = row.get("payload")
+        if not isinstance(payload, dict):
+            continue
+        if row.get("type") == "session_meta":
+            meta = meta or payload  # a fork may repeat that of its origin
+        elif row.get("type") == "compacted":
+            summaries += _turns(row, "", "assistant", as_text(payload.get("message")), {})
+        elif row.get("type") == "event_msg":
+            kind, item = _event(payload)
+            is_review = _REVIEW.get(kind, is_review)
+            if is_review or _is_foreign(payload, meta):
+                continue
+            role = _SPEAKERS.get(kind) or _OLDER_SPEAKERS.get(kind, "")
+            if as_text(item.get("kind")) not in ("", "plain"):
+                continue  # an older client told its own texts as a person's
+            name = as_text(item.get("id"))
+            for turn in _turns(row, name, role, _words(item), turns) if role else ():
+                turns[turn.id] = turn
+    name = as_text((meta or {}).get("id"))
+    name, parent = (name if is_id(name) else ""), _parent(meta or {})
+    if parent:
+        return Transcript(name, "", parent, ())
+    return Transcript(name, "", "", tuple(turns.values()), tuple(summaries))
+
+
+def _event(payload: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """What happened, and the object that has its words."""
+    if payload.get("type") == "item_completed":
+        item = payload.get("item")
+        return (as_text(item.get("type")), item) if isinstance(item, dict) else ("", {})
+    return as_text(payload.get("type")), payload
+
+
+def _is_foreign(payload: Mapping[str, Any], meta: Mapping[str, Any] | None) -> bool:
+    """Whether an event belongs to another thread: a reviewer's is told in both."""
+    thread = as_text(payload.get("thread_id"))
+    return bool(thread and meta and thread != meta.get("id"))
+
+
+def _parent(meta: Mapping[str, Any]) -> str:
+    """The session that started this one, or another text where the client itself did, or ""."""
+    source, by = meta.get("source"), as_text(meta.get("thread_source"))
+    if isinstance(source, dict) or by not in ("", "user"):
+        return as_text(meta.get("parent_thread_id")) or by or "codex"
+    return ""
+
+
+def _words(item: Mapping[str, Any]) -> str:
+    content = item.get("content")
+    if not isinstance(content, list):
+        return as_text(item.get("message"))
+    parts = [part for part in content if isinstance(part, dict)]
+    texts = (as_text(part.get("text")) for part in parts if part.get("type") in ("text", "Text"))
+    return "\n\n".join(filter(None, texts))
+
+
+def _turns(
+    row: Mapping[str, Any], name: str, role: str, words: str, before: dict[str, Turn]
+) -> list[Turn]:
+    """The turn of a line, or none. Where two moments tell of the same words, it is one turn."""
+    stamp = as_text(row.get("timestamp"))
+    if role == "user":
+        words = _typed(words)
+    text = cleaned(words)
+    name = name if is_id(name) else stamp
+    last = before[next(reversed(before))] if before else None
+    time = milliseconds(stamp)
+    if not text or not is_id(name):
+        return []
+    if last and (last.role, last.text) == (role, text) and time - last.time < _SAME:
+        return []
+    if name in before:  # a provider's names need not be unique
+        name = f"{name[:80]}.{len(before)}"
+    return [Turn(name, role, text, time)]
+
+
+def _typed(words: str) -> str:
+    if words.lstrip().startswith(_EDITOR_STARTS) and _REQUEST in words:
+        words = words.rpartition(_REQUEST)[2]
+    return without_tagged(words, _PIPED)
+
+
+# --- the folder ------------------------------------------------------------------------------
+
+
+def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
+    """The sessions of all projects, archived ones too: a file's place does not tell whose it is."""
+    seen: set[str] = set()
+    for pattern in ("sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"):
+        for file in sorted(home.glob(pattern)):
+            name = _FILE.fullmatch(file.name)
+            if name and name[1] not in seen:
+                seen.add(name[1])
+                yield SessionFile(name[1], (file,))
+
+
+def find(home: Path, session: str, folders: Sequence[Path]) -> SessionFile | None:
+    """A session of any project."""
+    if not is_plain_name(session):
+        return None
+    return next((found for found in files(home, None) if found.id == session), None)
+
+
+def began(found: SessionFile) -> str:
+    """The folder in which a session began, "" where it does not say so. Raises MdmemoryError."""
+    folder = _FOLDER.search(read_start(found.paths[0], _START))
+    if folder:
+        try:
+            return as_text(json.loads(folder[1]))
+        except ValueError:
+            pass  # what is read from the whole line is right
+    for row in head(found):
+        payload = row.get("payload")
+        if row.get("type") == "session_meta" and isinstance(payload, dict):
+            return as_text(payload.get("cwd"))
+    return ""

@@ -1,0 +1,192 @@
+"""Gemini CLI's sessions: a folder per project, a file per session, a JSON object per line.
+
+A line is a message, the session's own data, or `$set`, which puts a new history in the place of
+the old one. What a person said stays said: messages are gathered, and none is taken out again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_regular
+from mdmemory.transcripts.injected import without_tagged
+from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_plain_name, milliseconds
+from mdmemory.transcripts.turns import Transcript, Turn, as_text, cleaned, is_id, is_ours
+
+_ROLES = {"user": "user", "gemini": "assistant"}
+_SHORT = 8  # characters of the session's id in the name of its file
+_TAGS = r"hook_context|session_context"
+_SNAPSHOT = "<state_snapshot>"
+_AFTER_SNAPSHOT = "Got it. Thanks for the additional context!"
+# what the client says in a person's name
+_CLIENT_LINES = (
+    "Here is the user's editor context", "Here is a summary of changes in the user's editor",
+    "System: ", "[System: ", "Please continue.", "This is the Gemini CLI. We are setting up",
+)  # fmt: skip
+_FILES_START = "--- Content from referenced files ---"
+_MAX_REGISTRY = 4 * 1024 * 1024  # bytes
+
+
+def has(row: Mapping[str, Any]) -> bool:
+    """Whether a line belongs to such a session."""
+    return _is_own_data(row) or isinstance(row.get("$set"), dict)
+
+
+def is_said(row: Mapping[str, Any]) -> bool:
+    """Whether a line may hold a turn, or says whose session it is."""
+    return has(row) or row.get("type") in _ROLES
+
+
+def transcript(found: Rows) -> Transcript:
+    """The turns of a session, in the order in which they were first told; "" for the name of one
+    that has none. Sessions of sub-agents have none."""
+    name, title, kind = "", "", ""
+    turns: dict[str, Turn] = {}
+    summaries: dict[str, Turn] = {}
+    texts: set[tuple[str, str]] = set()
+    for row in found:
+        data = row.get("$set") if isinstance(row.get("$set"), dict) else row
+        assert isinstance(data, Mapping)
+        if data is not row or _is_own_data(row):
+            name = name or as_text(data.get("sessionId"))
+            title = as_text(data.get("summary")) or title
+            kind = as_text(data.get("kind")) or kind
+            history = data.get("messages")
+            told = _turns(history if isinstance(history, list) else ())
+            # a shortened history repeats messages under new names
+            told = [each for each in told if (each[0].role, each[0].text) not in texts]
+        else:
+            told = _turns([row])
+        for turn, is_summary in told:
+            texts.add((turn.role, turn.text))
+            (summaries if is_summary else turns).setdefault(turn.id, turn)
+    name = name if is_id(name) else ""
+    if kind == "subagent" or is_ours(title):
+        return Transcript(name, title, kind if kind == "subagent" else "", ())
+    return Transcript(name, title, "", tuple(turns.values()), tuple(summaries.values()))
+
+
+def _is_own_data(row: Mapping[str, Any]) -> bool:
+    return isinstance(row.get("sessionId"), str) and isinstance(row.get("projectHash"), str)
+
+
+def _turns(messages: Iterable[object]) -> list[tuple[Turn, bool]]:
+    """The turns of messages, and whether each is the client's own summary."""
+    found: list[tuple[Turn, bool]] = []
+    for message in messages:
+        if not isinstance(message, dict):
+            continue
+        role = _ROLES.get(as_text(message.get("type")), "")
+        name = as_text(message.get("id"))
+        words = _words(message, role)
+        text = cleaned(words)
+        if not role or not text or not is_id(name):
+            continue
+        if found and role == "assistant" and text == _AFTER_SNAPSHOT:
+            found[-1] = found[-1][0], True
+            continue
+        turn = Turn(name, role, text, milliseconds(message.get("timestamp")))
+        found.append((turn, role == "user" and _SNAPSHOT in words))
+    return found
+
+
+def _words(message: Mapping[str, Any], role: str) -> str:
+    """What was said: by a person what the client showed, not what it made of it."""
+    shown = message.get("displayContent") if role == "user" else None
+    parts = _parts(shown) if shown else _parts(message.get("content"))
+    said: list[str] = []
+    for part in parts:
+        if role == "user" and part.strip() == _FILES_START:
+            break
+        said.append(part)
+    words = without_tagged("\n".join(said), _TAGS).strip()
+    return "" if role == "user" and words.startswith(_CLIENT_LINES) else words
+
+
+def _parts(content: object) -> list[str]:
+    if not isinstance(content, list):
+        return [as_text(content)] if isinstance(content, str) else []
+    return [
+        as_text(part.get("text")) if isinstance(part, dict) else as_text(part)
+        for part in content
+        if not (isinstance(part, dict) and (part.get("thought") or "functionResponse" in part))
+    ]
+
+
+# --- the folder ------------------------------------------------------------------------------
+
+
+def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
+    """The sessions that may have begun in or below one of the folders; all of them for None.
+
+    A session that was taken up again may have several files.
+    """
+    roots = _Roots(home, folders)
+    for project in sorted((home / "tmp").glob("*/chats")):
+        root = roots.of(project.parent)
+        if not root and folders is not None:
+            continue
+        together: dict[str, list[Path]] = {}
+        for file in sorted(project.glob("session-*.json*")):
+            if file.suffix in (".json", ".jsonl"):
+                together.setdefault(file.stem.rpartition("-")[2], []).append(file)
+        for short, paths in together.items():
+            yield SessionFile(f"{project.parent.name}/{short}", tuple(paths), root)
+
+
+def find(home: Path, session: str, folders: Sequence[Path]) -> SessionFile | None:
+    """A session of any project."""
+    if not is_plain_name(session):
+        return None
+    roots = _Roots(home, folders)
+    for project in sorted((home / "tmp").glob("*/chats")):
+        paths = tuple(sorted(project.glob(f"session-*-{session[:_SHORT]}.json*")))
+        found = SessionFile(session, paths, roots.of(project.parent))
+        if paths and own_name(found) == session:
+            return found
+    return None
+
+
+def own_name(found: SessionFile) -> str:
+    """The session's id, of which the names of its files have only the beginning; "" where they
+    do not tell. Raises MdmemoryError."""
+    names = (as_text(row["sessionId"]) for row in head(found) if _is_own_data(row))
+    name = next(names, "")
+    return name if is_id(name) else ""
+
+
+class _Roots:
+    """The folder of each project: from a file in it, from the registry, or from its hash."""
+
+    def __init__(self, home: Path, folders: Sequence[Path] | None) -> None:
+        self._registry = _registry(home / "projects.json")
+        places = {str(place) for each in folders or () for place in (each, os.path.realpath(each))}
+        self._hashes = {
+            hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest(): place
+            for place in places
+        }
+
+    def of(self, project: Path) -> str:
+        """The root of a project's folder, "" where nobody knows it."""
+        try:
+            text = read_regular(project / ".project_root", 4096 * 4)
+        except MdmemoryError:
+            return self._registry.get(project.name) or self._hashes.get(project.name, "")
+        return text.decode("utf-8", "replace").strip()
+
+
+def _registry(path: Path) -> dict[str, str]:
+    try:
+        value = json.loads(read_regular(path, _MAX_REGISTRY))
+    except (MdmemoryError, ValueError, RecursionError):
+        return {}
+    projects = value.get("projects") if isinstance(value, dict) else None
+    if not isinstance(projects, dict):
+        return {}
+    return {name: root for root, name in projects.items() if isinstance(name, str)}
