@@ -25,6 +25,7 @@
     routing, both, layers                    the person's memory and the project's, read as one
     review/                                  all that waits for a person, and their answers
     tools/                                   the tools for assistants: one table for all hosts
+    memory_tool                              the memory tool of the Anthropic API
     hosts/                                   what all clients share; git's hooks
     hosts/claude/                            Claude Code: its own memory writes into the store
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from mdmemory.llm.answer import Answer as Answer
     from mdmemory.llm.answer import Model as Model
     from mdmemory.memory import Memory as Memory
+    from mdmemory.memory_tool import MemoryTool as MemoryTool
     from mdmemory.note.note import Head as Head
     from mdmemory.note.note import Note as Note
     from mdmemory.observe.observations import Observations as Observations
@@ -127,6 +129,7 @@ _PUBLIC = {
     "layers": "Layers",
     "llm.answer": "Answer Model",
     "memory": "Memory",
+    "memory_tool": "MemoryTool",
     "note.note": "Head Note",
     "observe.observations": "Observations",
     "search.notes": "Report",

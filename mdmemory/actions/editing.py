@@ -175,7 +175,9 @@ def replace_text(
         return _replace(writer, stored, text, "edit")
 
 
-def remove(writer: Writer, name: str, *, trailers: Sequence[tuple[str, str]] = ()) -> Edited:
+def remove(
+    writer: Writer, name: str, *, trailers: Sequence[tuple[str, str]] = (), by_model: bool = False
+) -> Edited:
     """Remove a note, and the superseded ones that it replaced; their text stays in history.
     Refused where that could not be taken back."""
     with writer.locked():
@@ -191,7 +193,9 @@ def remove(writer: Writer, name: str, *, trailers: Sequence[tuple[str, str]] = (
         said = subject(
             "remove", [notes_format.headline(each.note.head, gone=True) for each in gone]
         )
-        written = writer.write(said, groups, kind="remove", destructive=True, trailers=trailers)
+        written = writer.write(
+            said, groups, kind="remove", destructive=True, trailers=trailers, by_model=by_model
+        )
     also = tuple(each.file for each in gone[1:])
     return Edited(stored.file, stored.note.head.name, stored.digest, written, also=also)
 

@@ -36,7 +36,10 @@ class Renamed:
     left: tuple[str, ...] = ()
 
 
-def rename(writer: Writer, name: str, new: str) -> Renamed:
+def rename(
+    writer: Writer, name: str, new: str, *, trailers: Sequence[tuple[str, str]] = (),
+    by_model: bool = False,
+) -> Renamed:  # fmt: skip
     """Give the note `name` the name `new`; the type in front of its file's name stays.
 
     Raises BadNote for a name that is none, is taken, or holds a secret, and for a note that is on
@@ -59,7 +62,9 @@ def rename(writer: Writer, name: str, new: str) -> Renamed:
         groups = [_moving(old, fresh), *(_following(*pair, fresh) for pair in linked)]
         groups += _ledger(store, [(old, fresh), *linked])
         about = subject("rename", [f"{old.note.head.name} to {new}"])
-        written = writer.write(about, groups, kind="rename", destructive=True)
+        written = writer.write(
+            about, groups, kind="rename", destructive=True, trailers=trailers, by_model=by_model
+        )
     edited = Edited(file, new, fresh.digest, written)
     return Renamed(edited, old.file, tuple(note.file for note, _ in linked), left)
 

@@ -123,7 +123,7 @@ def _stored(
     told = [note.file for note, _ in against]
     against += [(n, flagged[1]) for n in notes if n.file == flagged[0] and n.file not in told]
     ledger = writer.refresher.store.ledger()
-    groups = with_marks([_group(new, against, ledger, today)], standing.made, ledger)
+    groups = with_marks([group("store", new, None, against, ledger, today)], standing.made, ledger)
     written = _write(writer, new.note.head, groups, "store", session)
     said = {*words_of(fact.body)}
     near = tuple(
@@ -217,12 +217,14 @@ def _composed(
     return StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
 
 
-def _group(
-    new: StoredNote, against: Sequence[tuple[StoredNote, str]], ledger: str, today: str
-) -> Group:
-    """The new note, and what it contradicts: one op, for an entry without its note says nothing."""
-    changes = [Change(new.file, None, new.note.text.encode("utf-8"))]
-    lines = [f"store {new.file}: {new.note.head.description}"]
+def group(
+    kind: str, new: StoredNote, before: str | None, against: Sequence[tuple[StoredNote, str]],
+    ledger: str, today: str,
+) -> Group:  # fmt: skip
+    """The note in place of the digest `before`, and what it contradicts: one op, for an entry
+    without its note says nothing."""
+    changes = [Change(new.file, before, new.note.text.encode("utf-8"))]
+    lines = [f"{kind} {new.file}: {new.note.head.description}"]
     fresh = conflicts.add(ledger, [(note, new, why) for note, why in against], today)
     if fresh != ledger:
         old = digest(ledger.encode("utf-8", "surrogateescape")) if ledger else None

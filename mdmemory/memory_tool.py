@@ -1,0 +1,279 @@
+"""The memory tool of the Anthropic API over a store: its six commands under /memories.
+
+A file there is a note of the store, and nothing else is there. Every write is one commit that
+`mdmemory undo` takes back. No command raises: the model is answered in a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.files import read_regular
+from mdmemory.note import limits
+from mdmemory.opened import Opened, actions, capture
+from mdmemory.store.project import Project, find
+from mdmemory.store.store import GENERATED, LEDGER, StoredNote
+from mdmemory.tools.memory_files import (
+    BELONGS,
+    ROOT,
+    Prescribed,
+    inserted,
+    inside,
+    lines_of,
+    new_file,
+    numbered,
+    place,
+    size,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from mdmemory.capture.model_files import ModelFile
+
+MOST_LISTED = 500  # notes of one listing
+_DERIVED = (*GENERATED, LEDGER)  # read, and written by us alone
+_MOST_LINES = 999_999
+_AROUND = 2  # lines before and after a change that an answer shows
+_FIELDS = ("command", "path", "view_range", "file_text", "old_str", "new_str", "insert_line",
+           "insert_text", "old_path", "new_path")  # fmt: skip
+Given = Mapping[str, Any]
+
+
+def _told(command: Callable[[MemoryTool, Given], str]) -> Callable[[MemoryTool, object], str]:
+    """A command of the tool: what it takes as a mapping, what fails as a sentence."""
+
+    @wraps(command)
+    def answered(self: MemoryTool, given: object) -> str:
+        try:
+            return command(self, _mapping(given))
+        except Prescribed as answer:
+            return str(answer)
+        except MdmemoryError as problem:
+            return f"Error: {problem.message} {problem.hint}".rstrip()
+
+    return answered
+
+
+class MemoryTool(Opened):
+    """Answers what a model asks of the tool `memory`: `handle` takes the input of one call.
+
+    The other methods have the names of the SDK's `BetaAbstractMemoryTool`, so that its tool runner
+    takes the object as it is; each takes a command's fields as a mapping or an object.
+    """
+
+    session = ""
+    _seen: dict[str, str]  # file: its digest as the model saw it last
+
+    @classmethod
+    def open(
+        cls, path: str | Path = ".", *, store: str | None = None,
+        environment: Mapping[str, str] | None = None, session: str = "", **how: Any,
+    ) -> MemoryTool:  # fmt: skip
+        """The tool for the store of the folder `path`, or the one that `store` names. `session`, an
+        id, stands in the commits; `how` is what `Opened` takes. Raises NoStore."""
+        project = find(Path(path), store, person.places(environment))
+        tool = cls(project, **{"holder": "the memory tool", "automatic": True} | how)
+        tool.session = session
+        return tool
+
+    def __init__(self, project: Project, **how: Any) -> None:
+        super().__init__(project, **how)
+        self._seen = {}
+
+    @property
+    def name(self) -> str:
+        """The tool's name in a request."""
+        return "memory"
+
+    def to_dict(self) -> dict[str, str]:
+        """The tool as it stands in a request."""
+        return {"type": "memory_20250818", "name": self.name}
+
+    def handle(self, input: Given) -> str:
+        """The answer to one call, for its tool_result; what fails is said there."""
+        return self.execute(input)
+
+    def call(self, input: object) -> str:
+        """`handle`, by the name that the SDK's tool runner calls."""
+        return self.execute(input)
+
+    def execute(self, command: object) -> str:
+        """Do what the field `command` names."""
+        known = {
+            "view": self.view, "create": self.create, "str_replace": self.str_replace,
+            "insert": self.insert, "delete": self.delete, "rename": self.rename,
+        }  # fmt: skip
+        name = _mapping(command).get("command")
+        if not isinstance(name, str) or name not in known:
+            return f"Error: There is no such command. Use one of: {', '.join(known)}."
+        return known[name](command)
+
+    @_told
+    def view(self, given: Given) -> str:
+        """The files of /memories, or the lines of one (`view_range`: from 1, -1 is the last)."""
+        path = _text(given, "path")
+        if path.rstrip("/") == ROOT:
+            return self._listing()
+        text = self._content(inside(path), path)
+        lines = text.split("\n")
+        if len(lines) > _MOST_LINES:
+            raise Prescribed(f"File {path} exceeds maximum line limit of 999,999 lines.")
+        shown = numbered(lines, *lines_of(given.get("view_range"), len(lines)))
+        return f"Here's the content of {path} with line numbers:\n{shown}"
+
+    @_told
+    def create(self, given: Given) -> str:
+        """A new note. It is unconfirmed: no words of the user's stand behind it."""
+        path, text = _text(given, "path"), _text(given, "file_text")
+        file = new_file(path)
+        if file in self._store().files():
+            raise Prescribed(f"Error: File {path} already exists")
+        about = {"session": self.session, "today": self._today()}
+        done = capture.model_files.create(self._writer(), file, text, **about)
+        self._seen[file] = done.stored.digest
+        return f"File created successfully at: {path}{_flagged(done)}"
+
+    @_told
+    def str_replace(self, given: Given) -> str:
+        """A text that stands in a note exactly once, replaced."""
+        path, old = _text(given, "path"), _text(given, "old_str")
+        new, rest = _text(given, "new_str", ""), ""
+
+        def changed(text: str) -> str:
+            nonlocal rest
+            at = place(text, old, path)
+            rest = text[at + len(old) :]
+            return f"{text[:at]}{new}{rest}"
+
+        done = self._change(path, changed)
+        text = done.stored.note.text
+        # the head above it has other lines now; what follows is as it was
+        at = len(text) - len(rest) - len(new) if text.endswith(rest) else 0
+        first, last = text.count("\n", 0, at) + 1, text.count("\n", 0, at + len(new)) + 1
+        snippet = numbered(text.split("\n"), max(1, first - _AROUND), last + _AROUND)
+        edited = "The memory file has been edited. Here is the snippet showing the change:"
+        return f"{edited}\n{snippet}{_flagged(done)}"
+
+    @_told
+    def insert(self, given: Given) -> str:
+        """Lines put behind line `insert_line` of a note; 0 is its beginning."""
+        path, more, at = _text(given, "path"), _text(given, "insert_text"), given.get("insert_line")
+        seen = self._seen.get(inside(path))
+
+        def changed(text: str) -> str:
+            if seen not in (None, self._store().read(inside(path)).digest):
+                raise Prescribed(
+                    f"Error: The file {path} has changed since you viewed it: view it."
+                )
+            return inserted(text, at, more)
+
+        done = self._change(path, changed)
+        return f"The file {path} has been edited.{_flagged(done)}"
+
+    @_told
+    def delete(self, given: Given) -> str:
+        """A note forgotten; its text stays in history."""
+        path = _text(given, "path")
+        if path.rstrip("/") == ROOT:
+            raise Prescribed(f"Error: Cannot delete the {ROOT} directory itself")
+        file, writer = self._own(path, f"Error: The path {path} does not exist"), self._writer()
+        with writer.recovered():
+            capture.model_files.refuse_unsettled(writer, writer.refresher.store.read(file))
+        actions.editing.remove(writer, file, trailers=self._trailers(), by_model=True)
+        return f"Successfully deleted {path}"
+
+    @_told
+    def rename(self, given: Given) -> str:
+        """A note under another name; the links to it follow, and the old name stays an alias."""
+        old, new = _text(given, "old_path"), _text(given, "new_path")
+        file = self._own(old, f"Error: The path {old} does not exist")
+        name = limits.slug(new_file(new).removesuffix(".md"))
+        try:
+            done = actions.renaming.rename(
+                self._writer(), file, name, trailers=self._trailers(), by_model=True
+            )
+        except MdmemoryError as problem:
+            if problem.code != "taken":
+                raise
+            raise Prescribed(f"Error: The destination {new} already exists") from None
+        return f"Successfully renamed {old} to {ROOT}/{done.edited.file}"
+
+    # --- the store -------------------------------------------------------------------------------
+
+    def _change(self, path: str, changed: Callable[[str], str]) -> ModelFile:
+        gone = f"Error: The path {path} does not exist. Please provide a valid path."
+        file = self._own(path, gone)
+        about = {"session": self.session, "today": self._today()}
+        done: ModelFile = capture.model_files.change(self._writer(), file, changed, **about)
+        self._seen[file] = done.stored.digest
+        return done
+
+    def _content(self, file: str, path: str) -> str:
+        gone = f"The path {path} does not exist. Please provide a valid path."
+        if file in self._derived():
+            return read_regular(self.project.store / file).decode("utf-8", "replace")
+        stored = self._note(file, gone)
+        self._seen[file] = stored.digest
+        return stored.note.text
+
+    def _own(self, path: str, gone: str) -> str:
+        """The file of a note that a command may change."""
+        file = inside(path)
+        if file in self._derived():
+            raise Prescribed(f"Error: {path} cannot be changed. {BELONGS}")
+        return self._note(file, gone).file
+
+    def _note(self, file: str, gone: str) -> StoredNote:
+        """The note of a file; one on hold, or one that waits for a person, is as none."""
+        if file not in self._files():
+            raise Prescribed(gone)
+        return self._store().read(file)
+
+    def _files(self) -> list[str]:
+        catalog = (refresher := self._refresher()).catalog()
+        hidden = {*catalog.held, *catalog.waiting}
+        return [file for file in refresher.store.files() if file not in hidden]
+
+    def _derived(self) -> list[str]:
+        folder = self.project.store
+        return [f for f in _DERIVED if (folder / f).is_file() and not (folder / f).is_symlink()]
+
+    def _listing(self) -> str:
+        self._store()  # the index as of now
+        folder, files = self.project.store, self._files()
+        head = f"Here're the files and directories up to 2 levels deep in {ROOT}, excluding hidden"
+        rows = [f"{size(folder.lstat().st_size)}\t{ROOT}"]
+        for file in (*self._derived(), *files[:MOST_LISTED]):
+            rows.append(f"{size((folder / file).lstat().st_size)}\t{ROOT}/{file}")
+        if len(files) > MOST_LISTED:
+            rows.append(f"({MOST_LISTED} of {len(files)} notes. `view` reads the others, too.)")
+        return "\n".join([f"{head} items and node_modules:", *rows])
+
+    def _trailers(self) -> list[tuple[str, str]]:
+        trailers: list[tuple[str, str]] = capture.forgetting.session_trailer(self.session)
+        return trailers
+
+
+def _mapping(given: object) -> Given:
+    if isinstance(given, Mapping):
+        return given
+    return {key: getattr(given, key) for key in _FIELDS if getattr(given, key, None) is not None}
+
+
+def _text(given: Given, key: str, default: str | None = None) -> str:
+    value = given.get(key, default)
+    if not isinstance(value, str):
+        raise UsageError(f"`{key}` is missing or no text.")
+    return value
+
+
+def _flagged(done: ModelFile) -> str:
+    """A line on the notes that a new text contradicts."""
+    if not done.against:
+        return ""
+    files = ", ".join(f"{ROOT}/{file}" for file in done.against)
+    return f"\nIt contradicts {files}. Both stay; only the user settles that: tell them."
