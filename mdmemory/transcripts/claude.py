@@ -39,12 +39,13 @@ def has(row: Mapping[str, Any]) -> bool:
     return isinstance(row.get("type"), str)
 
 
-def is_said(row: Mapping[str, Any]) -> bool:
-    """Whether a line may hold a turn, the session's name or its title."""
+def said(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """A line that may hold a turn, the session's name or its title; None for any other."""
     kind = as_text(row.get("type"))
     if kind == "attachment":
-        return bool(_queued(row)[0])
-    return kind in _TITLES or kind == _QUEUE or (kind in ROLES and "toolUseResult" not in row)
+        return row if _queued(row)[0] else None
+    is_message = kind in ROLES and "toolUseResult" not in row
+    return row if is_message or kind in _TITLES or kind == _QUEUE else None
 
 
 def transcript(rows: Rows) -> Transcript:

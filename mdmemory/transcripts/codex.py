@@ -14,7 +14,7 @@ from typing import Any
 
 from mdmemory.files import read_start
 from mdmemory.transcripts.injected import without_tagged
-from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_plain_name, milliseconds
+from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_uuid, milliseconds
 from mdmemory.transcripts.turns import Transcript, Turn, as_text, cleaned, is_id
 
 _FILE = re.compile(r"rollout-[\dT-]{19}-([\w-]{1,64})\.jsonl")
@@ -28,6 +28,7 @@ _REVIEW = {
     "EnteredReviewMode": True, "entered_review_mode": True,
     "ExitedReviewMode": False, "exited_review_mode": False,
 }  # fmt: skip
+_TOLD = {*_SPEAKERS, *_OLDER_SPEAKERS, *_REVIEW}
 # what was piped in, and what an editor puts before the words
 _PIPED = r"stdin|image"
 _EDITOR_STARTS = ("# Context from my IDE setup", "# Files mentioned by the user")
@@ -39,14 +40,15 @@ def has(row: Mapping[str, Any]) -> bool:
     return row.get("type") in _TYPES and isinstance(row.get("payload"), dict)
 
 
-def is_said(row: Mapping[str, Any]) -> bool:
-    """Whether a line may hold a turn, or says whose session it is."""
+def said(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What of a line may hold a turn, or says whose session it is; None for any other."""
     kind, payload = row.get("type"), row.get("payload")
-    if kind in ("session_meta", "compacted"):
-        return True
-    if kind != "event_msg" or not isinstance(payload, dict):
-        return False
-    return _event(payload)[0] in {*_SPEAKERS, *_OLDER_SPEAKERS, *_REVIEW}
+    if not isinstance(payload, dict):
+        return None
+    if kind == "compacted":  # without the history that it begins with
+        return {**row, "payload": {"message": payload.get("message")}}
+    is_event = kind == "event_msg" and _event(payload)[0] in _TOLD
+    return row if is_event or kind == "session_meta" else None
 
 
 def transcript(rows: Rows) -> Transcript:
@@ -157,7 +159,7 @@ def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
 
 def find(home: Path, session: str, folders: Sequence[Path]) -> SessionFile | None:
     """A session of any project."""
-    if not is_plain_name(session):
+    if not is_uuid(session):
         return None
     return next((found for found in files(home, None) if found.id == session), None)
 

@@ -16,7 +16,7 @@ from typing import Any
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
 from mdmemory.transcripts.injected import without_tagged
-from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_plain_name, milliseconds
+from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_uuid, milliseconds
 from mdmemory.transcripts.turns import Transcript, Turn, as_text, cleaned, is_id, is_ours
 
 _ROLES = {"user": "user", "gemini": "assistant"}
@@ -29,6 +29,7 @@ _CLIENT_LINES = (
     "Here is the user's editor context", "Here is a summary of changes in the user's editor",
     "System: ", "[System: ", "Please continue.", "This is the Gemini CLI. We are setting up",
 )  # fmt: skip
+_NOT_SAID = ("toolCalls", "thoughts", "tokens", "memoryScratchpad")
 _FILES_START = "--- Content from referenced files ---"
 _MAX_REGISTRY = 4 * 1024 * 1024  # bytes
 
@@ -38,9 +39,26 @@ def has(row: Mapping[str, Any]) -> bool:
     return _is_own_data(row) or isinstance(row.get("$set"), dict)
 
 
-def is_said(row: Mapping[str, Any]) -> bool:
-    """Whether a line may hold a turn, or says whose session it is."""
-    return has(row) or row.get("type") in _ROLES
+def said(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What of a line may hold a turn, or says whose session it is; None for any other.
+
+    Thoughts and tools, most of a session's bytes, are left out.
+    """
+    change = row.get("$set")
+    if isinstance(change, dict):
+        return {"$set": _shortened(change)}
+    return _shortened(row) if has(row) or as_text(row.get("type")) in _ROLES else None
+
+
+def _shortened(row: Mapping[str, Any]) -> dict[str, Any]:
+    left = {key: value for key, value in row.items() if key not in _NOT_SAID}
+    history = left.get("messages")
+    if isinstance(history, list):
+        left["messages"] = [
+            {key: value for key, value in message.items() if key not in _NOT_SAID}
+            for message in history if isinstance(message, dict)
+        ]  # fmt: skip
+    return left
 
 
 def transcript(found: Rows) -> Transcript:
@@ -142,7 +160,7 @@ def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
 
 def find(home: Path, session: str, folders: Sequence[Path]) -> SessionFile | None:
     """A session of any project."""
-    if not is_plain_name(session):
+    if not is_uuid(session):
         return None
     roots = _Roots(home, folders)
     for project in sorted((home / "tmp").glob("*/chats")):

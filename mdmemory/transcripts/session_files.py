@@ -94,6 +94,12 @@ def milliseconds(stamp: object) -> int:
         return 0
 
 
+def is_uuid(session: str) -> bool:
+    """Whether a session's name is of the form that Codex and Gemini CLI give: no file of theirs
+    needs to be looked for otherwise."""
+    return bool(re.fullmatch(r"[0-9A-Fa-f-]{36}", session))
+
+
 def is_plain_name(session: str) -> bool:
     """Whether a session's name can be part of a file's."""
     return bool(re.fullmatch(r"[\w-]{1,120}", session))

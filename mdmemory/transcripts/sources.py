@@ -27,7 +27,7 @@ from mdmemory.transcripts.turns import Transcript
 class Reader:
     """A host that keeps a file for each session, and lies in `Hosts` under its `name`.
 
-    `has` and `is_said` judge a line: whether it is this host's, and whether it may hold a turn.
+    `has` tells whether a line is this host's, `said` what of it may hold a turn, None for nothing.
     `files` and `find` look below the host's place; `own_name` and `began` ask a session for its id
     and its folder.
     """
@@ -35,7 +35,7 @@ class Reader:
     name: str
     title: str
     has: Callable[[Mapping[str, Any]], bool]
-    is_said: Callable[[Mapping[str, Any]], bool]
+    said: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
     transcript: Callable[[Rows], Transcript]
     files: Callable[[Path, Sequence[Path] | None], Iterator[SessionFile]]
     find: Callable[[Path, str, Sequence[Path]], SessionFile | None]
@@ -46,15 +46,15 @@ class Reader:
 # the first that takes a line for its own reads the file: Claude Code's may have any type
 READERS = (
     Reader(
-        "codex", "Codex", codex.has, codex.is_said, codex.transcript, codex.files, codex.find,
+        "codex", "Codex", codex.has, codex.said, codex.transcript, codex.files, codex.find,
         codex.began,
     ),
     Reader(
-        "gemini", "Gemini CLI", gemini.has, gemini.is_said, gemini.transcript, gemini.files,
+        "gemini", "Gemini CLI", gemini.has, gemini.said, gemini.transcript, gemini.files,
         gemini.find, attrgetter("began"), gemini.own_name,
     ),
     Reader(
-        "claude", "Claude Code", claude.has, claude.is_said, claude.transcript, claude.files,
+        "claude", "Claude Code", claude.has, claude.said, claude.transcript, claude.files,
         claude.find, claude.began,
     ),
 )  # fmt: skip
@@ -173,7 +173,7 @@ def copy(hosts: Hosts, session: str, folders: Sequence[Path] | None = None) -> b
             try:
                 if folders is not None:
                     _require_here(session, reader.began(found), folders)
-                return as_lines(filter(reader.is_said, rows(found)))
+                return as_lines(filter(None, map(reader.said, rows(found))))
             except NotFound:
                 raise
             except MdmemoryError as problem:

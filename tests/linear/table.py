@@ -370,6 +370,7 @@ EVERY = (
     row(_folder_of_codex, codex, "_FOLDER"),
     row(_gemini, gemini),
     row(session_files.is_plain_name, session_files),
+    row(session_files.is_uuid, session_files, "is_uuid"),
     row(_fences, injected),
     row(injected.without_memory, injected),
     row(unseen.without, unseen),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
 from mdmemory.transcripts.opencode import MAGIC, read_export
-from mdmemory.transcripts.sources import copy, read
+from mdmemory.transcripts.sources import READERS, copy, read
 
 DATA = Path(__file__).parents[1] / "capture/data"
 
@@ -66,7 +66,12 @@ def test_what_is_no_transcript_is_refused_with_the_next_step(data: bytes, says: 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_any_bytes_are_a_transcript_or_one_sentence(data: bytes) -> None:
     sentences: list[str] = []
-    for start in (b"", b"User: ", b"{", b'{"type":"user","sessionId":"s","uuid":"u","message":'):
+    for start in (
+        b"", b"User: ", b"{", b'{"type":"user","sessionId":"s","uuid":"u","message":',
+        b'{"type":"session_meta","payload":{"id":"s"}}\n', b'{"type":"event_msg","payload":{',
+        b'{"sessionId":"s","projectHash":"0"}\n',
+        b'{"sessionId":"s","projectHash":"0","messages":[',
+    ):  # fmt: skip
         try:
             read(start + data)
         except BadTranscript as refused:
@@ -78,7 +83,8 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
         st.sampled_from(("type", "message", "content", "text", "uuid", "role", "attachment",
-                         "prompt", "info", "messages", "parts", "id", "time", "metadata")),
+                         "prompt", "info", "messages", "item", "$set", "kind", "parts", "id",
+                         "time", "metadata")),
         inner, max_size=5),
     max_leaves=12,
 )  # fmt: skip
@@ -90,6 +96,23 @@ def test_rows_of_any_shape_are_read_or_passed_over(one: object, other: object) -
     parts = {"info": {"id": "s"}, "messages": [{"info": one, "parts": [other]}, other]}
     for data in (row, {**row, "type": "attachment"}, parts):
         assert read(json.dumps(data).encode()).session == "s"
+    meta = {"type": "session_meta", "payload": {"id": "s", "source": one, "thread_source": other}}
+    events = (
+        {"type": "event_msg", "timestamp": other, "payload": one},
+        {"type": "event_msg", "payload": {"type": "item_completed", "item": other}},
+    )
+    first = {"sessionId": "s", "projectHash": "0", "summary": one}
+    messages = (
+        {"$set": one},
+        {"$set": {"messages": [one, other]}},
+        {"id": "m", "type": "user", "content": one, "displayContent": other},
+    )
+    for reader, rows in zip(READERS, ((meta, *events), (first, *messages), (row,)), strict=True):
+        kept = [*filter(None, map(reader.said, rows))]
+        for some in (rows, kept):
+            found = read(b"\n".join(json.dumps(each).encode() for each in some))
+            assert found.session == "s"
+            assert found == reader.transcript(rows)
 
 
 def _hosts(folder: Path) -> Hosts:
