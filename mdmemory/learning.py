@@ -35,13 +35,14 @@ class Learning(Opened):
 
     def store(
         self, content: str, *, title: str = "", type: str = "", session: str = "",
-        said: Sequence[str] = (), routes: Routes | None = None,
+        said: Sequence[str] = (), quote: str = "", routes: Routes | None = None,
     ) -> Stored:  # fmt: skip
-        """Store a fact that an assistant found, unconfirmed where no turn in `said` bears it out.
+        """Store a fact that an assistant found, unconfirmed where no turn in `said` bears it out;
+        then the index lists it if it stands on a `quote` of the user that nothing can prove yet.
         `type` is one of the four, a category (preferences), or "" to guess. Raises NotStored."""
         return capture.assistant.store(
             self._writer(), content, title=title, type=type, session=session, said=said,
-            now=self._clock(), route=(routes or capture.routes.ONE_STORE).here,
+            now=self._clock(), route=(routes or capture.routes.ONE_STORE).here, quote=quote,
         )  # fmt: skip
 
     def forget(

@@ -144,7 +144,7 @@ class Routed:
 
     def store(
         self, content: str, *, title: str = "", type: str = "", session: str = "",
-        said: Sequence[str] = (),
+        said: Sequence[str] = (), quote: str = "",
     ) -> Stored:  # fmt: skip
         """Store a fact that an assistant found, in its layer. Raises NotStored, NoStore."""
         from mdmemory.capture import outcome
@@ -163,7 +163,7 @@ class Routed:
             memory = self.for_fact(USER if personal else PROJECT)
         here = Routes(self._here()) if memory is self.main else None
         done = memory.store(
-            content, title=title, type=type, session=session, said=said, routes=here
+            content, title=title, type=type, session=session, said=said, quote=quote, routes=here
         )
         if memory is self.main:
             return done

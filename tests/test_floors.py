@@ -204,8 +204,8 @@ AHEAD = {
     "hosts.jsonc.append",
     # set-up writes the files, and hooks judge what was typed
     "hosts.texts.files_for", "hosts.texts.typed",
-    # hooks put in what was typed, and the MCP server takes it out
-    "session.heard.put", "session.heard.recent", "session.heard.forget",
+    # hooks put in what was typed
+    "session.heard.put", "session.heard.forget",
     # the hooks of Claude Code and `setup claude` ask these
     "hosts.claude.own_memory.take_in", "hosts.claude.own_memory.carried",
     "hosts.claude.own_memory_settings.withdraw_all", "hosts.claude.own_memory_settings.switch_off",

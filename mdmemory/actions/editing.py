@@ -221,7 +221,7 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
                 return Edited(stored.file, stored.note.head.name, stored.digest, done)
         if stored.note.head.status != "unconfirmed":
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
-        wanted: dict[str, str | None] = {"metadata.status": None, "metadata.updated": today}
+        wanted = editing.CONFIRMED | {"metadata.updated": today}
         fresh = editing.edit(stored.note, set=wanted)
         if fresh.head.status:  # another key says that a model wrote it
             fresh = editing.edit(stored.note, set=wanted | {"metadata.source": "manual"})

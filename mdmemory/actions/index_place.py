@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 from mdmemory.git import log
 from mdmemory.note.note import UNREADABLE, Head
-from mdmemory.store.index import CAPS, CAPS_MADE_FOR, Index, line, pool, trace
+from mdmemory.store.index import CAPS, CAPS_MADE_FOR, Index, line, pool, section, trace
 from mdmemory.store.store import INDEX
 
 if TYPE_CHECKING:
     from mdmemory.git.commits_of_store import History
     from mdmemory.git.log import Logged
     from mdmemory.store.refresh import Refresher
-
-# The status of notes that the index never lists.
-_UNLISTED = ("unconfirmed", "superseded", UNREADABLE)
 
 _LOOKED_AT = 500  # of the newest commits that changed the index
 
@@ -74,11 +71,15 @@ def index_place(refresher: Refresher, history: History | None, file: str) -> Ind
     if file in index.listed:
         return IndexPlace(True, "", strength)
     left = _left(history, head)
-    if file in held or head.status in _UNLISTED:
+    if file in held or not _may_be_listed(head):
         return IndexPlace(False, "held" if file in held else head.status, strength, left=left)
-    others = [each for each in heads if each.file not in held and each.status not in _UNLISTED]
+    others = [each for each in heads if each.file not in held and _may_be_listed(each)]
     most = int(refresher.project.settings.whole("index.max_entries"))
     return _by_strength(head, others, index, most, left)
+
+
+def _may_be_listed(head: Head) -> bool:
+    return bool(section(head)) and head.status != UNREADABLE
 
 
 def _by_strength(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from mdmemory import unseen
 from mdmemory.actions.editing import taken_names
 from mdmemory.actions.replacing import UNCONFIRMED, Superseding, anothers, with_marks
 from mdmemory.capture.extract import keys_of
@@ -17,7 +18,7 @@ from mdmemory.capture.fact import BorneOut, Fact, NotStored, borne_out, fact_of,
 from mdmemory.capture.note_text import beside, description_of, keys_of_fact
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, is_new_in
-from mdmemory.capture.triggers import holds_everywhere
+from mdmemory.capture.triggers import FLOOR, holds_everywhere, weight
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
@@ -36,6 +37,7 @@ from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys as words_of
 from mdmemory.transcripts.turns import is_id
 
+BY_ONE_QUOTE = 3  # notes that the index lists on the same unproven words
 NEAR = 0.3  # from this share of words on, a note is told as near
 
 
@@ -45,8 +47,9 @@ class Stored:
 
     `near` are other notes on the matter with a score from 0 to 1, `conflicts` those it contradicts,
     `superseded` those it replaced, as in `Extracted`; `redacted` are the kinds of secrets that were
-    taken out. `commit` is None where none was made; `waits` then says that the next command
-    that a person types makes it. `id` is its Memory-Id.
+    taken out; `quoted`: it stands on words that nothing has proven yet. `commit` is None where none
+    was made; `waits` then says that the next command that a person types makes it. `id` is its
+    Memory-Id.
     """
 
     file: str
@@ -61,19 +64,22 @@ class Stored:
     waits: bool = False
     superseded: tuple[dict[str, str], ...] = ()
     id: str | None = None
+    quoted: bool = False
 
 
 def store(
     writer: Writer, content: str, *, title: str = "", type: str = "", session: str = "",
     said: Sequence[str] = (), now: datetime, route: Route = ALL,
-    against: tuple[str, str] = ("", ""),
+    against: tuple[str, str] = ("", ""), quote: str = "",
 ) -> Stored:  # fmt: skip
     """Keep a text as a note, in at most one commit. `said` are the user's turns of the session,
     `route` is how the fact came to this store, `against` the file of a note that it is flagged
     with in any case, and why.
 
-    `type` is one of the four, a category, or "" to guess. `now` is UTC. Raises NotStored with the
-    reasons, BadNote for a text that no note may hold, and whatever a write raises.
+    `type` is one of the four, a category, or "" to guess; `quote` are words of the user that
+    nothing can prove yet: then the index lists the note, with a mark. `now` is UTC. Raises
+    NotStored with the reasons, BadNote for a text that no note may hold, and whatever a write
+    raises.
     """
     session = session if is_id(session) else ""
     with writer.state() as state:
@@ -82,7 +88,7 @@ def store(
             proof = borne_out(fact.body, said)
             with writer.locked():
                 today = now.date().isoformat()
-                done = _stored(writer, fact, session, proof, today, route, against)
+                done = _stored(writer, fact, session, proof, today, route, against, quote)
         except NotStored as refused:
             # what the user does not want remembered is not even repeated
             preview = "" if "negated" in refused.reasons else _preview(content)
@@ -99,7 +105,7 @@ def store(
 
 def _stored(
     writer: Writer, fact: Fact, session: str, proof: BorneOut, today: str, route: Route,
-    flagged: tuple[str, str],
+    flagged: tuple[str, str], quote: str,
 ) -> Stored:  # fmt: skip
     held = writer.refresher.catalog().held
     every = writer.refresher.store.notes()
@@ -113,7 +119,8 @@ def _stored(
         known = route.said[min(there)]
         name = known.rpartition("/")[2].removesuffix(".md")
         return Stored(known, name, "", None, existed=True, redacted=fact.redacted)
-    new = _composed(writer, fact, session, confirmed, today, route)
+    quoted = "" if confirmed else _unproven(quote, notes)
+    new = _composed(writer, fact, session, confirmed, today, route, quoted)
     find = near_in(writer.refresher)
     nearby = nearest(f"{fact.description}\n{fact.body}", notes, find)
     standing = Standing(notes, near=find, is_anothers=anothers(writer), today=today)
@@ -136,7 +143,7 @@ def _stored(
         near=tuple(sorted(near, key=lambda pair: (-pair[1], pair[0]))),
         redacted=fact.redacted, conflicts=tuple(note.file for note, _ in against),
         waits=written.waits, superseded=tuple(each.told() for each in standing.made),
-        id=written.id,
+        id=written.id, quoted=bool(head.quote),
     )  # fmt: skip
 
 
@@ -166,7 +173,7 @@ def _again(
     status, made = head.status, list[Superseding]()
     groups: list[Group] = []
     if proof.sentence and status == UNCONFIRMED:
-        wanted = {"metadata.status": None, "metadata.updated": today}
+        wanted = editing.CONFIRMED | {"metadata.updated": today}
         data = editing.edit(same.note, set=wanted).text.encode("utf-8")
         line = f"confirm {same.file}: {head.description}"
         groups = [Group(line, (Change(same.file, same.digest, data),))]
@@ -197,8 +204,16 @@ def _again(
     )  # fmt: skip
 
 
+def _unproven(quote: str, notes: Sequence[StoredNote]) -> str:
+    """A quote as a note keeps it; "" for one too short to prove anything, or that so many notes
+    stand on already that this one has to wait."""
+    clean = description_of(redact(unseen.without(strip_private(quote)[0]))[0])
+    others = sum(note.note.head.quote == clean for note in notes)
+    return clean if weight(clean) >= FLOOR and others < BY_ONE_QUOTE else ""
+
+
 def _composed(
-    writer: Writer, fact: Fact, session: str, confirmed: bool, today: str, route: Route
+    writer: Writer, fact: Fact, session: str, confirmed: bool, today: str, route: Route, quote: str
 ) -> StoredNote:
     taken = taken_names(writer.refresher.store, writer.refresher.catalog().names)
     name = limits.free_name(fact.name, fact.type, taken)
@@ -207,7 +222,7 @@ def _composed(
         body=beside(fact.description, fact.body), kind=fact.kind,
         metadata={
             "source": "assistant", "created": today, "updated": today, "session": session,
-            "status": "" if confirmed else UNCONFIRMED,
+            "status": "" if confirmed else UNCONFIRMED, "quote": quote,
             **route.metadata(fact.type, holds_everywhere(fact.body)),
         },
     )  # fmt: skip

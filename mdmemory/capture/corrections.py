@@ -74,7 +74,7 @@ def updated(candidate: Candidate, note: StoredNote, today: str) -> Note | None:
     if not wanted and body is None:
         return None
     if head.status == "unconfirmed":
-        wanted["metadata.status"] = None  # the user's own words stand behind it now
+        wanted |= editing.CONFIRMED  # the user's own words stand behind it now
     return editing.edit(note.note, set={**wanted, "metadata.updated": today}, body=body)
 
 

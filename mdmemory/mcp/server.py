@@ -143,7 +143,7 @@ def _answered(open: Open, name: str, given: Json) -> Json:
 
     try:
         layers = open()
-        answer = call(layers, name, given, caller(layers, name))
+        answer = call(layers, name, given, caller(layers, name, given.get("quote")))
         return _result(answer.text, answer.structured)
     except MdmemoryError as problem:
         error = problem

@@ -129,8 +129,10 @@ def _put_flow(lines: list[str], block: Field, key: str, value: str | None) -> st
 # The order of keys in a machine-written metadata block.
 _ORDER = (
     *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
-    *("last_reinforced", "session", "turn", "status", "superseded_by", "superseded"),
+    *("last_reinforced", "session", "turn", "status", "quote", "superseded_by", "superseded"),
 )
+# What makes a note a confirmed one.
+CONFIRMED: dict[str, str | None] = {"metadata.status": None, "metadata.quote": None}
 _PLACE = re.compile(r"(?:metadata\.)?[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _BLANK_LINES = re.compile(rf"(?:[ \t]*{EOL})+")
 _ANY_EOL = re.compile(EOL)

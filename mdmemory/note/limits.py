@@ -11,7 +11,8 @@ from mdmemory.errors import BadNote
 TOP_KEYS = ("name", "description", "title")
 METADATA_KEYS = (
     *("type", "kind", "source", "importance", "created", "updated", "reinforced"),
-    *("last_reinforced", "session", "turn", "status", "superseded_by", "superseded", "secrets"),
+    *("last_reinforced", "session", "turn", "status", "quote", "superseded_by", "superseded"),
+    "secrets",
 )
 ALIASES = "aliases"  # at the top level, a list: Obsidian's key for other names of a note
 KNOWN_KEYS = frozenset((*TOP_KEYS, "metadata", *METADATA_KEYS))

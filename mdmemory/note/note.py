@@ -61,6 +61,7 @@ class Head:
     session: str = ""
     turn: str = ""
     status: str = ""
+    quote: str = ""  # the words that an unconfirmed note is said to stand on
     superseded_by: str = ""  # the name of the note that replaced it
     superseded: str = ""  # the day on which that was said
     secrets: str = ""

@@ -24,6 +24,7 @@ MAX_ENTRIES = 80
 MOST_CHARS = 1_000_000  # of MEMORY.md whatever the setting: still far below what a file may have
 MAX_MORE = 2_000_000  # bytes of _MORE.md, which every write of a large store commits anew
 CONTESTED = "⚠"  # ends the line of a note in an open conflict
+UNPROVEN = " ?"  # the same of one that stands on words which nothing has proven yet
 MAX_HOOK = 150  # code points, the ellipsis included
 WIDE = 3  # what a wide (CJK) character counts against max_chars
 
@@ -92,7 +93,7 @@ class Index:
     """`memory` and `more` are the whole texts of MEMORY.md and _MORE.md (None: no such file).
 
     `listed` names the files in MEMORY.md in its order, `total` counts the notes that may be listed
-    (neither unconfirmed nor superseded nor held).
+    (not superseded, not held, and not unconfirmed unless it quotes what it stands on).
     """
 
     memory: str
@@ -155,7 +156,7 @@ def is_generated(text: str) -> bool:
 
 def section(head: Head, held: bool = False) -> str:
     """The heading a note stands under, escaped to one line; "" when it is not to be listed."""
-    if held or head.status in ("unconfirmed", SUPERSEDED):
+    if held or head.status == SUPERSEDED or (head.status == "unconfirmed" and not head.quote):
         return ""
     return head.type if head.type in TYPES else _shown(head.type) or "reference"
 
@@ -166,7 +167,8 @@ def line(head: Head) -> str:
     title = _shown(head.title or _readable(head.name)) or _shown(_readable(file[:-3])) or "?"
     is_plain = _compiled(_PLAIN_NAME).fullmatch(file)
     target = file if is_plain else _compiled(_NOT_IN_TARGET).sub(_percent, file)
-    return f"- [{title}]({target}) — {hook}" if hook else f"- [{title}]({target})"
+    mark = UNPROVEN if head.status == "unconfirmed" else ""
+    return f"- [{title}]({target})" + (f" — {hook}" if hook else "") + mark
 
 
 def clean(text: str) -> str:
@@ -187,8 +189,7 @@ def _shown(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    special = match[0]
-    return {"<": "&lt;", "&": "&amp;"}.get(special, f"\\{special}")
+    return {"<": "&lt;", "&": "&amp;"}.get(match[0], f"\\{match[0]}")
 
 
 def _percent(match: re.Match[str]) -> str:

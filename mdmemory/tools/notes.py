@@ -124,6 +124,7 @@ def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnsw
         given["content"], title=given.get("title", ""),
         type=given.get("type", "") or given.get("category", ""),
         session=caller.session, said=caller.said,
+        quote="" if caller.hears else given.get("quote", ""),
     )  # fmt: skip
     near = [{"file": file, "score": score} for file, score in done.near]
     layer = _layer(memory, done.file)
@@ -154,9 +155,12 @@ def _stored(done: Stored) -> list[str]:
             where = "saved in git; the next mdmemory command of the user commits it"
         sentences.append(f"Stored {done.file} ({where}).")
     if done.status == "unconfirmed":
+        shown = (
+            "the index lists it with `?` until" if done.quoted else "the index lists it only once"
+        )
         sentences.append(
-            "It is unconfirmed, because no known words of the user say it: search finds it, but "
-            f"the index lists it only once they say it or run `mdmemory confirm {done.name}`."
+            "It is unconfirmed, because no known words of the user say it: search finds it, and "
+            f"{shown} they say it or run `mdmemory confirm {done.name}`."
         )
     sentences += receipts.replaced(done.superseded, done.id)
     if done.redacted:
@@ -280,6 +284,7 @@ NOTES = (
             content=text("The fact, in sentences that stand alone, and a line `Why: ...`. Write "
                          "dates out."),
             title=text("A few words to name it by."),
+            quote=text("The user's typed words that say it."),
             type=text("user: who they are; feedback: how to work; project: goals, decisions; "
                       "reference: pointers. Guessed when left out.", among=TYPES),
         ),
