@@ -28,6 +28,8 @@
     memory_tool                              the memory tool of the Anthropic API
     hosts/                                   what all clients share; git's hooks
     hosts/claude/                            Claude Code: its own memory writes into the store
+    hosts/codex/, hosts/gemini/,             how Codex, Gemini CLI and editors are wired
+    hosts/editors/
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
     mcp/                                     the same tools for any MCP host
     cli/                                     the terminal

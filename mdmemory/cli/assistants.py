@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from mdmemory.cli.output import emit
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.hosts.opencode import personal
-
-
-class _Client(NamedTuple):
-    is_installed: Callable[[Mapping[str, str]], bool]
-    install: Callable[..., list[str]]
-    remove: Callable[..., list[str]]
-
-
-_CLIENTS = {"opencode": _Client(personal.is_installed, personal.install, personal.remove)}
+from mdmemory.hosts import clients
 
 
 def setup_options(parser: ArgumentParser) -> None:
     """Options of `setup`."""
     parser.add_argument(
-        "clients", nargs="*", metavar="CLIENT", help="opencode (default: all that are installed)"
+        "clients",
+        nargs="*",
+        metavar="CLIENT",
+        help=f"{', '.join(clients.NAMES)} (default: all that are installed)",
     )
     parser.add_argument("--remove", action="store_true", help="remove exactly what setup added")
     parser.add_argument("--dry-run", action="store_true", help="show what would be written")
@@ -33,16 +25,13 @@ def setup_options(parser: ArgumentParser) -> None:
 def setup(asked: Namespace) -> int:
     """Connect your assistants to the memory, for all projects. Safe to repeat."""
     names = _names(asked)
-    said: list[str] = []
-    for name in names:
-        client = _CLIENTS[name]
-        work = client.remove if asked.remove else client.install
-        sentences = work(os.environ, dry_run=asked.dry_run)
-        if sentences and not asked.dry_run:
-            sentences.append("Start OpenCode again: it loads plugins only at its start.")
-        said += sentences
+    missing = [name for name in clients.NAMES if not clients.is_installed(name, os.environ)]
+    work = clients.remove if asked.remove else clients.install
+    said = work(names, os.environ, dry_run=asked.dry_run)
+    if said and not asked.remove:
+        said += _not_here(asked, missing)
     if asked.json:
-        emit({"clients": names, "said": said})
+        emit({"clients": names, "missing": missing, "said": said})
     elif not said:
         print("Nothing to remove." if asked.remove else "All is in place; nothing changed.")
     else:
@@ -50,22 +39,34 @@ def setup(asked: Namespace) -> int:
     return 0
 
 
+def _not_here(asked: Namespace, missing: list[str]) -> list[str]:
+    """A sentence on the clients that are not installed, by what was asked for."""
+    named = [name for name in asked.clients if name in missing]
+    if named:
+        titles = " and ".join(map(clients.title, dict.fromkeys(named)))
+        return [f"{titles} was not found on this machine, and is wired all the same."]
+    if asked.clients or not missing:
+        return []
+    titles = ", ".join(map(clients.title, missing))
+    return [f"Not found here: {titles}. To wire one all the same: `mdmemory setup {missing[0]}`."]
+
+
 def _names(asked: Namespace) -> list[str]:
     """The clients that are meant, each once."""
-    known = ", ".join(_CLIENTS)
+    known = ", ".join(clients.NAMES)
     for name in asked.clients:
-        if name not in _CLIENTS:
+        if name not in clients.NAMES:
             raise UsageError(
                 f"There is no client {name!r} that mdmemory knows.", f"Known: {known}."
             )
     if asked.clients:
         return [*dict.fromkeys(asked.clients)]
     if asked.remove:
-        return [*_CLIENTS]
-    installed = [name for name, client in _CLIENTS.items() if client.is_installed(os.environ)]
+        return [*clients.NAMES]
+    installed = [name for name in clients.NAMES if clients.is_installed(name, os.environ)]
     if not installed:
         raise NotFound(
             "No client that mdmemory knows is installed.",
-            f"Name one to set it up all the same: `mdmemory setup {known}`.",
+            f"Name one to set it up all the same, such as `mdmemory setup opencode`: {known}.",
         )
     return installed

@@ -229,11 +229,12 @@ def _store_of(root: Path) -> Path | None:
 
 def _unwire(project: Project, *, is_personal: bool) -> list[str]:
     """Remove all that we wrote for OpenCode; return messages."""
-    from mdmemory.hosts.opencode import personal, wiring
+    from mdmemory.hosts import clients
+    from mdmemory.hosts.opencode import wiring
     from mdmemory.hosts.opencode.places import Place
 
     if is_personal:
-        return personal.remove(os.environ)
+        return clients.remove([clients.OPENCODE], os.environ)
     # of a store that was moved out of the project the files there stay
     store = project.top / DEFAULT_STORE if project.around else project.store
     return wiring.remove(Place(project.top, store), record=project.top / PRIVATE)

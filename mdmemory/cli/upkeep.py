@@ -147,11 +147,13 @@ def _some(names: list[str], most: int = 5) -> str:
 
 def _assistants(memory: Memory) -> str:
     """Which assistants are connected to the memory."""
-    from mdmemory.hosts.opencode import personal, wiring
+    from mdmemory.hosts import clients
+    from mdmemory.hosts.opencode import wiring
     from mdmemory.hosts.opencode.places import Place
 
-    everywhere = wiring.is_used(personal.place(person.places().environment))
-    said = ["OpenCode, in all projects"] if everywhere else []
+    environment = person.places().environment
+    everywhere = [name for name in clients.NAMES if clients.is_wired(name, environment)]
+    said = [f"{', '.join(map(clients.title, everywhere))}, in all projects"] if everywhere else []
     if wiring.is_used(Place(memory.project.root, memory.project.store)):
         said.append("OpenCode, in this project")
     return "; ".join(said) or "none is connected (`mdmemory setup`)"
@@ -258,6 +260,11 @@ def doctor(asked: Namespace) -> int:
          "layer": layers.of(layers.main)}
         for text in _opencode(layers.main)
     ]  # fmt: skip
+    rows += [
+        {"check": "assistants", "level": "warning", "path": "", "message": text, "fixable": False,
+         "layer": layers.of(layers.main)}
+        for text in _clients(layers.main)
+    ]  # fmt: skip
     if missing := sources.trouble(layers.main.project.settings):
         message = f"Search by meaning is on, and goes by words: {missing}."
         rows.append({"check": "meaning", "level": "warning", "path": "", "message": message,
@@ -301,18 +308,24 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
 
 
+def _clients(memory: Memory) -> list[str]:
+    """Problems between the memory and the clients that are wired for all projects."""
+    from mdmemory.hosts import clients
+
+    return [*clients.findings(person.places().environment, memory.project.top)]
+
+
 def _opencode(memory: Memory) -> list[str]:
     """Problems between this store and OpenCode."""
     from mdmemory.hosts import bridge_log, git_hooks
-    from mdmemory.hosts.opencode import checks, personal, wiring
+    from mdmemory.hosts.opencode import checks, wiring
     from mdmemory.hosts.opencode.places import Place
 
     project = memory.project
     place = Place(project.root, project.store)
     if not wiring.is_used(place):
-        return [*personal.findings(person.places().environment), *bridge_log.findings(project)]
+        return bridge_log.findings(project)
     return [
-        *personal.findings(person.places().environment),
         *checks.examine(place, git_hooks.command(), person.opencode_folder()),
         *bridge_log.findings(project),
         *checks.version_findings(project, person.places().environment),

@@ -44,11 +44,14 @@ class Value:
     keys: tuple[tuple[str, int], ...] = ()
     comma: int = -1
 
-    def index(self, key: str) -> int:
-        """The position of `key` in an object, or -1; of several the last, which is valid."""
+    def index(self, key: str | int) -> int:
+        """The position of `key` in an object, or -1; of several the last, which is valid. In a
+        list a number is a position."""
+        if isinstance(key, int):
+            return key if key < len(self.parts) and not self.keys else -1
         return max((at for at, (name, _) in enumerate(self.keys) if name == key), default=-1)
 
-    def member(self, *path: str) -> Value | None:
+    def member(self, *path: str | int) -> Value | None:
         """The value under `path`, key by key, or None."""
         value: Value | None = self
         for key in path:
@@ -93,14 +96,14 @@ def append(text: str, path: Sequence[str], item: object) -> str:
     return _insert(text, root, box, item)
 
 
-def drop(text: str, path: Sequence[str]) -> str:
+def drop(text: str, path: Sequence[str | int]) -> str:
     """`text` without the key `path` ends in; comments stay. Raises JsoncError."""
     box = parse(text).member(*path[:-1])
     at = box.index(path[-1]) if box else -1
     return _cut(text, box, at) if box and at >= 0 else text
 
 
-def drop_item(text: str, path: Sequence[str], item: object) -> str:
+def drop_item(text: str, path: Sequence[str | int], item: object) -> str:
     """`text` without the first `item` of the list under `path`; comments stay.
 
     Raises JsoncError.

@@ -20,17 +20,67 @@ from mdmemory.files import is_inside, read_regular, write_atomic, writing
 NAME = "launch"
 _CACHE = "archive-v0"  # where uv keeps what `uvx` runs
 _LONGEST = 4096  # bytes of a script that pip or uv writes
-_TEXT = """\
+_PROGRAM = "__PROGRAM__"  # stands for the program's path, quoted for the shell
+_FIRST = """\
 #!/bin/sh
 # mdmemory: clients of your assistants start it by this file. `mdmemory setup` writes it anew.
-program={program}
+program=__PROGRAM__
+"""
+# Of the program only Python and the script are needed: the first line of the script names the one.
+_TEXT = (
+    _FIRST
+    + """\
+if [ -x "$program" ]; then
+  IFS= read -r line <"$program"
+  interpreter=${line#??}
+  interpreter=${interpreter%% *}
+  [ -x "$interpreter" ] && exec "$program" "$@"
+fi
+# The program is gone, and no client is to show an error for that. A hook ends; a client of MCP gets
+# a server without tools, and with one resource, because Gemini reports a server that has nothing.
+[ "$1" = mcp ] || exit 0
+while IFS= read -r line; do
+  case $line in *'"id":'*) ;; *) continue ;; esac
+  id=${line#*'"id":'}
+  id=${id%%[,\\}]*}
+  version=${line#*'"protocolVersion":"'}
+  version=${version%%'"'*}
+  said='"text":"mdmemory is not installed any more: see `mdmemory setup`."'
+  named='"uri":"memory://gone","name":"mdmemory is not installed any more"'
+  case $line in
+    *'"initialize"'*) result='"protocolVersion":"'$version'","capabilities":{"resources":{}},'
+      result=$result'"serverInfo":{"name":"mdmemory","version":"0"}' ;;
+    *'"resources/read"'*) result='"contents":[{"uri":"memory://gone",'$said'}]' ;;
+    *'"resources/list"'*) result='"resources":[{'$named'}]' ;;
+    *'"resources/templates/list"'*) result='"resourceTemplates":[]' ;;
+    *'"tools/list"'*) result='"tools":[]' ;;
+    *'"prompts/list"'*) result='"prompts":[]' ;;
+    *) result= ;;
+  esac
+  printf '%s\\n' '{"jsonrpc":"2.0","id":'"$id"',"result":{'"$result"'}}'
+done
+"""
+)
+_FORMER = (
+    _FIRST
+    + """\
 [ -x "$program" ] || exit 0
 IFS= read -r line <"$program"
-interpreter=${{line#??}}
-interpreter=${{interpreter%% *}}
+interpreter=${line#??}
+interpreter=${interpreter%% *}
 [ -x "$interpreter" ] || exit 0
 exec "$program" "$@"
 """
+)
+# How every client starts it, by a shell. This text never changes: Codex trusts a hook by its hash.
+_COMMAND = (
+    'l="${XDG_CONFIG_HOME:-$HOME/.config}/mdmemory/launch"; [ -x "$l" ] || exit 0; exec "$l" '
+)
+
+
+def command(words: str) -> str:
+    """The line by which a client's shell starts mdmemory with `words`."""
+    return _COMMAND + words
 
 
 def place(environment: Mapping[str, str] | None = None) -> Path:
@@ -40,7 +90,7 @@ def place(environment: Mapping[str, str] | None = None) -> Path:
 
 def text(program: Path) -> bytes:
     """The launcher of the script `program`."""
-    return _TEXT.format(program=shlex.quote(str(program))).encode()
+    return _TEXT.replace(_PROGRAM, shlex.quote(str(program))).encode()
 
 
 def program(environment: Mapping[str, str]) -> Path:
@@ -103,8 +153,8 @@ def _present(path: Path) -> bytes:
 
 
 def _is_ours(data: bytes) -> bool:
-    before, _, after = text(Path("?")).partition(b"'?'")
-    return data.startswith(before) and data.endswith(after)
+    parts = (each.encode().split(_PROGRAM.encode()) for each in (_TEXT, _FORMER))
+    return any(data.startswith(before) and data.endswith(after) for before, after in parts)
 
 
 def _is_same(known: Path, beside: Path) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from pace import HUNG
 
 from mdmemory.cli import main
-from mdmemory.hosts import launcher
+from mdmemory.hosts import clients, launcher
 from mdmemory.hosts.opencode import personal
 from mdmemory.hosts.opencode.files import constants
 from mdmemory.note.stamps import stamped, unstamped
@@ -136,7 +136,8 @@ def test_an_unknown_client_is_one_sentence(empty_home: Path, say: Say) -> None:
     code, said = say("opencode", "emacs")
     assert (code, said) == (
         2,
-        "mdmemory: There is no client 'emacs' that mdmemory knows. Known: opencode.\n",
+        "mdmemory: There is no client 'emacs' that mdmemory knows. Known: opencode, claude, codex, "
+        "gemini, cursor, vscode.\n",
     )
     assert tree(empty_home) == {}
 
@@ -229,7 +230,7 @@ def test_doctor_names_what_setup_would_write_anew(empty_home: Path, say: Say) ->
     say("opencode")
     assert personal.findings(os.environ) == []
     launcher.place().write_bytes(launcher.text(Path("/gone/mdmemory")))
-    (said,) = personal.findings(os.environ)
+    (said,) = clients.findings(os.environ, empty_home)
     assert said.endswith("does not start this mdmemory. Run `mdmemory setup opencode` again.")
     say("opencode")
     plugin = empty_home / PLUGIN

@@ -23,13 +23,14 @@ from mdmemory.note.stamps import is_unedited, stamped, version_of
 PROTOCOL = "memory/PROTOCOL.md"
 PLUGIN = "plugin/mdmemory.ts"
 CONFIGURATION = "opencode.json"  # where an MCP server stands in place of the plugin
+SKILL = "skills/mdmemory/SKILL.md"
 _TEMPLATES = (
     "command/remember.md",
     "command/memory.md",
     "command/forget.md",
     "command/memory-review.md",
     "command/memory-undo.md",
-    "skills/mdmemory/SKILL.md",
+    SKILL,
 )
 NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *_TEMPLATES)
 _CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
@@ -39,10 +40,12 @@ Writes = list[tuple[Path, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What goes into the files: the protocol's text, and the words that start mdmemory."""
+    """What goes into the files: the protocol's text, and the words that start mdmemory. Files in
+    `left_out` are not wanted."""
 
     protocol: str
     command: Sequence[str]
+    left_out: Collection[str] = ()
 
 
 def plugin(
@@ -110,7 +113,13 @@ def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
         read = place.wanted[:1] if place.config_folder else place.wanted
         named = [_from_plugin(place, each) for each in read]
         texts[PLUGIN] = plugin(wanted.command, named, personal=place.config_folder is not None)
-    return texts | {name: assets.read(f"templates/opencode/{name}") for name in _TEMPLATES}
+    names = [name for name in _TEMPLATES if name not in wanted.left_out]
+    return texts | {name: assets.read(f"templates/opencode/{name}") for name in names}
+
+
+def skill() -> bytes:
+    """The file of our skill."""
+    return stamped(assets.read(f"templates/opencode/{SKILL}"), SKILL)
 
 
 def _from_plugin(place: Place, file: Path) -> str:

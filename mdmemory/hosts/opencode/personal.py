@@ -54,7 +54,8 @@ def install(
     """
     where = place(environment, store)
     files.refuse_links(where)
-    wanted = Wanted(protocol.short(), [str(launcher.place(environment))])
+    left_out = [files.SKILL] if has_skill(environment) else []
+    wanted = Wanted(protocol.short(), [str(launcher.place(environment))], left_out)
     started = launcher.install(environment, dry_run=True)
     wired = wiring.install(where, wanted, record=where.project / PRIVATE, mcp=mcp, dry_run=dry_run)
     if not dry_run:
@@ -73,13 +74,42 @@ def install(
 
 
 def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Take out exactly what `install` put in; sentences, [] when nothing of ours is there."""
+    """Take out exactly what `install` put in; sentences, [] when nothing of ours is there. The
+    launcher stays: other clients may start it."""
     where = place(environment)
-    wired = wiring.remove(where, record=where.project / PRIVATE, dry_run=True)
-    gone = launcher.remove(environment, dry_run=dry_run)
-    if not dry_run:
-        wired = wiring.remove(where, record=where.project / PRIVATE)
-    return wired + gone
+    return wiring.remove(where, record=where.project / PRIVATE, dry_run=dry_run)
+
+
+def is_wired(environment: Mapping[str, str]) -> bool:
+    """Whether our plugin is in the person's folder, or a configuration of ours in its place."""
+    folder = place(environment).folder
+    configuration = folder / files.CONFIGURATION
+    if (folder / files.PLUGIN).is_file():
+        return True
+    return configuration.is_file() and bool(version_of(read_regular(configuration)))
+
+
+def made_folders(environment: Mapping[str, str]) -> frozenset[Path]:
+    """The folders that were not there before `install`."""
+    return wiring.made_folders(place(environment)) or frozenset()
+
+
+def has_skill(environment: Mapping[str, str]) -> bool:
+    """Whether our skill is among Claude Code's, which OpenCode reads as well: one of the same name
+    is then never used, and reported in its log."""
+    return (person.hosts(environment).claude.parent / files.SKILL).is_file()
+
+
+def share_skill(environment: Mapping[str, str]) -> list[str]:
+    """Bring a skill that is there already in line with Claude Code's coming or going; sentences."""
+    where = place(environment)
+    path = where.folder / files.SKILL
+    if not is_wired(environment) or path.is_symlink() or path.is_file() != has_skill(environment):
+        return []
+    if path.is_file():
+        return files.remove(where, [files.SKILL], wiring.made_folders(where))
+    wiring.add_skill(where)
+    return [f"Installed in {where.shown_folder}: {files.SKILL}."]
 
 
 def findings(environment: Mapping[str, str]) -> list[str]:
@@ -95,9 +125,4 @@ def findings(environment: Mapping[str, str]) -> list[str]:
         sentences.append(
             f"{file} is of mdmemory {version_of(data)}, and this is {VERSION}. {again}"
         )
-    started = str(launcher.place(environment)) in files.constants(
-        data.decode("utf-8", "replace")
-    ).get("COMMAND", [])
-    if started and launcher.install(environment, dry_run=True):
-        sentences.append(f"{launcher.place(environment)} does not start this mdmemory. {again}")
     return sentences

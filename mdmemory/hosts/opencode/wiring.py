@@ -47,7 +47,8 @@ def install(
         write(path, data)
     if mcp:
         files.let_npm(place)
-    return sentences + files.remove(place, [PLUGIN if mcp else CONFIGURATION])
+    unwanted = [PLUGIN if mcp else CONFIGURATION, *wanted.left_out]
+    return sentences + files.remove(place, unwanted, made_folders(place))
 
 
 def remove(place: Place, *, record: Path, dry_run: bool = False) -> list[str]:
@@ -61,7 +62,7 @@ def remove(place: Place, *, record: Path, dry_run: bool = False) -> list[str]:
     if not dry_run:
         _apply(withdrawal, record)
         files.let_npm(place)
-    made = _made_folders(place)
+    made = made_folders(place)
     sentences = withdrawal.sentences + files.remove(place, files.NAMES, made, dry_run=dry_run)
     if dry_run:
         return [DRY_RUN, *sentences] if sentences else []
@@ -84,6 +85,13 @@ def spare_npm(place: Place) -> list[str]:
     return sentences
 
 
+def add_skill(place: Place) -> None:
+    """Write the skill alone."""
+    path = place.folder / files.SKILL
+    _remember_folders(place, [path])
+    write(path, files.skill())
+
+
 def _apply(withdrawal: configurations.Withdrawal, record: Path) -> None:
     for path in withdrawal.gone:
         path.unlink()
@@ -103,14 +111,17 @@ def _made(path: Path) -> dict[str, list[str]]:
 
 def _remember_folders(place: Place, paths: Sequence[Path]) -> None:
     """Record the folders that are about to be made, so that `remove` leaves an older empty one."""
-    missing = {folder for path in paths for folder in path.parents if not folder.exists()}
-    if place.folders_record is None or not missing:
+    if place.folders_record is None:
         return
-    made = sorted(map(str, missing.union(_made_folders(place) or ())))
+    all_paths = [*paths, place.folders_record]
+    missing = {folder for path in all_paths for folder in path.parents if not folder.exists()}
+    if not missing:
+        return
+    made = sorted(map(str, missing.union(made_folders(place) or ())))
     write(place.folders_record, (json.dumps(made, indent=2) + "\n").encode())
 
 
-def _made_folders(place: Place) -> frozenset[Path] | None:
+def made_folders(place: Place) -> frozenset[Path] | None:
     """The recorded folders; None where there is no record."""
     path = place.folders_record
     try:

@@ -1,0 +1,88 @@
+"""Claude Code once per person: hooks and a permission in its settings, and an MCP server.
+
+The hooks carry the index and hear what the person says; the server brings the tools. The plugin
+does the same, so there is only one of the two.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mdmemory.config import person
+from mdmemory.hosts import entries, jsonc, texts, wired
+from mdmemory.hosts.entries import ConfigEntry
+from mdmemory.hosts.wired import Configuration, Own, Wiring
+
+HOST = "claude"
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+_TIMEOUT = 30  # seconds; without one Claude Code cancels a SessionEnd hook after 1.5
+_SERVER = "mdmemory"
+# waited for at the start, so that the first request has the tools
+_ENTRY = ConfigEntry(("mcpServers", _SERVER), entries.server(type="stdio", alwaysLoad=True))
+_PERMISSION = ConfigEntry(("permissions", "allow"), f"mcp__{_SERVER}", in_list=True)
+TWICE = (
+    "Claude Code has mdmemory as a plugin and by `mdmemory setup`, so each hook runs twice. Run "
+    "`mdmemory setup claude --remove` or `claude plugin uninstall mdmemory`."
+)
+
+
+def folder(environment: Mapping[str, str]) -> Path:
+    """Where Claude Code keeps the person's settings."""
+    return person.hosts(environment).claude.parent
+
+
+def wiring(environment: Mapping[str, str]) -> Wiring:
+    """All that wires Claude Code."""
+    home = folder(environment)
+    # the one file that does not lie in the folder, unless a variable moved the folder
+    state = home if environment.get("CLAUDE_CONFIG_DIR") else Path.home()
+    hooks = [entries.hook(HOST, event, timeout=_TIMEOUT) for event in EVENTS]
+    return wired.of(
+        environment,
+        (
+            Configuration(home / "settings.json", (*hooks, _PERMISSION)),
+            Configuration(state / ".claude.json", (_ENTRY,), mode=0o600),
+        ),
+        [Own(home / name, text) for name, text in texts.files_for(HOST).items()],
+    )
+
+
+def carrier(environment: Mapping[str, str]) -> str:
+    """What carries the memory into Claude Code already: our plugin; "" where it is not on."""
+    try:
+        text = wired.read(folder(environment) / "settings.json") or "{}"
+        plugins = jsonc.parse(text).member("enabledPlugins")
+    except ValueError:
+        return ""
+    enabled = plugins.data if plugins and isinstance(plugins.data, dict) else {}
+    is_on = any(name.startswith(f"{_SERVER}@") and on is True for name, on in enabled.items())
+    return "a plugin" if is_on else ""
+
+
+def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
+    """What Claude Code itself keeps from working, a sentence each."""
+    text = wired.read(folder(environment) / "settings.json") or "{}"
+    if jsonc.parse(text).member("disableAllHooks") is not None:
+        data = jsonc.parse(text).data
+        if isinstance(data, dict) and data["disableAllHooks"] is True:
+            yield (
+                f"{folder(environment) / 'settings.json'} switches all hooks off "
+                "(disableAllHooks), so Claude Code tells the memory nothing. Take that out."
+            )
+    if os.path.lexists(project / ".mcp.json"):
+        yield from _in_project(project / ".mcp.json")
+
+
+def _in_project(path: Path) -> Iterator[str]:
+    """A server of the project's stands before the person's of the same name."""
+    try:
+        found = jsonc.parse(wired.read(path) or "{}").member("mcpServers", _SERVER)
+    except ValueError:
+        return
+    if found:
+        yield (
+            f"{path} names a server {_SERVER!r}, which Claude Code uses in place of the one of "
+            "`mdmemory setup`; its index comes a second time. Take it out."
+        )

@@ -1,0 +1,230 @@
+"""The clients that `mdmemory setup` knows: one table for the command, `status` and `doctor`.
+
+All of them start the same launcher, which goes with the last of them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.hosts import launcher, wired
+from mdmemory.hosts.claude import own_memory_settings
+from mdmemory.hosts.claude import wiring as claude
+from mdmemory.hosts.codex import wiring as codex
+from mdmemory.hosts.editors import wiring as editors
+from mdmemory.hosts.gemini import wiring as gemini
+from mdmemory.hosts.opencode import personal
+from mdmemory.hosts.opencode.wiring import DRY_RUN
+from mdmemory.hosts.wired import Wiring
+
+Environment = Mapping[str, str]
+
+
+def _nothing(environment: Environment, project: Path) -> Iterator[str]:
+    """No findings but those of the files."""
+    yield from ()
+
+
+def _no_carrier(environment: Environment) -> str:
+    return ""
+
+
+def _nothing_more(environment: Environment, *, dry_run: bool) -> list[str]:
+    return []
+
+
+def _leave_claude(environment: Environment, *, dry_run: bool) -> list[str]:
+    """Take back what was set in Claude Code's settings for its own memory."""
+    return [
+        *own_memory_settings.withdraw_all(environment, dry_run=dry_run),
+        *own_memory_settings.switch_on(environment, dry_run=dry_run),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client: its name on the command line, what people call it, its program, and its wiring.
+
+    `folder` is there once it has run. `after` is what the person has to do then. `carrier` names
+    what brings the memory already, such as a plugin, `twice` says what to do where both do,
+    `findings` looks at what the client itself has still to allow, and `leave` takes back what was
+    done to it later.
+    """
+
+    name: str
+    title: str
+    program: str
+    folder: Callable[[Environment], Path]
+    wiring: Callable[[Environment], Wiring]
+    after: Sequence[str] = ()
+    carrier: Callable[[Environment], str] = _no_carrier
+    twice: str = ""
+    findings: Callable[[Environment, Path], Iterator[str]] = _nothing
+    leave: Callable[..., list[str]] = _nothing_more
+
+    @property
+    def again(self) -> str:
+        """The next step that puts the wiring right."""
+        return f"Run `mdmemory setup {self.name}` again."
+
+
+_CLIENTS = (
+    Client(
+        "claude", "Claude Code", "claude", claude.folder, claude.wiring,
+        ["Start Claude Code again: it looks for servers and commands only at its start."],
+        claude.carrier, claude.TWICE, claude.findings, _leave_claude,
+    ),
+    Client(
+        "codex", "Codex", "codex", codex.folder, codex.wiring,
+        ["Start `codex` once in a terminal: it asks whether to trust the new hooks. Until you say "
+         "yes it runs none of them, and `codex exec` does not tell."],
+        findings=codex.findings,
+    ),
+    Client(
+        "gemini", "Gemini CLI", "gemini", gemini.folder, gemini.wiring,
+        ["Start Gemini CLI again. It runs hooks and servers only in folders that you trust: it "
+         "asks when it starts in one."],
+        gemini.carrier, gemini.TWICE, gemini.findings,
+    ),
+    Client(
+        "cursor", "Cursor", "cursor", editors.cursor_folder, editors.cursor,
+        ["Start Cursor again. Its wiring follows its documentation and was not run here."],
+    ),
+    Client(
+        "vscode", "VS Code", "code", editors.vscode_folder, editors.vscode,
+        ["Start VS Code again. Its wiring follows its documentation and was not run here."],
+    ),
+)  # fmt: skip
+_BY_NAME = {client.name: client for client in _CLIENTS}
+OPENCODE = "opencode"  # wired by files of its own only, and the first that was
+NAMES = (OPENCODE, *_BY_NAME)
+_RESTART = "Start OpenCode again: it loads plugins only at its start."
+
+
+def title(name: str) -> str:
+    """What people call a client."""
+    return "OpenCode" if name == OPENCODE else _BY_NAME[name].title
+
+
+def is_installed(name: str, environment: Environment) -> bool:
+    """Whether the person has a client: its program on the PATH, or the folder of its settings."""
+    if name == OPENCODE:
+        return personal.is_installed(environment)
+    client = _BY_NAME[name]
+    found = shutil.which(client.program, path=environment.get("PATH", ""))
+    return found is not None or client.folder(environment).is_dir()
+
+
+def is_wired(name: str, environment: Environment) -> bool:
+    """Whether anything of ours is in a client's own files."""
+    if name == OPENCODE:
+        return personal.is_wired(environment)
+    return wired.is_wired(_BY_NAME[name].wiring(environment))
+
+
+def install(names: Iterable[str], environment: Environment, *, dry_run: bool = False) -> list[str]:
+    """Wire clients; a sentence on each changed file and on what the person has to do then.
+
+    Raises MdmemoryError, with nothing written, where a file of any of them is not valid.
+    """
+    names = [*names]
+    plan = [sentence for name in names for sentence in _install(name, environment, dry_run=True)]
+    plan += launcher.install(environment, dry_run=True)
+    if dry_run:
+        return _once([DRY_RUN, *plan]) if plan else []
+    said: list[str] = []
+    for name in names:
+        sentences = _install(name, environment)
+        is_done = any(not each.startswith("Left ") for each in sentences)
+        said += [*sentences, *(_after(name) if is_done else [])]
+    if OPENCODE not in names:
+        said += personal.share_skill(environment)
+    # last: until then what is in place already ends silently
+    return _once([*said, *launcher.install(environment)])
+
+
+def remove(names: Iterable[str], environment: Environment, *, dry_run: bool = False) -> list[str]:
+    """Take out what `install` put in; sentences, [] where nothing of ours is there.
+
+    Raises MdmemoryError as `install` does.
+    """
+    names = [*names]
+    plan = [sentence for name in names for sentence in _remove(name, environment, dry_run=True)]
+    others = [name for name in NAMES if name not in names and is_wired(name, environment)]
+    gone = [] if others else launcher.remove(environment, dry_run=dry_run)
+    if dry_run:
+        return _once([DRY_RUN, *plan, *gone]) if plan or gone else []
+    made = personal.made_folders(environment) | wired.made_folders(environment)
+    said = [sentence for name in names for sentence in _remove(name, environment)]
+    if OPENCODE not in names:
+        said += personal.share_skill(environment)
+    wired.drop_folders(made)  # those that another client of ours still needed before
+    return _once([*said, *gone])
+
+
+def findings(environment: Environment, project: Path) -> Iterator[str]:
+    """What may be wrong between the clients and the memory of a project, a sentence each."""
+    yield from personal.findings(environment)
+    for client in _CLIENTS:
+        its = client.wiring(environment)
+        has_wiring, carrier = wired.is_wired(its), client.carrier(environment)
+        if not has_wiring:
+            continue
+        if carrier:
+            yield client.twice
+        yield from wired.findings(its, client.again)
+        try:
+            yield from client.findings(environment, project)
+        except (MdmemoryError, ValueError):
+            pass  # a file that is not valid is named above
+    yield from _launcher_findings(environment)
+
+
+def _launcher_findings(environment: Environment) -> Iterator[str]:
+    wired_names = [name for name in NAMES if is_wired(name, environment)]
+    if not wired_names:
+        return
+    try:
+        stale = launcher.install(environment, dry_run=True)
+    except MdmemoryError as problem:
+        yield problem.message
+        return
+    if stale:
+        yield (
+            f"{launcher.place(environment)} does not start this mdmemory. Run "
+            f"`mdmemory setup {' '.join(wired_names)}` again."
+        )
+
+
+def _install(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
+    if name == OPENCODE:
+        return personal.install(environment, dry_run=dry_run)
+    client = _BY_NAME[name]
+    if (carrier := client.carrier(environment)) and not is_wired(name, environment):
+        # said only where nothing is in place yet, so that a second run has nothing to say
+        known = launcher.install(environment, dry_run=True)
+        said = f"{client.title} has mdmemory as {carrier} already, so its settings stay."
+        return [said] if known else []
+    return wired.install(client.wiring(environment), dry_run=dry_run)
+
+
+def _remove(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
+    if name == OPENCODE:
+        said = personal.remove(environment, dry_run=dry_run)
+    else:
+        client = _BY_NAME[name]
+        said = client.leave(environment, dry_run=dry_run)
+        said += wired.remove(client.wiring(environment), dry_run=dry_run)
+    return said if dry_run or not said else [*said, f"Start {title(name)} again."]
+
+
+def _after(name: str) -> list[str]:
+    return [_RESTART] if name == OPENCODE else [*_BY_NAME[name].after]
+
+
+def _once(sentences: Iterable[str]) -> list[str]:
+    return [*dict.fromkeys(sentences)]

@@ -1,0 +1,82 @@
+"""Codex once per person: hooks in its hooks.json, and an MCP server in its config.toml.
+
+Codex runs a hook only after the person trusted it, and trusts the very text of it: what is written
+here never changes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mdmemory.hosts import entries, jsonc, texts, toml_table, wired
+from mdmemory.hosts.entries import ConfigEntry
+from mdmemory.hosts.wired import Configuration, Own, Wiring
+
+HOST = "codex"
+# The seconds of each; Codex warns at each start where SessionEnd has more than 3.
+EVENTS = {"SessionStart": 30, "UserPromptSubmit": 30, "Stop": 30, "PreCompact": 30, "SessionEnd": 3}
+# Codex hands a server twelve variables, and none of these.
+_VARIABLES = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
+              "MDMEMORY_DISABLE", "CODEX_HOME"]  # fmt: skip
+_ENTRY = ConfigEntry(("mcp_servers", "mdmemory"), entries.server(env_vars=_VARIABLES))
+
+
+def folder(environment: Mapping[str, str]) -> Path:
+    """Where Codex keeps the person's settings."""
+    named = environment.get("CODEX_HOME", "")
+    return Path(named) if os.path.isabs(named) else Path.home() / ".codex"
+
+
+def wiring(environment: Mapping[str, str]) -> Wiring:
+    """All that wires Codex. Nothing makes it wait for the server, since that would stop Codex
+    where the server is gone."""
+    home = folder(environment)
+    hooks = [entries.hook(HOST, event, timeout=seconds) for event, seconds in EVENTS.items()]
+    return wired.of(
+        environment,
+        (
+            Configuration(home / "hooks.json", hooks),
+            Configuration(home / "config.toml", (_ENTRY,), mode=0o600),
+        ),
+        [Own(home / name, text) for name, text in texts.files_for(HOST).items()],
+    )
+
+
+def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
+    """What the person has still to do in Codex, a sentence each."""
+    home = folder(environment)
+    settings = toml_table.read(wired.read(home / "config.toml") or "")
+    if _table(settings, "features").get("hooks") is False:
+        yield (
+            f"{home / 'config.toml'} switches hooks off, so Codex tells the memory nothing. Set "
+            "`hooks = true` in [features]."
+        )
+    trusted = _table(_table(settings, "hooks"), "state")
+    if [*_ours(home / "hooks.json", trusted)]:
+        yield (
+            "Codex was not asked yet whether it may run the hooks of mdmemory, and runs none until "
+            "then. Start `codex` once, and choose to trust them."
+        )
+
+
+def _ours(file: Path, trusted: Mapping[str, Any]) -> Iterator[str]:
+    """The names by which Codex knows those of our hooks that it does not trust or has off."""
+    events = jsonc.parse(wired.read(file) or "{}").member("hooks")
+    listed = events.data if events and isinstance(events.data, dict) else {}
+    for event, groups in listed.items():
+        snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+        for at, group in enumerate(groups if isinstance(groups, list) else ()):
+            hooks = group.get("hooks") if isinstance(group, dict) else None
+            for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):
+                name = f"{file}:{snake}:{at}:{number}"
+                if entries.is_ours(hook) and "trusted_hash" not in _table(trusted, name):
+                    yield name
+
+
+def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}

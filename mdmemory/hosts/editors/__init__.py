@@ -1,0 +1,1 @@
+"""Editors that speak MCP: Cursor and VS Code."""

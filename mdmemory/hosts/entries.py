@@ -1,0 +1,229 @@
+"""Entries of ours in a person's JSON or TOML file: the text with them, and without.
+
+Text in, text out. What was changed is kept as splices, so that an untouched file gets back the very
+bytes that it had; in a file that others changed since, only what is ours goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mdmemory.files import digest
+from mdmemory.hosts import jsonc, launcher, toml_table
+
+_MARK = "/mdmemory/launch"  # in each command that is ours
+_EMPTY = "{}\n"
+
+Splice = tuple[int, str, str]  # an offset, the text that was put there, the text that it replaced
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """A value of ours under `path`, a key for each level; with `in_list` an item of the list there.
+
+    An object's layout in TOML is fixed: a table of its own.
+    """
+
+    path: tuple[str, ...]
+    value: Any
+    in_list: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in messages and records."""
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEdit:
+    """What was done to a file: the digest of the text, the splices in their order, our values by
+    the names of their entries, and the objects and lists that were made for them."""
+
+    digest: str = ""
+    splices: Sequence[Splice] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+    made: Sequence[Sequence[str]] = ()
+
+
+def hook(host: str, event: str, **more: Any) -> ConfigEntry:
+    """The hook by which a client tells us of an event. Claude Code, Codex and Gemini CLI take it in
+    one shape; `more` are further keys of the hook."""
+    command = {"type": "command", **more, "command": launcher.command(f"hook {host}")}
+    return ConfigEntry(("hooks", event), {"hooks": [command]}, in_list=True)
+
+
+def server(**more: Any) -> dict[str, Any]:
+    """An MCP server of ours, whose instructions leave the index to the hooks."""
+    return {"command": "sh", "args": ["-c", launcher.command("mcp --no-index")], **more}
+
+
+def is_ours(value: object) -> bool:
+    """Whether a value starts our launcher."""
+    return any(_MARK in text for text in _strings(value))
+
+
+def find(text: str, entry: ConfigEntry, *, is_toml: bool = False) -> object:
+    """What stands in the place of an entry, or None. Raises JsoncError and TomlError."""
+    if is_toml:
+        return toml_table.find(text, entry.path)
+    member = _parsed(text).member(*entry.path)
+    if member is None or not entry.in_list:
+        return member.data if member else None
+    if not isinstance(member.data, list):
+        raise jsonc.JsoncError(f'A list was expected for "{entry.path[-1]}"', text, member.start)
+    if entry.value in member.data:
+        return entry.value
+    return next((item for item in member.data if is_ours(item)), None)
+
+
+def add(
+    text: str,
+    entries: Sequence[ConfigEntry],
+    *,
+    is_toml: bool = False,
+    known: ConfigEdit | None = None,
+) -> tuple[str, ConfigEdit]:
+    """The text with all entries that have nothing in their place, and what was done.
+
+    `known` is what an earlier call did to this text, and is gone on with. Raises JsoncError and
+    TomlError.
+    """
+    known = known or ConfigEdit()
+    splices, values, made = [*known.splices], {**known.values}, [*known.made]
+    for entry in entries:
+        if find(text, entry, is_toml=is_toml) is not None:
+            continue
+        if is_toml:
+            after = toml_table.add(text, entry.path, entry.value)
+        else:
+            made += _missing(text, entry)
+            change = jsonc.append if entry.in_list else jsonc.put
+            after = change(_source(text), entry.path, entry.value)
+        splices.append(_splice(text, after))
+        values[entry.name] = entry.value
+        text = after
+    return text, ConfigEdit(digest(text.encode()), splices, values, made)
+
+
+def drop(
+    text: str, entries: Sequence[ConfigEntry], known: ConfigEdit | None, *, is_toml: bool = False
+) -> str:
+    """The text without our entries; `known` is what `add` did, None where that was lost.
+
+    What a person had before `add` stays. Raises JsoncError and TomlError.
+    """
+    if known and digest(text.encode()) == known.digest:
+        for at, put, old in reversed(known.splices):
+            text = text[:at] + old + text[at + len(put) :]
+        return text
+    plain, gone = text, []
+    for entry in entries:
+        after = _without(plain, entry, known, is_toml=is_toml)
+        gone += [entry] if after != plain else []
+        plain = after
+    if not gone:
+        return text
+    if not is_toml:
+        plain = _without_husks(plain, gone, known)
+    back = _taken_back(text, known.splices) if known else None
+    return back if back is not None and _says(back, is_toml) == _says(plain, is_toml) else plain
+
+
+def says_nothing(text: str) -> bool:
+    """Whether JSON text holds nothing but an empty object, and no comment."""
+    return text.removeprefix(jsonc.BOM).strip().replace(" ", "") in ("", "{}")
+
+
+def _without(text: str, entry: ConfigEntry, known: ConfigEdit | None, *, is_toml: bool) -> str:
+    value = find(text, entry, is_toml=is_toml)
+    mine = value == entry.value and (known is None or entry.name in known.values)
+    if not mine and not is_ours(value):
+        return text
+    if is_toml:
+        return toml_table.drop(text, entry.path)
+    if not entry.in_list:
+        return jsonc.drop(text, entry.path)
+    while (value := find(text, entry)) is not None and (is_ours(value) or value == entry.value):
+        text = _without_item(text, entry, value)
+    return text
+
+
+def _without_item(text: str, entry: ConfigEntry, item: object) -> str:
+    """The text without an item of a list; of a group of hooks with others in it only our hook."""
+    hooks = item.get("hooks") if isinstance(item, dict) else None
+    if not isinstance(hooks, list) or all(map(is_ours, hooks)):
+        return jsonc.drop_item(text, entry.path, item)
+    box = jsonc.parse(text).member(*entry.path)
+    items = [part.data for part in box.parts] if box else []
+    ours = next(filter(is_ours, hooks))
+    return jsonc.drop_item(text, [*entry.path, items.index(item), "hooks"], ours)
+
+
+def _without_husks(text: str, entries: Sequence[ConfigEntry], known: ConfigEdit | None) -> str:
+    """The text without the empty objects and lists that were made for our entries."""
+    made = known.made if known else [box for entry in entries for box in _boxes(entry)]
+    for box in sorted({tuple(each) for each in made}, key=len, reverse=True):
+        member = _parsed(text).member(*box)
+        if member and member.data in ({}, []):
+            text = jsonc.drop(text, box)
+    return text
+
+
+def _missing(text: str, entry: ConfigEntry) -> list[tuple[str, ...]]:
+    """The objects and lists that have to be made for an entry."""
+    root = _parsed(text)
+    return [box for box in _boxes(entry) if root.member(*box) is None]
+
+
+def _boxes(entry: ConfigEntry) -> Iterator[tuple[str, ...]]:
+    """Whatever holds an entry: all objects below the root, and its list."""
+    for depth in range(1, len(entry.path) + entry.in_list):
+        yield entry.path[:depth]
+
+
+def _splice(before: str, after: str) -> Splice:
+    """The one place in which two texts differ."""
+    most = min(len(before), len(after))
+    start = next((at for at in range(most) if before[at] != after[at]), most)
+    tail = most - start
+    end = next((at for at in range(tail) if before[-1 - at] != after[-1 - at]), tail)
+    return start, after[start : len(after) - end], before[start : len(before) - end]
+
+
+def _taken_back(text: str, splices: Sequence[Splice]) -> str | None:
+    """The text with each splice taken back where its text now is, None where one is not found."""
+    for _, put, old in reversed(splices):
+        if text.count(put) != 1:
+            return None
+        text = text.replace(put, old)
+    return text
+
+
+def _says(text: str, is_toml: bool) -> object:
+    """The data of a text, None where it is not valid."""
+    try:
+        return toml_table.read(text) if is_toml else _parsed(text).data
+    except (jsonc.JsoncError, toml_table.TomlError):
+        return None
+
+
+def _parsed(text: str) -> jsonc.Value:
+    return jsonc.parse(_source(text))
+
+
+def _source(text: str) -> str:
+    """JSON text; a blank one as the clients take it, for an empty object."""
+    return text if text.removeprefix(jsonc.BOM).strip() else text + _EMPTY
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)

@@ -1,0 +1,82 @@
+"""Gemini CLI once per person: hooks and an MCP server in its settings.
+
+It runs both only in folders that the person trusts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mdmemory.hosts import entries, jsonc, texts, wired
+from mdmemory.hosts.entries import ConfigEntry
+from mdmemory.hosts.wired import Configuration, Own, Wiring
+
+HOST = "gemini"
+EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
+_TIMEOUT = 30_000  # milliseconds
+# without trust a run with -p hides all tools
+_ENTRY = ConfigEntry(("mcpServers", "mdmemory"), entries.server(trust=True))
+TWICE = (
+    "Gemini CLI has mdmemory as an extension and by `mdmemory setup`, so each hook runs twice. Run "
+    "`mdmemory setup gemini --remove` or `gemini extensions uninstall mdmemory`."
+)
+
+
+def folder(environment: Mapping[str, str]) -> Path:
+    """Where Gemini CLI keeps the person's settings."""
+    named = environment.get("GEMINI_CLI_HOME", "")
+    return (Path(named) if os.path.isabs(named) else Path.home()) / ".gemini"
+
+
+def wiring(environment: Mapping[str, str]) -> Wiring:
+    """All that wires Gemini CLI."""
+    home = folder(environment)
+    hooks = [entries.hook(HOST, each, name="mdmemory", timeout=_TIMEOUT) for each in EVENTS]
+    return wired.of(
+        environment,
+        (Configuration(home / "settings.json", (*hooks, _ENTRY)),),
+        [Own(home / name, text) for name, text in texts.files_for(HOST).items()],
+    )
+
+
+def carrier(environment: Mapping[str, str]) -> str:
+    """What carries the memory into Gemini CLI already: our extension; "" where there is none."""
+    is_there = (folder(environment) / "extensions" / "mdmemory").is_dir()
+    return "an extension" if is_there else ""
+
+
+def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
+    """What the person has still to do in Gemini CLI, a sentence each."""
+    home = folder(environment)
+    settings = _read(home / "settings.json")
+    if _table(_table(settings, "security"), "folderTrust").get("enabled") is False:
+        return
+    named = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH", "")
+    if not _is_trusted(_read(Path(named) if named else home / "trustedFolders.json"), project):
+        yield (
+            f"Gemini CLI does not trust {project} yet, and runs no hooks and no server there. "
+            "Start `gemini` in it once, and choose to trust the folder."
+        )
+
+
+def _is_trusted(rules: Mapping[str, Any], project: Path) -> bool:
+    """Whether a rule trusts a folder; of several the one for the longest path holds."""
+    real, found = os.path.realpath(project), ("", False)
+    for path, rule in rules.items():
+        of = os.path.realpath(os.path.dirname(path) if rule == "TRUST_PARENT" else path)
+        if real == of or real.startswith(of.rstrip(os.sep) + os.sep):
+            found = max(found, (of, rule != "DO_NOT_TRUST"))
+    return found[1]
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    data = jsonc.parse(wired.read(path) or "{}").data
+    return data if isinstance(data, dict) else {}
+
+
+def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}

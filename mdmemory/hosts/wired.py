@@ -1,0 +1,413 @@
+"""What a client of ours is wired by: entries in a person's files, and files of our own.
+
+All is read and checked before the first byte is written. Where a program rewrites a file meanwhile,
+the entries are put into what it wrote. The record of what was done lies with our logs, and holds no
+text of the person's but the white space that ours replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_if_there, sync_folder, write_beside, writing
+from mdmemory.hosts import entries, jsonc, launcher, toml_table
+from mdmemory.hosts.entries import ConfigEdit, ConfigEntry
+from mdmemory.note.stamps import is_unedited, stamped, version_of
+from mdmemory.version import VERSION
+
+_MOST = 64 * 1024 * 1024  # bytes of a configuration; Claude Code's grows with its projects
+_TRIES = 5  # to write a file that another program writes at the same time
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A file of the person's, and our entries in it. `mode` is for one that is not there yet."""
+
+    path: Path
+    entries: Sequence[ConfigEntry]
+    mode: int = 0o644
+
+    @property
+    def is_toml(self) -> bool:
+        return self.path.suffix == ".toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A file of ours, with our stamp; an edited one is the person's, and stays."""
+
+    path: Path
+    text: str
+
+    @property
+    def bytes(self) -> bytes:
+        return stamped(self.text, self.path.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """All that wires one client, the launcher that it starts, and the file in which we keep what
+    was done."""
+
+    configurations: Sequence[Configuration]
+    own: Sequence[Own]
+    launcher: Path
+    record: Path
+
+
+@dataclass(slots=True)
+class _Record:
+    """What was done, file by file, and the folders and files that were not there before."""
+
+    written: dict[str, ConfigEdit] = field(default_factory=dict)
+    made: list[str] = field(default_factory=list)
+
+
+def of(
+    environment: Mapping[str, str], configurations: Sequence[Configuration], own: Sequence[Own] = ()
+) -> Wiring:
+    """The wiring of a client by these files."""
+    return Wiring(configurations, own, launcher.place(environment), _record_of(environment))
+
+
+def made_folders(environment: Mapping[str, str]) -> frozenset[Path]:
+    """The folders that were not there before any `install`."""
+    return frozenset(_folders(_read_record(_record_of(environment)).made))
+
+
+def drop_folders(made: Collection[Path]) -> None:
+    """Remove those of the folders that hold nothing."""
+    for folder in sorted(made, key=lambda each: len(each.parts), reverse=True):
+        if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def install(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
+    """Put in what is missing or outdated; a sentence on each changed file, [] when all is there.
+
+    Raises MdmemoryError for a file that is not valid, and for links, before anything is written.
+    """
+    record = _read_record(wiring.record)
+    texts = [(each, *_with_ours(each, read(each.path), record)) for each in wiring.configurations]
+    said = [sentence for *_, sentences in texts for sentence in sentences]
+    fresh = [own for own in wiring.own if _step(own) in ("Installed", "Updated")]
+    said += [f"{step} {own.path}." for own in wiring.own if (step := _step(own))]
+    changed = [each for each, before, after, *_ in texts if after != before]
+    if dry_run or not (changed or fresh):
+        return said
+    paths = [each.path for each in changed] + [own.path for own in fresh]
+    record.made = sorted(
+        {*record.made, *map(str, _missing([wiring.record, wiring.launcher, *paths]))}
+    )
+    for configuration in changed:
+        _write(configuration, record, wiring.record)
+    _keep(wiring.record, record)
+    for own in fresh:
+        _replace(own.path, own.bytes, 0o644)
+    return said
+
+
+def remove(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
+    """Take out exactly what is ours; a sentence on each file, [] when nothing of ours is there.
+
+    Raises MdmemoryError as `install` does.
+    """
+    record = _read_record(wiring.record)
+    texts = [(each, read(each.path)) for each in wiring.configurations]
+    said: list[str] = []
+    gone: list[Path] = []
+    for each, text in texts:
+        after = _without_ours(each, text, record)
+        if text is None or after == text:
+            continue
+        said.append(f"Took our entries out of {each.path}.")
+        if _is_husk(each, after, record):
+            gone.append(each.path)
+            said[-1] = f"Removed {each.path}, which held only our entries."
+        elif not dry_run:
+            _write(each, record, wiring.record, is_removal=True)
+    for own in wiring.own:
+        present = _bytes(own.path)
+        if present is not None and is_unedited(present):
+            gone.append(own.path)
+            said.append(f"Removed {own.path}.")
+        elif present is not None and version_of(present):
+            said.append(f"Left {own.path} where it is: it was edited.")
+    if not dry_run:
+        _forget(wiring, record, gone)
+    return said
+
+
+def is_wired(wiring: Wiring) -> bool:
+    """Whether anything of ours is in the client's files. An invalid file has nothing."""
+    try:
+        return any(_bytes(own.path) is not None for own in wiring.own) or any(
+            _is_there(each) for each in wiring.configurations
+        )
+    except MdmemoryError:
+        return False
+
+
+def findings(wiring: Wiring, again: str) -> Iterator[str]:
+    """What is missing, old or edited in a wiring, a sentence each; `again` is the next step."""
+    if not is_wired(wiring):
+        return
+    record = _read_record(wiring.record)
+    for each in wiring.configurations:
+        try:
+            text = read(each.path)
+            states = {entry.name: _state(each, text, entry, record) for entry in each.entries}
+        except MdmemoryError as problem:
+            yield problem.message
+            continue
+        for state, what in _FOUND.items():
+            names = [name for name, its in states.items() if its == state]
+            if names:
+                yield f"{each.path}: {', '.join(names)} {what}. {again}"
+    for own in wiring.own:
+        present = _bytes(own.path)
+        if present is None:
+            yield f"{own.path} is missing. {again}"
+        elif not is_unedited(present):
+            yield f"{own.path} was edited, so it is not kept up to date. Delete it. {again}"
+        elif version_of(present) != VERSION:
+            yield f"{own.path} is of mdmemory {version_of(present)}, and this is {VERSION}. {again}"
+
+
+_FOUND = {
+    "missing": "is not there",
+    "old": "is of another version of mdmemory",
+    "edited": "was edited, so it is not kept up to date; remove it for ours",
+    "another's": "is not ours, and brings the memory a second time; remove it for ours",
+}
+
+
+# --- the entries of one file ---------------------------------------------------------------------
+
+
+def _state(each: Configuration, text: str | None, entry: ConfigEntry, record: _Record) -> str:
+    """ "" where an entry is as it should be, else missing, old, edited or another's."""
+    present = _find(each, text, entry)
+    if present is None:
+        return "missing"
+    if present == entry.value:
+        return ""
+    known = record.written.get(str(each.path))
+    if known and known.values.get(entry.name) == present:
+        return "old"
+    return "edited" if entries.is_ours(present) else "another's"
+
+
+def _find(each: Configuration, text: str | None, entry: ConfigEntry) -> object:
+    try:
+        return entries.find(text or "", entry, is_toml=each.is_toml)
+    except (jsonc.JsoncError, toml_table.TomlError) as problem:
+        raise _invalid(each.path, problem) from problem
+
+
+def _is_there(each: Configuration) -> bool:
+    text = read(each.path)
+    return any(entries.is_ours(_find(each, text, entry)) for entry in each.entries)
+
+
+def _with_ours(
+    each: Configuration, text: str | None, record: _Record
+) -> tuple[str | None, str | None, list[str]]:
+    """The text as it is, as it should be, and sentences on the difference."""
+    states = {entry.name: _state(each, text, entry, record) for entry in each.entries}
+    words = {"missing": "Added to", "old": "Updated in"}
+    sentences = [
+        f"{verb} {each.path}: {', '.join(names)}."
+        for state, verb in words.items()
+        if (names := [name for name, its in states.items() if its == state])
+    ]
+    sentences += [
+        f"Left {name} in {each.path} as it is: it {_LEFT[its]}. Remove it and run this again."
+        for name, its in states.items()
+        if its in _LEFT
+    ]
+    if not {"missing", "old"} & {*states.values()}:
+        return text, text, sentences
+    after, _ = _added(each, text, states, record)
+    return text, after, sentences
+
+
+_LEFT = {"edited": "was edited", "another's": "is not ours"}
+
+
+def _added(
+    each: Configuration, text: str | None, states: dict[str, str], record: _Record
+) -> tuple[str, ConfigEdit]:
+    """The text with our entries, put anew into the text without them, and what was done."""
+    known = record.written.get(str(each.path))
+    free = [entry for entry in each.entries if states[entry.name] not in _LEFT]
+    try:
+        if len(free) == len(each.entries):
+            base = entries.drop(text or "", free, known, is_toml=each.is_toml)
+            return entries.add(base, free, is_toml=each.is_toml)
+        # what a person made of ours stays where it is, so the rest is not moved either
+        old = [entry for entry in free if states[entry.name] == "old"]
+        base = entries.drop(text or "", old, None, is_toml=each.is_toml)
+        return entries.add(base, free, is_toml=each.is_toml, known=known)
+    except (jsonc.JsoncError, toml_table.TomlError) as problem:
+        raise _invalid(each.path, problem) from problem
+
+
+def _without_ours(each: Configuration, text: str | None, record: _Record) -> str:
+    known = record.written.get(str(each.path))
+    try:
+        return entries.drop(text or "", each.entries, known, is_toml=each.is_toml)
+    except (jsonc.JsoncError, toml_table.TomlError) as problem:
+        raise _invalid(each.path, problem) from problem
+
+
+def _is_husk(each: Configuration, text: str, record: _Record) -> bool:
+    """Whether a file that we made holds nothing any more."""
+    if str(each.path) not in record.made:
+        return False
+    return not text.strip() if each.is_toml else entries.says_nothing(text)
+
+
+def _invalid(path: Path, problem: Exception | str) -> MdmemoryError:
+    return MdmemoryError(
+        f"{path} is not a valid configuration: {problem}.",
+        "Correct it and run this again; nothing was written.",
+        code="bad_configuration",
+    )
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def _step(own: Own) -> str:
+    """Installed, Updated, Left, or "" when all is in place."""
+    present = _bytes(own.path)
+    if present is None:
+        return "Installed"
+    if present.replace(b"\r\n", b"\n") == own.bytes:
+        return ""
+    return "Updated" if is_unedited(present) else "Left"
+
+
+def read(path: Path) -> str | None:
+    """The text of a file, None where there is none."""
+    data = _bytes(path)
+    try:
+        return None if data is None else data.decode()
+    except UnicodeDecodeError as problem:
+        raise _invalid(path, "It is not UTF-8") from problem
+
+
+def _bytes(path: Path) -> bytes | None:
+    if path.is_symlink():
+        raise MdmemoryError(
+            f"{path} is a symbolic link, and links are not written through.",
+            f"Change what it points to by hand, or replace it by a file: {path}.",
+        )
+    return read_if_there(path, _MOST)
+
+
+def _write(each: Configuration, record: _Record, file: Path, *, is_removal: bool = False) -> None:
+    """Write a file with our entries or without, from what it holds now."""
+    for _ in range(_TRIES):
+        text = read(each.path)
+        if is_removal and text is None:
+            return
+        if is_removal:
+            after = _without_ours(each, text, record)
+        else:
+            states = {entry.name: _state(each, text, entry, record) for entry in each.entries}
+            after, written = _added(each, text, states, record)
+            kept = _Record({**record.written, str(each.path): written}, record.made)
+            _keep(file, kept)  # before the file: a record of what is not there does no harm
+        if read(each.path) != text:
+            continue
+        if after != text:
+            _replace(each.path, after.encode(), each.mode)
+        if not is_removal:
+            record.written = kept.written
+        return
+    raise MdmemoryError(
+        f"{each.path} is written by another program all the time.",
+        "End the assistant that writes it and run this again.",
+    )
+
+
+def _replace(path: Path, data: bytes, mode: int) -> None:
+    """Write a file in one step; what was there gives its permissions and its owner."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        status = path.stat() if path.exists() else None
+        fresh = write_beside(path, data, status.st_mode & 0o7777 if status else mode)
+        try:
+            if status and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(fresh, status.st_uid, status.st_gid)
+            os.replace(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        sync_folder(path.parent)
+
+
+def _forget(wiring: Wiring, record: _Record, gone: Sequence[Path]) -> None:
+    """Remove the files in `gone`, and what is recorded of them; the record goes with the last."""
+    ours = {str(each.path) for each in wiring.configurations}
+    left = {name: written for name, written in record.written.items() if name not in ours}
+    if left:
+        made = [name for name in record.made if Path(name) not in gone]
+        _keep(wiring.record, _Record(left, made))
+    _drop([*gone, *([] if left else [wiring.record])], record.made)
+
+
+def _missing(paths: Sequence[Path]) -> set[Path]:
+    """The files that are not there yet, and the folders."""
+    return {each for path in paths for each in (path, *path.parents) if not os.path.lexists(each)}
+
+
+def _drop(paths: Sequence[Path], made: Collection[str]) -> None:
+    """Remove files, and the folders that were made for them and hold nothing."""
+    for path in paths:
+        path.unlink(missing_ok=True)
+    drop_folders(_folders(made))
+
+
+def _folders(made: Collection[str]) -> set[Path]:
+    """Those that are folders, of recorded paths."""
+    return {folder for name in made for folder in Path(name).parents if str(folder) in made}
+
+
+# --- the record ----------------------------------------------------------------------------------
+
+
+def _record_of(environment: Mapping[str, str]) -> Path:
+    return person.state_folder(environment) / "wiring.json"
+
+
+def _read_record(path: Path) -> _Record:
+    """The record; an empty one where it is lost or was not written by us."""
+    try:
+        data = json.loads(read_if_there(path) or b"{}")
+        written = {name: _as_written(each) for name, each in data["written"].items()}
+        return _Record(written, [str(name) for name in data["made"]])
+    except (ValueError, LookupError, TypeError, AttributeError, MdmemoryError):
+        return _Record()
+
+
+def _as_written(data: dict[str, Any]) -> ConfigEdit:
+    splices = [(int(at), str(put), str(old)) for at, put, old in data["splices"]]
+    made = [[str(key) for key in box] for box in data["made"]]
+    return ConfigEdit(str(data["digest"]), splices, dict(data["values"]), made)
+
+
+def _keep(path: Path, record: _Record) -> None:
+    data = {
+        "written": {name: asdict(each) for name, each in record.written.items()},
+        "made": record.made,
+    }
+    _replace(path, (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode(), 0o600)

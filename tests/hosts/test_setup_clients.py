@@ -1,0 +1,519 @@
+"""`mdmemory setup` for Claude Code, Codex, Gemini CLI and editors: put in, and taken out."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pace import HUNG
+
+from mdmemory.cli import main
+from mdmemory.hosts import clients, launcher
+from mdmemory.note.stamps import stamped, unstamped
+
+Say = Callable[..., tuple[int, str]]
+
+# The words that every client's configuration holds. They never change: Codex trusts a hook by a
+# hash of them.
+HOOK = (
+    'l="${XDG_CONFIG_HOME:-$HOME/.config}/mdmemory/launch"; [ -x "$l" ] || exit 0; '
+    'exec "$l" hook %s'
+)
+SERVER = HOOK.replace("hook %s", "mcp --no-index")
+WIRED = ("claude", "codex", "gemini", "cursor", "vscode")
+FILES = {
+    "claude": [".claude/settings.json", ".claude.json"],
+    "codex": [".codex/hooks.json", ".codex/config.toml"],
+    "gemini": [".gemini/settings.json"],
+    "cursor": [".cursor/mcp.json"],
+    "vscode": [".config/Code/User/mcp.json"],
+}
+THEIRS = {
+    ".claude/settings.json": '{\r\n\t"model": "opus", // mine\r\n\t"hooks": {"Stop": [{"hooks": '
+    '[{"type": "command", "command": "say done"}]}]},\r\n\t"permissions": {"allow": []}\r\n}',
+    ".claude.json": '\ufeff{"numStartups": 7, "mcpServers": {"x": {"command": "x"}}, "é": 1}\n\n',
+    ".codex/hooks.json": "",
+    ".codex/config.toml": '# mine\nmodel = "gpt"\n\n[mcp_servers.other] # why\ncommand = "o"',
+    ".gemini/settings.json": '{ "hooks": {}, "mcpServers": {} }',
+    ".cursor/mcp.json": "{}",
+    ".config/Code/User/mcp.json": '{\n    // all\n    "servers": {\n    },\n}\n',
+}
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str], empty_home: Path) -> Say:
+    def run(*words: str) -> tuple[int, str]:
+        code = main(["setup", *words])
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    return run
+
+
+@pytest.fixture
+def lived_in(empty_home: Path) -> Path:
+    """A home in which every client has settings, laid out in its own way."""
+    for name, text in THEIRS.items():
+        path = empty_home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        path.chmod(0o600)
+    return empty_home
+
+
+def tree(folder: Path) -> dict[str, tuple[bytes | None, int]]:
+    """All files with their bytes and permissions, and all folders."""
+    return {
+        str(path.relative_to(folder)): (
+            path.read_bytes() if path.is_file() else None,
+            path.stat().st_mode & 0o777 if path.is_file() else 0,
+        )
+        for path in folder.rglob("*")
+    }
+
+
+def data(path: Path) -> Any:
+    """What a file of settings says."""
+    return json.loads(path.read_text(encoding="utf-8-sig"))
+
+
+def commands(hooks: dict[str, Any]) -> dict[str, list[str]]:
+    """The commands of each event."""
+    return {
+        event: [hook["command"] for group in groups for hook in group["hooks"]]
+        for event, groups in hooks.items()
+    }
+
+
+# --- what is written -----------------------------------------------------------------------------
+
+
+def test_claude_code_gets_hooks_a_permission_and_a_server(empty_home: Path, say: Say) -> None:
+    assert say("claude")[0] == 0
+    settings = data(empty_home / ".claude/settings.json")
+    events = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+    assert commands(settings["hooks"]) == {event: [HOOK % "claude"] for event in events}
+    assert {group[0]["hooks"][0]["timeout"] for group in settings["hooks"].values()} == {30}
+    assert settings["permissions"]["allow"] == ["mcp__mdmemory"]
+    assert data(empty_home / ".claude.json")["mcpServers"]["mdmemory"] == {
+        "command": "sh", "args": ["-c", SERVER], "type": "stdio", "alwaysLoad": True,
+    }  # fmt: skip
+    assert (empty_home / ".claude.json").stat().st_mode & 0o777 == 0o600
+    assert (empty_home / ".claude/skills/mdmemory/SKILL.md").is_file()
+
+
+def test_claude_codes_own_variable_moves_all_of_it(
+    empty_home: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    say("claude")
+    assert {"settings.json", ".claude.json", "skills"} <= {path.name for path in tmp_path.iterdir()}
+    assert not (empty_home / ".claude").exists()
+    assert not (empty_home / ".claude.json").exists()
+
+
+def test_codex_gets_hooks_and_a_server_that_it_does_not_wait_for(
+    empty_home: Path, say: Say
+) -> None:
+    assert say("codex")[0] == 0
+    hooks = data(empty_home / ".codex/hooks.json")["hooks"]
+    events = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+    assert commands(hooks) == {event: [HOOK % "codex"] for event in events}
+    assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] <= 3, "Codex warns of more at each start"
+    server = tomllib.loads((empty_home / ".codex/config.toml").read_text())["mcp_servers"]
+    assert server["mdmemory"]["args"] == ["-c", SERVER]
+    assert "XDG_CONFIG_HOME" in server["mdmemory"]["env_vars"], "Codex hands on none by itself"
+    assert "required" not in server["mdmemory"], "it would stop Codex where mdmemory is gone"
+
+
+def test_gemini_cli_gets_hooks_and_a_server_whose_tools_it_shows(
+    empty_home: Path, say: Say
+) -> None:
+    assert say("gemini")[0] == 0
+    settings = data(empty_home / ".gemini/settings.json")
+    events = ["SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"]
+    assert commands(settings["hooks"]) == {event: [HOOK % "gemini"] for event in events}
+    server = settings["mcpServers"]["mdmemory"]
+    assert (server["trust"], server["args"]) == (True, ["-c", SERVER])
+
+
+def test_editors_get_a_server_whose_instructions_bring_the_index(
+    empty_home: Path, say: Say
+) -> None:
+    code, said = say("cursor", "vscode")
+    assert (code, "was not run here" in said) == (0, True), said
+    cursor = data(empty_home / ".cursor/mcp.json")["mcpServers"]["mdmemory"]
+    vscode = data(empty_home / ".config/Code/User/mcp.json")["servers"]["mdmemory"]
+    assert cursor["args"][1] == vscode["args"][1] == SERVER.removesuffix(" --no-index")
+
+
+@pytest.mark.parametrize("client", WIRED)
+def test_no_file_names_a_version_or_a_home(client: str, empty_home: Path, say: Say) -> None:
+    say(client)
+    for name in FILES[client]:
+        text = (empty_home / name).read_text()
+        assert str(empty_home) not in text
+        assert "site-packages" not in text
+        assert ".venv" not in text
+
+
+def test_the_command_runs_the_launcher_and_ends_silently_without_one(
+    empty_home: Path, tmp_path: Path
+) -> None:
+    def run(**more: str) -> tuple[int, str]:
+        words = ["sh", "-c", launcher.command("hook claude")]
+        done = subprocess.run(
+            words, env={**os.environ, **more}, capture_output=True, text=True, timeout=HUNG,
+            check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    assert run() == (0, "")
+    for folder in (empty_home / ".config", tmp_path / "a b"):
+        path = folder / "mdmemory/launch"
+        path.parent.mkdir(parents=True)
+        path.write_text('#!/bin/sh\necho "$@" from ' + shlex.quote(folder.name))
+        path.chmod(0o755)
+    assert run() == (0, "hook claude from .config\n")
+    assert run(XDG_CONFIG_HOME=str(tmp_path / "a b")) == (0, "hook claude from a b\n")
+
+
+# --- a person's files ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("client", [*WIRED, "all"])
+def test_what_was_put_in_is_taken_out_byte_for_byte(client: str, lived_in: Path, say: Say) -> None:
+    before, names = tree(lived_in), WIRED if client == "all" else (client,)
+    code, said = say(*names)
+    assert code == 0, said
+    for name in (file for each in names for file in FILES[each]):
+        assert str(lived_in / name) in said, "each changed file is named"
+        assert (lived_in / name).stat().st_mode & 0o777 == 0o600
+    assert tree(lived_in) != before
+    code, said = say("--remove")
+    assert code == 0, said
+    assert tree(lived_in) == before
+    assert say("--remove") == (0, "Nothing to remove.\n")
+
+
+@pytest.mark.parametrize("client", [*WIRED, "all"])
+def test_an_empty_home_is_empty_again(client: str, empty_home: Path, say: Say) -> None:
+    names = (*WIRED, "opencode") if client == "all" else (client,)
+    assert say(*names)[0] == 0
+    assert say(*names, "--remove")[0] == 0
+    assert tree(empty_home) == {}
+
+
+@pytest.mark.parametrize("client", WIRED)
+def test_a_second_time_changes_nothing(client: str, lived_in: Path, say: Say) -> None:
+    say(client)
+    before = {path: path.stat().st_mtime_ns for path in lived_in.rglob("*")}
+    assert say(client) == (0, "All is in place; nothing changed.\n")
+    assert {path: path.stat().st_mtime_ns for path in lived_in.rglob("*")} == before
+
+
+@pytest.mark.parametrize("client", WIRED)
+def test_a_dry_run_names_each_file_and_writes_nothing(
+    client: str, lived_in: Path, say: Say
+) -> None:
+    before = tree(lived_in)
+    code, said = say(client, "--dry-run")
+    assert (code, all(str(lived_in / name) in said for name in FILES[client])) == (0, True), said
+    assert tree(lived_in) == before
+    say(client)
+    before = tree(lived_in)
+    code, said = say(client, "--remove", "--dry-run")
+    assert (code, all(str(lived_in / name) in said for name in FILES[client])) == (0, True), said
+    assert tree(lived_in) == before
+
+
+def edited(path: Path, old: str, new: str) -> None:
+    text = path.read_bytes().decode()
+    assert old in text
+    path.write_bytes(text.replace(old, new).encode())
+
+
+def test_where_the_rest_was_edited_since_only_ours_goes(lived_in: Path, say: Say) -> None:
+    say(*WIRED)
+    changes = {
+        ".claude/settings.json": ('"model": "opus", // mine', '"model": "haiku", // now'),
+        ".claude.json": ('"numStartups": 7', '"numStartups": 8, "tips": [1, 2]'),
+        ".codex/config.toml": ('model = "gpt"', 'model = "other" # since'),
+        ".gemini/settings.json": ("{ ", '{ "ui": {"theme": "a"}, '),
+    }
+    for name, (old, new) in changes.items():
+        edited(lived_in / name, old, new)
+    assert say("--remove")[0] == 0
+    for name, (old, new) in changes.items():
+        wanted = THEIRS[name].replace(old, new)
+        assert (lived_in / name).read_bytes().decode() == wanted, name
+
+
+def test_a_file_that_its_client_wrote_anew_loses_ours_alone(lived_in: Path, say: Say) -> None:
+    path = lived_in / ".claude.json"
+    say("claude")
+    path.write_text(json.dumps(data(path) | {"userID": "u"}, indent=2), encoding="utf-8")
+    say("claude", "--remove")
+    theirs = json.loads(THEIRS[".claude.json"].removeprefix("\ufeff")) | {"userID": "u"}
+    assert path.read_text(encoding="utf-8") == json.dumps(theirs, indent=2)
+
+
+def test_what_codex_adds_to_its_file_stays(lived_in: Path, say: Say) -> None:
+    path = lived_in / ".codex/config.toml"
+    say("codex")
+    more = '\n[projects."/p"]\ntrust_level = "trusted"\n'
+    path.write_bytes(path.read_bytes() + more.encode())
+    assert say("codex") == (0, "All is in place; nothing changed.\n")
+    say("codex", "--remove")
+    assert path.read_text() == THEIRS[".codex/config.toml"] + more
+
+
+def test_a_hook_that_a_person_put_beside_ours_stays(lived_in: Path, say: Say) -> None:
+    path = lived_in / ".claude/settings.json"
+    say("claude")
+    settings = data_of_comments(path)
+    theirs = {"type": "command", "command": "mine"}
+    settings["hooks"]["SessionStart"][0]["hooks"].append(theirs)
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    say("claude", "--remove")
+    left = json.loads(path.read_text(encoding="utf-8"))["hooks"]
+    assert left["SessionStart"] == [{"hooks": [theirs]}]
+    assert commands(left)["Stop"] == ["say done"]
+
+
+def data_of_comments(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8").replace("// mine", ""))
+
+
+def test_without_our_record_ours_is_found_by_what_it_starts(lived_in: Path, say: Say) -> None:
+    say(*WIRED)
+    (lived_in / ".local/state/mdmemory/wiring.json").unlink()
+    assert say(*WIRED) == (0, "All is in place; nothing changed.\n")
+    assert say("--remove")[0] == 0
+    for name in (".claude.json", ".codex/config.toml"):
+        assert (lived_in / name).read_text(encoding="utf-8").strip() == THEIRS[name].strip(), name
+    assert "mdmemory" not in "".join(
+        (lived_in / name).read_text(encoding="utf-8") for name in THEIRS
+    )
+
+
+def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:
+    from mdmemory.hosts.claude import wiring
+
+    before = tree(lived_in)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wiring, "_TIMEOUT", 20)
+        say("claude")
+    skill = lived_in / ".claude/skills/mdmemory/SKILL.md"
+    skill.write_bytes(stamped(unstamped(skill.read_text(encoding="utf-8")), skill.name, "0.0.9"))
+    said = [*clients.findings(os.environ, lived_in)]
+    assert any("hooks.Stop" in each and "another version" in each for each in said), said
+    assert any("is of mdmemory 0.0.9" in each for each in said), said
+    code, told = say("claude")
+    assert (code, "Updated in" in told, f"Updated {skill}" in told) == (0, True, True), told
+    assert '"timeout": 30' in (lived_in / ".claude/settings.json").read_text(encoding="utf-8")
+    assert '"timeout": 20' not in (lived_in / ".claude/settings.json").read_text(encoding="utf-8")
+    assert [*clients.findings(os.environ, lived_in)] == []
+    say("--remove")
+    assert tree(lived_in) == before
+
+
+def test_what_a_person_changed_in_ours_stays_and_is_named(empty_home: Path, say: Say) -> None:
+    say("gemini")
+    path = empty_home / ".gemini/settings.json"
+    edited(path, '"trust": true', '"trust": false')
+    before = path.read_bytes()
+    code, said = say("gemini")
+    assert (code, said.startswith("Left mcpServers.mdmemory in")) == (0, True), said
+    assert path.read_bytes() == before
+    (told,) = [each for each in clients.findings(os.environ, empty_home) if "edited" in each]
+    assert "mcpServers.mdmemory" in told
+
+
+def test_a_server_of_the_persons_own_stays_and_is_named(empty_home: Path, say: Say) -> None:
+    path = empty_home / ".claude.json"
+    path.write_text('{"mcpServers": {"mdmemory": {"command": "mdmemory", "args": ["mcp"]}}}')
+    before = path.read_bytes()
+    code, said = say("claude")
+    assert (code, f"Left mcpServers.mdmemory in {path}" in said) == (0, True), said
+    assert path.read_bytes() == before
+    assert any("is not ours" in each for each in clients.findings(os.environ, empty_home))
+    say("--remove")
+    assert path.read_bytes() == before
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        (".claude.json", '{"a": 1,,}', "line 1, column 9"),
+        (".claude/settings.json", '{"hooks": []}', "line 1, column 11"),
+        (".claude/settings.json", '{"permissions": {"allow": 3}}', "line 1, column 27"),
+        (".codex/config.toml", "a = 1\nb = \n", "line 2"),
+        (".codex/config.toml", 'mcp_servers = {x = {command = "x"}}\n', "mcp_servers"),
+        (".gemini/settings.json", "[1]", "line 1, column 1"),
+        (".gemini/settings.json", b"\xff\xfe{}", "not UTF-8"),
+    ],
+)
+def test_a_file_that_is_not_valid_is_refused_before_the_first_byte(
+    name: str, text: str | bytes, where: str, lived_in: Path, say: Say
+) -> None:
+    (lived_in / name).write_bytes(text.encode() if isinstance(text, str) else text)
+    before = tree(lived_in)
+    code, said = say(*WIRED)
+    assert code == 1
+    assert str(lived_in / name) in said
+    assert where in said
+    assert "nothing was written" in said
+    assert tree(lived_in) == before
+
+
+def test_a_file_behind_a_link_is_not_written(lived_in: Path, say: Say, tmp_path: Path) -> None:
+    real = tmp_path / "settings.json"
+    real.write_text("{}")
+    (lived_in / ".claude/settings.json").unlink()
+    (lived_in / ".claude/settings.json").symlink_to(real)
+    before = tree(lived_in)
+    code, said = say("codex", "claude")
+    assert (code, "is a symbolic link" in said) == (1, True), said
+    assert (tree(lived_in), real.read_text()) == (before, "{}")
+
+
+def test_a_folder_behind_a_link_is_the_persons_way_to_keep_settings(
+    empty_home: Path, say: Say, tmp_path: Path
+) -> None:
+    (empty_home / ".claude").symlink_to(tmp_path)
+    assert say("claude")[0] == 0
+    assert (tmp_path / "settings.json").is_file()
+    assert say("claude", "--remove")[0] == 0
+    assert [*tmp_path.iterdir()] == []
+
+
+# --- which clients -------------------------------------------------------------------------------
+
+
+def test_without_names_the_installed_are_wired_and_the_others_named(
+    empty_home: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    (empty_home / ".gemini").mkdir()
+    code, said = say()
+    assert (code, "Not found here: OpenCode, Claude Code, Codex, Cursor, VS Code." in said) == (
+        0, True,
+    ), said  # fmt: skip
+    assert {path.name for path in empty_home.iterdir()} == {".gemini", ".config", ".local"}
+    code, said = say("codex")
+    assert (code, "Codex was not found on this machine" in said) == (0, True), said
+
+
+def test_the_launcher_goes_with_the_last_client(empty_home: Path, say: Say) -> None:
+    say("claude", "opencode")
+    say("claude", "--remove")
+    assert launcher.place().is_file()
+    say("opencode", "--remove")
+    assert not launcher.place().exists()
+
+
+def test_no_client_sees_the_skill_twice(empty_home: Path, say: Say) -> None:
+    ours = empty_home / ".config/opencode/skills/mdmemory/SKILL.md"
+    claudes = empty_home / ".claude/skills/mdmemory/SKILL.md"
+    say("opencode")
+    assert ours.is_file()
+    say("claude")
+    assert (ours.exists(), claudes.exists()) == (False, True), "OpenCode reads Claude's, too"
+    assert say("opencode", "claude") == (0, "All is in place; nothing changed.\n")
+    say("claude", "--remove")
+    assert (ours.exists(), claudes.exists()) == (True, False)
+    assert not (empty_home / ".agents").exists()
+    say("--remove")
+    assert tree(empty_home) == {}
+
+
+@pytest.mark.parametrize("client", ["claude", "gemini"])
+def test_a_package_of_ours_is_carrier_enough(client: str, empty_home: Path, say: Say) -> None:
+    if client == "claude":
+        path = empty_home / ".claude/settings.json"
+        path.parent.mkdir()
+        path.write_text('{"enabledPlugins": {"mdmemory@mdmemory": true}}')
+    else:
+        (empty_home / ".gemini/extensions/mdmemory").mkdir(parents=True)
+    before = tree(empty_home)
+    code, said = say(client)
+    assert (code, "already" in said, launcher.place().is_file()) == (0, True, True), said
+    now = tree(empty_home)
+    assert {name: now[name] for name in before} == before
+    assert say(client) == (0, "All is in place; nothing changed.\n")
+
+
+def test_both_a_plugin_and_a_wiring_are_named(empty_home: Path, say: Say) -> None:
+    say("gemini", "claude")
+    (empty_home / ".gemini/extensions/mdmemory").mkdir(parents=True)
+    plugins = '"enabledPlugins": {"mdmemory@x": true},'
+    edited(empty_home / ".claude/settings.json", '{\n  "hooks"', f'{{\n  {plugins} "hooks"')
+    said = "\n".join(clients.findings(os.environ, empty_home))
+    assert said.count("each hook runs twice") == 2
+
+
+# --- doctor --------------------------------------------------------------------------------------
+
+
+def found(empty_home: Path) -> str:
+    return "\n".join(clients.findings(os.environ, empty_home))
+
+
+def test_doctor_has_nothing_to_say_where_nothing_is_wired(empty_home: Path) -> None:
+    assert found(empty_home) == ""
+
+
+def test_doctor_names_a_wiring_of_which_a_half_is_missing(empty_home: Path, say: Say) -> None:
+    say("claude")
+    assert found(empty_home) == ""
+    (empty_home / ".claude.json").unlink()
+    assert "mcpServers.mdmemory is not there. Run `mdmemory setup claude`" in found(empty_home)
+
+
+def test_doctor_sees_whether_codex_was_asked_to_trust_the_hooks(empty_home: Path, say: Say) -> None:
+    say("codex")
+    assert "Start `codex` once" in found(empty_home)
+    config = empty_home / ".codex/config.toml"
+    hooks = empty_home / ".codex/hooks.json"
+    for event in ("session_start", "user_prompt_submit", "stop", "pre_compact", "session_end"):
+        table = f'\n[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:1"\n'
+        config.write_text(config.read_text() + table)
+    assert found(empty_home) == ""
+    config.write_text(config.read_text() + "\n[features]\nhooks = false\n")
+    assert "switches hooks off" in found(empty_home)
+
+
+def test_doctor_sees_whether_gemini_cli_trusts_the_folder(
+    empty_home: Path, say: Say, tmp_path: Path
+) -> None:
+    say("gemini")
+    project = tmp_path / "p"
+    project.mkdir()
+    assert "does not trust" in found(project)
+    trusted = empty_home / ".gemini/trustedFolders.json"
+    for rules, is_trusted in (
+        ({str(tmp_path): "TRUST_FOLDER"}, True),
+        ({str(project / "x"): "TRUST_PARENT"}, True),
+        ({str(tmp_path): "TRUST_FOLDER", str(project): "DO_NOT_TRUST"}, False),
+        ({f"{project}x": "TRUST_FOLDER"}, False),
+    ):
+        trusted.write_text(json.dumps(rules))
+        assert (found(project) == "") is is_trusted, rules
+
+
+def test_doctor_and_status_hold_on_files_that_are_not_valid(empty_home: Path, say: Say) -> None:
+    say("codex", "gemini")
+    (empty_home / ".gemini/settings.json").write_text("{")
+    (empty_home / ".codex/config.toml").write_text("=")
+    assert found(empty_home)
