@@ -89,7 +89,9 @@ class Methods:
         return {
             "tools/list": self._list_tools,
             "tools/call": self._call,
-            "prompts/list": lambda _: {"prompts": prompts.listed()},
+            # a client that is given the index by a hook has the commands as files: where both are
+            # there, Gemini CLI takes neither by its name
+            "prompts/list": lambda _: {"prompts": prompts.listed() if self._index else []},
             "prompts/get": prompts.filled,
             "resources/list": lambda _: {"resources": resources.listed(self._open)},
             "resources/templates/list": lambda _: {"resourceTemplates": [resources.TEMPLATE]},

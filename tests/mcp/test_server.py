@@ -184,6 +184,11 @@ def test_the_index_and_the_notes_are_resources(project: Path) -> None:
     talk(project, conversation)
 
 
+def test_a_client_that_has_the_commands_as_files_is_offered_no_prompts(project: Path) -> None:
+    with serving(project, index=False) as host:
+        assert host.ask("prompts/list")["result"] == {"prompts": []}
+
+
 def test_the_prompts_put_the_persons_words_in(project: Path) -> None:
     async def conversation(client: Client) -> None:
         prompts = {each.name: each for each in (await client.list_prompts()).prompts}
