@@ -166,6 +166,55 @@ def test_the_hosts_own_variables_say_where_they_keep_their_sessions(
     assert len(bench.ask("session", "list")) == 2
 
 
+def test_a_session_is_found_where_the_project_lay_before_it_was_moved(
+    repository: Path, empty_home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(repository)
+    assert main(["init"]) == 0
+    bench = Bench(repository, empty_home, capsys)
+    bench.session_of_claude(repository)
+    bench.opencode("ses_1", repository / "src", "hello")
+    repository.rename(tmp_path / "moved")
+    monkeypatch.chdir(tmp_path / "moved")
+    capsys.readouterr()
+    assert main(["status"]) == 0
+    capsys.readouterr()
+    assert {row["id"] for row in bench.ask("session", "list")} == {CLAUDE, "ses_1"}
+    repository.mkdir()  # whatever lies there now may be another's
+    assert bench.ask("session", "list") == []
+
+
+def test_other_projects_are_listed_and_read_only_when_they_are_asked_for(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.opencode("ses_1", tmp_path / "other", "remember: theirs is a heron")
+    bench.session_of_claude(tmp_path / "other")
+    assert bench.ask("session", "list") == []
+    assert len(bench.ask("session", "list", "--all-projects")) == 2
+    for session in ("ses_1", CLAUDE):
+        said = bench.tell("extract", "--session", session, code=1)
+        assert "belongs to another project" in said
+        assert "--all-projects" in said
+    done = bench.ask("extract", "--session", "ses_1", "--all-projects")
+    assert done["added"] == ["project-theirs-heron.md"]
+
+
+def test_the_newest_hundred_are_listed_and_the_rest_is_told_of(bench: Bench) -> None:
+    for number in range(102):
+        bench.opencode(f"ses_{number}", bench.root, "hello", at=number + 1)
+    assert len(bench.ask("session", "list")) == 100
+    assert "These are the newest 100; `mdmemory session list --all`" in bench.tell(
+        "session", "list"
+    )
+    assert len(bench.ask("session", "list", "--all")) == 102
+
+
+def test_a_session_without_a_title_shows_what_was_said_first(bench: Bench) -> None:
+    bench.opencode("ses_1", bench.root, "Fix the tests\nand more", title="")
+    assert bench.ask("session", "list")[0]["title"] == "Fix the tests"
+
+
 def test_a_title_cannot_take_over_the_terminal(bench: Bench) -> None:
     bench.opencode("ses_1", bench.root, "hello", title="a\x1b[2J\n\u202eb")
     assert bench.tell("session", "list").split("\n")[0].endswith("  a[2J b")

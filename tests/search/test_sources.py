@@ -168,6 +168,49 @@ def test_sessions_of_claude_and_exports_are_found(
     assert memory.search("flaky date test", source="sessions").said == ()
 
 
+def test_sessions_of_codex_and_gemini_are_found_and_read_once(
+    opened: Opened, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opened({})
+    sessions = [
+        empty_home / f".codex/sessions/2026/06/01/rollout-2026-06-01T10-00-00-{id}.jsonl"
+        for id in ("00000001-0000-4000-8000-000000000000", "00000002-0000-4000-8000-000000000000")
+    ]
+    sessions[0].parent.mkdir(parents=True)
+    for path, folder, said in (
+        (sessions[0], memory.project.root, "Herons drink green water."),
+        (sessions[1], empty_home / "other", "Herons belong to another project."),
+    ):
+        meta = {"type": "session_meta", "payload": {"id": path.stem[-36:], "cwd": str(folder)}}
+        turn = {"type": "event_msg", "timestamp": "2026-06-01T10:00:00Z",
+                "payload": {"type": "user_message", "message": said}}  # fmt: skip
+        path.write_text(f"{json.dumps(meta)}\n{json.dumps(turn)}\n", "utf-8")
+    chats = empty_home / ".gemini/tmp/app/chats"
+    chats.mkdir(parents=True)
+    (chats.parent / ".project_root").write_text(str(memory.project.root), "utf-8")
+    first = {"sessionId": "00000003-0000-4000-8000-000000000000", "projectHash": "0"}
+    turn = {"id": "m", "type": "user", "content": [{"text": "Herons are grey birds."}]}
+    file = chats / "session-2026-06-01T10-00-00000003.jsonl"
+    file.write_text(f"{json.dumps(first)}\n{json.dumps(turn)}\n", "utf-8")
+
+    def found() -> set[str]:
+        return {hit.file for hit in memory.search("herons", source="sessions").hits}
+
+    assert found() == {sessions[0].stem[-36:], first["sessionId"]}
+    opened_files: list[object] = []
+    monkeypatch.setattr(
+        "mdmemory.transcripts.session_files.lines_of",
+        lambda path, *_: opened_files.append(path) or iter(()),
+    )
+    monkeypatch.setattr(
+        "mdmemory.transcripts.codex.read_start", lambda path, _: opened_files.append(path) or b""
+    )
+    assert found() == {sessions[0].stem[-36:], first["sessionId"]}
+    assert opened_files == [], "nothing changed, and nothing is read again"
+    file.unlink()
+    assert found() == {sessions[0].stem[-36:]}
+
+
 def test_a_database_that_is_damaged_leaves_the_rest(opened: Opened, empty_home: Path) -> None:
     memory = opened({"user-tea.md": note("tea", "Drinks green tea")})
     say(empty_home, "ses_a", memory.project.root, "Herons drink green water.")
