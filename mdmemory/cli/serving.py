@@ -115,13 +115,13 @@ def mcp(asked: Namespace) -> int:
 
 def _is_read_already(asked: Namespace) -> bool:
     """Whether the host is an OpenCode that already puts MEMORY.md into the prompt."""
+    if not os.environ.get("OPENCODE"):
+        return False
     from mdmemory.cli.output import opened
     from mdmemory.config import person
     from mdmemory.hosts.opencode.checks import reading
     from mdmemory.hosts.opencode.places import Place
 
-    if not os.environ.get("OPENCODE"):
-        return False
     try:
         project = opened(asked).project
         return not reading(Place(project.root, project.store), person.opencode_folder())
