@@ -61,8 +61,8 @@ def _told(command: Callable[[MemoryTool, Given], str]) -> Callable[[MemoryTool, 
 class MemoryTool(Opened):
     """Answers what a model asks of the tool `memory`: `handle` takes the input of one call.
 
-    The other methods have the names of the SDK's `BetaAbstractMemoryTool`, so that its tool runner
-    takes the object as it is; each takes a command's fields as a mapping or an object.
+    The other methods have the names of the SDK's `BetaAbstractMemoryTool`, whose `register` makes
+    its tool runner take the object; each takes a command's fields as a mapping or an object.
     """
 
     session = ""
