@@ -41,10 +41,12 @@ def setup(asked: Namespace) -> int:
 
 def _not_here(asked: Namespace, missing: list[str]) -> list[str]:
     """A sentence on the clients that are not installed, by what was asked for."""
-    named = [name for name in asked.clients if name in missing]
+    named = dict.fromkeys(name for name in asked.clients if name in missing)
     if named:
-        titles = " and ".join(map(clients.title, dict.fromkeys(named)))
-        return [f"{titles} was not found on this machine, and is wired all the same."]
+        return [
+            f"{clients.title(name)} was not found on this machine, and is wired all the same."
+            for name in named
+        ]
     if asked.clients or not missing:
         return []
     titles = ", ".join(map(clients.title, missing))

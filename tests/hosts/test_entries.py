@@ -1,0 +1,106 @@
+"""Our entries in any settings of a person: put in and taken out, nothing else has moved."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import Any
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from pace import scaled
+
+from mdmemory.hosts import entries, jsonc, toml_table
+from mdmemory.hosts.entries import ConfigEntry
+
+OURS = (
+    entries.hook("claude", "Stop", timeout=30),
+    entries.hook("claude", "SessionStart", timeout=30),
+    ConfigEntry(("permissions", "allow"), "mcp__mdmemory", in_list=True),
+    ConfigEntry(("mcpServers", "mdmemory"), entries.server(trust=True)),
+)
+TABLE = ConfigEntry(("mcp_servers", "mdmemory"), entries.server(env_vars=["A", "B"]))
+WORDS = st.sampled_from(["hooks", "Stop", "allow", "permissions", "mcpServers", "é", "", 'q"'])
+PLAIN = st.none() | st.booleans() | st.integers() | WORDS
+VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3)
+)
+HOOKS = st.dictionaries(st.sampled_from(["Stop", "PreToolUse"]), st.lists(VALUES, max_size=2))
+KNOWN = st.fixed_dictionaries(
+    {},
+    optional={
+        "hooks": HOOKS,
+        "permissions": st.fixed_dictionaries({}, optional={"allow": st.lists(VALUES, max_size=2)}),
+        "mcpServers": st.dictionaries(st.sampled_from(["x", "y"]), VALUES, max_size=2),
+    },
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    """JSON text of settings in any layout, with a mark, line ends and comments as drawn."""
+    others = draw(st.dictionaries(st.sampled_from(["a", "é", "ui"]), VALUES, max_size=3))
+    text = json.dumps(
+        others | draw(KNOWN), indent=draw(st.sampled_from([None, 1, 2, "\t"])),
+        ensure_ascii=draw(st.booleans()), separators=draw(st.sampled_from([None, (",", ":")])),
+    )  # fmt: skip
+    text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n", " // mine\n"])))
+    return draw(st.sampled_from(["", jsonc.BOM])) + text + draw(st.sampled_from(["", "\n", "\n\n"]))
+
+
+@settings(max_examples=scaled(200), deadline=None)
+@given(documents() | st.sampled_from(["", "\n", jsonc.BOM]), documents())
+def test_any_settings_are_themselves_again(text: str, other: str) -> None:
+    after, done = entries.add(text, OURS)
+    assert all(entries.find(after, entry) == entry.value for entry in OURS)
+    assert entries.add(after, OURS, known=done)[0] == after, "a second time nothing is added"
+    assert entries.drop(after, OURS, done) == text
+    assert entries.drop(other, OURS, done) == other, "what is not ours stays"
+
+
+@settings(max_examples=scaled(200), deadline=None)
+@given(documents(), st.booleans())
+def test_of_settings_that_a_client_wrote_anew_only_ours_is_taken(text: str, known: bool) -> None:
+    assume("//" not in text)
+    after, done = entries.add(text, OURS)
+    anew = json.dumps(jsonc.parse(after).data, indent=2)
+    left = entries.drop(anew, OURS, done if known else None)
+    before: Any = jsonc.parse(text).data
+    said: Any = jsonc.parse(left).data
+    if known:
+        assert said == before
+        assert left == json.dumps(before, indent=2)
+    assert "/mdmemory/launch" not in left
+
+
+TABLES = (
+    'model = "gpt"',
+    "# a comment",
+    "[features]\nhooks = true",
+    "[mcp_servers.other] # why\ncommand = 'x'",
+    '[mcp_servers."mdmemory2"]\ncommand = "y"',
+    '[projects."/a b/c"]\ntrust_level = "trusted"',
+    '[a]\ntext = """\n[mcp_servers.x]\n"""',
+    "[[list]]\nb = [1,\n 2]",
+)
+
+
+@settings(max_examples=scaled(200), deadline=None)
+@given(
+    st.lists(st.sampled_from(TABLES), unique=True),
+    st.lists(st.sampled_from(TABLES[2:]), unique=True),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "\n"]),
+)
+def test_any_toml_is_itself_again(parts: list[str], more: list[str], end: str, last: str) -> None:
+    parts.sort(key=TABLES.index)  # bare keys stand first
+    text = ("\n\n".join(parts) + last).replace("\n", end)
+    after, done = entries.add(text, [TABLE], is_toml=True)
+    data = tomllib.loads(after)
+    assert data["mcp_servers"]["mdmemory"] == TABLE.value
+    assert entries.drop(after, [TABLE], done, is_toml=True) == text
+    added = "".join(end + part.replace("\n", end) + end for part in more if part not in parts)
+    for known in (done, None):
+        left = entries.drop(after + added, [TABLE], known, is_toml=True)
+        assert tomllib.loads(left) == tomllib.loads(text + end + added)
+        assert toml_table.find(left, TABLE.path) is None
