@@ -221,10 +221,8 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
                 return Edited(stored.file, stored.note.head.name, stored.digest, done)
         if stored.note.head.status != "unconfirmed":
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
-        wanted = editing.CONFIRMED | {"metadata.updated": today}
+        wanted = editing.confirming(stored.note, "manual") | {"metadata.updated": today}
         fresh = editing.edit(stored.note, set=wanted)
-        if fresh.head.status:  # another key says that a model wrote it
-            fresh = editing.edit(stored.note, set=wanted | {"metadata.source": "manual"})
         return _replace(writer, stored, fresh.text, "confirm")
 
 

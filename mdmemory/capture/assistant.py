@@ -173,7 +173,7 @@ def _again(
     status, made = head.status, list[Superseding]()
     groups: list[Group] = []
     if proof.sentence and status == UNCONFIRMED:
-        wanted = editing.CONFIRMED | {"metadata.updated": today}
+        wanted = editing.confirming(same.note, "extraction") | {"metadata.updated": today}
         data = editing.edit(same.note, set=wanted).text.encode("utf-8")
         line = f"confirm {same.file}: {head.description}"
         groups = [Group(line, (Change(same.file, same.digest, data),))]

@@ -74,7 +74,8 @@ def updated(candidate: Candidate, note: StoredNote, today: str) -> Note | None:
     if not wanted and body is None:
         return None
     if head.status == "unconfirmed":
-        wanted |= editing.CONFIRMED  # the user's own words stand behind it now
+        # the user's own words stand behind it now
+        wanted |= editing.confirming(note.note, "extraction")
     return editing.edit(note.note, set={**wanted, "metadata.updated": today}, body=body)
 
 

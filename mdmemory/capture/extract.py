@@ -50,7 +50,7 @@ def reinforced(stored: StoredNote, source: tuple[str, str], today: str) -> Note 
         return "held"
     changes: dict[str, str | None] = {}
     if head.status == "unconfirmed":
-        changes |= editing.CONFIRMED  # now the user has said it
+        changes |= editing.confirming(stored.note, "extraction")  # now the user has said it
     if (head.session, head.turn) != source and _is_due(head.last_reinforced, today):
         count = min(head.reinforced + 1, max(head.reinforced, REINFORCE_MAX))
         changes |= {"metadata.reinforced": str(count), "metadata.last_reinforced": today}

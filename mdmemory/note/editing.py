@@ -29,7 +29,7 @@ from mdmemory.note.limits import (
     check_line,
     check_name,
 )
-from mdmemory.note.note import EOL, Note, body_span, opened, parse
+from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, body_span, opened, parse
 
 _FLOW_PLAIN = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
 
@@ -205,6 +205,18 @@ def edit(note: Note, *, set: Mapping[str, str | None] = {}, body: str | None = N
     if edited.body != wanted_body or not _reads_as(opened(text)[1], wanted, reading):
         raise _damaging(file)
     return edited
+
+
+def confirming(note: Note, source: str) -> dict[str, str | None]:
+    """The changes for `edit` after which a note is unconfirmed no more: a person stands by it
+    (`source` manual), or their words bear it out (extraction)."""
+    changes = dict(CONFIRMED)
+    keys = frontmatter.flat(opened(note.text)[1].fields)
+    if {ORIGIN, f"metadata.{ORIGIN}"} & keys.keys():
+        changes |= {place: None for place in (MODIFIED, f"metadata.{MODIFIED}") if place in keys}
+        if keys.get("metadata.source", keys.get("source", "assistant")) == "assistant":
+            changes["metadata.source"] = source
+    return changes
 
 
 def with_head(note: Note, head: str, wanted: Mapping[str, object]) -> Note:

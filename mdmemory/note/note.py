@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 # Days after which a note is to be verified: those of the published design with this mark. What a
 # person is and wants has no end.
 STALE_AFTER = {"decision": 45, "project": 60, "reference": 90}
-ORIGIN = "originSessionId"  # the key by which another assistant says that it wrote a note itself
+# The keys by which Claude Code says that it wrote a note, in which session, and when it last did.
+# It writes the whole head anew, and puts under `metadata` what stood beside it.
+ORIGIN, MODIFIED = "originSessionId", "modified"
 UNREADABLE = "unreadable"  # the status of a file that is no text
 SUPERSEDED = "superseded"  # the status of a note that a newer one replaced
 BY_A_PERSON = ("explicit", "manual")  # sources: asked for in so many words, or written by hand
@@ -32,6 +34,7 @@ UNCLOSED = "The head is opened by `---` and never closed."  # or not written to 
 
 _IN_METADATA = frozenset(limits.METADATA_KEYS)
 _AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
+_BESIDE = frozenset(("title",))
 
 EOL = r"(?:\r\n|[\r\n])"
 _OPENING = re.compile(rf"\ufeff?---[ \t]*{EOL}")
@@ -195,7 +198,8 @@ def _head(file: str, reading: Reading, body: str) -> Head:
     problems = [reading.problem] if reading.problem else []
     # Other tools write metadata keys at the top level: those count where metadata lacks them.
     values = _values(reading.fields, _AT_TOP, problems)
-    values.update(_values(_metadata(reading, problems), _IN_METADATA, problems))
+    block = _metadata(reading, problems)
+    values = _values(block, _BESIDE, problems) | values | _values(block, _IN_METADATA, problems)
     if "name" not in values:
         problems.append("There is no name: the file's name is used.")
         values["name"] = _from_stem(file)[0]
@@ -203,14 +207,23 @@ def _head(file: str, reading: Reading, body: str) -> Head:
     if "type" not in values:
         problems.append("There is no type: the note counts as `reference`.")
         values["type"] = "reference"
-    if ORIGIN in reading.fields or ORIGIN in _metadata(reading, []):
-        values.setdefault("source", "assistant")
-        if values["source"] == "assistant":
-            values.setdefault("status", "unconfirmed")
+    _mark_models(values, reading.fields | block)
     if "reinforced" in values:
         values["reinforced"] = _count(values["reinforced"], problems)
-    aliases = _aliases(reading.fields.get(limits.ALIASES), problems)
+    written = (each.get(limits.ALIASES) for each in (reading.fields, block))
+    aliases = tuple(dict.fromkeys(alias for each in written for alias in _aliases(each, problems)))
     return Head(file=file, aliases=aliases, problems=tuple(problems), **values)
+
+
+def _mark_models(values: dict[str, Any], fields: Mapping[str, object]) -> None:
+    """A note that a model wrote, or changed after a person stood by it, is unconfirmed."""
+    if not isinstance(origin := fields.get(ORIGIN), str):
+        return
+    if MODIFIED in fields:
+        values["source"] = "assistant"
+    if values.setdefault("source", "assistant") == "assistant":
+        values.setdefault("status", "unconfirmed")
+    values.setdefault("session", origin)
 
 
 def _aliases(written: object, problems: list[str]) -> tuple[str, ...]:

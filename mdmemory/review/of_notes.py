@@ -159,11 +159,8 @@ def _in_force(text: str, file: str, today: str) -> str:
     with suppress(BadNote):
         if note.head.status == SUPERSEDED:
             return unmarked(note, today).text
-        wanted: dict[str, str | None] = {"metadata.status": None, "metadata.updated": today}
-        fresh = note_editing.edit(note, set=wanted)
-        if fresh.head.status:  # another key says that a model wrote it
-            fresh = note_editing.edit(note, set=wanted | {"metadata.source": "manual"})
-        return fresh.text
+        wanted = note_editing.confirming(note, "manual") | {"metadata.updated": today}
+        return note_editing.edit(note, set=wanted).text
     return text
 
 
