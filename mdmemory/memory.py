@@ -193,17 +193,20 @@ class Memory(Learning):
         """What other hands did to the notes that no commit holds; None without git."""
         return actions.listing.unadopted(self._writer())
 
-    def adopt(self, *, settled: float = 0.0, accept_loss: bool = False) -> str | None:
+    def adopt(
+        self, *, settled: float = 0.0, accept_loss: bool = False,
+        only: Collection[str] | None = None,
+    ) -> str | None:  # fmt: skip
         """Commit what other hands did, and give the commit. `settled`, which an automatic command
         has to say: only what stayed as it is for so many seconds, and reads as a note.
-        `accept_loss`: many notes were meant to go."""
+        `accept_loss`: many notes were meant to go. `only`: of these files, which are whole."""
         writer = self._writer()
-        if writer.automatic and (writer.waits or not settled):
+        if writer.automatic and (writer.waits or not (settled or only)):
             return None
         if not (seen := actions.listing.unadopted(writer)) or not seen.found:
             return None
         with writer.locked():
-            return writer.adopt(settled=settled, accept_loss=accept_loss)
+            return writer.adopt(settled=settled, accept_loss=accept_loss, only=only)
 
     def search(
         self, query: str, *, k: int = 6, source: str = "memory", at: str | None = None,

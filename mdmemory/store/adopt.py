@@ -177,15 +177,17 @@ class Adoption:
 def plan(
     refresher: Refresher, seen: Look, *, ours: Collection[str] = (), needed: Collection[str] = (),
     accepted: Collection[str] = (), accept_loss: bool = False, settled: float = 0.0,
-    flags: bool = True,
+    flags: bool = True, only: Collection[str] | None = None,
 ) -> Adoption | None:  # fmt: skip
     """What to commit of what other hands did; None where there is nothing.
 
     `ours` we wrote ourselves, `needed` files are taken whatever speaks against it, `accepted` ones
     although they wait for a person. With `settled` only what did not change for so many seconds,
-    and reads as a note. Without `flags` the ledger stays as it is.
+    and reads as a note. Without `flags` the ledger stays as it is; with `only` so do other files.
     """
     taken = [each for each in seen.found if _is_taken(each, seen, accepted, accept_loss)]
+    if only is not None:
+        taken = [each for each in taken if each.file in only]
     if settled:
         is_settled = _settled(refresher, settled)
         taken = [each for each in taken if is_settled(each)]

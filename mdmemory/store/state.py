@@ -130,6 +130,13 @@ MIGRATIONS = (
         text TEXT NOT NULL, at TEXT NOT NULL, UNIQUE (session, turn, role)
     );
     """,
+    # texts of a host's own memory that were looked at, which `store/taken.py` reads
+    """
+    CREATE TABLE taken (
+        id INTEGER PRIMARY KEY, place TEXT NOT NULL, file TEXT NOT NULL, digest TEXT NOT NULL,
+        note TEXT NOT NULL, was TEXT NOT NULL, told INTEGER NOT NULL, UNIQUE (place, file, digest)
+    );
+    """,
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors

@@ -300,16 +300,18 @@ class Writer:
         return replace(whole, made=adopted.made or whole.made)
 
     def adopt(
-        self, *, settled: float = 0.0, accepted: Collection[str] = (), accept_loss: bool = False
-    ) -> str | None:
+        self, *, settled: float = 0.0, accepted: Collection[str] = (), accept_loss: bool = False,
+        only: Collection[str] | None = None,
+    ) -> str | None:  # fmt: skip
         """Commit what other hands did, and give the commit; None where there was nothing to commit,
         or none can be made now. The caller holds the lock; options are those of `adopt.plan`."""
         if self.history is None or self.waits or self.refusal(repositories.PATIENCE):
             return None
         transactions = self._transactions(self.history)
         checkpoint = self._adopted(
-            transactions, (), accepted=accepted, accept_loss=accept_loss, settled=settled
-        )
+            transactions, (), accepted=accepted, accept_loss=accept_loss, settled=settled,
+            only=only,
+        )  # fmt: skip
         return checkpoint.commit if checkpoint.made else None
 
     def _checkpoint(

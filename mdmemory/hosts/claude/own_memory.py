@@ -7,10 +7,14 @@ what it wrote into its own folder is taken over, each text once.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from mdmemory.actions import memory_folder
 from mdmemory.config import person
+from mdmemory.errors import NoStore
+from mdmemory.files import is_inside
+from mdmemory.hosts.claude import own_memory_notes
 from mdmemory.hosts.claude import own_memory_settings as settings
 from mdmemory.hosts.claude.own_memory_settings import carried as carried
 from mdmemory.layers import Layers
@@ -48,4 +52,16 @@ def _is_meant(memory: Memory) -> bool:
 def take_in(layers: Layers, folder: Path, environment: Mapping[str, str]) -> list[str]:
     """Take over what Claude wrote into its own folder of the project around `folder`, and point it
     at the project's store; sentences for the person. For the end of a turn."""
-    return point(layers, folder, environment)
+    if layers.settings.text(SETTING) == "off":
+        return []
+    place = own_memory_notes.folder_of(folder, environment)
+    said: list[str] = []
+    if place is not None and not _is_store(place, layers):
+        is_read = carried(folder, environment) is None
+        with suppress(NoStore):  # nothing may be made here, or it is not certain whose it is
+            said = own_memory_notes.take(layers, place, is_read=is_read)
+    return said + point(layers, folder, environment)
+
+
+def _is_store(place: Path, layers: Layers) -> bool:
+    return any(is_inside(place, memory.project.store) for memory in layers.there())

@@ -1,0 +1,261 @@
+"""Claude Code's own folder of notes for a project, read: each text is taken over once.
+
+One way only: Claude's files are never written. What a person changed or forgot in the store stays
+so, and is named where Claude still says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from mdmemory.capture.extract import keys_of
+from mdmemory.capture.imports import rest
+from mdmemory.capture.imports.rest import Rest
+from mdmemory.config import person
+from mdmemory.errors import BadNote, MdmemoryError, NotFound
+from mdmemory.files import digest, read_regular, write_atomic
+from mdmemory.hosts.claude.own_memory_settings import main_checkout
+from mdmemory.layers import Layers
+from mdmemory.note.editing import edit
+from mdmemory.note.note import SUPERSEDED, decode, parse
+from mdmemory.privacy import is_secret
+from mdmemory.privacy.redaction import redact
+from mdmemory.routing import MINE, PROJECT, USER
+from mdmemory.store import taken
+from mdmemory.store.adopt import FEW
+from mdmemory.store.index_lines import strange
+from mdmemory.store.store import INDEX, is_note_name
+from mdmemory.store.strangers import suspicion
+from mdmemory.store.taken import Taken
+
+_MOST_FILES = 500
+_MOST_BYTES = 256 * 1024  # of a note
+_MOST_SLUG = 200  # characters; of a longer one Claude cuts the end and adds a hash
+_FROM = "Claude Code's MEMORY.md"
+
+
+def folder_of(folder: Path, environment: Mapping[str, str]) -> Path | None:
+    """Claude's own folder of notes for the project around `folder`; None where there is none."""
+    projects = person.hosts(environment).claude
+    top = str(main_checkout(folder))
+    slug = "".join(char if char.isascii() and char.isalnum() else "-" for char in top)
+    if len(slug) <= _MOST_SLUG:
+        found = [projects / slug]
+    else:
+        found = sorted(projects.glob(f"{slug[:_MOST_SLUG]}*"))
+    return next((each / "memory" for each in found if (each / "memory").is_dir()), None)
+
+
+def take(layers: Layers, place: Path, *, is_read: bool) -> list[str]:
+    """Take over what is new in Claude's folder `place`; sentences for the person.
+
+    `is_read`: Claude still reads that folder, so what it removed there goes, and what the person
+    forgot here is named. Raises NoStore where a new note has no store to go to.
+    """
+    texts = _texts(place)
+    known = _known(layers, place)
+    told = {(each.file, each.digest) for each in known}
+    digests = {file: digest(data) for file, data in texts.items()}
+    new = {file: data for file, data in texts.items() if (file, digests[file]) not in told}
+    notes = {file: data for file, data in new.items() if file != INDEX}
+    said = _taken(layers, place, known, notes) if notes else []
+    if INDEX in new and layers.there():
+        said += _keep_lines(layers, place, texts[INDEX], {*texts})
+    if is_read and layers.there():
+        said += _outdated(layers, place, known, digests)
+    return said
+
+
+def _texts(place: Path) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for path in sorted(place.glob("*.md"))[:_MOST_FILES]:
+        if path.name != INDEX and not is_note_name(path.name):
+            continue
+        try:
+            found[path.name] = read_regular(path, _MOST_BYTES)
+        except MdmemoryError:
+            continue  # a link, or half of a file: Claude's own business
+    return found
+
+
+def _known(layers: Layers, place: Path) -> list[Taken]:
+    if not layers.there():
+        return []
+    with layers.main.state() as state:
+        return taken.of_place(state, str(place))
+
+
+def _note_down(layers: Layers, place: Path, *texts: Taken) -> None:
+    with layers.main.state() as state:
+        taken.put(state, str(place), *texts)
+
+
+# --- what is new ---------------------------------------------------------------------------------
+
+
+def _taken(
+    layers: Layers, place: Path, known: Sequence[Taken], new: Mapping[str, bytes]
+) -> list[str]:
+    """Bring new texts into the stores, and note all of them down."""
+    rows: list[Taken] = []
+    fresh: dict[int, list[str]] = {}  # by store, what a commit is to hold
+    secrets: list[str] = []
+    for file, data in new.items():
+        row = Taken(file, digest(data))
+        try:
+            text = decode(data)
+        except BadNote:
+            rows.append(row)
+            continue
+        if is_secret(text):
+            secrets.append(file)
+            rows.append(row)
+            continue
+        type = USER if parse(text, file).head.type == USER else PROJECT
+        memory = layers.for_fact(type)
+        earlier = next((each for each in reversed(known) if each.file == file and each.note), None)
+        note = _kept(layers, data)
+        note = _replaced(layers, earlier, text) if note is None else note
+        note = _said(layers, text, file) if note is None else note
+        if note is None:
+            name = _free(memory.project.store, file)
+            data = _placed(layers, text, file, type)
+            write_atomic(memory.project.store / name, data, replace=False)
+            fresh.setdefault(id(memory), []).append(name)
+            note = f"{MINE if memory is layers.person else ''}{name}"
+            row = replace(row, was=digest(data))
+        elif earlier is not None and earlier.note == note:
+            row = replace(row, was=row.digest)
+        rows.append(replace(row, note=note))
+    _note_down(layers, place, *rows)
+    for memory in layers.there():
+        if files := fresh.get(id(memory)):
+            memory.adopt(only=files)
+    return [*_of_notes(place, sum(map(len, fresh.values()))), *_of_secrets(place, secrets)]
+
+
+def _placed(layers: Layers, text: str, file: str, type: str) -> bytes:
+    """The text as it is; of one that only the person's store can take, with the folder it is of."""
+    for key, value in layers._here().metadata(type, False).items():
+        with suppress(BadNote):
+            text = edit(parse(text, file), set={f"metadata.{key}": value}).text
+    return text.encode("utf-8")
+
+
+def _of_notes(place: Path, count: int) -> list[str]:
+    if not count:
+        return []
+    what = "a note" if count == 1 else f"{count} notes"
+    return [f"mdmemory took over {what} from Claude Code's own memory ({place})."]
+
+
+def _of_secrets(place: Path, files: Sequence[str]) -> list[str]:
+    return [
+        f"{place / file} seems to hold a secret and was not taken over. Take it out there."
+        for file in files
+    ]
+
+
+def _kept(layers: Layers, data: bytes) -> str | None:
+    """The note that has, or "" where a note once had, exactly these bytes."""
+    for memory in layers.there():
+        prefix = MINE if memory is layers.person else ""
+        same = [each for each in memory.notes() if each.digest == digest(data)]
+        if same:
+            return f"{prefix}{same[0].file}"
+        history = memory._writer().history
+        if history and history.repository.ask("cat-file", "-e", history.blob_id(data)) is not None:
+            return ""
+    return None
+
+
+def _replaced(layers: Layers, earlier: Taken | None, text: str) -> str | None:
+    """The note that was made of this file earlier, with the new text in it; None where somebody
+    changed or removed it since."""
+    if earlier is None or suspicion(text):
+        return None
+    try:
+        memory, name = layers.holding(earlier.note)
+        memory.replace_text(name, text, replaces=earlier.was)
+    except MdmemoryError:
+        return None
+    return earlier.note
+
+
+def _said(layers: Layers, text: str, file: str) -> str | None:
+    """ "" where a note says it already."""
+    keys = keys_of(parse(text, file))
+    for memory in layers.there():
+        if any(keys & keys_of(each.note) for each in memory.notes()):
+            return ""
+    return None
+
+
+def _free(store: Path, file: str) -> str:
+    """A name for the file that no note of the store has."""
+    there = {path.name.casefold() for path in store.iterdir()}
+    stem, number, name = file.removesuffix(".md"), 1, file
+    while name.casefold() in there:
+        number += 1
+        name = f"{stem}-{number}.md"
+    return name
+
+
+# --- what the index alone says -------------------------------------------------------------------
+
+
+def _keep_lines(layers: Layers, place: Path, data: bytes, files: set[str]) -> list[str]:
+    """Put lines of Claude's index that no note says into the inbox."""
+    lines = strange(data.decode("utf-8", "replace"), files)
+    rests = [Rest(redact(line)[0], INDEX, "no_note") for line in lines]
+    _note_down(layers, place, Taken(INDEX, digest(data)))
+    if not rests:
+        return []
+    memory = layers.main
+    rest.keep(memory.project.store, _FROM, rests, memory.now().date().isoformat())
+    return [f"{place / INDEX} says what no note says: it waits in `mdmemory review`."]
+
+
+# --- what is out of date -------------------------------------------------------------------------
+
+
+def _outdated(
+    layers: Layers, place: Path, known: Sequence[Taken], now: Mapping[str, str]
+) -> list[str]:
+    """Remove what Claude removed, and name what it still says though the person does not."""
+    said: list[str] = []
+    last = {each.file: each for each in known if each.note}
+    gone = [each for file, each in last.items() if file not in now]
+    if now and len(gone) <= max(FEW, len(last) // 4):
+        for each in gone:
+            if _remove(layers, each):
+                said.append(f"{each.note} is removed: Claude Code removed it from its own memory.")
+            _note_down(layers, place, replace(each, note=""))
+    for file, each in last.items():
+        if now.get(file) == each.digest and not each.told and _is_out(layers, each.note):
+            said.append(f"Claude Code's own memory still says what you took back: {place / file}.")
+            _note_down(layers, place, replace(each, told=True))
+    return said
+
+
+def _remove(layers: Layers, each: Taken) -> bool:
+    """Remove a note that nobody changed since it was taken over."""
+    try:
+        memory, name = layers.holding(each.note)
+        if memory.note(name).digest != each.was:
+            return False
+        memory.remove(name)
+    except MdmemoryError:
+        return False
+    return True
+
+
+def _is_out(layers: Layers, note: str) -> bool:
+    try:
+        memory, name = layers.holding(note)
+        return memory.note(name).note.head.status == SUPERSEDED
+    except NotFound:
+        return True
