@@ -207,7 +207,8 @@ def _head(file: str, reading: Reading, body: str) -> Head:
     if "type" not in values:
         problems.append("There is no type: the note counts as `reference`.")
         values["type"] = "reference"
-    _mark_models(values, reading.fields | block)
+    if ORIGIN in block or ORIGIN in reading.fields:
+        _mark_models(values, {**reading.fields, **block})
     if "reinforced" in values:
         values["reinforced"] = _count(values["reinforced"], problems)
     written = (each.get(limits.ALIASES) for each in (reading.fields, block))

@@ -11,7 +11,7 @@ from mdmemory.store.state import State
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenText:
     """A text of a file, by its digest. `note` is the file of the note that was made of it (`me/` in
     the person's store), with the digest that it had then, `was`; "" for none. `told`: that the
     note is no more was said."""
@@ -23,13 +23,14 @@ class Taken:
     told: bool = False
 
 
-def of_place(state: State, place: str) -> list[Taken]:
+def of_place(state: State, place: str) -> list[TakenText]:
     """What was taken from a folder, the oldest first."""
     query = "SELECT file, digest, note, was, told FROM taken WHERE place = ? ORDER BY id"
-    return [Taken(*row[:4], bool(row[4])) for row in state.rows(query, (place,))]
+    rows = state.rows(query, (place,))
+    return [TakenText(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
 
 
-def put(state: State, place: str, *texts: Taken) -> None:
+def put(state: State, place: str, *texts: TakenText) -> None:
     """Note texts; the same one again takes the place of the first."""
     remove = "DELETE FROM taken WHERE place = ? AND file = ? AND digest = ?"
     insert = "INSERT INTO taken (place, file, digest, note, was, told) VALUES (?, ?, ?, ?, ?, ?)"

@@ -29,7 +29,7 @@ from mdmemory.store.adopt import FEW
 from mdmemory.store.index_lines import strange
 from mdmemory.store.store import INDEX, is_note_name
 from mdmemory.store.strangers import suspicion
-from mdmemory.store.taken import Taken
+from mdmemory.store.taken import TakenText
 
 _MOST_FILES = 500
 _MOST_BYTES = 256 * 1024  # of a note
@@ -81,14 +81,14 @@ def _texts(place: Path) -> dict[str, bytes]:
     return found
 
 
-def _known(layers: Layers, place: Path) -> list[Taken]:
+def _known(layers: Layers, place: Path) -> list[TakenText]:
     if not layers.there():
         return []
     with layers.main.state() as state:
         return taken.of_place(state, str(place))
 
 
-def _note_down(layers: Layers, place: Path, *texts: Taken) -> None:
+def _note_down(layers: Layers, place: Path, *texts: TakenText) -> None:
     with layers.main.state() as state:
         taken.put(state, str(place), *texts)
 
@@ -97,14 +97,14 @@ def _note_down(layers: Layers, place: Path, *texts: Taken) -> None:
 
 
 def _taken(
-    layers: Layers, place: Path, known: Sequence[Taken], new: Mapping[str, bytes]
+    layers: Layers, place: Path, known: Sequence[TakenText], new: Mapping[str, bytes]
 ) -> list[str]:
     """Bring new texts into the stores, and note all of them down."""
-    rows: list[Taken] = []
+    rows: list[TakenText] = []
     fresh: dict[int, list[str]] = {}  # by store, what a commit is to hold
     secrets: list[str] = []
     for file, data in new.items():
-        row = Taken(file, digest(data))
+        row = TakenText(file, digest(data))
         try:
             text = decode(data)
         except BadNote:
@@ -172,7 +172,7 @@ def _kept(layers: Layers, data: bytes) -> str | None:
     return None
 
 
-def _replaced(layers: Layers, earlier: Taken | None, text: str) -> str | None:
+def _replaced(layers: Layers, earlier: TakenText | None, text: str) -> str | None:
     """The note that was made of this file earlier, with the new text in it; None where somebody
     changed or removed it since."""
     if earlier is None or suspicion(text):
@@ -211,7 +211,7 @@ def _keep_lines(layers: Layers, place: Path, data: bytes, files: set[str]) -> li
     """Put lines of Claude's index that no note says into the inbox."""
     lines = strange(data.decode("utf-8", "replace"), files)
     rests = [Rest(redact(line)[0], INDEX, "no_note") for line in lines]
-    _note_down(layers, place, Taken(INDEX, digest(data)))
+    _note_down(layers, place, TakenText(INDEX, digest(data)))
     if not rests:
         return []
     memory = layers.main
@@ -223,7 +223,7 @@ def _keep_lines(layers: Layers, place: Path, data: bytes, files: set[str]) -> li
 
 
 def _outdated(
-    layers: Layers, place: Path, known: Sequence[Taken], now: Mapping[str, str]
+    layers: Layers, place: Path, known: Sequence[TakenText], now: Mapping[str, str]
 ) -> list[str]:
     """Remove what Claude removed, and name what it still says though the person does not."""
     said: list[str] = []
@@ -241,7 +241,7 @@ def _outdated(
     return said
 
 
-def _remove(layers: Layers, each: Taken) -> bool:
+def _remove(layers: Layers, each: TakenText) -> bool:
     """Remove a note that nobody changed since it was taken over."""
     try:
         memory, name = layers.holding(each.note)
