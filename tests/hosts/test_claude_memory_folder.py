@@ -223,3 +223,28 @@ def test_off_reads_nothing_and_a_build_service_makes_nothing(
     monkeypatch.setenv("CI", "1")
     assert take_in(repository) == []
     assert not (empty_home / "mdmemory").exists()
+
+
+def pointed(repository: Path, store: Path) -> None:
+    folder = repository / ".claude"
+    folder.mkdir()
+    (folder / "settings.local.json").write_text(f'{{"autoMemoryDirectory": "{store}"}}', "utf-8")
+
+
+@pytest.mark.parametrize("keeps_mark", [True, False])
+def test_what_claude_wrote_only_into_our_index_is_not_lost(
+    store: Path, repository: Path, keeps_mark: bool
+) -> None:
+    pointed(repository, store)
+    Memory.open(repository).add("We deploy on Tuesdays with the blue script", type="project")
+    clean = (store / "MEMORY.md").read_text("utf-8")
+    wrote(store, "pnpm", "Installs go by pnpm")
+    lines = clean if keeps_mark else clean.partition("\n")[2]
+    more = "- [pnpm](project_pnpm.md) — pnpm\n- The staging host is called heron\n"
+    (store / "MEMORY.md").write_text(lines + more, "utf-8")
+    assert any("mdmemory review" in line for line in take_in(repository))
+    (kept,) = (store / ".inbox").glob("import-*.md")
+    assert "heron" in kept.read_text("utf-8")
+    assert "project" not in kept.read_text("utf-8")
+    assert (store / "MEMORY.md").read_text("utf-8") == clean
+    assert take_in(repository) == []

@@ -56,10 +56,14 @@ def take_in(layers: Layers, folder: Path, environment: Mapping[str, str]) -> lis
         return []
     place = own_memory_notes.folder_of(folder, environment)
     said: list[str] = []
+    named = carried(folder, environment)
+    for memory in layers.there():
+        if named is not None and is_inside(named, memory.project.store):
+            said += own_memory_notes.rescue_lines(memory)
     if place is not None and not _is_store(place, layers):
-        is_read = carried(folder, environment) is None
+        is_read = named is None
         with suppress(NoStore):  # nothing may be made here, or it is not certain whose it is
-            said = own_memory_notes.take(layers, place, is_read=is_read)
+            said += own_memory_notes.take(layers, place, is_read=is_read)
     return said + point(layers, folder, environment)
 
 

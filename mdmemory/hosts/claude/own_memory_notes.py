@@ -19,6 +19,7 @@ from mdmemory.errors import BadNote, MdmemoryError, NotFound
 from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.hosts.claude.own_memory_settings import main_checkout
 from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 from mdmemory.note.editing import edit
 from mdmemory.note.note import SUPERSEDED, decode, parse
 from mdmemory.privacy import is_secret
@@ -27,6 +28,7 @@ from mdmemory.routing import MINE, PROJECT, USER
 from mdmemory.store import taken
 from mdmemory.store.adopt import FEW
 from mdmemory.store.index_lines import strange
+from mdmemory.store.project import OURS
 from mdmemory.store.store import INDEX, is_note_name
 from mdmemory.store.strangers import suspicion
 from mdmemory.store.taken import TakenText
@@ -210,13 +212,39 @@ def _free(store: Path, file: str) -> str:
 def _keep_lines(layers: Layers, place: Path, data: bytes, files: set[str]) -> list[str]:
     """Put lines of Claude's index that no note says into the inbox."""
     lines = strange(data.decode("utf-8", "replace"), files)
-    rests = [Rest(redact(line)[0], INDEX, "no_note") for line in lines]
     _note_down(layers, place, TakenText(INDEX, digest(data)))
-    if not rests:
+    return _kept_lines(layers.main, lines, place)
+
+
+def _kept_lines(memory: Memory, lines: Sequence[str], place: Path) -> list[str]:
+    if not lines:
         return []
-    memory = layers.main
+    rests = [Rest(redact(line)[0], INDEX, "no_note") for line in lines]
     rest.keep(memory.project.store, _FROM, rests, memory.now().date().isoformat())
     return [f"{place / INDEX} says what no note says: it waits in `mdmemory review`."]
+
+
+def rescue_lines(memory: Memory) -> list[str]:
+    """Put what Claude wrote into the index of a store itself, and no note says, into the inbox,
+    and make the index anew; sentences. To be called before a command makes it anew."""
+    store, history = memory.project.store, memory._writer().history
+    try:
+        data = read_regular(store / INDEX, _MOST_BYTES)
+    except MdmemoryError:
+        return []
+    head = history.head() if history else None
+    before = history.contents(head, [INDEX]).get(INDEX, b"") if history and head else b""
+    if data == before or not before.startswith(OURS):
+        return []  # it is as we left it, or was never ours
+    known = {path.name for path in store.glob("*.md")}
+    known |= {*history.tree(head)} if history else set()
+    ours = [line.strip() for line in before.decode("utf-8", "replace").splitlines()]
+    lines = strange(data.decode("utf-8", "replace"), known, ours)
+    said = _kept_lines(memory, lines, store)
+    if not data.startswith(OURS):
+        write_atomic(store / INDEX, before)  # without its first line it would count as a person's
+    memory.index()
+    return said
 
 
 # --- what is out of date -------------------------------------------------------------------------
