@@ -60,6 +60,10 @@ class Request:
         """How often the model reads these words in this request."""
         return self.text.count(words)
 
+    def lines(self, words: str) -> int:
+        """On how many lines it reads them: a line of an index may say the same twice."""
+        return sum(words in line for line in self.text.splitlines())
+
 
 @dataclass
 class Script:

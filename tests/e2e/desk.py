@@ -1,0 +1,183 @@
+"""A person's desk: one home that `mdmemory setup` wired, one project, and all real assistants."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from assistants import ASSISTANTS, Assistant, Ran
+from fake_provider import FakeProvider, Request
+from pace import HUNG
+from plugged import PROGRAM, until
+
+from mdmemory.transcripts.sources import read
+from mdmemory.transcripts.turns import Transcript
+
+BY_NAME = {each.name: each for each in ASSISTANTS}
+NAMES = tuple(BY_NAME)
+TRANSCRIPTS = {
+    "claude": (".claude/projects", "*/*.jsonl"),
+    "codex": (".codex/sessions", "*/*/*/rollout-*.jsonl"),
+    "gemini": (".gemini/tmp", "*/chats/session-*.jsonl"),
+}
+WHO = "[user]\n name = A Person\n email = person@example.com\n[init]\n defaultBranch = main\n"
+
+
+class Desk:
+    """`with Desk(folder, provider) as desk: desk.ask("claude", "hello")`.
+
+    What its assistants start beside themselves, such as a bridge, ends with the block.
+    """
+
+    def __init__(self, folder: Path, provider: FakeProvider) -> None:
+        self.provider = provider
+        self.home = folder / "home"
+        self.project = self.repository("harbour")
+        (self.home / ".gitconfig").write_text(WHO, "utf-8")
+        self.homes = [self.home]
+
+    def repository(self, name: str) -> Path:
+        """A new project of the person's, with one commit and nothing of ours."""
+        folder = self.home / name
+        folder.mkdir(parents=True)
+        for words in (
+            ("init", "-q", "-b", "main"), ("config", "user.name", "A Person"),
+            ("config", "user.email", "person@example.com"),
+            ("commit", "-q", "--allow-empty", "-m", f"first of {name}"),
+        ):  # fmt: skip
+            self.run("git", *words, folder=folder)
+        return folder
+
+    def set_up(self, *names: str) -> Self:
+        """Wire these assistants, or all three, and make the project's store."""
+        self.run(PROGRAM, "setup", *(names or NAMES))
+        self.run(PROGRAM, "init")
+        return self
+
+    def known(self, folder: Path) -> dict[str, str]:
+        """The variables of a person's shell in a folder."""
+        return {
+            "HOME": str(self.home), "PWD": str(folder), "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
+        }  # fmt: skip
+
+    def run(self, *words: str | Path, folder: Path | None = None) -> str:
+        """What a command prints in the person's shell, in the project or `folder`."""
+        where = folder or self.project
+        done = subprocess.run(
+            words, cwd=where, env=self.known(where), stdin=subprocess.DEVNULL, timeout=HUNG,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout
+
+    def mdmemory(self, *words: str, folder: Path | None = None) -> str:
+        """What our command prints."""
+        return self.run(PROGRAM, *words, folder=folder)
+
+    def notes(self) -> list[str]:
+        """The descriptions of all notes that count, of both layers."""
+        listed: list[dict[str, Any]] = json.loads(self.mdmemory("list", "--json"))
+        return [each["description"] for each in listed]
+
+    def name_of(self, description: str) -> str:
+        """The name of the note that has this description."""
+        listed: list[dict[str, Any]] = json.loads(self.mdmemory("list", "--json"))
+        (found,) = [each["name"] for each in listed if each["description"] == description]
+        return str(found)
+
+    def transcript(self, name: str) -> Transcript:
+        """The newest session that an assistant wrote, as we read it."""
+        root, pattern = TRANSCRIPTS[name]
+        files = (self.home / root).glob(pattern)
+        return read(max(files, key=lambda each: each.stat().st_mtime_ns))
+
+    def watch(self, name: str, prompt: str, seen: str) -> str:
+        """The screen on which a text (an expression) is seen after a prompt at a terminal."""
+        with self.assistant(name).terminal() as terminal:
+            terminal.text(prompt)
+            terminal.until(re.escape(prompt[:40]))
+            terminal.keys("Enter")
+            screen = terminal.until(seen)
+        self.settle()
+        return screen
+
+    def assistant(self, name: str, folder: Path | None = None, **more: str) -> Assistant:
+        """One of them, started in the project or `folder`; `more` are further variables."""
+        own = {
+            "GIT_CONFIG_GLOBAL": str(self.home / ".gitconfig"),
+            "MEMORY_EXTRACT_DEBOUNCE_MS": "200",  # or a session is read half a minute later
+        }
+        return BY_NAME[name](folder or self.project, self.home, self.provider.url, **own | more)
+
+    def ask(
+        self, name: str, prompt: str, *words: str, folder: Path | None = None, again: bool = False
+    ) -> list[Request]:
+        """The requests of a turn: of a new session, or of the last one `again`."""
+        return self.turn(name, prompt, *words, folder=folder, again=again)[1]
+
+    def turn(
+        self, name: str, prompt: str, *words: str, folder: Path | None = None, again: bool = False
+    ) -> tuple[Ran, list[Request]]:
+        """What a person sees of a turn, and its requests; detached work has ended then."""
+        before = len(self.provider.turns)
+        ran = self.assistant(name, folder).run(prompt, *words, again=again)
+        self.settle()
+        return ran, self.provider.turns[before:]
+
+    def processes(self, *, bridges: bool) -> dict[int, str]:
+        """What runs with one of this desk's homes: its bridges, or all else (Linux)."""
+        marks = [f"HOME={home}".encode() for home in self.homes]
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                known = (folder / "environ").read_bytes().split(b"\0")
+                words = (folder / "cmdline").read_bytes().decode().replace("\0", " ").strip()
+            except OSError:  # it ended meanwhile, or is another user's
+                continue
+            if words and any(mark in known for mark in marks):
+                found[int(folder.name)] = words
+        return {pid: line for pid, line in found.items() if ("bridge" in line) == bridges}
+
+    def settle(self) -> None:
+        """Wait until nothing but bridges runs."""
+        until(lambda: not self.processes(bridges=False))
+
+    def end(self, *, bridges: bool = True) -> int:
+        """End the bridges, or all else, without a word of warning; how many there were."""
+        pids = list(self.processes(bridges=bridges))
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        until(lambda: not set(pids) & set(self.processes(bridges=bridges)))
+        return len(pids)
+
+    def move_home(self) -> Path:
+        """Copy the home elsewhere, and live there from now on; the old one stays."""
+        old, self.home = self.home, self.home.with_name("elsewhere")
+        subprocess.run(["cp", "-a", old, self.home], check=True, timeout=HUNG)
+        self.project = self.home / self.project.relative_to(old)
+        self.homes.append(self.home)
+        return self.home
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for bridges in (False, True, False):
+            self.end(bridges=bridges)
+            time.sleep(0.05)
