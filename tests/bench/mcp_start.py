@@ -1,6 +1,6 @@
 """What the MCP server costs until its first answer, against a bare Python in the same run.
 
-`python tests/bench/mcp_start.py` prints a line for `initialize`, and one with `tools/list` after it:
+`python tests/bench/mcp_start.py` prints a line for `initialize` and one with `tools/list` after it:
 CPU of the whole process (user and system), its ratio to `python -c pass`, and the most memory held.
 The promise: `initialize` within 10 times bare Python and 30 MB.
 """
