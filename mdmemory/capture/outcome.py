@@ -24,6 +24,7 @@ from mdmemory.store import conflicts
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote, is_note_name
 from mdmemory.store.writer import Group, Writer
+from mdmemory.transcripts.turns import cleaned
 
 if TYPE_CHECKING:  # a request alone asks no model
     from mdmemory.capture.lasting import SecondLook
@@ -31,6 +32,12 @@ if TYPE_CHECKING:  # a request alone asks no model
 
 # The turns whose requests were stored while they were said, one after the other.
 ANSWERED = "answered"
+
+
+def words_id(text: str) -> str:
+    """A name for a turn by what it says, where a host's hooks and its sessions name it apart."""
+    said = " ".join(cleaned(text).split())
+    return f"said-{digest(said.encode('utf-8', 'replace'))[:16]}"
 
 
 @dataclass

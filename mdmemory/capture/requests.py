@@ -16,7 +16,7 @@ from mdmemory.actions.replacing import anothers
 from mdmemory.capture import foreign, pending
 from mdmemory.capture.extract import Asked, Proposal, asked_in, propose
 from mdmemory.capture.note_text import description_of
-from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, write
+from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, words_id, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes
 from mdmemory.capture.triggers import find
 from mdmemory.capture.wishes import Inbox, Wish, inboxes
@@ -183,6 +183,13 @@ def _answered(state: State, session: str, turn: Turn) -> None:
     answered = (state.watermark(session, ANSWERED) or "").split()
     kept = [*(id for id in answered if id != turn.id), turn.id][-_REMEMBERED:]
     state.set_watermark(session, " ".join(kept), ANSWERED)
+
+
+def mark_answered(state: State, session: str, texts: Sequence[str]) -> None:
+    """Note that these messages were answered, for a host whose sessions name their turns otherwise
+    than its hooks do."""
+    for each in dict.fromkeys(map(words_id, texts)):
+        _answered(state, session, Turn(each, "user", ""))
 
 
 def _proposal(

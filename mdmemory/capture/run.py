@@ -19,7 +19,7 @@ from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal, asked_in, propose
 from mdmemory.capture.judge import judge
 from mdmemory.capture.lasting import SecondLook
-from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, stored_as, write
+from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, stored_as, words_id, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
 from mdmemory.capture.scene import Gate, Judged, Scene
 from mdmemory.capture.settling import both, in_other, judged_first
@@ -140,8 +140,8 @@ def _part(told: Transcript, state: State) -> _Part:
     marks = before, state.watermark(told.session, _REQUESTS) or ""
     # all of them: a request is found without a model, so no number of turns is too many
     later = told.turns[max(turns_read(told, mark) for mark in marks) :]
-    answered = (state.watermark(told.session, ANSWERED) or "").split()
-    asked_in = [turn for turn in later if turn.id not in answered]
+    answered = {*(state.watermark(told.session, ANSWERED) or "").split()}
+    asked_in = [turn for turn in later if not {turn.id, words_id(turn.text)} & answered]
     turns = since(told, before)
     unread = len(told.turns) - turns_read(told, turns[-1].id) if turns else 0
     is_first = turns and not turns_read(told, before)

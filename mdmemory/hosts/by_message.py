@@ -34,12 +34,14 @@ Found = list[tuple[str, Refresher, "Hit"]]  # a prefix for its file, its store, 
 @dataclass(frozen=True, slots=True)
 class Heard:
     """A message of the person: `text` is what they said, `prompt` the frozen text of the session's
-    prompt, whose notes need not come again."""
+    prompt, whose notes need not come again, `indexes` the text of all indexes there; None: as the
+    files are now."""
 
     session: str
     id: str
     text: str
     prompt: str = ""
+    indexes: str | None = None
 
 
 class TooSlow(MdmemoryError):
@@ -71,7 +73,8 @@ class ByMessage:
         settings = layers.settings
         if not settings.switch("recall.by_message") or not layers.there():
             return ""
-        notes = _notes(self._in_time(partial(_search, layers, heard.text, fresh)))
+        found = self._in_time(partial(_search, layers, heard.text, fresh))
+        notes = _notes(found, heard.indexes)
         fitting = [each for each in notes if not _names(heard.prompt, each.file)]
         if not fitting:
             return ""
@@ -114,7 +117,7 @@ class ByMessage:
 def notes(layers: Layers, text: str) -> list[RecalledNote]:
     """The notes that would go with a message, whatever came before it and however long it takes.
     Raises MdmemoryError."""
-    return [*_notes(_search(layers, text, ()))] if layers.there() else []
+    return [*_notes(_search(layers, text, ()), None)] if layers.there() else []
 
 
 def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
@@ -136,13 +139,15 @@ def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
     return found[:MOST]
 
 
-def _notes(found: Found) -> Iterator[RecalledNote]:
+def _notes(found: Found, shown: str | None) -> Iterator[RecalledNote]:
     """The notes of these hits that are in force and say more than the index in the prompt."""
     from mdmemory.prompt.recalled import RecalledNote, is_shown_whole
 
     indexes: dict[str, str] = {}
     for prefix, refresher, hit in found:
-        if prefix not in indexes:
+        if shown is not None:
+            indexes[prefix] = shown
+        elif prefix not in indexes:
             data = read_if_there(refresher.store.folder / INDEX) or b""
             indexes[prefix] = data.decode("utf-8", "replace")
         stored = _in_force(refresher, hit.file)

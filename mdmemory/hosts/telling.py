@@ -92,9 +92,24 @@ class Telling:
         self.shown()
         return self._toasts.popleft()
 
-    def _start(self, session: str) -> None:
+    def at_event(self, layers: Layers, session: str) -> list[str]:
+        """All lines there are, for a client that shows some only at the events of its sessions."""
+        if not self.shows:
+            return []
+        self.begin(session)
+        if session in self._starting:
+            self._starting.remove(session)
+            self._start(session, layers)
+        for receipt in self._take():
+            self.toast(lines.as_toast(receipt))
+        told = [toast["message"] for toast in self._toasts]
+        self._toasts.clear()
+        return told
+
+    def _start(self, session: str, layers: Layers | None = None) -> None:
         before = self._before(session)
-        toast = lines.start_toast(before, recall.waiting(self._open()), _today())
+        waiting = recall.waiting(layers or self._open())
+        toast = lines.start_toast(before, waiting, _today())
         if toast != self._last:  # what waits is said once, until it changes
             self._last = toast
             self.toast(toast)

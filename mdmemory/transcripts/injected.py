@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 MEMORY_TAGS = (
     r"session_memory|core_memory|working_memory|workspace_memory\w*|recalled_memory\w*|mdmemory\w*"
-    r"|system-reminder"
+    r"|system-reminder|hook_context"
 )
 _QUOTE = " \t>"
 _INDEX_STARTS = (

@@ -1,0 +1,1 @@
+"""Hosts whose hooks are commands: Claude Code, Codex, Gemini CLI."""

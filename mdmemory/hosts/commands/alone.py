@@ -1,0 +1,135 @@
+"""The same events without a bridge: a process that answers one and ends, and so must load little.
+
+A wish is kept in the inbox, and written by what comes next; the index is given as it lies there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mdmemory import assets
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_if_there
+from mdmemory.hosts.commands import context, events
+from mdmemory.hosts.commands.context import Index
+from mdmemory.hosts.commands.events import Event
+from mdmemory.store.project import INDEX, Project, of_person, of_project
+
+if TYPE_CHECKING:  # few messages ask for anything
+    from mdmemory.capture.run import Extracted
+
+Output = dict[str, Any]
+_WHY = MdmemoryError("The memory is just starting.", code="busy")
+
+
+def answer(host: str, event: Mapping[str, Any], folder: Path) -> Output:
+    """What the hook prints for an event in `folder`; {} for nothing. Raises MdmemoryError."""
+    found = events.read(host, event, folder)
+    if found is None:
+        return {}
+    stores = _stores(found.folder)
+    if found.kind == events.PROMPT:
+        return _prompt(found, stores)
+    if not stores:
+        return {}
+    if found.kind == events.START:
+        return events.output(found, _start(found, stores), _written(found, stores))
+    if found.kind == events.STOP:
+        return events.output(found, "", _written(found, stores))
+    return {}
+
+
+def _stores(folder: Path) -> list[tuple[str, Project]]:
+    """The stores for a folder with their layers, the project's first."""
+    places = person.places()
+    found: list[tuple[str, Project]] = []
+    try:
+        if (project := of_project(folder, None, places)) is not None:
+            found.append(("project", project))
+    except MdmemoryError:  # who can ask about it tells it
+        pass
+    own = of_person(places)
+    if own is not None and all(own.root != project.root for _, project in found):
+        found.append(("user", own))
+    return found
+
+
+def _start(event: Event, stores: list[tuple[str, Project]]) -> str:
+    """The protocol and the indexes, where it is time for them and the session lacks them."""
+    is_gemini = event.host == "gemini"
+    if is_gemini != (event.kind == events.PROMPT):
+        return ""
+    carried = None
+    if event.host == "claude":
+        from mdmemory.hosts.claude.own_memory_settings import carried as carried_by
+
+        carried = carried_by(event.folder, person.places().environment)
+    indexes = [
+        Index(layer, (read_if_there(project.store / INDEX) or b"").decode("utf-8", "replace"))
+        for layer, project in stores
+        if not context.is_same(project.store, carried)
+    ]
+    text, part = context.at_start(assets.read("protocol/TOOLS.md"), indexes)
+    is_new = event.source in ("startup", "compact", "clear")
+    return text if is_new or not events.has_had(event, part) else ""
+
+
+def _prompt(event: Event, stores: list[tuple[str, Project]]) -> Output:
+    """Keep what the person asks to remember, and say so."""
+    from mdmemory.hosts import texts
+
+    first = _start(event, stores) if stores else ""
+    command = texts.typed(event.words)
+    if command is not None and command.name in (texts.UNDO, texts.REVIEW):
+        said = f"mdmemory is just starting. Have the user type {command.name} once more."
+        return events.output(event, context.framed(said), ["Not done yet: type it once more."])
+    done, is_private, facts = _kept(event, command.said if command else event.words, stores)
+    if done is None:
+        return events.output(event, first)
+    from mdmemory.prompt import receipts
+
+    line = receipts.toast(done, facts, is_private)
+    told = context.framed(*map(context.harmless, receipts.told(done, is_private)))
+    text = "\n\n".join(filter(None, (first, told)))
+    return events.output(event, text, [line["message"]] if line else [])
+
+
+def _kept(
+    event: Event, said: str, stores: list[tuple[str, Project]]
+) -> tuple[Extracted | None, bool, list[str]]:
+    """What became of the requests of a message, whether a part of it is private, and what is asked
+    for; None where nothing is asked for."""
+    from mdmemory.capture import triggers
+    from mdmemory.privacy.private import strip_private
+    from mdmemory.transcripts.turns import cleaned
+
+    text = cleaned(said)
+    if not text or not triggers.find(text):
+        return None, False, []
+    from mdmemory.capture import requests
+    from mdmemory.capture.wishes import inbox_without_store, inboxes
+
+    wishes = requests.wishes_in(text, event.turn)
+    is_private = bool(strip_private(said)[1])
+    if not wishes:
+        return requests.without_fact(text, event.session, event.turn), is_private, []
+    places = inboxes(stores[0][1]) if stores else [inbox_without_store(event.folder)]
+    today = person.now().date().isoformat()
+    done = requests.put_by(places, text, event.session, event.turn, today, _WHY)
+    return done, is_private, [each.text for each in wishes]
+
+
+def _written(event: Event, stores: list[tuple[str, Project]]) -> list[str]:
+    """Write what was kept earlier, and say what became of it; mostly there is nothing."""
+    if not any(project.has_inbox() for _, project in stores):
+        return []
+    from mdmemory.layers import Layers
+    from mdmemory.prompt.lines import of_wishes
+    from mdmemory.prompt.receipts import written
+
+    layers = Layers.open(event.folder, holder="`mdmemory hook`", automatic=True)
+    report = written(layers.write_wishes())
+    return [of_wishes(report)["message"]] if report else []

@@ -1,0 +1,134 @@
+"""The events of hosts whose hooks are commands, as one type, and the form of their answers.
+
+JSON in, JSON out: what a host calls an event stands here and nowhere else. Loads next to nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mdmemory.hosts.commands.context import NAMED, without_angles
+from mdmemory.transcripts.turns import as_text, is_id
+
+START, PROMPT, STOP, COMPACT, COMPACTED, END = (
+    "start", "prompt", "stop", "compact", "compacted", "end",
+)  # fmt: skip
+_SHARED = {
+    "SessionStart": START, "UserPromptSubmit": PROMPT, "Stop": STOP, "PreCompact": COMPACT,
+    "PostCompact": COMPACTED, "SessionEnd": END,
+}  # fmt: skip
+# What each host calls these; its wiring names them all.
+KINDS: Mapping[str, Mapping[str, str]] = {
+    "claude": _SHARED,
+    "codex": _SHARED,
+    # its PreCompress comes with every turn, and tells nothing
+    "gemini": {
+        "SessionStart": START, "BeforeAgent": PROMPT, "AfterAgent": STOP, "SessionEnd": END,
+    },
+}  # fmt: skip
+_OPEN, _CLOSE = "<hook_context>", "</hook_context>"
+_NOT_TYPED = "<task-notification>"  # Claude Code: an agent in the background has ended
+_TURNS = ("prompt_id", "turn_id")  # Claude Code, Codex
+_COMMAND = "/memory-"
+_MOST = 256 * 1024 * 1024  # bytes of a session that is looked through
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of a session. `name` is the host's own word for it, `words` what the person typed,
+    `answer` the assistant's last one, `summary` the one that now stands for the session, `source`
+    how a session starts or why it ends. `attended`: a person sees what is shown."""
+
+    host: str
+    kind: str
+    name: str
+    session: str
+    turn: str
+    folder: Path
+    transcript: Path | None = None
+    words: str = ""
+    answer: str = ""
+    summary: str = ""
+    source: str = ""
+    attended: bool = True
+
+
+def read(host: str, event: Mapping[str, Any], folder: Path) -> Event | None:
+    """The event in the JSON of a hook that runs in `folder`; None for one that is not ours: of
+    another name, of no session, or a sub-agent's."""
+    name = as_text(event.get("hook_event_name"))
+    kind = KINDS.get(host, {}).get(name)
+    session = as_text(event.get("session_id"))
+    if kind is None or not is_id(session) or event.get("agent_id"):
+        return None
+    words = without_context(as_text(event.get("prompt"))) if kind == PROMPT else ""
+    if words.lstrip().startswith(_NOT_TYPED):
+        return None
+    cwd, transcript = as_text(event.get("cwd")), as_text(event.get("transcript_path"))
+    is_path = os.path.isabs(cwd) and "\0" not in cwd
+    return Event(
+        host, kind, name, session, _turn(event), Path(cwd) if is_path else folder,
+        Path(transcript) if os.path.isabs(transcript) and "\0" not in transcript else None,
+        words=words,
+        answer=as_text(event.get("last_assistant_message") or event.get("prompt_response")),
+        summary=as_text(event.get("compact_summary")),
+        source=as_text(event.get("source") or event.get("reason")),
+        attended=event.get("attended") is not False,
+    )  # fmt: skip
+
+
+def _turn(event: Mapping[str, Any]) -> str:
+    """The id of the turn; of Gemini CLI, which gives none, one made of its time and words."""
+    given = next(filter(is_id, (as_text(event.get(key)) for key in _TURNS)), "")
+    if given:
+        return f"hook-{given}"[:120]
+    said = f"{event.get('timestamp')}\n{event.get('prompt')}".encode("utf-8", "replace")
+    return f"hook-{hashlib.sha256(said).hexdigest()[:16]}"
+
+
+def without_context(prompt: str) -> str:
+    """A prompt without what Gemini CLI puts before it: the context that earlier hooks gave."""
+    while prompt.startswith(_OPEN):
+        _, close, rest = prompt.partition(_CLOSE)
+        if not close:
+            return ""
+        prompt = rest.lstrip("\n")
+    return prompt
+
+
+def output(event: Event, context: str = "", lines: Sequence[str] = ()) -> dict[str, Any]:
+    """What the hook prints: `context` for the assistant, `lines` for the person; {} for nothing."""
+    printed: dict[str, Any] = {}
+    if context:
+        said = without_angles(context) if event.host == "gemini" else context
+        printed["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": said}
+    if told := "\n".join(f"mdmemory: {line}" for line in lines if line):
+        # Codex starts a skill of ours by another mark
+        printed["systemMessage"] = (
+            told.replace(_COMMAND, "$memory-") if event.host == "codex" else told
+        )
+    return printed
+
+
+def has_had(event: Event, part: str) -> bool:
+    """Whether the session, as the host has written it down, holds `part` of the text already."""
+    if event.transcript is None:
+        return False
+    # Gemini CLI escapes some of it
+    wanted = NAMED if event.host == "gemini" else json.dumps(part, ensure_ascii=False)[1:-1]
+    import mmap  # few events need it
+
+    try:
+        with event.transcript.open("rb") as file:
+            if not 0 < event.transcript.stat().st_size <= _MOST:
+                return False
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return data.find(wanted.encode("utf-8", "replace")) >= 0
+    except (OSError, ValueError):
+        return False

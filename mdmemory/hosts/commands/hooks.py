@@ -1,0 +1,286 @@
+"""What happens at the events of Claude Code, Codex and Gemini CLI, in a process that stays.
+
+Each event looks for the stores of its own folder again, because they may have been made, moved or
+removed since the last one. Where there is none, and nothing is to be kept, nothing is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.hosts.background import Starter
+from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.commands import context, events
+from mdmemory.hosts.commands.events import Event
+from mdmemory.hosts.commands.starting import Starting
+from mdmemory.hosts.conversation import Conversation, Spoken, transcript_of
+from mdmemory.hosts.following import Following
+from mdmemory.hosts.telling import Telling, facts_of
+from mdmemory.layers import Layers
+from mdmemory.prompt.lines import of_summary
+from mdmemory.prompt.receipts import saved
+from mdmemory.store.refresh import Refresher
+
+if TYPE_CHECKING:  # each is loaded by the method that needs it
+    from mdmemory.hosts.by_message import ByMessage
+    from mdmemory.hosts.texts import Typed
+    from mdmemory.prompt.lines import TakenBack
+    from mdmemory.transcripts.turns import Turn
+
+Params = Mapping[str, Any]
+Output = dict[str, Any]
+FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
+_LATER = 600.0  # seconds to the next look where one failed
+
+
+class CommandHooks:
+    """The methods of a bridge for hooks that are commands.
+
+    `open_layers` opens the stores of a folder, `open_typed` those for a command that the person
+    typed, which waits for no other one; `start` gives what starts mdmemory there.
+    """
+
+    def __init__(
+        self, open_layers: Callable[[Path], Layers], start: Callable[[Path], Starter], log: Log, *,
+        open_typed: Callable[[Path], Layers] | None = None,
+    ) -> None:  # fmt: skip
+        self._open_layers, self._start, self._log = open_layers, start, log
+        self._open_typed = open_typed or open_layers
+        self._following = Following()
+        self._telling = Telling(lambda: self._open(self._folder or Path.cwd()))
+        self._conversation = Conversation(log, self._telling, self._following)
+        self._starting = Starting(log, self._following, self._telling)
+        self._folder: Path | None = None  # of the last event
+        self._looked = False
+
+    def methods(self) -> dict[str, Callable[[Params], Output]]:
+        """The methods that a request may name, by their names."""
+        return {"hook": self.hook}
+
+    def hook(self, params: Params) -> Output:
+        """Do what an event of a host asks for: `output` is what its hook prints, {} for nothing."""
+        host, folder, given = params.get("host"), params.get("folder"), params.get("event")
+        if not isinstance(host, str) or not isinstance(folder, str) or not isinstance(given, dict):
+            return {"output": {}}
+        event = events.read(host, given, Path(folder))
+        if event is None:
+            return {"output": {}}
+        self._folder = event.folder
+        self._telling.shows = event.attended
+        do = {
+            events.START: self._begin, events.PROMPT: self._prompt, events.STOP: self._stop,
+            events.COMPACTED: self._summarised, events.END: self._end,
+        }.get(event.kind)  # fmt: skip
+        try:
+            return {"output": do(event) if do else {}}
+        except MdmemoryError as problem:
+            self._log.failure(event.kind, problem)
+            # said once: a turn that goes on without its memory needs no more words
+            said = f"{problem.message} {problem.hint}".rstrip()
+            return {"output": events.output(event, "", [said] if do == self._begin else [])}
+
+    def look(self) -> float:
+        """Start a compaction if one is due, as its own process; the seconds to the next look."""
+        if not self._looked:
+            self._looked = True
+            return FIRST_LOOK
+        if self._folder is None:
+            return _LATER
+        try:
+            layers, start = self._open(self._folder), self._start(self._folder)
+            for memory in layers.there():
+                words = ["--store", str(memory.project.root)] if memory is not layers.main else []
+                start.alone(memory.project, [*words, "compact", "--if-due"], self._log.file)
+        except MdmemoryError as problem:
+            self._log.failure("compact", problem)
+            return _LATER
+        return layers.settings.whole("compact.poll_ms") / 1000
+
+    # --- a session starts, or starts anew --------------------------------------------------------
+
+    def _begin(self, event: Event) -> Output:
+        layers = self._open(event.folder)
+        if not layers.there():
+            return {}
+        if event.source == "compact":
+            compacted = partial(self._following.compacted, layers.main, event.session)
+            self._log.tried("start", compacted)
+        self._log.tried("start", partial(self._conversation.write_wishes, layers))
+        text = self._starting.text(layers, event)
+        return events.output(event, text, self._lines(layers, event))
+
+    def _lines(self, layers: Layers, event: Event) -> list[str]:
+        """What the person is told at an event: what happened meanwhile, and what waits."""
+        asked = []
+        if layers.question is not None and event.kind == events.START:
+            asked = [f"{layers.question.message} {layers.question.hint}".rstrip()]
+        tell = partial(self._telling.at_event, layers, event.session)
+        return [*asked, *(self._log.tried(event.kind, tell) or [])]
+
+    # --- the person says something ---------------------------------------------------------------
+
+    def _prompt(self, event: Event) -> Output:
+        from mdmemory.hosts import texts
+
+        command = texts.typed(event.words)
+        if command is not None and command.name in (texts.UNDO, texts.REVIEW):
+            return self._typed(event, command)
+        said = command.said if command is not None else event.words
+        message, notes = _spoken(event, said), partial(self._notes, event, command)
+        try:
+            layers = self._open(event.folder)
+        except MdmemoryError as problem:
+            return _answered(event, self._conversation.put_by(message, problem))
+        first = self._log.tried("prompt", partial(self._starting.text, layers, event)) or ""
+        answer = self._conversation.take(layers, message, notes)
+        lines = []
+        if layers.there():
+            self._log.tried("prompt", partial(self._hear, layers, event, "user", said))
+            self._log.tried("prompt", partial(self._mark, layers, event, said))
+            lines = self._lines(layers, event)
+        return _answered(event, answer, lines, first)
+
+    def _mark(self, layers: Layers, event: Event, said: str) -> None:
+        """Have the later reading of the session pass over what was answered here: its own name for
+        the turn is another one."""
+        from mdmemory.capture import requests
+
+        if requests.asks(said):
+            state = self._following.state(layers.main)
+            requests.mark_answered(state, event.session, [said, event.words])
+
+    def _typed(self, event: Event, command: Typed) -> Output:
+        """Do what the person typed as a command of ours, before the assistant answers."""
+        done = self._done(self._open_typed(event.folder), command)
+        lines = [message] if (message := done.toast.get("message")) else []
+        return events.output(event, context.framed(context.harmless(done.text)), lines)
+
+    def _done(self, layers: Layers, command: Typed) -> TakenBack:
+        from mdmemory.hosts import reviewing, taking_back, texts
+
+        if command.name == texts.UNDO:
+            return taking_back.take_back(layers, command.words)
+        return reviewing.review(layers, command.words)
+
+    def _notes(
+        self, event: Event, command: object, layers: Layers, fresh: Sequence[Refresher | None]
+    ) -> list[str]:
+        """The notes that go with what the person typed, as one text, or []."""
+        if command is not None or not layers.there():
+            return []
+        from mdmemory.hosts.by_message import Heard
+
+        heard = Heard(
+            event.session, event.turn, event.words, self._starting.frozen.get(event.session) or "",
+            self._starting.indexes.get(event.session),
+        )  # fmt: skip
+        stores = [each for each in fresh if each is not None]
+        seen = stores if len(stores) == len(layers.there()) else ()
+        state = partial(self._following.state, layers.main)
+        text = partial(self._by_message.text, layers, state, heard, seen)
+        return [*filter(None, [self._log.tried("message", text)])]
+
+    @cached_property
+    def _by_message(self) -> ByMessage:
+        from mdmemory.hosts.by_message import ByMessage
+
+        return ByMessage()
+
+    def _hear(self, layers: Layers, event: Event, role: str, words: str) -> None:
+        """Keep what was said as proof for a tool that another process runs."""
+        from mdmemory.session import heard
+
+        memory = layers.main
+        state = self._following.state(memory)
+        heard.put(state, event.session, event.turn, words, memory.now(), role)
+
+    # --- a turn or a session ends ----------------------------------------------------------------
+
+    def _stop(self, event: Event) -> Output:
+        layers = self._open(event.folder)
+        lines = []
+        if event.host == "claude":
+            lines = self._log.tried("stop", partial(_claudes_own, layers, event.folder)) or []
+        if layers.there():
+            hear = partial(self._hear, layers, event, "assistant", event.answer)
+            self._log.tried("stop", hear)
+            self._log.tried("stop", partial(self._conversation.write_wishes, layers))
+            self._log.tried("stop", partial(self._hand_over, layers, event))
+            lines += self._lines(layers, event)
+        return events.output(event, "", lines)
+
+    def _end(self, event: Event) -> Output:
+        """Hand over, and be quick: Claude Code waits for 1.5 s."""
+        layers = self._open(event.folder)
+        if layers.there():
+            self._log.tried("end", partial(self._hand_over, layers, event))
+        return {}
+
+    def _hand_over(self, layers: Layers, event: Event) -> None:
+        """Start a process that reads the session once it has been idle for a while."""
+        memory, start = layers.main, self._start(event.folder)
+        # without a delay it would be a command that a person typed, which waits for nobody
+        milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
+        after = f"--after={milliseconds / 1000:g}"
+        start(["extract", f"--session={event.session}", after], self._log.file)
+
+    # --- a summary stands for the session --------------------------------------------------------
+
+    def _summarised(self, event: Event) -> Output:
+        """Store the facts of a host's summary that the person's own turns bear out."""
+        layers = self._open(event.folder)
+        if not layers.there() or not event.summary:
+            return {}
+        turns: tuple[Turn, ...] = ()
+        with suppress(MdmemoryError):
+            turns = transcript_of(event.session, event.transcript).turns
+        take = partial(layers.summary, event.session, event.summary, turns)
+        if (done := self._log.tried("compacted", take)) is not None:
+            self._telling.toast(of_summary(facts_of(layers, saved(done))))
+        return events.output(event, "", self._lines(layers, event))
+
+    def _open(self, folder: Path) -> Layers:
+        layers = self._open_layers(folder)
+        if memory := layers.project or layers.person:
+            self._log.belongs_to(memory.project)
+        self._telling.look_in(layers)
+        return layers
+
+
+def _spoken(event: Event, said: str) -> Spoken:
+    """The message as its session will show it later: without what is private, or ours."""
+    from mdmemory.privacy.private import strip_private
+    from mdmemory.transcripts.turns import Turn, cleaned
+
+    text = cleaned(said)
+    return Spoken(
+        event.session, Turn(event.turn, "user", text) if text else None, event.folder,
+        is_private=bool(strip_private(said)[1]), length=len(said), transcript=event.transcript,
+    )  # fmt: skip
+
+
+def _answered(event: Event, answer: Output, lines: Sequence[str] = (), first: str = "") -> Output:
+    """What the hook prints of the answer to a message, after `first`, and of more lines for the
+    person."""
+    parts = [each if _is_framed(each) else context.harmless(each) for each in answer["parts"]]
+    told = [answer["toast"]["message"]] if "toast" in answer else []
+    text = "\n\n".join(filter(None, (first, context.framed(*parts))))
+    return events.output(event, text, [*told, *lines])
+
+
+def _is_framed(text: str) -> bool:
+    from mdmemory.prompt.blocks import CLOSE, OPEN
+
+    return text.startswith(OPEN) and text.endswith(CLOSE)
+
+
+def _claudes_own(layers: Layers, folder: Path) -> list[str]:
+    from mdmemory.hosts.claude import own_memory
+
+    return own_memory.take_in(layers, folder, person.places().environment)

@@ -1,0 +1,89 @@
+"""What a session's prompt is given once: the protocol, the indexes, and what the session keeps.
+
+A session that has had it, and still has it, is not given it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from mdmemory import protocol
+from mdmemory.config import person
+from mdmemory.files import read_if_there
+from mdmemory.hosts import recall
+from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.commands import context, events
+from mdmemory.hosts.commands.context import Index
+from mdmemory.hosts.commands.events import Event
+from mdmemory.hosts.conversation import refreshed
+from mdmemory.hosts.following import BySession, Following
+from mdmemory.hosts.telling import Telling
+from mdmemory.layers import Layers
+from mdmemory.store.store import INDEX
+
+_KEPT = ("compact", "clear")  # the client goes on, with the settings that it read at its start
+
+
+class Starting:
+    """The texts for all sessions of a store."""
+
+    def __init__(self, log: Log, following: Following, telling: Telling) -> None:
+        self._log, self._following, self._telling = log, following, telling
+        # what the prompt of a session holds: our own text, and the indexes as they were then
+        self.frozen: BySession[str] = BySession()
+        self.indexes: BySession[str] = BySession()
+        self._carried: BySession[Path] = BySession()  # by folder: what Claude itself puts there
+        self._given: BySession[bool] = BySession()
+
+    def text(self, layers: Layers, event: Event) -> str:
+        """The text for an event, "" where the session needs none."""
+        carried = self._log.tried("start", partial(self._carried_by, event))
+        if not layers.there() or not self._is_time(event):
+            return ""
+        for memory in layers.there():
+            self._log.tried("start", partial(refreshed, memory))
+        session = event.session
+        found = [*_indexes(layers)]
+        rest = [*filter(None, (self._log.tried("start", each) for each in (
+            partial(self._following.at_hand, layers.main, session),
+            lambda: context.harmless(self._telling.line(layers, session, "")),
+            lambda: context.harmless(recall.by_hand(layers, session, "")),
+        )))]  # fmt: skip
+        given = [each for store, each in found if not context.is_same(store, carried)]
+        text, part = context.at_start(protocol.short(), given, rest)
+        self._given.put(session, True)
+        if event.source not in ("startup", *_KEPT) and events.has_had(event, part):
+            return ""
+        self.frozen.put(session, "\n".join(rest))
+        self.indexes.put(session, "".join(f"\n{each.text}\n" for _, each in found))
+        return text
+
+    def _is_time(self, event: Event) -> bool:
+        """Whether the event is the one that carries the text: the start; of Gemini CLI the first
+        message, for what its start gives gets into the person's words, and is lost with them."""
+        if event.host != "gemini":
+            return event.kind == events.START
+        return event.kind == events.PROMPT and not self._given.get(event.session)
+
+    def _carried_by(self, event: Event) -> Path | None:
+        """The store whose index the client itself puts into the prompt; it looked at its start."""
+        if event.host != "claude" or event.kind != events.START:
+            return None
+        folder = str(event.folder)
+        if event.source in _KEPT and (known := self._carried.get(folder)):
+            return known if known != Path() else None
+        from mdmemory.hosts.claude import own_memory
+
+        found = own_memory.carried(event.folder, person.places().environment)
+        self._carried.put(folder, found or Path())
+        return found
+
+
+def _indexes(layers: Layers) -> Iterator[tuple[Path, Index]]:
+    """The store and the index of each layer, as it is now."""
+    for memory in layers.there():
+        data = read_if_there(memory.project.store / INDEX) or b""
+        layer = "project" if memory is layers.project else "user"
+        yield memory.project.store, Index(layer, data.decode("utf-8", "replace"))
