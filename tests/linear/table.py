@@ -46,6 +46,7 @@ from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log, own_history
 from mdmemory.hosts import jsonc
+from mdmemory.hosts.commands import context
 from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
 from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
 from mdmemory.observe import compress, observation, timeline
@@ -506,6 +507,8 @@ EVERY = (
     row(index.clean, index, "clean"),
     row(_life, log),
     row(_renamed_commits, own_history),
+    row(context.harmless, context),
+    row(context.without_angles, context, "tags"),
     row(jsonc.parse, jsonc),
     row(lambda text: jsonc.skip(text, 0), jsonc, "skip"),
     row(lambda text: jsonc.put(f'{{"a": {{}}{text}}}', ["a", "b"], 1), jsonc, "put"),

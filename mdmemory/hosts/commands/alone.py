@@ -37,9 +37,9 @@ def answer(host: str, event: Mapping[str, Any], folder: Path) -> Output:
         return {}
     if found.kind == events.START:
         return events.output(found, _start(found, stores), _written(found, stores))
-    if found.kind == events.STOP:
-        return events.output(found, "", _written(found, stores))
-    return {}
+    if found.kind in (events.STOP, events.END):
+        _hand_over(found, stores[0][1])
+    return events.output(found, "", _written(found, stores) if found.kind == events.STOP else ())
 
 
 def _stores(folder: Path) -> list[tuple[str, Project]]:
@@ -55,6 +55,16 @@ def _stores(folder: Path) -> list[tuple[str, Project]]:
     if own is not None and all(own.root != project.root for _, project in found):
         found.append(("user", own))
     return found
+
+
+def _hand_over(event: Event, project: Project) -> None:
+    """Start a process that reads the session once it has been idle for a while."""
+    from mdmemory.hosts.background import Starter
+    from mdmemory.hosts.bridge_log import NAME
+    from mdmemory.hosts.git_hooks import command
+
+    start = Starter(command, event.folder)
+    start(events.reading(event, project.settings), project.prepare_private() / NAME)
 
 
 def _start(event: Event, stores: list[tuple[str, Project]]) -> str:

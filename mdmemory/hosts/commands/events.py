@@ -11,10 +11,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.hosts.commands.context import NAMED, without_angles
 from mdmemory.transcripts.turns import as_text, is_id
+
+if TYPE_CHECKING:
+    from mdmemory.config.settings import Settings
 
 START, PROMPT, STOP, COMPACT, COMPACTED, END = (
     "start", "prompt", "stop", "compact", "compacted", "end",
@@ -114,6 +117,13 @@ def output(event: Event, context: str = "", lines: Sequence[str] = ()) -> dict[s
             told.replace(_COMMAND, "$memory-") if event.host == "codex" else told
         )
     return printed
+
+
+def reading(event: Event, settings: Settings) -> list[str]:
+    """The words of the command that reads the session once it has been idle for a while."""
+    # without a delay it would be a command that a person typed, which waits for nobody
+    milliseconds = max(100, settings.whole("extract.debounce_ms"))
+    return ["extract", f"--session={event.session}", f"--after={milliseconds / 1000:g}"]
 
 
 def has_had(event: Event, part: str) -> bool:

@@ -224,11 +224,8 @@ class CommandHooks:
 
     def _hand_over(self, layers: Layers, event: Event) -> None:
         """Start a process that reads the session once it has been idle for a while."""
-        memory, start = layers.main, self._start(event.folder)
-        # without a delay it would be a command that a person typed, which waits for nobody
-        milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
-        after = f"--after={milliseconds / 1000:g}"
-        start(["extract", f"--session={event.session}", after], self._log.file)
+        words = events.reading(event, layers.main.project.settings)
+        self._start(event.folder)(words, self._log.file)
 
     # --- a summary stands for the session --------------------------------------------------------
 
