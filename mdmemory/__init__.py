@@ -30,6 +30,7 @@
     hosts/claude/                            Claude Code: its own memory writes into the store
     hosts/codex/, hosts/gemini/,             how Codex, Gemini CLI and editors are wired
     hosts/editors/
+    hosts/commands/                          the events of Claude Code, Codex and Gemini CLI
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
     mcp/                                     the same tools for any MCP host
     cli/                                     the terminal

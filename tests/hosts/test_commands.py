@@ -11,7 +11,7 @@ import pytest
 from commands_host import HOSTS, SESSION, CommandHost, context, shown
 
 from mdmemory import protocol
-from mdmemory.hosts.commands.context import Index, at_start
+from mdmemory.hosts.commands.context import LayerIndex, at_start
 from mdmemory.layers import Layers
 from mdmemory.session import heard
 from mdmemory.store import receipt_box
@@ -104,7 +104,7 @@ def test_large_indexes_are_cut_by_whole_lines_the_projects_first_and_say_so(
     footer: str, total: int
 ) -> None:
     kept = ["<session_memory>\nShip it\n</session_memory>"]
-    indexes = [Index("project", index_of(60, footer)), Index("user", index_of(20))]
+    indexes = [LayerIndex("project", index_of(60, footer)), LayerIndex("user", index_of(20))]
     text, _ = at_start(protocol.short(), indexes, kept)
     assert 9_000 < len(text) <= 9_500
     persons, projects = text.split("# MEMORY.md of this project's notes")

@@ -14,8 +14,8 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there
 from mdmemory.hosts.commands import context, events
-from mdmemory.hosts.commands.context import Index
-from mdmemory.hosts.commands.events import Event
+from mdmemory.hosts.commands.context import LayerIndex
+from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.store.project import INDEX, Project, of_person, of_project
 
 if TYPE_CHECKING:  # few messages ask for anything
@@ -57,7 +57,7 @@ def _stores(folder: Path) -> list[tuple[str, Project]]:
     return found
 
 
-def _hand_over(event: Event, project: Project) -> None:
+def _hand_over(event: HookEvent, project: Project) -> None:
     """Start a process that reads the session once it has been idle for a while."""
     from mdmemory.hosts.background import Starter
     from mdmemory.hosts.bridge_log import NAME
@@ -67,7 +67,7 @@ def _hand_over(event: Event, project: Project) -> None:
     start(events.reading(event, project.settings), project.prepare_private() / NAME)
 
 
-def _start(event: Event, stores: list[tuple[str, Project]]) -> str:
+def _start(event: HookEvent, stores: list[tuple[str, Project]]) -> str:
     """The protocol and the indexes, where it is time for them and the session lacks them."""
     is_gemini = event.host == "gemini"
     if is_gemini != (event.kind == events.PROMPT):
@@ -78,7 +78,7 @@ def _start(event: Event, stores: list[tuple[str, Project]]) -> str:
 
         carried = carried_by(event.folder, person.places().environment)
     indexes = [
-        Index(layer, (read_if_there(project.store / INDEX) or b"").decode("utf-8", "replace"))
+        LayerIndex(layer, (read_if_there(project.store / INDEX) or b"").decode("utf-8", "replace"))
         for layer, project in stores
         if not context.is_same(project.store, carried)
     ]
@@ -87,7 +87,7 @@ def _start(event: Event, stores: list[tuple[str, Project]]) -> str:
     return text if is_new or not events.has_had(event, part) else ""
 
 
-def _prompt(event: Event, stores: list[tuple[str, Project]]) -> Output:
+def _prompt(event: HookEvent, stores: list[tuple[str, Project]]) -> Output:
     """Keep what the person asks to remember, and say so."""
     from mdmemory.hosts import texts
 
@@ -108,7 +108,7 @@ def _prompt(event: Event, stores: list[tuple[str, Project]]) -> Output:
 
 
 def _kept(
-    event: Event, said: str, stores: list[tuple[str, Project]]
+    event: HookEvent, said: str, stores: list[tuple[str, Project]]
 ) -> tuple[Extracted | None, bool, list[str]]:
     """What became of the requests of a message, whether a part of it is private, and what is asked
     for; None where nothing is asked for."""
@@ -132,7 +132,7 @@ def _kept(
     return done, is_private, [each.text for each in wishes]
 
 
-def _written(event: Event, stores: list[tuple[str, Project]]) -> list[str]:
+def _written(event: HookEvent, stores: list[tuple[str, Project]]) -> list[str]:
     """Write what was kept earlier, and say what became of it; mostly there is nothing."""
     if not any(project.has_inbox() for _, project in stores):
         return []
@@ -140,6 +140,6 @@ def _written(event: Event, stores: list[tuple[str, Project]]) -> list[str]:
     from mdmemory.prompt.lines import of_wishes
     from mdmemory.prompt.receipts import written
 
-    layers = Layers.open(event.folder, holder="`mdmemory hook`", automatic=True)
+    layers = Layers.open(event.folder, holder="a hook", automatic=True)
     report = written(layers.write_wishes())
     return [of_wishes(report)["message"]] if report else []

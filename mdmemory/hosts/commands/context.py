@@ -28,7 +28,7 @@ _HEADINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class LayerIndex:
     """The text of a MEMORY.md, and the layer it is of: user or project."""
 
     layer: str
@@ -46,7 +46,9 @@ def harmless(text: str) -> str:
     return _TAGS.sub("‹", text)
 
 
-def at_start(protocol: str, indexes: Sequence[Index], rest: Sequence[str] = ()) -> tuple[str, str]:
+def at_start(
+    protocol: str, indexes: Sequence[LayerIndex], rest: Sequence[str] = ()
+) -> tuple[str, str]:
     """The text at the start of a session, of at most MOST characters: the protocol, the indexes,
     and the `rest`, which is framed already where it need be; and the part of it that tells whether
     a session has had it: what is shown of the indexes, without any the protocol.

@@ -43,7 +43,7 @@ _MOST = 256 * 1024 * 1024  # bytes of a session that is looked through
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class HookEvent:
     """An event of a session. `name` is the host's own word for it, `words` what the person typed,
     `answer` the assistant's last one, `summary` the one that now stands for the session, `source`
     how a session starts or why it ends. `attended`: a person sees what is shown."""
@@ -62,7 +62,7 @@ class Event:
     attended: bool = True
 
 
-def read(host: str, event: Mapping[str, Any], folder: Path) -> Event | None:
+def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
     """The event in the JSON of a hook that runs in `folder`; None for one that is not ours: of
     another name, of no session, or a sub-agent's."""
     name = as_text(event.get("hook_event_name"))
@@ -75,7 +75,7 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> Event | None:
         return None
     cwd, transcript = as_text(event.get("cwd")), as_text(event.get("transcript_path"))
     is_path = os.path.isabs(cwd) and "\0" not in cwd
-    return Event(
+    return HookEvent(
         host, kind, name, session, _turn(event), Path(cwd) if is_path else folder,
         Path(transcript) if os.path.isabs(transcript) and "\0" not in transcript else None,
         words=words,
@@ -105,7 +105,7 @@ def without_context(prompt: str) -> str:
     return prompt
 
 
-def output(event: Event, context: str = "", lines: Sequence[str] = ()) -> dict[str, Any]:
+def output(event: HookEvent, context: str = "", lines: Sequence[str] = ()) -> dict[str, Any]:
     """What the hook prints: `context` for the assistant, `lines` for the person; {} for nothing."""
     printed: dict[str, Any] = {}
     if context:
@@ -119,14 +119,14 @@ def output(event: Event, context: str = "", lines: Sequence[str] = ()) -> dict[s
     return printed
 
 
-def reading(event: Event, settings: Settings) -> list[str]:
+def reading(event: HookEvent, settings: Settings) -> list[str]:
     """The words of the command that reads the session once it has been idle for a while."""
     # without a delay it would be a command that a person typed, which waits for nobody
     milliseconds = max(100, settings.whole("extract.debounce_ms"))
     return ["extract", f"--session={event.session}", f"--after={milliseconds / 1000:g}"]
 
 
-def has_had(event: Event, part: str) -> bool:
+def has_had(event: HookEvent, part: str) -> bool:
     """Whether the session, as the host has written it down, holds `part` of the text already."""
     if event.transcript is None:
         return False

@@ -17,7 +17,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.background import Starter
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.commands import context, events
-from mdmemory.hosts.commands.events import Event
+from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.commands.starting import Starting
 from mdmemory.hosts.conversation import Conversation, Spoken, transcript_of
 from mdmemory.hosts.following import Following
@@ -104,7 +104,7 @@ class CommandHooks:
 
     # --- a session starts, or starts anew --------------------------------------------------------
 
-    def _begin(self, event: Event) -> Output:
+    def _begin(self, event: HookEvent) -> Output:
         layers = self._open(event.folder)
         if not layers.there():
             return {}
@@ -115,7 +115,7 @@ class CommandHooks:
         text = self._starting.text(layers, event)
         return events.output(event, text, self._lines(layers, event))
 
-    def _lines(self, layers: Layers, event: Event) -> list[str]:
+    def _lines(self, layers: Layers, event: HookEvent) -> list[str]:
         """What the person is told at an event: what happened meanwhile, and what waits."""
         asked = []
         if layers.question is not None and event.kind == events.START:
@@ -125,7 +125,7 @@ class CommandHooks:
 
     # --- the person says something ---------------------------------------------------------------
 
-    def _prompt(self, event: Event) -> Output:
+    def _prompt(self, event: HookEvent) -> Output:
         from mdmemory.hosts import texts
 
         command = texts.typed(event.words)
@@ -146,7 +146,7 @@ class CommandHooks:
             lines = self._lines(layers, event)
         return _answered(event, answer, lines, first)
 
-    def _mark(self, layers: Layers, event: Event, said: str) -> None:
+    def _mark(self, layers: Layers, event: HookEvent, said: str) -> None:
         """Have the later reading of the session pass over what was answered here: its own name for
         the turn is another one."""
         from mdmemory.capture import requests
@@ -155,7 +155,7 @@ class CommandHooks:
             state = self._following.state(layers.main)
             requests.mark_answered(state, event.session, [said, event.words])
 
-    def _typed(self, event: Event, command: Typed) -> Output:
+    def _typed(self, event: HookEvent, command: Typed) -> Output:
         """Do what the person typed as a command of ours, before the assistant answers."""
         done = self._done(self._open_typed(event.folder), command)
         lines = [message] if (message := done.toast.get("message")) else []
@@ -169,7 +169,7 @@ class CommandHooks:
         return reviewing.review(layers, command.words)
 
     def _notes(
-        self, event: Event, command: object, layers: Layers, fresh: Sequence[Refresher | None]
+        self, event: HookEvent, command: object, layers: Layers, fresh: Sequence[Refresher | None]
     ) -> list[str]:
         """The notes that go with what the person typed, as one text, or []."""
         if command is not None or not layers.there():
@@ -192,7 +192,7 @@ class CommandHooks:
 
         return ByMessage()
 
-    def _hear(self, layers: Layers, event: Event, role: str, words: str) -> None:
+    def _hear(self, layers: Layers, event: HookEvent, role: str, words: str) -> None:
         """Keep what was said as proof for a tool that another process runs."""
         from mdmemory.session import heard
 
@@ -202,7 +202,7 @@ class CommandHooks:
 
     # --- a turn or a session ends ----------------------------------------------------------------
 
-    def _stop(self, event: Event) -> Output:
+    def _stop(self, event: HookEvent) -> Output:
         layers = self._open(event.folder)
         lines = []
         if event.host == "claude":
@@ -215,21 +215,21 @@ class CommandHooks:
             lines += self._lines(layers, event)
         return events.output(event, "", lines)
 
-    def _end(self, event: Event) -> Output:
+    def _end(self, event: HookEvent) -> Output:
         """Hand over, and be quick: Claude Code waits for 1.5 s."""
         layers = self._open(event.folder)
         if layers.there():
             self._log.tried("end", partial(self._hand_over, layers, event))
         return {}
 
-    def _hand_over(self, layers: Layers, event: Event) -> None:
+    def _hand_over(self, layers: Layers, event: HookEvent) -> None:
         """Start a process that reads the session once it has been idle for a while."""
         words = events.reading(event, layers.main.project.settings)
         self._start(event.folder)(words, self._log.file)
 
     # --- a summary stands for the session --------------------------------------------------------
 
-    def _summarised(self, event: Event) -> Output:
+    def _summarised(self, event: HookEvent) -> Output:
         """Store the facts of a host's summary that the person's own turns bear out."""
         layers = self._open(event.folder)
         if not layers.there() or not event.summary:
@@ -250,7 +250,7 @@ class CommandHooks:
         return layers
 
 
-def _spoken(event: Event, said: str) -> Spoken:
+def _spoken(event: HookEvent, said: str) -> Spoken:
     """The message as its session will show it later: without what is private, or ours."""
     from mdmemory.privacy.private import strip_private
     from mdmemory.transcripts.turns import Turn, cleaned
@@ -262,7 +262,9 @@ def _spoken(event: Event, said: str) -> Spoken:
     )  # fmt: skip
 
 
-def _answered(event: Event, answer: Output, lines: Sequence[str] = (), first: str = "") -> Output:
+def _answered(
+    event: HookEvent, answer: Output, lines: Sequence[str] = (), first: str = ""
+) -> Output:
     """What the hook prints of the answer to a message, after `first`, and of more lines for the
     person."""
     parts = [each if _is_framed(each) else context.harmless(each) for each in answer["parts"]]

@@ -15,8 +15,8 @@ from mdmemory.files import read_if_there
 from mdmemory.hosts import recall
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.commands import context, events
-from mdmemory.hosts.commands.context import Index
-from mdmemory.hosts.commands.events import Event
+from mdmemory.hosts.commands.context import LayerIndex
+from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.conversation import refreshed
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.telling import Telling
@@ -37,7 +37,7 @@ class Starting:
         self._carried: BySession[Path] = BySession()  # by folder: what Claude itself puts there
         self._given: BySession[bool] = BySession()
 
-    def text(self, layers: Layers, event: Event) -> str:
+    def text(self, layers: Layers, event: HookEvent) -> str:
         """The text for an event, "" where the session needs none."""
         carried = self._log.tried("start", partial(self._carried_by, event))
         if not layers.there() or not self._is_time(event):
@@ -60,14 +60,14 @@ class Starting:
         self.indexes.put(session, "".join(f"\n{each.text}\n" for _, each in found))
         return text
 
-    def _is_time(self, event: Event) -> bool:
+    def _is_time(self, event: HookEvent) -> bool:
         """Whether the event is the one that carries the text: the start; of Gemini CLI the first
         message, for what its start gives gets into the person's words, and is lost with them."""
         if event.host != "gemini":
             return event.kind == events.START
         return event.kind == events.PROMPT and not self._given.get(event.session)
 
-    def _carried_by(self, event: Event) -> Path | None:
+    def _carried_by(self, event: HookEvent) -> Path | None:
         """The store whose index the client itself puts into the prompt; it looked at its start."""
         if event.host != "claude" or event.kind != events.START:
             return None
@@ -81,9 +81,9 @@ class Starting:
         return found
 
 
-def _indexes(layers: Layers) -> Iterator[tuple[Path, Index]]:
+def _indexes(layers: Layers) -> Iterator[tuple[Path, LayerIndex]]:
     """The store and the index of each layer, as it is now."""
     for memory in layers.there():
         data = read_if_there(memory.project.store / INDEX) or b""
         layer = "project" if memory is layers.project else "user"
-        yield memory.project.store, Index(layer, data.decode("utf-8", "replace"))
+        yield memory.project.store, LayerIndex(layer, data.decode("utf-8", "replace"))
