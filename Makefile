@@ -51,7 +51,7 @@ mutants: $(BIN)/mdmemory
 
 # all of them, even where one missed its target; what a client's hooks cost: client_hooks.py
 bench: $(BIN)/mdmemory
-	missed=0; for each in run search recall search_speed hooks; do \
+	missed=0; for each in run search recall search_speed hooks host_hooks; do \
 		$(BIN)/python tests/bench/$$each.py || missed=1; \
 	done; exit $$missed
 

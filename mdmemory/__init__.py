@@ -31,6 +31,7 @@
     hosts/codex/, hosts/gemini/,             how Codex, Gemini CLI and editors are wired
     hosts/editors/
     hosts/commands/                          the events of Claude Code, Codex and Gemini CLI
+    hosts/bridge/                            one process for each store, which answers all hooks
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
     mcp/                                     the same tools for any MCP host
     cli/                                     the terminal

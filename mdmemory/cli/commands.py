@@ -59,6 +59,7 @@ COMMANDS = (
     ("trust", "upkeep", "let models read this project's edited PROTOCOL.md"),
     ("mcp", "serving", "serve the memory to an MCP host (Claude Code, Cursor, ...)"),
     ("bridge", "serving", "serve OpenCode's plugin; not for people"),
+    ("hook", "hook", "answer an event of an assistant; not for people"),
 )
 # The first command of each group, and the heading above it. The last group is for --help-all.
 GROUPS = {"add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing"}

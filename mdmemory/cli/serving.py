@@ -17,7 +17,11 @@ _LOOK = 1.0  # seconds between two looks at who started us
 
 
 def bridge_options(parser: ArgumentParser) -> None:
-    """Options of `bridge`: none of its own."""
+    """Options of `bridge`."""
+    parser.add_argument(
+        "--listen", action="store_true",
+        help="serve the hooks of all other clients, at a socket beside the store's state",
+    )  # fmt: skip
 
 
 def bridge(asked: Namespace) -> int:
@@ -25,6 +29,13 @@ def bridge(asked: Namespace) -> int:
 
     Not for people. Ends at once if MDMEMORY_DISABLE is set.
     """
+    if os.environ.get("MDMEMORY_DISABLE"):
+        return 0
+    return _listen(asked.store) if asked.listen else _forward(asked.store)
+
+
+def _forward(store: str | None) -> int:
+    """Answer the plugin's lines."""
     from mdmemory.hosts.background import Starter
     from mdmemory.hosts.bridge_log import Log
     from mdmemory.hosts.opencode.bridge import Bridge
@@ -32,19 +43,16 @@ def bridge(asked: Namespace) -> int:
     from mdmemory.hosts.recall import BLOCKS
     from mdmemory.layers import Layers
 
-    if os.environ.get("MDMEMORY_DISABLE"):
-        return 0
-
     log = Log()
 
     def open_layers(automatic: bool = True) -> Layers:
         return Layers.open(
-            ".", store=asked.store, holder="`mdmemory bridge`", tell=log.say, automatic=automatic
+            ".", store=store, holder="`mdmemory bridge`", tell=log.say, automatic=automatic
         )
 
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
-    start = Starter(lambda: _command(asked.store), Path.cwd())
+    start = Starter(lambda: _command(store), Path.cwd())
     hooks = Hooks(
         open_layers, start, log, blocks=BLOCKS, open_typed=partial(open_layers, automatic=False)
     )
@@ -52,6 +60,19 @@ def bridge(asked: Namespace) -> int:
         source, sink, hooks.methods(), failed=log.failure, tick=hooks.look, news=hooks.news
     )
     serving.serve()
+    return 0
+
+
+def _listen(store: str | None) -> int:
+    from mdmemory.hosts.bridge.listening import listen
+    from mdmemory.hosts.bridge_log import Log
+
+    try:
+        named = store or os.environ.get("MDMEMORY_STORE", "")
+        listen(Path(os.getcwd()), named, os.environ)
+    except (MdmemoryError, OSError) as problem:
+        Log().failure("bridge", problem)
+        return 1
     return 0
 
 

@@ -2,6 +2,7 @@
 
 It does one request after the other. Calls of tools may take long, so they have a thread of their
 own, and no hook waits for them. It ends with its input, at SIGTERM, or at the request `dispose`.
+The socket bridge reads and answers lines as it does.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from mdmemory.errors import MdmemoryError, UsageError
@@ -43,7 +45,8 @@ class Bridge:
         news: Callable[[], Result | None] = lambda: None,
     ) -> None:  # fmt: skip
         self._source, self._sink = source, sink
-        self._methods, self._failed, self._tick, self._news = methods, failed, tick, news
+        self._tick, self._news = tick, news
+        self._answered = partial(answered, methods=methods, failed=failed)
         self._ended = False
         self._writing = threading.Lock()
         self._calls: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
@@ -51,7 +54,7 @@ class Bridge:
 
     def serve(self) -> None:
         """Answer requests until the end. An error of a request is its answer."""
-        with _signals() as woken:
+        with Woken() as woken:
             for line in self._lines(woken):
                 self._take(line)
                 if self._ended:
@@ -85,48 +88,19 @@ class Bridge:
                 buffer = bytearray(b"!")  # the rest of the line is no JSON, and the answer says so
 
     def _take(self, line: bytes) -> None:
-        request = _request(line)
+        request = parsed(line)
         if request.get("method") == SLOW:
             if self._caller is None:
                 self._caller = threading.Thread(target=self._call, daemon=True)
                 self._caller.start()
             self._calls.put(request)
             return
-        self._answer(request)
+        self._write(self._answered(request, id=request.get("id")))
         self._ended = request.get("method") == END
 
     def _call(self) -> None:
         while (request := self._calls.get()) is not None:
-            self._answer(request)
-
-    def _answer(self, request: dict[str, Any]) -> None:
-        answer: dict[str, Any] = {"id": request.get("id")}
-        try:
-            answer["result"] = self._done(request)
-            text = json.dumps(answer, allow_nan=False)
-        except MdmemoryError as problem:
-            error = {"code": problem.code, "message": problem.message, "hint": problem.hint}
-            text = json.dumps({"id": request.get("id"), "error": error})
-            self._failed(_name(request), problem)
-        except Exception as problem:  # noqa: BLE001 - one request's failure must not end the others
-            sentence = f"Something unexpected happened ({type(problem).__name__})."
-            error = {"code": "unexpected", "message": sentence, "hint": "bridge.log says where."}
-            text = json.dumps({"id": request.get("id"), "error": error})
-            self._failed(_name(request), problem)
-        self._write(text.encode("ascii") + b"\n")
-
-    def _done(self, request: dict[str, Any]) -> Result:
-        method, params = request.get("method"), request.get("params", {})
-        if method is None:
-            raise UsageError("The line is no request.", "It has to be a JSON object with `method`.")
-        if method == END:
-            return {}
-        known = self._methods.get(method) if isinstance(method, str) else None
-        if known is None:
-            raise UsageError(f"There is no method {str(method)[:40]!r}.", "Update the plugin.")
-        if not isinstance(params, dict):
-            raise UsageError("`params` is no object.")
-        return known(params)
+            self._write(self._answered(request, id=request.get("id")))
 
     def _write(self, data: bytes) -> None:
         with self._writing:
@@ -137,13 +111,53 @@ class Bridge:
                 self._ended = True
 
 
-def _request(line: bytes) -> dict[str, Any]:
+def parsed(line: bytes) -> dict[str, Any]:
     """The request in a line; {} for a line that holds none."""
     try:
         value = json.loads(line, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def answered(
+    request: Mapping[str, Any],
+    methods: Methods,
+    failed: Callable[[str, Exception], None],
+    **head: Any,
+) -> bytes:
+    """The line that answers a request, which begins with `head`: `result`, or `error` with `code`,
+    `message` and `hint`. `failed` gets the method and the error of one that failed."""
+    try:
+        text = json.dumps({**head, "result": _done(request, methods)}, allow_nan=False)
+    except MdmemoryError as problem:
+        text = json.dumps({**head, "error": error(problem)})
+        failed(_name(request), problem)
+    except Exception as problem:  # noqa: BLE001 - one request's failure must not end the others
+        sentence = f"Something unexpected happened ({type(problem).__name__})."
+        unexpected = MdmemoryError(sentence, "bridge.log says where.", "unexpected")
+        text = json.dumps({**head, "error": error(unexpected)})
+        failed(_name(request), problem)
+    return text.encode("ascii") + b"\n"
+
+
+def error(problem: MdmemoryError) -> dict[str, str]:
+    """A failure as it stands in an answer."""
+    return {"code": problem.code, "message": problem.message, "hint": problem.hint}
+
+
+def _done(request: Mapping[str, Any], methods: Methods) -> Result:
+    method, params = request.get("method"), request.get("params", {})
+    if method is None:
+        raise UsageError("The line is no request.", "It has to be a JSON object with `method`.")
+    if method == END:
+        return {}
+    known = methods.get(method) if isinstance(method, str) else None
+    if known is None:
+        raise UsageError(f"There is no method {str(method)[:40]!r}.", "Update the plugin.")
+    if not isinstance(params, dict):
+        raise UsageError("`params` is no object.")
+    return known(params)
 
 
 def _finite(written: str) -> float:
@@ -158,9 +172,9 @@ def _name(request: Mapping[str, Any]) -> str:
     return str(request.get("method"))[:40]
 
 
-class _signals:
-    """SIGTERM ends the waiting, but no running request. SIGINT is ignored: the host handles it, and
-    ends our input."""
+class Woken:
+    """A context whose value is a descriptor that can be read once SIGTERM came. SIGINT is ignored:
+    it is meant for the host, which then ends us."""
 
     def __enter__(self) -> int:
         self._read, self._write = os.pipe()

@@ -1,0 +1,1 @@
+"""The socket bridge: one process for each store that answers the hooks of all its clients."""

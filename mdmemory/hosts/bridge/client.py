@@ -1,0 +1,91 @@
+"""`mdmemory hook HOST`: a client's event goes to its folder's bridge, and the answer comes out.
+
+It never fails a turn and never takes over two seconds. Where a bridge answers,
+nothing is loaded but this file, `asking` and `place`: a client starts this for every event.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import time
+
+from mdmemory.hosts.bridge import asking, place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HOSTS = ("claude", "codex", "gemini")
+MOST = 16 * 1024 * 1024  # bytes of an event
+_ALL = 1.8  # seconds from our start to our end, whatever hangs
+
+
+def run(words: list[str]) -> bool:
+    """Answer the event on standard input, as the words behind `hook` say. False, with nothing done,
+    where they are a person's or name no host."""
+    if len(words) != 1 or words[0].startswith("-"):
+        return False
+    if os.environ.get("MDMEMORY_DISABLE"):
+        return True
+    if words[0] not in HOSTS or os.isatty(0):
+        return False
+    answer(words[0], os.environ.get("MDMEMORY_STORE", ""))
+    return True
+
+
+def answer(host: str, store: str) -> None:
+    """Read the event from standard input, and write what the host is to do, if anything."""
+    began = time.monotonic()
+    _thread.start_new_thread(_end, (_ALL,))
+    try:
+        data = _read()
+        if data:
+            _write(output(asking.HookCall(host, os.getcwd(), store, data, began), os.environ))
+    except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - no hook fails a turn
+        _log(problem)
+
+
+def output(event: asking.HookCall, environment: Mapping[str, str]) -> bytes:
+    """What the host is to read: JSON, or nothing."""
+    entry = place.MapEntry(environment, event.folder, event.store)
+    try:
+        return asking.asked(entry, event)
+    except (asking.NoBridge, asking.Silent) as problem:
+        from mdmemory.hosts.bridge import without
+
+        return without.output(entry, event, may_start=isinstance(problem, asking.NoBridge))
+
+
+def _read() -> bytes:
+    """The event on standard input; nothing where it is too long."""
+    parts: list[bytes] = []
+    size = 0
+    while part := os.read(0, 1 << 16):
+        size += len(part)
+        if size > MOST:
+            return b""
+        parts.append(part)
+    return b"".join(parts).removeprefix(b"\xef\xbb\xbf").strip()
+
+
+def _write(text: bytes) -> None:
+    while text:
+        text = text[os.write(1, text) :]
+
+
+def _end(seconds: float) -> None:
+    """End this process, whatever it hangs in: the host goes on without us."""
+    time.sleep(seconds)
+    os._exit(0)
+
+
+def _log(problem: BaseException) -> None:
+    """Log what went wrong; where that fails too, there is nobody to tell."""
+    try:
+        from mdmemory.hosts.bridge_log import Log
+
+        if isinstance(problem, Exception):
+            Log().failure("hook", problem)
+    except Exception:  # noqa: BLE001
+        return

@@ -1,0 +1,381 @@
+"""A hook asks its folder's bridge; whatever that does, it ends in time with JSON or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pace import HUNG
+
+from mdmemory.config import person
+from mdmemory.hosts.bridge import asking, client, place, starting, without
+from mdmemory.version import VERSION
+
+MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
+ALONE = b'{"alone": true}'
+START, SAID = b'{"hook_event_name": "SessionStart"}', b'{"hook_event_name": "UserPromptSubmit"}'
+
+
+@pytest.fixture(autouse=True)
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The folders for which a bridge would have been started; what needs none is done alone."""
+    folders: list[str] = []
+    monkeypatch.setattr(starting, "start", lambda _, folder, rest: folders.append(folder))
+    monkeypatch.setattr(without, "_alone", lambda *_: ALONE)
+    return folders
+
+
+@contextmanager
+def bridge(path: Path, answer: Callable[[socket.socket], object]) -> Iterator[None]:
+    """A process of ours at the socket `path`; `answer` is called for each connection."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        place.at(str(path), listener.bind)
+        listener.listen()
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection:
+                    answer(connection)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join(HUNG)
+    path.unlink()
+
+
+def line(connection: socket.socket) -> bytes:
+    data = b""
+    while not data.endswith(b"\n"):
+        data += connection.recv(1 << 16)
+    return data
+
+
+def says(text: bytes) -> Callable[[socket.socket], None]:
+    """A bridge that answers each request with `text`."""
+
+    def answer(connection: socket.socket) -> None:
+        line(connection)
+        connection.sendall(text)
+
+    return answer
+
+
+def entry_of(folder: str = "/project", store: str = "") -> place.MapEntry:
+    return place.MapEntry(os.environ, folder, store)
+
+
+def enter(path: Path, folder: str = "/project") -> None:
+    """Let the map name the socket `path` for a folder."""
+    entry = entry_of(folder)
+    Path(entry.folder).mkdir(parents=True, exist_ok=True)
+    Path(entry.file).write_bytes(entry.text(str(path)))
+
+
+def ask(data: bytes = SAID, folder: str = "/project", host: str = "claude") -> bytes:
+    event = asking.HookCall(host, folder, "", data, time.monotonic())
+    return client.output(event, os.environ)
+
+
+# --- with a bridge -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "output"),
+    [
+        (b'{"result": {"output": {"systemMessage": "}}"}}}\n', b'{"systemMessage": "}}"}'),
+        (b'{"result": {"output": {}}}\n', b""),
+        (b'{"error": {"code": "unexpected", "message": ""}}\n', b""),
+    ],
+)
+def test_the_output_is_what_the_bridge_says(
+    tmp_path: Path, started: list[str], answer: bytes, output: bytes
+) -> None:
+    enter(tmp_path / "s")
+    with bridge(tmp_path / "s", says(answer)):
+        assert ask() == output
+    assert started == []
+
+
+def test_the_bridge_gets_the_event_in_one_line_however_it_was_written(tmp_path: Path) -> None:
+    lines: list[bytes] = []
+
+    def answer(connection: socket.socket) -> None:
+        lines.append(line(connection))
+        connection.sendall(b'{"result": {"output": {}}}\n')
+
+    event = {"prompt": "zwei\nZeilen – \ud83d", "tool": {"a": [1, 2.5, None]}}
+    enter(tmp_path / "s", folder := 'ein "Ordner"\\\n\udcff')
+    with bridge(tmp_path / "s", answer):
+        ask(json.dumps(event, indent=2).encode(), folder, "gemini")
+    (got,) = lines
+    assert json.loads(got) == {
+        "version": VERSION, "method": "hook",
+        "params": {"host": "gemini", "folder": folder, "store": "", "event": event},
+    }  # fmt: skip
+    assert got.count(b"\n") == 1
+
+
+def test_a_socket_whose_path_is_too_long_for_the_system_is_reached(tmp_path: Path) -> None:
+    here, folder = os.getcwd(), tmp_path / ("long" * 40)
+    folder.mkdir()
+    enter(folder / "s")
+    with bridge(folder / "s", says(b'{"result": {"output": {"a": 1}}}\n')):
+        assert ask() == b'{"a": 1}'
+    assert os.getcwd() == here
+
+
+def test_only_what_the_standard_library_has_at_hand_is_loaded_for_a_bridges_answer() -> None:
+    dear = {"json", "socket", "argparse", "pathlib", "typing", "re", "enum", "subprocess"}
+    code = (
+        f"from mdmemory.hosts.bridge import client; import sys; print({dear!r} & {{*sys.modules}})"
+    )
+    # -S: what an installation loads by itself is not ours
+    words = [sys.executable, "-S", "-c", code]
+    root = Path(client.__file__).parents[3]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True, timeout=HUNG)
+    assert done.stdout == "set()\n"
+
+
+# --- a bridge that is in trouble -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", [START, SAID])
+def test_an_event_that_the_bridge_does_not_answer_in_time_is_served_without_it(
+    tmp_path: Path, started: list[str], monkeypatch: pytest.MonkeyPatch, data: bytes
+) -> None:
+    monkeypatch.setattr(asking, "ASKING", 0.1)
+    enter(tmp_path / "s")
+    may_end = threading.Event()
+    with bridge(tmp_path / "s", lambda _: may_end.wait(HUNG)):
+        assert ask(data) == ALONE
+        may_end.set()
+    assert started == [], "it is there, and busy"
+
+
+def test_an_event_is_served_without_a_bridge_that_was_killed_meanwhile(tmp_path: Path) -> None:
+    enter(tmp_path / "s")
+    with bridge(tmp_path / "s", line):
+        assert ask() == ALONE
+    enter(tmp_path / "s")
+    with bridge(tmp_path / "s", says(b'{"result": {"outp')):
+        assert ask() == ALONE
+
+
+def test_a_bridge_of_another_version_is_replaced(tmp_path: Path, started: list[str]) -> None:
+    enter(tmp_path / "s")
+    with bridge(tmp_path / "s", says(b'{"error": {"code": "version", "message": "older"}}\n')):
+        assert ask() == ALONE
+    assert started == ["/project"]
+
+
+def test_a_process_of_another_user_gets_nothing(
+    tmp_path: Path, started: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[bytes] = []
+    monkeypatch.setattr(place, "peer", lambda _: os.geteuid() + 1)
+    enter(tmp_path / "s")
+    with bridge(tmp_path / "s", lambda connection: heard.append(connection.recv(1))):
+        assert ask() == ALONE
+    assert heard == [b""]
+    assert started == ["/project"]
+
+
+@pytest.mark.parametrize("left", ["nothing", "a socket", "a file", "a folder"])
+def test_an_entry_that_leads_nowhere_is_as_none(
+    tmp_path: Path, started: list[str], left: str
+) -> None:
+    path = tmp_path / "s"
+    if left == "a socket":
+        with socket.socket(socket.AF_UNIX) as killed:
+            killed.bind(str(path))
+    elif left == "a file":
+        path.write_text("")
+    elif left == "a folder":
+        path.mkdir()
+    enter(path)
+    assert ask() == ALONE
+    assert started == ["/project"]
+
+
+def test_a_folder_whose_name_has_the_same_checksum_is_another(tmp_path: Path) -> None:
+    enter(tmp_path / "s", "/other")
+    Path(entry_of("/other").file).rename(entry_of().file)
+    assert entry_of().socket() == ""
+
+
+@pytest.mark.parametrize("named", ["", "relative", "/absolute"])
+def test_the_map_lies_in_the_persons_state_folder(named: str) -> None:
+    environment = {"XDG_STATE_HOME": named}
+    assert place.state_folder(environment) == str(person.state_folder(environment))
+
+
+def test_a_session_that_names_a_store_has_an_entry_of_its_own(tmp_path: Path) -> None:
+    enter(tmp_path / "s")
+    assert entry_of().socket() == str(tmp_path / "s")
+    assert entry_of(store="/another").socket() == ""
+
+
+# --- without a bridge ----------------------------------------------------------------------------
+
+
+def test_an_event_does_not_wait_for_the_bridge_that_it_starts(started: list[str]) -> None:
+    assert ask(SAID) == ALONE
+    assert started == ["/project"]
+
+
+def test_the_end_of_a_session_starts_none(started: list[str]) -> None:
+    assert ask(b'{"hook_event_name": "SessionEnd"}') == ALONE
+    assert started == []
+
+
+def test_a_session_starts_with_the_bridge_that_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([False, False, False])
+
+    def until_there(_: object, is_late: Callable[[], bool]) -> bool:
+        if next(looks, True):
+            enter(tmp_path / "s")
+        return not is_late()
+
+    monkeypatch.setattr(starting, "until_there", until_there)
+    with bridge(tmp_path / "s", says(b'{"result": {"output": {"a": 1}}}\n')):
+        assert ask(START) == b'{"a": 1}'
+
+
+def test_a_session_whose_bridge_does_not_come_starts_without(
+    started: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "ASKING", 0.1)
+    monkeypatch.setattr(without, "_WAITED", 0.05)
+    assert ask(START) == ALONE
+    assert started == ["/project"]
+
+
+def test_where_none_can_be_started_the_event_is_served_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(starting, "start", full)
+    assert ask(SAID) == ALONE
+    assert ask(START) == ALONE
+
+
+@pytest.mark.parametrize(
+    "data", [b"hello", b"[]", b"{", b"\0", b'{"a": "\0"}', b"\xff", b"[" * 9999]
+)
+def test_what_is_no_event_is_answered_by_nothing(started: list[str], data: bytes) -> None:
+    assert ask(data) == b""
+    assert started == []
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def hook(
+    *words: str, cwd: Path, said: bytes = b"", **more: Any
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*MDMEMORY, "hook", *words], cwd=cwd, input=said, capture_output=True, check=False,
+        timeout=HUNG, **more,
+    )  # fmt: skip
+
+
+def test_where_there_is_no_store_a_hook_says_nothing(tmp_path: Path) -> None:
+    for said in (START, SAID, b'{"hook_event_name": "Stop"}', b"", b"nonsense", b"\xff\0"):
+        done = hook("codex", cwd=tmp_path, said=said)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_hook_that_is_switched_off_reads_nothing(tmp_path: Path) -> None:
+    off = {**os.environ, "MDMEMORY_DISABLE": "1"}
+    ours, theirs = os.pipe()
+    words = [*MDMEMORY, "hook", "claude"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=off, stdin=ours, capture_output=True, check=False, timeout=HUNG
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_a_hook_whose_client_never_ends_the_event_ends_by_itself(tmp_path: Path) -> None:
+    ours, theirs = os.pipe()
+    os.write(theirs, START)
+    done = subprocess.run(
+        [*MDMEMORY, "hook", "claude"], cwd=tmp_path, stdin=ours, capture_output=True, check=False,
+        timeout=HUNG,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_an_event_that_is_too_long_is_answered_by_nothing(tmp_path: Path) -> None:
+    long = b'{"hook_event_name": "Stop", "a": "%s"}' % (b"x" * client.MOST)
+    done = hook("claude", cwd=tmp_path, said=long)
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_a_client_that_has_closed_the_streams_or_its_folder_gets_no_error(tmp_path: Path) -> None:
+    words = " ".join(MDMEMORY)
+    for script in (
+        f"{words} hook claude <&- >&- 2>&-",
+        f"mkdir gone; cd gone; rmdir ../gone; echo '{{}}' | {words} hook claude",
+        f"echo '{{}}' | {words} hook claude >/dev/full",
+    ):
+        done = subprocess.run(
+            ["sh", "-c", script], cwd=tmp_path, capture_output=True, check=False, timeout=HUNG
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), script
+
+
+def test_a_home_that_cannot_be_written_costs_no_event(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.write_text("a file")
+    done = hook("gemini", cwd=tmp_path, said=START, env={**os.environ, "HOME": str(home)})
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_host_that_is_not_known_is_named_and_stops_no_turn(tmp_path: Path) -> None:
+    for words in (["copilot"], []):
+        done = hook(*words, cwd=tmp_path, said=START)
+        assert done.returncode == 0
+        assert done.stdout == b""
+        assert b"claude, codex, gemini" in done.stderr
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_a_person_who_types_it_is_told_what_it_is_for(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    done = subprocess.run(
+        [*MDMEMORY, "hook", "claude"], cwd=tmp_path, stdin=theirs, capture_output=True, text=True,
+        check=False, timeout=HUNG,
+    )  # fmt: skip
+    os.close(ours)
+    os.close(theirs)
+    assert done.returncode == 2
+    assert "`mdmemory setup` connects them." in done.stderr
+    helped = hook("--help", cwd=tmp_path)
+    assert helped.returncode == 0
+    assert b"HOST" in helped.stdout
