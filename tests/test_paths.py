@@ -44,6 +44,8 @@ if "bridge" in sys.argv:
     # traced, an answer may take longer than this, and a slow machine would look for a due pass too
     import mdmemory.hosts.opencode.hooks as hooks
     hooks.FIRST_LOOK = 300.0
+    import mdmemory.cli.serving as serving
+    serving.GRACE = 300.0  # its input ends at once
 threading.setprofile(look)
 sys.setprofile(look)
 try:
