@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _BOM = "\ufeff"
-# a line that begins a table: [a.b], [[a]], ["a".b]; what it names is compared by its parts
-_HEADER = re.compile(r"[ \t]*\[\[?[ \t]*([^\[\]\r\n#]+?)[ \t]*\]\]?[ \t]*(?:#[^\r\n]*)?\r?\n?\Z")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_QUOTED = re.compile(r"""[ \t]*(?:"([^"\\]*)"|'([^']*)'|([A-Za-z0-9_-]+))[ \t]*(?:\.|\Z)""")
+# A line that begins a table: [a.b], [[a]], ["a".b]. Its keys are read one by one.
+_OPENING = re.compile(r"[ \t]*\[\[?")
+_KEY = re.compile(r"""[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([A-Za-z0-9_-]+))[ \t]*""")
+_CLOSING = re.compile(r"\]\]?[ \t]*(?:#[^\r\n]*)?\r?\n?\Z")
 
 
 class TomlError(ValueError):
@@ -70,9 +71,10 @@ def drop(text: str, path: Sequence[str]) -> str:
     held: list[str] = []  # of our table: what may be a person's comment on the next one
     is_inside = False
     for line in _LINE.findall(text):
-        if header := _HEADER.match(line):
-            was_inside, is_inside = is_inside, _parts(header[1])[: len(path)] == [*path]
-            kept, held = kept + held, []
+        if keys := _header(line):
+            was_inside, is_inside = is_inside, keys[: len(path)] == [*path]
+            kept += held
+            held = []
             if is_inside and not was_inside and kept and not kept[-1].strip():
                 kept.pop()
         if not is_inside:
@@ -118,16 +120,18 @@ def _pruned(data: dict[str, Any] | None, path: Sequence[str]) -> dict[str, Any] 
     return data
 
 
-def _parts(name: str) -> list[str]:
-    """The keys of a header's name; [] where it is not understood."""
-    keys, at = [], 0
-    while at < len(name):
-        found = _QUOTED.match(name, at)
-        if not found or found.end() == at:
-            return []
-        keys.append(next(each for each in found.groups() if each is not None))
-        at = found.end()
-    return keys
+def _header(line: str) -> list[str]:
+    """The keys of a line that begins a table, as they are written; [] of any other line."""
+    keys: list[str] = []
+    opening = _OPENING.match(line)
+    at = opening.end() if opening else len(line)
+    while key := _KEY.match(line, at):
+        keys.append(next(each for each in key.groups() if each is not None))
+        at = key.end()
+        if not line.startswith(".", at):
+            break
+        at += 1
+    return keys if _CLOSING.match(line, at) else []
 
 
 def _value(value: object) -> str:

@@ -7,7 +7,6 @@ here never changes.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -68,11 +67,11 @@ def _ours(file: Path, trusted: Mapping[str, Any]) -> Iterator[str]:
     events = jsonc.parse(wired.read(file) or "{}").member("hooks")
     listed = events.data if events and isinstance(events.data, dict) else {}
     for event, groups in listed.items():
-        snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+        snake = "".join(f"_{each.lower()}" if each.isupper() else each for each in event)
         for at, group in enumerate(groups if isinstance(groups, list) else ()):
             hooks = group.get("hooks") if isinstance(group, dict) else None
             for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):
-                name = f"{file}:{snake}:{at}:{number}"
+                name = f"{file}:{snake.lstrip('_')}:{at}:{number}"
                 if entries.is_ours(hook) and "trusted_hash" not in _table(trusted, name):
                     yield name
 
