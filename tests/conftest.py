@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from pace import HUNG
+from pace import FULL, HUNG
 
 pytest_plugins = ("machines", "projects", "stores")
 
@@ -47,6 +47,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if os.environ.get("MDMEMORY_TEST_HOSTS") != "1":
         _keep(config, items, {item for item in items if not item.get_closest_marker("hosts")})
+    if not FULL:
+        _keep(config, items, {item for item in items if not item.get_closest_marker("full")})
     if config.option.markexpr != QUICK:
         return
     cases = defaultdict(list)

@@ -103,6 +103,7 @@ def fact(number: int) -> str:
     return f"The {THINGS[number]} service listens on port {8100 + number}"
 
 
+@pytest.mark.full
 def test_a_day_over_branches_worktrees_clones_and_machines_loses_no_word(
     tmp_path: Path, origin: Path, server: FakeServer
 ) -> None:

@@ -94,6 +94,7 @@ def test_the_plugin_of_a_person_has_the_index_of_each_store_read(
         assert "(project-port.md)" in prompt
 
 
+@pytest.mark.full
 def test_without_the_bridge_the_index_is_read_all_the_same(
     repository: Path, empty_home: Path
 ) -> None:

@@ -101,6 +101,7 @@ def test_a_provider_that_refuses_is_one_sentence_and_leaves_nothing(
     assert sessions(server, repository, home) == []
 
 
+@pytest.mark.full
 def test_a_provider_that_never_answers_is_left_in_time(
     server: FakeServer, repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +117,7 @@ def test_a_provider_that_never_answers_is_left_in_time(
     assert sessions(server, repository, home) == []
 
 
+@pytest.mark.full
 def test_the_planner_is_chosen_by_settings_and_counted(
     server: FakeServer, repository: Path, home: Path
 ) -> None:

@@ -66,6 +66,7 @@ def test_the_next_request_of_a_running_client_knows_a_note_that_was_just_added(
         assert "(feedback-indents-with-tabs.md)" in system_text(server.turns[-1])
 
 
+@pytest.mark.full
 def test_a_commit_that_is_reverted_is_forgotten_by_the_next_request(
     project: Path, empty_home: Path, git: Git
 ) -> None:
@@ -100,6 +101,7 @@ def test_what_the_user_asked_to_remember_becomes_a_committed_note(
     assert git(project, "status", "--porcelain", "--", STORE) == ""
 
 
+@pytest.mark.full
 def test_the_client_reads_the_index_beside_a_configuration_that_nobody_touched(
     repository: Path, empty_home: Path
 ) -> None:

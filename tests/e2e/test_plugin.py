@@ -180,6 +180,7 @@ def test_a_summary_of_the_session_carries_facts_over(
     assert "present tense." not in user_texts(after)[0], "what was said before it is not"
 
 
+@pytest.mark.full
 def test_a_session_that_is_deleted_at_once_is_no_trouble(
     client: OpenCode, server: FakeServer, place: Place
 ) -> None:
@@ -260,6 +261,7 @@ FOUND = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_note(
     tmp_path: Path, git: Git
 ) -> None:

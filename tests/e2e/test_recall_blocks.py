@@ -117,6 +117,7 @@ def test_a_session_from_its_start_over_a_compaction_to_a_restart(place: Place) -
     assert place.log() == ""
 
 
+@pytest.mark.full
 def test_two_sessions_at_once_never_mix_what_they_keep(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +187,7 @@ def test_of_a_long_output_the_model_sees_a_part_and_can_get_the_whole(place: Pla
     assert place.log() == ""
 
 
+@pytest.mark.full
 def test_the_assistant_hears_of_a_full_context_once_for_each_level(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,6 +332,7 @@ def test_the_notes_that_a_message_needs_come_behind_it_and_the_prompt_stays(plac
     assert place.log() == ""
 
 
+@pytest.mark.full
 def test_the_goal_is_there_at_once_after_the_client_compacts_by_itself(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -232,7 +232,7 @@ def test_killed_at_a_sample_of_moments_nothing_is_lost(trial: Trial) -> None:
 @pytest.mark.slow
 def test_killed_at_any_moment_nothing_is_lost(trial: Trial) -> None:
     last = trial.steps()
-    ends = [trial.end(trial.killed(at)) for at in sample(range(1, last + 1), 4)]
+    ends = [trial.end(trial.killed(at)) for at in sample(range(1, last + 1), 7)]
     assert ends == sorted(ends), "after the point of no return there is none"
     assert {*ends} == {False, True}
     assert last > 100

@@ -40,8 +40,8 @@ BODIES = {
     "e": "Works in the morning.", "f": "Works in the evening.", "g": "Stays as it is.",
 }  # fmt: skip
 # A full run strikes at every second call or denser, which takes minutes; otherwise the slow tests
-# strike at every sixth of these.
-SPARSE = 1 if FULL else 6
+# strike at every tenth of these.
+SPARSE = 1 if FULL else 10
 COMMANDS = {
     "compact": ["compact", "--plan", "-"],
     "due": ["compact", "--if-due", "--plan", "-"],  # it moves no branch: the next command does

@@ -253,7 +253,7 @@ def test_changes_to_different_notes_never_conflict(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("one", "way"), sample([*product(CHANGES, ("merge", "rebase"))], 3))
+@pytest.mark.parametrize(("one", "way"), sample([*product(CHANGES, ("merge", "rebase"))], 5))
 def test_no_pair_of_changes_to_different_notes_conflicts(
     remote: dict[bool, Path], tmp_path: Path, one: str, way: str
 ) -> None:
