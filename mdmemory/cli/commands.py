@@ -37,7 +37,7 @@ COMMANDS = (
     ("export", "moving", "write all notes as JSON or as one markdown file"),
     ("sync", "moving", "commit the notes, fetch, merge and push"),
     ("status", "upkeep", "show the store, what waits, and where text is sent"),
-    ("doctor", "upkeep", "find problems, and say how to fix them"),
+    ("doctor", "doctor", "find problems, and say how to fix them"),
     ("config", "configuring", "list the settings, or change one"),
     ("completion", "completion", "complete commands and names of notes with the tab key"),
     ("demo", "demo", "try it all in a temporary folder"),

@@ -12,6 +12,10 @@ from mdmemory.git.lock import Patience
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 
+NO_STORE_YET = (
+    'There is no store yet. The first "Remember that ..." in a project makes one, or '
+    "`mdmemory init`."
+)
 PATIENCE = 30.0  # seconds that a person's command waits for other writers
 
 _WRITING = (

@@ -1,23 +1,19 @@
-"""Commands on the store as a whole: index, status, doctor, trust."""
+"""Commands on the store as a whole: index, status, trust."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mdmemory.cli.output import emit, layered, opened, plural
+from mdmemory.cli.output import NO_STORE_YET, emit, layered, opened, plural
 from mdmemory.config import person
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory
-from mdmemory.routing import MINE, USER
+from mdmemory.routing import USER
 from mdmemory.store.store import INDEX
-
-if TYPE_CHECKING:
-    from mdmemory.layers import Layers
 
 
 def index_options(parser: ArgumentParser) -> None:
@@ -67,6 +63,10 @@ def status(asked: Namespace) -> int:
 
     asked.holder = "status"
     layers = layered(asked)
+    assistants = _connected()
+    if assistants and not asked.json and layers.question is None and not layers.there():
+        print(f"store       {NO_STORE_YET}\nassistants  {assistants}")
+        return 0
     each, memory = layers.each(), layers.main
     rows = [{"layer": layer, **_of_store(memory)} for layer, memory in each]
     report = _report(memory)
@@ -147,16 +147,21 @@ def _some(names: list[str], most: int = 5) -> str:
 
 def _assistants(memory: Memory) -> str:
     """Which assistants are connected to the memory."""
-    from mdmemory.hosts import clients
     from mdmemory.hosts.opencode import wiring
     from mdmemory.hosts.opencode.places import Place
 
-    environment = person.places().environment
-    everywhere = [name for name in clients.NAMES if clients.is_wired(name, environment)]
-    said = [f"{', '.join(map(clients.title, everywhere))}, in all projects"] if everywhere else []
+    said = [everywhere] if (everywhere := _connected()) else []
     if wiring.is_used(Place(memory.project.root, memory.project.store)):
         said.append("OpenCode, in this project")
     return "; ".join(said) or "none is connected (`mdmemory setup`)"
+
+
+def _connected() -> str:
+    """The assistants that are connected for all projects; "" for none."""
+    from mdmemory.hosts import clients
+
+    names = clients.connected(person.places().environment)
+    return f"{', '.join(map(clients.title, names))}, in all projects" if names else ""
 
 
 def _to(report: dict[str, Any]) -> str:
@@ -233,103 +238,6 @@ def _of_store(memory: Memory) -> dict[str, Any]:
             for each in memory.waiting()
         ],
     }
-
-
-def doctor_options(parser: ArgumentParser) -> None:
-    """Options of `doctor`."""
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--fix", action="store_true", help="first fix what is safe to fix")
-    what.add_argument(
-        "--quality",
-        action="store_true",
-        help="count where notes come from, and what was turned down",
-    )
-
-
-def doctor(asked: Namespace) -> int:
-    """Find problems of the store and its connection to OpenCode, each with its fix."""
-    from mdmemory.search import sources
-
-    asked.holder = "doctor"
-    layers = layered(asked)
-    if asked.quality:
-        return _quality(asked, layers)
-    rows = [{**asdict(finding), "layer": layer} for layer, finding in layers.doctor(fix=asked.fix)]
-    rows += [
-        {"check": "opencode", "level": "warning", "path": "", "message": text, "fixable": False,
-         "layer": layers.of(layers.main)}
-        for text in _opencode(layers.main)
-    ]  # fmt: skip
-    rows += [
-        {"check": "assistants", "level": "warning", "path": "", "message": text, "fixable": False,
-         "layer": layers.of(layers.main)}
-        for text in _clients(layers.main)
-    ]  # fmt: skip
-    if missing := sources.trouble(layers.main.project.settings):
-        message = f"Search by meaning is on, and goes by words: {missing}."
-        rows.append({"check": "meaning", "level": "warning", "path": "", "message": message,
-                     "fixable": False, "layer": layers.of(layers.main)})  # fmt: skip
-    failed = any(row["level"] == "error" for row in rows)
-    if asked.json:
-        emit({"ok": not failed, "findings": rows})
-    else:
-        for row in rows:
-            path = row["path"]
-            if layers.project and row["layer"] == USER:
-                path = f"{MINE}{path}"
-            print(f"{row['level']}: {path + ': ' if path else ''}{row['message']}")
-        fixable = sum(row["fixable"] for row in rows)
-        if fixable and not asked.fix:
-            print(f"`mdmemory doctor --fix` fixes {fixable} of these.")
-        if not rows:
-            stores = (str(memory.project.store) for _, memory in layers.each())
-            print(f"No problems in {' and '.join(stores)}.")
-    return 1 if failed else 0
-
-
-def _quality(asked: Namespace, layers: Layers) -> int:
-    """Show the counts of each store."""
-    found = [(layer, memory, memory.quality()) for layer, memory in layers.each()]
-    if asked.json:
-        emit({"quality": [{"layer": layer, **asdict(counts)} for layer, _, counts in found]})
-        return 0
-    for _, memory, counts in found:
-        print(memory.project.store)
-        print(f"  notes     {counts.notes}: {_listed(counts.types)}")
-        print(f"  sources   {_listed(counts.sources)}")
-        print(f"  marks     {_listed(counts.statuses)}; {counts.reinforced} said again")
-        print(f"  found     {_listed(counts.found)} (in {counts.days} days)")
-        print(f"  reasons   {_listed(counts.reasons)}")
-        print(f"  captures  {plural(counts.captures, 'commit')}, {counts.undone} taken back")
-    return 0
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
-
-
-def _clients(memory: Memory) -> list[str]:
-    """Problems between the memory and the clients that are wired for all projects."""
-    from mdmemory.hosts import clients
-
-    return [*clients.findings(person.places().environment, memory.project.top)]
-
-
-def _opencode(memory: Memory) -> list[str]:
-    """Problems between this store and OpenCode."""
-    from mdmemory.hosts import bridge_log, git_hooks
-    from mdmemory.hosts.opencode import checks, wiring
-    from mdmemory.hosts.opencode.places import Place
-
-    project = memory.project
-    place = Place(project.root, project.store)
-    if not wiring.is_used(place):
-        return bridge_log.findings(project)
-    return [
-        *checks.examine(place, git_hooks.command(), person.opencode_folder()),
-        *bridge_log.findings(project),
-        *checks.version_findings(project, person.places().environment),
-    ]
 
 
 def trust_options(parser: ArgumentParser) -> None:

@@ -119,6 +119,11 @@ def is_installed(name: str, environment: Environment) -> bool:
     return found is not None or client.folder(environment).is_dir()
 
 
+def connected(environment: Environment) -> list[str]:
+    """The names of the clients that are wired for all projects."""
+    return [name for name in NAMES if is_wired(name, environment)]
+
+
 def is_wired(name: str, environment: Environment) -> bool:
     """Whether anything of ours is in a client's own files."""
     if name == OPENCODE:
@@ -185,7 +190,7 @@ def findings(environment: Environment, project: Path) -> Iterator[str]:
 
 
 def _launcher_findings(environment: Environment) -> Iterator[str]:
-    wired_names = [name for name in NAMES if is_wired(name, environment)]
+    wired_names = connected(environment)
     if not wired_names:
         return
     try:

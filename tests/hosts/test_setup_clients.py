@@ -481,6 +481,21 @@ def test_doctor_names_a_wiring_of_which_a_half_is_missing(empty_home: Path, say:
     assert "mcpServers.mdmemory is not there. Run `mdmemory setup claude`" in found(empty_home)
 
 
+def test_before_the_first_store_doctor_and_status_look_at_the_assistants(
+    empty_home: Path, say: Say, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(empty_home)
+    for command in ("doctor", "status"):
+        assert main([command]) == 1, "nothing is connected, and there is no store"
+    assert say("codex")[0] == 0
+    for command, told in (("doctor", "Start `codex` once"), ("status", "assistants  Codex")):
+        capsys.readouterr()
+        assert main([command]) == 0
+        printed = capsys.readouterr().out
+        assert "There is no store yet." in printed
+        assert told in printed
+
+
 def test_doctor_sees_whether_codex_was_asked_to_trust_the_hooks(empty_home: Path, say: Say) -> None:
     say("codex")
     assert "Start `codex` once" in found(empty_home)
