@@ -17,7 +17,7 @@ from mdmemory.layers import Layers
 
 HOSTS = ("claude", "codex", "gemini")
 SESSION = "c736dc5a-9f4e-418b-8399-51368946c136"
-_GEMINI = {"UserPromptSubmit": "BeforeAgent", "Stop": "AfterAgent", "PreCompact": "PreCompress"}
+_GEMINI = {"UserPromptSubmit": "BeforeAgent", "Stop": "AfterAgent"}
 
 
 class Started(background.Starter):

@@ -10,6 +10,8 @@ import json
 from pathlib import Path
 
 from mdmemory.hosts import texts
+from mdmemory.hosts.claude import wiring as claude
+from mdmemory.hosts.gemini import wiring as gemini
 from mdmemory.version import VERSION
 
 ROOT = Path(__file__).parents[1]
@@ -91,8 +93,7 @@ def _plugin() -> dict[str, str]:
                 "keywords": ["memory", "markdown", "git"]}  # fmt: skip
     start = '"${CLAUDE_PLUGIN_ROOT}/start"'
     hook = {"type": "command", "command": f"sh {start} hook"}
-    events = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
-    hooks = {event: [{"hooks": [hook]}] for event in events}
+    hooks = {event: [{"hooks": [hook]}] for event in claude.EVENTS}
     hooks["SessionEnd"] = [{"hooks": [{**hook, "timeout": 30}]}]  # it would have 1.5 s
     server = {"command": "sh", "args": ["${CLAUDE_PLUGIN_ROOT}/start", "mcp"], "alwaysLoad": True}
     return {
@@ -112,10 +113,11 @@ def _extension() -> dict[str, str]:
     }  # fmt: skip
     hook = {"type": "command", "name": "mdmemory", "command": f'sh "{start}" hook',
             "timeout": 5000}  # fmt: skip
-    events = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
     return {
         "gemini-extension.json": _json(manifest),
-        "hooks/hooks.json": _json({"hooks": {event: [{"hooks": [hook]}] for event in events}}),
+        "hooks/hooks.json": _json(
+            {"hooks": {event: [{"hooks": [hook]}] for event in gemini.EVENTS}}
+        ),
         "start": _start("gemini", "${GEMINI_CLI_HOME:-$HOME}/.gemini"),
         **texts.files_for("gemini"),
     }

@@ -50,7 +50,7 @@ class ConfigEdit:
 def hook(host: str, event: str, **more: Any) -> ConfigEntry:
     """The hook by which a client tells us of an event. Claude Code, Codex and Gemini CLI take it in
     one shape; `more` are further keys of the hook."""
-    command = {"type": "command", **more, "command": launcher.command(f"hook {host}")}
+    command = {"type": "command", **more, "command": launcher.line(f"hook {host}")}
     return ConfigEntry(("hooks", event), {"hooks": [command]}, in_list=True)
 
 

@@ -1,7 +1,7 @@
 """The launcher: a script by which the clients of a person start mdmemory.
 
 What is written into a client's configuration names it, and so stays the same when mdmemory is
-updated or moved. It ends at once, silently and with 0, where the program is gone.
+updated or moved. It ends silently and with 0 where the program is gone, and whatever a hook does.
 """
 
 from __future__ import annotations
@@ -34,7 +34,12 @@ if [ -x "$program" ]; then
   IFS= read -r line <"$program"
   interpreter=${line#??}
   interpreter=${interpreter%% *}
-  [ -x "$interpreter" ] && exec "$program" "$@"
+  if [ -x "$interpreter" ]; then
+    [ "$1" = hook ] || exec "$program" "$@"
+    # 2 and more, such as of a program that is half installed, would stop a turn
+    "$program" "$@"
+    exit 0
+  fi
 fi
 # The program is gone, and no client is to show an error for that. A hook ends; a client of MCP gets
 # a server without tools, and with one resource, because Gemini reports a server that has nothing.
@@ -61,26 +66,22 @@ while IFS= read -r line; do
 done
 """
 )
-_FORMER = (
-    _FIRST
-    + """\
-[ -x "$program" ] || exit 0
-IFS= read -r line <"$program"
-interpreter=${line#??}
-interpreter=${interpreter%% *}
-[ -x "$interpreter" ] || exit 0
-exec "$program" "$@"
-"""
-)
-# How every client starts it, by a shell. This text never changes: Codex trusts a hook by its hash.
+# How every client starts it, by `sh`. This text never changes: Codex trusts a hook by its hash. It
+# has no braces, because editors take `${...}` for a variable of their own.
 _COMMAND = (
-    'l="${XDG_CONFIG_HOME:-$HOME/.config}/mdmemory/launch"; [ -x "$l" ] || exit 0; exec "$l" '
+    'd="$XDG_CONFIG_HOME"; [ "$d" ] || d="$HOME/.config"; l="$d/mdmemory/launch"; '
+    '[ -x "$l" ] || exit 0; exec "$l" '
 )
 
 
 def command(words: str) -> str:
-    """The line by which a client's shell starts mdmemory with `words`."""
+    """The text by which `sh -c` starts mdmemory with `words`."""
     return _COMMAND + words
+
+
+def line(words: str) -> str:
+    """The same for any shell: Codex runs a hook by the person's own, which may be fish."""
+    return f"sh -c '{command(words)}'"
 
 
 def place(environment: Mapping[str, str] | None = None) -> Path:
@@ -153,8 +154,7 @@ def _present(path: Path) -> bytes:
 
 
 def _is_ours(data: bytes) -> bool:
-    parts = (each.encode().split(_PROGRAM.encode()) for each in (_TEXT, _FORMER))
-    return any(data.startswith(before) and data.endswith(after) for before, after in parts)
+    return data.startswith(_FIRST.partition(_PROGRAM)[0].encode())
 
 
 def _is_same(known: Path, beside: Path) -> bool:

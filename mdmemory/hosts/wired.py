@@ -250,7 +250,9 @@ def _added(
     free = [entry for entry in each.entries if states[entry.name] not in _LEFT]
     try:
         if len(free) == len(each.entries):
-            base = entries.drop(text or "", free, known, is_toml=each.is_toml)
+            # without a record only what starts our launcher is known to be ours
+            sure = free if known else [entry for entry in free if entries.is_ours(entry.value)]
+            base = entries.drop(text or "", sure, known, is_toml=each.is_toml)
             return entries.add(base, free, is_toml=each.is_toml)
         # what a person made of ours stays where it is, so the rest is not moved either
         old = [entry for entry in free if states[entry.name] == "old"]

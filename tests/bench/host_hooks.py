@@ -25,10 +25,7 @@ from mdmemory.hosts.bridge import place, starting
 
 ROUNDS = 30
 TOGETHER, ALONE = 100.0, 250.0  # milliseconds that an event may cost with a bridge, and without
-COMMAND = (
-    'l="${XDG_CONFIG_HOME:-$HOME/.config}/mdmemory/launch"; [ -x "$l" ] || exit 0; '
-    'exec "$l" hook claude'
-)
+COMMAND = launcher.line("hook claude")
 Cost = tuple[float, float]  # milliseconds of CPU: the hook, the bridge
 
 
@@ -138,7 +135,6 @@ def events(world: World) -> Mapping[str, Callable[[], float]]:
         "prompt that brings notes": said("What holds for fact {} and its module?"),
         "prompt that is kept": said("Remember that service x{0} listens on port 8{0}0."),
         "stop": lambda: world.hook("Stop", last_assistant_message="Done."),
-        "before compaction": lambda: world.hook("PreCompact", trigger="auto"),
         "session end": lambda: world.hook("SessionEnd", reason="other"),
     }
 

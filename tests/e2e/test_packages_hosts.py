@@ -12,6 +12,7 @@ from assistants import ROOT, Claude, Gemini
 from fake_provider import FakeProvider
 
 from mdmemory import Memory
+from mdmemory.hosts import launcher
 
 pytestmark = [pytest.mark.hosts, pytest.mark.slow]
 
@@ -20,7 +21,6 @@ LOGGED = """\
 echo "$@" >>"$HOME/called"
 exec {} "$@"
 """
-LINE = 'l="${XDG_CONFIG_HOME:-$HOME/.config}/mdmemory/launch"; [ -x "$l" ] || exit 0; exec "$l" '
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_where_setup_wired_claude_code_the_plugin_says_nothing(
     say(client, "plugin", "install", "mdmemory@mdmemory")
     file = empty_home / ".claude/settings.json"
     settings = json.loads(file.read_text())
-    hook = {"type": "command", "command": f"{LINE}hook claude"}
+    hook = {"type": "command", "command": launcher.line("hook claude")}
     settings["hooks"] = {"UserPromptSubmit": [{"hooks": [hook]}]}
     file.write_text(json.dumps(settings))
     ran = client.run("Hello.")

@@ -291,22 +291,6 @@ def test_a_turn_that_ends_has_the_session_read_later(host: CommandHost) -> None:
     assert host.started.words == [read, read]
 
 
-@pytest.mark.parametrize("name", ["claude", "codex"])
-def test_the_facts_of_a_summary_are_stored(name: str, work: Path, tmp_path: Path) -> None:
-    host = CommandHost(name, work, tmp_path / "session.txt")
-    host.transcript.write_text(  # type: ignore[union-attr]
-        "User: Our staging server is called Heron.\n\nAssistant: Fine.\n", encoding="utf-8"
-    )
-    host.send(
-        "PostCompact", trigger="manual",
-        compact_summary="We set up staging.\n\nMemory candidates:\n"
-        "- [project] The staging server is called Heron.\n",
-    )  # fmt: skip
-    notes = [each.note.head.description for _, each in Layers.open(work).notes()]
-    waiting = [each.text for each in Layers.open(work).main.pending()]
-    assert any("Heron" in each for each in [*notes, *waiting])
-
-
 def test_a_compaction_is_looked_for_where_the_last_event_was(host: CommandHost) -> None:
     assert host.hooks.look() == 1.0
     assert host.hooks.look() == 600.0

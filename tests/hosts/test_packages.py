@@ -12,11 +12,11 @@ import pytest
 from pace import HUNG
 from write_packages import EXTENSION, MARKETPLACE, PLUGIN, ROOT, files, present
 
+from mdmemory.hosts import launcher
 from mdmemory.version import VERSION
 
 HOSTS = {"claude": PLUGIN, "gemini": EXTENSION}
 SETTINGS = {"claude": ".claude/settings.json", "gemini": ".gemini/settings.json"}
-LINE = 'l="${XDG_CONFIG_HOME:-$HOME/.config}/mdmemory/launch"; [ -x "$l" ] || exit 0; exec "$l" '
 
 
 def loaded(name: str) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def wire(host: str, home: Path) -> None:
     """As `mdmemory setup` does."""
     file = home / SETTINGS[host]
     file.parent.mkdir(parents=True, exist_ok=True)
-    hook = {"type": "command", "command": f"{LINE}hook {host}"}
+    hook = {"type": "command", "command": launcher.line(f"hook {host}")}
     file.write_text(json.dumps({"hooks": {"SessionStart": [{"hooks": [hook]}]}}, indent=2))
 
 

@@ -186,6 +186,13 @@ def test_where_the_program_is_gone_the_launcher_ends_silently(script: Path, gone
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.parametrize("code", [1, 2, 127])
+def test_a_hook_never_fails_a_turn_whatever_becomes_of_the_program(script: Path, code: int) -> None:
+    script.write_text(f"#!{sys.executable}\nraise SystemExit({code})\n", encoding="utf-8")
+    assert start("hook", "gemini").returncode == 0
+    assert start("mcp").returncode == code
+
+
 def test_an_update_of_the_program_changes_nothing_for_the_clients(
     empty_home: Path, tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,17 +16,19 @@ from pace import HUNG
 
 from mdmemory.cli import main
 from mdmemory.hosts import clients, launcher
+from mdmemory.hosts.commands import events
 from mdmemory.note.stamps import stamped, unstamped
 
 Say = Callable[..., tuple[int, str]]
 
 # The words that every client's configuration holds. They never change: Codex trusts a hook by a
 # hash of them.
-HOOK = (
-    'l="${XDG_CONFIG_HOME:-$HOME/.config}/mdmemory/launch"; [ -x "$l" ] || exit 0; '
-    'exec "$l" hook %s'
+STARTS = (
+    'd="$XDG_CONFIG_HOME"; [ "$d" ] || d="$HOME/.config"; l="$d/mdmemory/launch"; '
+    '[ -x "$l" ] || exit 0; exec "$l" '
 )
-SERVER = HOOK.replace("hook %s", "mcp --no-index")
+HOOK = f"sh -c '{STARTS}hook %s'"
+SERVER = f"{STARTS}mcp --no-index"
 WIRED = ("claude", "codex", "gemini", "cursor", "vscode")
 FILES = {
     "claude": [".claude/settings.json", ".claude.json"],
@@ -98,7 +100,7 @@ def commands(hooks: dict[str, Any]) -> dict[str, list[str]]:
 def test_claude_code_gets_hooks_a_permission_and_a_server(empty_home: Path, say: Say) -> None:
     assert say("claude")[0] == 0
     settings = data(empty_home / ".claude/settings.json")
-    events = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+    events = ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
     assert commands(settings["hooks"]) == {event: [HOOK % "claude"] for event in events}
     assert {group[0]["hooks"][0]["timeout"] for group in settings["hooks"].values()} == {30}
     assert settings["permissions"]["allow"] == ["mcp__mdmemory"]
@@ -124,7 +126,7 @@ def test_codex_gets_hooks_and_a_server_that_it_does_not_wait_for(
 ) -> None:
     assert say("codex")[0] == 0
     hooks = data(empty_home / ".codex/hooks.json")["hooks"]
-    events = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+    events = ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
     assert commands(hooks) == {event: [HOOK % "codex"] for event in events}
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] <= 3, "Codex warns of more at each start"
     server = tomllib.loads((empty_home / ".codex/config.toml").read_text())["mcp_servers"]
@@ -138,7 +140,7 @@ def test_gemini_cli_gets_hooks_and_a_server_whose_tools_it_shows(
 ) -> None:
     assert say("gemini")[0] == 0
     settings = data(empty_home / ".gemini/settings.json")
-    events = ["SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"]
+    events = ["SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"]
     assert commands(settings["hooks"]) == {event: [HOOK % "gemini"] for event in events}
     server = settings["mcpServers"]["mdmemory"]
     assert (server["trust"], server["args"]) == (True, ["-c", SERVER])
@@ -164,11 +166,36 @@ def test_no_file_names_a_version_or_a_home(client: str, empty_home: Path, say: S
         assert ".venv" not in text
 
 
+@pytest.mark.parametrize("client", WIRED)
+def test_a_client_is_told_of_no_event_at_which_nothing_is_done(
+    client: str, empty_home: Path, say: Say
+) -> None:
+    say(client)
+    for name in FILES[client]:
+        if name.endswith(".json") and (hooks := data(empty_home / name).get("hooks")):
+            assert hooks.keys() == events.KINDS[client].keys()
+
+
+@pytest.mark.parametrize("client", WIRED)
+def test_each_shell_reads_the_command_alike_and_no_editor_finds_a_variable_in_it(
+    client: str, empty_home: Path, say: Say
+) -> None:
+    say(client)
+    for name in FILES[client]:
+        text = (empty_home / name).read_text()
+        assert "${" not in text.replace("${workspaceFolder}", "")
+    program, option, script = shlex.split(HOOK % client)
+    # one word in single quotes: fish, csh and nushell take it as `sh` does
+    assert (program, option) == ("sh", "-c")
+    assert not {"'", "\\", "!", "\n"} & {*script}
+    assert HOOK % client == f"sh -c '{script}'"
+
+
 def test_the_command_runs_the_launcher_and_ends_silently_without_one(
     empty_home: Path, tmp_path: Path
 ) -> None:
     def run(**more: str) -> tuple[int, str]:
-        words = ["sh", "-c", launcher.command("hook claude")]
+        words = ["sh", "-c", launcher.line("hook claude")]
         done = subprocess.run(
             words, env={**os.environ, **more}, capture_output=True, text=True, timeout=HUNG,
             check=False,
@@ -302,6 +329,17 @@ def test_without_our_record_ours_is_found_by_what_it_starts(lived_in: Path, say:
     assert "mdmemory" not in "".join(
         (lived_in / name).read_text(encoding="utf-8") for name in THEIRS
     )
+
+
+def test_a_permission_that_a_person_gave_before_stays(empty_home: Path, say: Say) -> None:
+    path = empty_home / ".claude/settings.json"
+    path.parent.mkdir()
+    path.write_text('{"permissions": {"allow": ["mcp__mdmemory"]}}')
+    before = tree(empty_home)
+    assert say("claude")[0] == 0
+    assert data(path)["permissions"]["allow"] == ["mcp__mdmemory"]
+    assert say("--remove")[0] == 0
+    assert tree(empty_home) == before
 
 
 def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:

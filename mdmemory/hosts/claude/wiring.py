@@ -16,7 +16,8 @@ from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.wired import Configuration, Own, Wiring
 
 HOST = "claude"
-EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+# not PreCompact: what it adds to the prompt of a summary stands in the terminal, whole
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
 _TIMEOUT = 30  # seconds; without one Claude Code cancels a SessionEnd hook after 1.5
 _SERVER = "mdmemory"
 # waited for at the start, so that the first request has the tools

@@ -17,7 +17,7 @@ from mdmemory.hosts.wired import Configuration, Own, Wiring
 
 HOST = "codex"
 # The seconds of each; Codex warns at each start where SessionEnd has more than 3.
-EVENTS = {"SessionStart": 30, "UserPromptSubmit": 30, "Stop": 30, "PreCompact": 30, "SessionEnd": 3}
+EVENTS = {"SessionStart": 30, "UserPromptSubmit": 30, "Stop": 30, "SessionEnd": 3}
 # Codex hands a server twelve variables, and none of these.
 _VARIABLES = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
               "MDMEMORY_DISABLE", "CODEX_HOME"]  # fmt: skip

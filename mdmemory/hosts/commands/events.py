@@ -19,14 +19,11 @@ from mdmemory.transcripts.turns import as_text, is_id
 if TYPE_CHECKING:
     from mdmemory.config.settings import Settings
 
-START, PROMPT, STOP, COMPACT, COMPACTED, END = (
-    "start", "prompt", "stop", "compact", "compacted", "end",
-)  # fmt: skip
+START, PROMPT, STOP, END = "start", "prompt", "stop", "end"
 _SHARED = {
-    "SessionStart": START, "UserPromptSubmit": PROMPT, "Stop": STOP, "PreCompact": COMPACT,
-    "PostCompact": COMPACTED, "SessionEnd": END,
+    "SessionStart": START, "UserPromptSubmit": PROMPT, "Stop": STOP, "SessionEnd": END,
 }  # fmt: skip
-# What each host calls these; its wiring names them all.
+# What each host calls these; its wiring names them all, and no other: each costs a process.
 KINDS: Mapping[str, Mapping[str, str]] = {
     "claude": _SHARED,
     "codex": _SHARED,
@@ -45,8 +42,8 @@ _MOST = 256 * 1024 * 1024  # bytes of a session that is looked through
 @dataclass(frozen=True, slots=True)
 class HookEvent:
     """An event of a session. `name` is the host's own word for it, `words` what the person typed,
-    `answer` the assistant's last one, `summary` the one that now stands for the session, `source`
-    how a session starts or why it ends. `attended`: a person sees what is shown."""
+    `answer` the assistant's last one, `source` how a session starts or why it ends. `attended`: a
+    person sees what is shown."""
 
     host: str
     kind: str
@@ -57,7 +54,6 @@ class HookEvent:
     transcript: Path | None = None
     words: str = ""
     answer: str = ""
-    summary: str = ""
     source: str = ""
     attended: bool = True
 
@@ -80,7 +76,6 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
         Path(transcript) if os.path.isabs(transcript) and "\0" not in transcript else None,
         words=words,
         answer=as_text(event.get("last_assistant_message") or event.get("prompt_response")),
-        summary=as_text(event.get("compact_summary")),
         source=as_text(event.get("source") or event.get("reason")),
         attended=event.get("attended") is not False,
     )  # fmt: skip

@@ -7,7 +7,6 @@ removed since the last one. Where there is none, and nothing is to be kept, noth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,19 +18,16 @@ from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.commands import context, events
 from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.commands.starting import Starting
-from mdmemory.hosts.conversation import Conversation, Spoken, transcript_of
+from mdmemory.hosts.conversation import Conversation, Spoken
 from mdmemory.hosts.following import Following
-from mdmemory.hosts.telling import Telling, facts_of
+from mdmemory.hosts.telling import Telling
 from mdmemory.layers import Layers
-from mdmemory.prompt.lines import of_summary
-from mdmemory.prompt.receipts import saved
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.hosts.by_message import ByMessage
     from mdmemory.hosts.texts import Typed
     from mdmemory.prompt.lines import TakenBack
-    from mdmemory.transcripts.turns import Turn
 
 Params = Mapping[str, Any]
 Output = dict[str, Any]
@@ -75,10 +71,10 @@ class CommandHooks:
         self._telling.shows = event.attended
         do = {
             events.START: self._begin, events.PROMPT: self._prompt, events.STOP: self._stop,
-            events.COMPACTED: self._summarised, events.END: self._end,
-        }.get(event.kind)  # fmt: skip
+            events.END: self._end,
+        }[event.kind]  # fmt: skip
         try:
-            return {"output": do(event) if do else {}}
+            return {"output": do(event)}
         except MdmemoryError as problem:
             self._log.failure(event.kind, problem)
             # said once: a turn that goes on without its memory needs no more words
@@ -226,21 +222,6 @@ class CommandHooks:
         """Start a process that reads the session once it has been idle for a while."""
         words = events.reading(event, layers.main.project.settings)
         self._start(event.folder)(words, self._log.file)
-
-    # --- a summary stands for the session --------------------------------------------------------
-
-    def _summarised(self, event: HookEvent) -> Output:
-        """Store the facts of a host's summary that the person's own turns bear out."""
-        layers = self._open(event.folder)
-        if not layers.there() or not event.summary:
-            return {}
-        turns: tuple[Turn, ...] = ()
-        with suppress(MdmemoryError):
-            turns = transcript_of(event.session, event.transcript).turns
-        take = partial(layers.summary, event.session, event.summary, turns)
-        if (done := self._log.tried("compacted", take)) is not None:
-            self._telling.toast(of_summary(facts_of(layers, saved(done))))
-        return events.output(event, "", self._lines(layers, event))
 
     def _open(self, folder: Path) -> Layers:
         layers = self._open_layers(folder)

@@ -15,7 +15,7 @@ from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.wired import Configuration, Own, Wiring
 
 HOST = "gemini"
-EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
+EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd")
 _TIMEOUT = 30_000  # milliseconds
 # without trust a run with -p hides all tools
 _ENTRY = ConfigEntry(("mcpServers", "mdmemory"), entries.server(trust=True))
