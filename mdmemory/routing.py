@@ -99,12 +99,38 @@ class Routed:
 
     def write_wishes(self) -> list[Extracted]:
         """Write what could not be written earlier, each wish in its layer, as far as possible."""
-        written: list[Extracted] = []
+        written = self._write_first() if self.project is None and not self._named else []
         for memory in filter(None, (self.project, self.person)):
-            if memory.project.has_inbox():
+            if memory.project.has_wishes():
                 routes = self.routes() if memory is self.project else None
                 written += memory.write_wishes(routes=routes)
         return written
+
+    def _write_first(self) -> list[Extracted]:
+        """Write what was kept here before the project had a store, or could have one."""
+        from mdmemory.capture import requests, wishes
+
+        inbox = wishes.inbox_without_store(self.start)
+        if not inbox.wishes():
+            return []
+        self.begin_for_wishes()
+        with suppress(MdmemoryError, OSError):
+            writer, now = self.main._writer(), self.main.now()
+            found = requests.keep_what_waits(writer, inbox, now=now, routes=self.routes())
+            return [done for done, _ in found]
+        return []
+
+    def begin_for_wishes(self) -> None:
+        """Where there is no store at all, make the one that a wish kept here waits for."""
+        if self.project or self.person or self.question is not None:
+            return
+        from mdmemory.capture import wishes
+        from mdmemory.capture.routes import is_personal
+
+        for _, wish in wishes.inbox_without_store(self.start).wishes()[:1]:
+            personal = is_personal(wish.type, wish.asked().trigger.everywhere)
+            with suppress(MdmemoryError):
+                self.for_fact(USER if personal else PROJECT)
 
     def extract(
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,

@@ -151,7 +151,8 @@ def put_by(
     failure: MdmemoryError, *, only_long: bool = False, route: Route = ALL,
 ) -> Extracted:  # fmt: skip
     """Put the wishes of a message into the first of the inboxes that takes them: `kept` names the
-    files. `only_long`: only those that do not fit into a note."""
+    files, and where none takes them `failure` says why. `only_long`: only those that do not fit
+    into a note."""
     done = Extracted(session, failure=failure)
     wishes = wishes_in(text, turn, route)
     if only_long:
@@ -159,9 +160,12 @@ def put_by(
     for inbox in places if wishes else ():
         try:
             done.kept = [str(path) for path in inbox.put(wishes, session, today, failure.code)]
+            done.failure = failure
             break
-        except (MdmemoryError, OSError):
-            continue
+        except MdmemoryError as problem:
+            done.failure = problem
+        except OSError as problem:
+            done.failure = MdmemoryError(f"The file system refused ({problem.strerror}).")
     return done
 
 

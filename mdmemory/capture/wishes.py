@@ -22,9 +22,8 @@ from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular, read_start, write_atomic
 from mdmemory.store import inbox
-from mdmemory.store.project import INBOX, OURS, Project
+from mdmemory.store.project import INBOX, OURS, WISH, Project
 
-_BEGIN = "wish-"
 _KEYS = ("type", "kind", "session", "turn", "since", "why", "project")
 
 
@@ -46,7 +45,7 @@ class Wish:
     def file(self) -> str:
         """The same for the same fact, so that one that is asked for again is kept once."""
         key = f"{self.project}\n{self.type}\n{self.text}"
-        return f"{_BEGIN}{digest(key.encode('utf-8', 'replace'))[:12]}{inbox.END}"
+        return f"{WISH}{digest(key.encode('utf-8', 'replace'))[:12]}{inbox.END}"
 
     def asked(self) -> Asked:
         """The wish as it was found in its turn."""
@@ -91,7 +90,7 @@ class Inbox:
 
     def files(self) -> list[Path]:
         """The files that look like wishes, without reading them."""
-        return inbox.files(self.folder, _BEGIN)
+        return inbox.files(self.folder, WISH)
 
     def _wishes(self) -> Iterator[tuple[Path, Wish]]:
         files = self.files()

@@ -11,10 +11,11 @@ import pytest
 from commands_host import HOSTS, SESSION, CommandHost, context, shown
 
 from mdmemory import protocol
+from mdmemory.errors import Unwritable
 from mdmemory.hosts.commands.context import LayerIndex, at_start
 from mdmemory.layers import Layers
 from mdmemory.session import heard
-from mdmemory.store import receipt_box
+from mdmemory.store import inbox, receipt_box
 from mdmemory.store.index import MARKER
 from mdmemory.store.receipt_box import Receipt
 from mdmemory.transcripts.turns import cleaned
@@ -307,6 +308,20 @@ def test_an_event_follows_a_project_that_moved(host: CommandHost, tmp_path: Path
     assert FILE in context(host.say(DEPLOYS))
 
 
+def test_a_session_that_names_the_old_place_of_its_project_is_followed_by_where_it_runs(
+    host: CommandHost, tmp_path: Path
+) -> None:
+    host.start()
+    old = host.folder
+    host.folder = old.rename(tmp_path / "elsewhere")
+    assert FILE in context(host.say(DEPLOYS, cwd=str(old)))
+
+
+def test_a_wish_said_in_a_folder_that_is_gone_is_kept(host: CommandHost, tmp_path: Path) -> None:
+    host.folder = tmp_path / "gone" / "deeper"
+    assert "deploys-tuesdays-only.md" in context(host.say(DEPLOYS))
+
+
 @pytest.mark.parametrize(
     "event", [{}, {"session_id": 3}, {"session_id": "a b", "hook_event_name": "Stop"}, {"x": [1]}]
 )
@@ -338,6 +353,30 @@ def test_alone_a_wish_is_kept_and_its_outcome_told_at_the_next_event(host: Comma
     told = host.say("Good morning, please look at the readme")
     assert "Written now" in shown(told)
     assert FILE in {each.file for _, each in Layers.open(host.folder).notes()}
+
+
+def test_alone_a_wish_for_a_project_without_a_store_makes_that_store(
+    repository: Path, empty_home: Path
+) -> None:
+    Layers.open(empty_home).add("I prefer answers in French", type="user")
+    host = CommandHost("claude", repository)
+    assert "Not written yet" in shown(host.alone("UserPromptSubmit", prompt=DEPLOYS))
+    assert "Written now" in shown(host.say("Good morning, please look at the readme"))
+    (note,) = Layers.open(repository).project.notes()  # type: ignore[union-attr]
+    assert note.file == FILE
+    assert len(Layers.open(empty_home).main.notes()) == 1
+
+
+def test_alone_a_wish_that_cannot_be_kept_either_says_why(
+    host: CommandHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise Unwritable("The disk is full.", "Free some space.")
+
+    monkeypatch.setattr(inbox, "prepare", full)
+    output = host.alone("UserPromptSubmit", prompt=DEPLOYS)
+    assert "NOT remembered" in shown(output)
+    assert "The disk is full." in shown(output)
 
 
 def test_alone_what_asks_for_nothing_and_folders_without_stores_are_silent(

@@ -31,7 +31,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The folders for which a bridge would have been started; what needs none is done alone."""
     folders: list[str] = []
     monkeypatch.setattr(starting, "start", lambda _, folder, rest: folders.append(folder))
-    monkeypatch.setattr(without, "_alone", lambda *_: ALONE)
+    monkeypatch.setattr(without, "_alone", lambda *_: (ALONE, False))
     return folders
 
 

@@ -47,11 +47,11 @@ class Person:
         self._started.append(subprocess.Popen(words, cwd=folder or self.project))
         return self._started[-1]
 
-    def hook(self, name: str, folder: Path | None = None) -> bytes:
+    def hook(self, name: str, folder: Path | None = None, **more: str) -> bytes:
         """What a hook prints; it must not fail."""
         done = subprocess.run(
             [*MDMEMORY, "hook", "claude"], cwd=folder or self.project, capture_output=True,
-            input=json.dumps({"hook_event_name": name, "session_id": "s1"}).encode(),
+            input=json.dumps({"hook_event_name": name, "session_id": "s1", **more}).encode(),
             check=False, timeout=HUNG,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b"")
@@ -258,6 +258,24 @@ def test_a_store_that_is_made_later_gets_a_bridge_of_its_own(
     person.hook("UserPromptSubmit", bare)
     wait_for(lambda: person.met(bare))
     assert person.socket(bare) == str(person.home / "mdmemory/bare/.mdmemory/bridge.sock")
+
+
+def test_the_first_wish_of_all_makes_the_store_though_no_bridge_heard_it(
+    person: Person, tmp_path: Path, git: Git
+) -> None:
+    repository = tmp_path / "new"
+    repository.mkdir()
+    git(repository, "init", "-q")
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    git(repository, *who, "commit", "-q", "--allow-empty", "-m", "first")
+    person.hook("SessionStart", repository)
+    assert not person.met(repository)
+    wish = {"prompt": "Remember that deploys go out on Tuesdays only."}
+    assert b"Not written yet" in person.hook("UserPromptSubmit", repository, **wish)
+    wait_for(lambda: person.met(repository))
+    assert b"Written now" in person.hook("UserPromptSubmit", repository, prompt="Thanks")
+    (note,) = Layers.open(repository).project.notes()  # type: ignore[union-attr]
+    assert note.file == "project-deploys-tuesdays-only.md"
 
 
 def test_without_a_store_no_bridge_stays_and_none_is_started_again_soon(

@@ -41,7 +41,7 @@ def answer(host: str, store: str) -> None:
     try:
         data = _read()
         if data:
-            _write(output(asking.HookCall(host, os.getcwd(), store, data, began), os.environ))
+            _write(output(asking.HookCall(host, _folder(), store, data, began), os.environ))
     except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - no hook fails a turn
         _log(problem)
 
@@ -55,6 +55,14 @@ def output(event: asking.HookCall, environment: Mapping[str, str]) -> bytes:
         from mdmemory.hosts.bridge import without
 
         return without.output(entry, event, may_start=isinstance(problem, asking.NoBridge))
+
+
+def _folder() -> str:
+    """Where the client runs; the root where that folder was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
 
 
 def _read() -> bytes:

@@ -101,8 +101,11 @@ class Served:
         self._root: Path | None = None
 
     def begin(self, folder: Path) -> Project | None:
-        """The store to serve: the project's, else the person's own; None where there is none."""
-        project = _main(self._open(folder))
+        """The store to serve: the project's, else the person's own, made where a wish waits for
+        it; None where there is none."""
+        layers = self._open(folder)
+        layers.begin_for_wishes()
+        project = _main(layers)
         self._root = project.root if project else None
         return project
 

@@ -31,11 +31,12 @@ def output(entry: MapEntry, event: asking.HookCall, *, may_start: bool) -> bytes
         try:
             return _from_new(entry, event)
         except (asking.NoBridge, asking.Silent, OSError):
-            return _alone(event, told)
-    text = _alone(event, told)
+            return _alone(event, told)[0]
+    text, has_kept = _alone(event, told)
     if may_start and name != _END:
         try:
-            starting.start(entry, event.folder, starting.LATER)
+            # a wish may make the store that a bridge missed a moment ago
+            starting.start(entry, event.folder, 0.0 if has_kept else starting.LATER)
         except OSError as problem:
             Log().say(f"hook: no bridge can be started: {problem.strerror or problem}.")
     return text
@@ -53,8 +54,9 @@ def _from_new(entry: MapEntry, event: asking.HookCall) -> bytes:
     return asking.asked(entry, event)  # of two that start at once the second only names the first
 
 
-def _alone(event: asking.HookCall, told: dict[str, Any]) -> bytes:
+def _alone(event: asking.HookCall, told: dict[str, Any]) -> tuple[bytes, bool]:
+    """What the host is to read, and whether a wish was kept."""
     from mdmemory.hosts.commands import alone
 
-    answer = alone.answer(event.host, told, Path(event.folder))
-    return json.dumps(answer).encode("ascii") if answer else b""
+    output, has_kept = alone.answer(event.host, told, Path(event.folder))
+    return json.dumps(output).encode("ascii") if output else b"", has_kept

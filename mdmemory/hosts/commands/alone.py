@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmemory import assets
 from mdmemory.config import person
@@ -22,30 +22,39 @@ if TYPE_CHECKING:  # few messages ask for anything
     from mdmemory.capture.run import Extracted
 
 Output = dict[str, Any]
+Stores = list[tuple[str, Project]]
 _WHY = MdmemoryError("The memory is just starting.", code="busy")
 
 
-def answer(host: str, event: Mapping[str, Any], folder: Path) -> Output:
-    """What the hook prints for an event in `folder`; {} for nothing. Raises MdmemoryError."""
+class Alone(NamedTuple):
+    """What the hook prints for an event, {} for nothing, and whether a wish was kept: then a bridge
+    has something to do."""
+
+    output: Output
+    has_kept: bool = False
+
+
+def answer(host: str, event: Mapping[str, Any], folder: Path) -> Alone:
+    """The answer to an event in `folder`. Raises MdmemoryError."""
     found = events.read(host, event, folder)
     if found is None:
-        return {}
+        return Alone({})
     stores = _stores(found.folder)
     if found.kind == events.PROMPT:
         return _prompt(found, stores)
     if not stores:
-        return {}
+        return Alone({})
     if found.kind == events.START:
-        return events.output(found, _start(found, stores), _written(found, stores))
-    if found.kind in (events.STOP, events.END):
-        _hand_over(found, stores[0][1])
-    return events.output(found, "", _written(found, stores) if found.kind == events.STOP else ())
+        return Alone(events.output(found, _start(found, stores), _written(found, stores)))
+    _hand_over(found, stores[0][1])
+    lines = _written(found, stores) if found.kind == events.STOP else ()
+    return Alone(events.output(found, "", lines))
 
 
-def _stores(folder: Path) -> list[tuple[str, Project]]:
+def _stores(folder: Path) -> Stores:
     """The stores for a folder with their layers, the project's first."""
     places = person.places()
-    found: list[tuple[str, Project]] = []
+    found: Stores = []
     try:
         if (project := of_project(folder, None, places)) is not None:
             found.append(("project", project))
@@ -67,7 +76,7 @@ def _hand_over(event: HookEvent, project: Project) -> None:
     start(events.reading(event, project.settings), project.prepare_private() / NAME)
 
 
-def _start(event: HookEvent, stores: list[tuple[str, Project]]) -> str:
+def _start(event: HookEvent, stores: Stores) -> str:
     """The protocol and the indexes, where it is time for them and the session lacks them."""
     is_gemini = event.host == "gemini"
     if is_gemini != (event.kind == events.PROMPT):
@@ -87,7 +96,7 @@ def _start(event: HookEvent, stores: list[tuple[str, Project]]) -> str:
     return text if is_new or not events.has_had(event, part) else ""
 
 
-def _prompt(event: HookEvent, stores: list[tuple[str, Project]]) -> Output:
+def _prompt(event: HookEvent, stores: Stores) -> Alone:
     """Keep what the person asks to remember, and say so."""
     from mdmemory.hosts import texts
 
@@ -95,21 +104,20 @@ def _prompt(event: HookEvent, stores: list[tuple[str, Project]]) -> Output:
     command = texts.typed(event.words)
     if command is not None and command.name in (texts.UNDO, texts.REVIEW):
         said = f"mdmemory is just starting. Have the user type {command.name} once more."
-        return events.output(event, context.framed(said), ["Not done yet: type it once more."])
+        told = ["Not done yet: type it once more."]
+        return Alone(events.output(event, context.framed(said), told))
     done, is_private, facts = _kept(event, command.said if command else event.words, stores)
     if done is None:
-        return events.output(event, first)
+        return Alone(events.output(event, first))
     from mdmemory.prompt import receipts
 
     line = receipts.toast(done, facts, is_private)
-    told = context.framed(*map(context.harmless, receipts.told(done, is_private)))
-    text = "\n\n".join(filter(None, (first, told)))
-    return events.output(event, text, [line["message"]] if line else [])
+    said = context.framed(*map(context.harmless, receipts.told(done, is_private)))
+    text = "\n\n".join(filter(None, (first, said)))
+    return Alone(events.output(event, text, [line["message"]] if line else []), bool(done.kept))
 
 
-def _kept(
-    event: HookEvent, said: str, stores: list[tuple[str, Project]]
-) -> tuple[Extracted | None, bool, list[str]]:
+def _kept(event: HookEvent, said: str, stores: Stores) -> tuple[Extracted | None, bool, list[str]]:
     """What became of the requests of a message, whether a part of it is private, and what is asked
     for; None where nothing is asked for."""
     from mdmemory.capture import triggers
@@ -126,15 +134,16 @@ def _kept(
     is_private = bool(strip_private(said)[1])
     if not wishes:
         return requests.without_fact(text, event.session, event.turn), is_private, []
-    places = inboxes(stores[0][1]) if stores else [inbox_without_store(event.folder)]
+    projects = [project for layer, project in stores if layer == "project"]
+    places = inboxes(projects[0]) if projects else [inbox_without_store(event.folder)]
     today = person.now().date().isoformat()
     done = requests.put_by(places, text, event.session, event.turn, today, _WHY)
     return done, is_private, [each.text for each in wishes]
 
 
-def _written(event: HookEvent, stores: list[tuple[str, Project]]) -> list[str]:
+def _written(event: HookEvent, stores: Stores) -> list[str]:
     """Write what was kept earlier, and say what became of it; mostly there is nothing."""
-    if not any(project.has_inbox() for _, project in stores):
+    if not any(project.has_wishes() for _, project in stores):
         return []
     from mdmemory.layers import Layers
     from mdmemory.prompt.lines import of_wishes

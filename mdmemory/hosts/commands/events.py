@@ -70,15 +70,24 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
     if words.lstrip().startswith(_NOT_TYPED):
         return None
     cwd, transcript = as_text(event.get("cwd")), as_text(event.get("transcript_path"))
-    is_path = os.path.isabs(cwd) and "\0" not in cwd
     return HookEvent(
-        host, kind, name, session, _turn(event), Path(cwd) if is_path else folder,
+        host, kind, name, session, _turn(event), _there(Path(cwd), folder),
         Path(transcript) if os.path.isabs(transcript) and "\0" not in transcript else None,
         words=words,
         answer=as_text(event.get("last_assistant_message") or event.get("prompt_response")),
         source=as_text(event.get("source") or event.get("reason")),
         attended=event.get("attended") is not False,
     )  # fmt: skip
+
+
+def _there(*folders: Path) -> Path:
+    """The first of these folders that is there: a session may name what was moved or removed since
+    it began. Where none is, what is left of the way to the first."""
+    known = [each for each in folders if each.is_absolute() and "\0" not in str(each)]
+    for folder in known:
+        if os.path.isdir(folder):
+            return folder
+    return next(each for each in (*known, Path("/"))[0].parents if os.path.isdir(each))
 
 
 def _turn(event: Mapping[str, Any]) -> str:
