@@ -18,6 +18,7 @@ from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
+from mdmemory.store import receipt_box
 from mdmemory.store import writer as writing
 
 Git = Callable[..., str]
@@ -122,6 +123,22 @@ def test_a_wish_said_while_the_store_is_busy_is_kept_and_written_by_the_next_com
     assert FACT[1:] in git(project, "show", f"HEAD:notes/memory/{FILE}")
     assert "turn: msg_1" in git(project, "show", f"HEAD:notes/memory/{FILE}")
     assert kept(project) == []
+
+
+def test_a_wish_that_a_process_in_the_background_writes_is_told_by_the_next_client(
+    project: Path, say: Callable[..., dict[str, Any]]
+) -> None:
+    mend = foreign_index(project)
+    say(WISH)
+    mend()
+    assert cli.main(["compact", "--if-due"]) == 0
+    assert kept(project) == []
+    (receipt,) = receipt_box.take(project / ".mdmemory")
+    assert FILE in receipt.message
+    assert receipt.counts == {"learned": 1}
+    say("hello", "msg_2")
+    assert cli.main(["remove", "not-there"]) == 1
+    assert receipt_box.take(project / ".mdmemory") == [], "a person reads what their command says"
 
 
 def test_a_text_too_long_for_a_note_is_kept_for_a_person(
