@@ -84,6 +84,14 @@ def hosts(environment: Mapping[str, str] | None = None) -> Hosts:
     )
 
 
+def in_this_home(path: str, home: str) -> str:
+    """A path that was noted when the person's home folder was `home`, in the one of now: a home may
+    be copied or renamed. "" for `home`: it is not known, and taken for this one."""
+    if home and Path(path).is_relative_to(home):
+        return str(Path.home() / Path(path).relative_to(home))
+    return path
+
+
 def _base(environment: Mapping[str, str], variable: str, usual: str) -> Path:
     named = environment.get(variable, "")
     # the rule says that a relative path in these variables is to be ignored

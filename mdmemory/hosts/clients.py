@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
@@ -137,7 +138,7 @@ def install(names: Iterable[str], environment: Environment, *, dry_run: bool = F
     Raises MdmemoryError, with nothing written, where a file of any of them is not valid.
     """
     names = [*names]
-    plan = [sentence for name in names for sentence in _install(name, environment, dry_run=True)]
+    plan = _planned(names, partial(_install, environment=environment, dry_run=True), "")
     plan += launcher.install(environment, dry_run=True)
     if dry_run:
         return _once([DRY_RUN, *plan]) if plan else []
@@ -158,7 +159,7 @@ def remove(names: Iterable[str], environment: Environment, *, dry_run: bool = Fa
     Raises MdmemoryError as `install` does.
     """
     names = [*names]
-    plan = [sentence for name in names for sentence in _remove(name, environment, dry_run=True)]
+    plan = _planned(names, partial(_remove, environment=environment, dry_run=True), " --remove")
     others = [name for name in NAMES if name not in names and is_wired(name, environment)]
     gone = [] if others else launcher.remove(environment, dry_run=dry_run)
     if dry_run:
@@ -203,6 +204,20 @@ def _launcher_findings(environment: Environment) -> Iterator[str]:
             f"{launcher.place(environment)} does not start this mdmemory. Run "
             f"`mdmemory setup {' '.join(wired_names)}` again."
         )
+
+
+def _planned(names: Sequence[str], plan: Callable[[str], list[str]], option: str) -> list[str]:
+    """What would be done for all. Where one of them cannot be, the error says how to go on with the
+    others."""
+    said: list[str] = []
+    for name in names:
+        try:
+            said += plan(name)
+        except MdmemoryError as problem:
+            others = " ".join(each for each in names if each != name)
+            more = f" For the others: `mdmemory setup {others}{option}`." if others else ""
+            raise MdmemoryError(problem.message, f"{problem.hint}{more}", problem.code) from problem
+    return said
 
 
 def _install(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:

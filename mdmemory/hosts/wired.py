@@ -7,22 +7,18 @@ text of the person's but the white space that ours replaced.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there, sync_folder, write_beside, writing
-from mdmemory.hosts import entries, jsonc, launcher, toml_table
+from mdmemory.hosts import entries, jsonc, launcher, settings_files, toml_table, wiring_record
 from mdmemory.hosts.entries import ConfigEdit, ConfigEntry
+from mdmemory.hosts.wiring_record import WiringRecord
 from mdmemory.note.stamps import is_unedited, stamped, version_of
 from mdmemory.version import VERSION
 
-_MOST = 64 * 1024 * 1024  # bytes of a configuration; Claude Code's grows with its projects
 _TRIES = 5  # to write a file that another program writes at the same time
 
 
@@ -62,24 +58,18 @@ class Wiring:
     record: Path
 
 
-@dataclass(slots=True)
-class _Record:
-    """What was done, file by file, and the folders and files that were not there before."""
-
-    written: dict[str, ConfigEdit] = field(default_factory=dict)
-    made: list[str] = field(default_factory=list)
-
-
 def of(
     environment: Mapping[str, str], configurations: Sequence[Configuration], own: Sequence[Own] = ()
 ) -> Wiring:
     """The wiring of a client by these files."""
-    return Wiring(configurations, own, launcher.place(environment), _record_of(environment))
+    return Wiring(
+        configurations, own, launcher.place(environment), wiring_record.place(environment)
+    )
 
 
 def made_folders(environment: Mapping[str, str]) -> frozenset[Path]:
     """The folders that were not there before any `install`."""
-    return frozenset(_folders(_read_record(_record_of(environment)).made))
+    return frozenset(_folders(wiring_record.read(wiring_record.place(environment)).made))
 
 
 def drop_folders(made: Collection[Path]) -> None:
@@ -94,12 +84,16 @@ def install(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
 
     Raises MdmemoryError for a file that is not valid, and for links, before anything is written.
     """
-    record = _read_record(wiring.record)
-    texts = [(each, *_with_ours(each, read(each.path), record)) for each in wiring.configurations]
+    record = wiring_record.read(wiring.record)
+    texts = [
+        (each, *_with_ours(each, settings_files.read(each.path), record))
+        for each in wiring.configurations
+    ]
     said = [sentence for *_, sentences in texts for sentence in sentences]
     fresh = [own for own in wiring.own if _step(own) in ("Installed", "Updated")]
-    said += [f"{step} {own.path}." for own in wiring.own if (step := _step(own))]
+    said += [_told(own, step) for own in wiring.own if (step := _step(own))]
     changed = [each for each, before, after, *_ in texts if after != before]
+    settings_files.refuse_read_only([each.path for each in changed] + [own.path for own in fresh])
     if dry_run or not (changed or fresh):
         return said
     paths = [each.path for each in changed] + [own.path for own in fresh]
@@ -108,9 +102,9 @@ def install(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
     )
     for configuration in changed:
         _write(configuration, record, wiring.record)
-    _keep(wiring.record, record)
+    wiring_record.keep(wiring.record, record)
     for own in fresh:
-        _replace(own.path, own.bytes, 0o644)
+        settings_files.replace(own.path, own.bytes, 0o644)
     return said
 
 
@@ -119,14 +113,14 @@ def remove(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
 
     Raises MdmemoryError as `install` does.
     """
-    record = _read_record(wiring.record)
-    texts = [(each, read(each.path)) for each in wiring.configurations]
+    record = wiring_record.read(wiring.record)
+    texts = [(each, settings_files.read(each.path)) for each in wiring.configurations]
+    plan = [(each, text, _without_ours(each, text, record)) for each, text in texts]
+    changed = [(each, after) for each, text, after in plan if text is not None and after != text]
+    settings_files.refuse_read_only([each.path for each, _ in changed])
     said: list[str] = []
     gone: list[Path] = []
-    for each, text in texts:
-        after = _without_ours(each, text, record)
-        if text is None or after == text:
-            continue
+    for each, after in changed:
         said.append(f"Took our entries out of {each.path}.")
         if _is_husk(each, after, record):
             gone.append(each.path)
@@ -134,7 +128,7 @@ def remove(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
         elif not dry_run:
             _write(each, record, wiring.record, is_removal=True)
     for own in wiring.own:
-        present = _bytes(own.path)
+        present = settings_files.bytes_of(own.path)
         if present is not None and is_unedited(present):
             gone.append(own.path)
             said.append(f"Removed {own.path}.")
@@ -148,7 +142,7 @@ def remove(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
 def is_wired(wiring: Wiring) -> bool:
     """Whether anything of ours is in the client's files. An invalid file has nothing."""
     try:
-        return any(_bytes(own.path) is not None for own in wiring.own) or any(
+        return any(settings_files.bytes_of(own.path) is not None for own in wiring.own) or any(
             _is_there(each) for each in wiring.configurations
         )
     except MdmemoryError:
@@ -159,10 +153,10 @@ def findings(wiring: Wiring, again: str) -> Iterator[str]:
     """What is missing, old or edited in a wiring, a sentence each; `again` is the next step."""
     if not is_wired(wiring):
         return
-    record = _read_record(wiring.record)
+    record = wiring_record.read(wiring.record)
     for each in wiring.configurations:
         try:
-            text = read(each.path)
+            text = settings_files.read(each.path)
             states = {entry.name: _state(each, text, entry, record) for entry in each.entries}
         except MdmemoryError as problem:
             yield problem.message
@@ -172,9 +166,11 @@ def findings(wiring: Wiring, again: str) -> Iterator[str]:
             if names:
                 yield f"{each.path}: {', '.join(names)} {what}. {again}"
     for own in wiring.own:
-        present = _bytes(own.path)
+        present = settings_files.bytes_of(own.path)
         if present is None:
             yield f"{own.path} is missing. {again}"
+        elif not version_of(present):
+            continue  # a command of the person's own by the same name
         elif not is_unedited(present):
             yield f"{own.path} was edited, so it is not kept up to date. Delete it. {again}"
         elif version_of(present) != VERSION:
@@ -192,7 +188,7 @@ _FOUND = {
 # --- the entries of one file ---------------------------------------------------------------------
 
 
-def _state(each: Configuration, text: str | None, entry: ConfigEntry, record: _Record) -> str:
+def _state(each: Configuration, text: str | None, entry: ConfigEntry, record: WiringRecord) -> str:
     """ "" where an entry is as it should be, else missing, old, edited or another's."""
     present = _find(each, text, entry)
     if present is None:
@@ -209,16 +205,16 @@ def _find(each: Configuration, text: str | None, entry: ConfigEntry) -> object:
     try:
         return entries.find(text or "", entry, is_toml=each.is_toml)
     except (jsonc.JsoncError, toml_table.TomlError) as problem:
-        raise _invalid(each.path, problem) from problem
+        raise settings_files.invalid(each.path, problem) from problem
 
 
 def _is_there(each: Configuration) -> bool:
-    text = read(each.path)
+    text = settings_files.read(each.path)
     return any(entries.is_ours(_find(each, text, entry)) for entry in each.entries)
 
 
 def _with_ours(
-    each: Configuration, text: str | None, record: _Record
+    each: Configuration, text: str | None, record: WiringRecord
 ) -> tuple[str | None, str | None, list[str]]:
     """The text as it is, as it should be, and sentences on the difference."""
     states = {entry.name: _state(each, text, entry, record) for entry in each.entries}
@@ -243,7 +239,7 @@ _LEFT = {"edited": "was edited", "another's": "is not ours"}
 
 
 def _added(
-    each: Configuration, text: str | None, states: dict[str, str], record: _Record
+    each: Configuration, text: str | None, states: dict[str, str], record: WiringRecord
 ) -> tuple[str, ConfigEdit]:
     """The text with our entries, put anew into the text without them, and what was done."""
     known = record.written.get(str(each.path))
@@ -259,67 +255,51 @@ def _added(
         base = entries.drop(text or "", old, None, is_toml=each.is_toml)
         return entries.add(base, free, is_toml=each.is_toml, known=known)
     except (jsonc.JsoncError, toml_table.TomlError) as problem:
-        raise _invalid(each.path, problem) from problem
+        raise settings_files.invalid(each.path, problem) from problem
 
 
-def _without_ours(each: Configuration, text: str | None, record: _Record) -> str:
+def _without_ours(each: Configuration, text: str | None, record: WiringRecord) -> str:
     known = record.written.get(str(each.path))
     try:
         return entries.drop(text or "", each.entries, known, is_toml=each.is_toml)
     except (jsonc.JsoncError, toml_table.TomlError) as problem:
-        raise _invalid(each.path, problem) from problem
+        raise settings_files.invalid(each.path, problem) from problem
 
 
-def _is_husk(each: Configuration, text: str, record: _Record) -> bool:
+def _is_husk(each: Configuration, text: str, record: WiringRecord) -> bool:
     """Whether a file that we made holds nothing any more."""
     if str(each.path) not in record.made:
         return False
     return not text.strip() if each.is_toml else entries.says_nothing(text)
 
 
-def _invalid(path: Path, problem: Exception | str) -> MdmemoryError:
-    return MdmemoryError(
-        f"{path} is not a valid configuration: {problem}.",
-        "Correct it and run this again; nothing was written.",
-        code="bad_configuration",
-    )
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 
 def _step(own: Own) -> str:
-    """Installed, Updated, Left, or "" when all is in place."""
-    present = _bytes(own.path)
+    """Installed, Updated, why it is left, or "" when all is in place."""
+    present = settings_files.bytes_of(own.path)
     if present is None:
         return "Installed"
     if present.replace(b"\r\n", b"\n") == own.bytes:
         return ""
-    return "Updated" if is_unedited(present) else "Left"
+    if is_unedited(present):
+        return "Updated"
+    return "edited" if version_of(present) else "another's"
 
 
-def read(path: Path) -> str | None:
-    """The text of a file, None where there is none."""
-    data = _bytes(path)
-    try:
-        return None if data is None else data.decode()
-    except UnicodeDecodeError as problem:
-        raise _invalid(path, "It is not UTF-8") from problem
+def _told(own: Own, step: str) -> str:
+    if step in ("Installed", "Updated"):
+        return f"{step} {own.path}."
+    return f"Left {own.path} as it is: it {_LEFT[step]}. Remove it and run this again for ours."
 
 
-def _bytes(path: Path) -> bytes | None:
-    if path.is_symlink():
-        raise MdmemoryError(
-            f"{path} is a symbolic link, and links are not written through.",
-            f"Change what it points to by hand, or replace it by a file: {path}.",
-        )
-    return read_if_there(path, _MOST)
-
-
-def _write(each: Configuration, record: _Record, file: Path, *, is_removal: bool = False) -> None:
+def _write(
+    each: Configuration, record: WiringRecord, file: Path, *, is_removal: bool = False
+) -> None:
     """Write a file with our entries or without, from what it holds now."""
     for _ in range(_TRIES):
-        text = read(each.path)
+        text = settings_files.read(each.path)
         if is_removal and text is None:
             return
         if is_removal:
@@ -327,12 +307,13 @@ def _write(each: Configuration, record: _Record, file: Path, *, is_removal: bool
         else:
             states = {entry.name: _state(each, text, entry, record) for entry in each.entries}
             after, written = _added(each, text, states, record)
-            kept = _Record({**record.written, str(each.path): written}, record.made)
-            _keep(file, kept)  # before the file: a record of what is not there does no harm
-        if read(each.path) != text:
+            kept = WiringRecord({**record.written, str(each.path): written}, record.made)
+            # before the file: a record of what is not there does no harm
+            wiring_record.keep(file, kept)
+        if settings_files.read(each.path) != text:
             continue
         if after != text:
-            _replace(each.path, after.encode(), each.mode)
+            settings_files.replace(each.path, after.encode(), each.mode)
         if not is_removal:
             record.written = kept.written
         return
@@ -342,28 +323,13 @@ def _write(each: Configuration, record: _Record, file: Path, *, is_removal: bool
     )
 
 
-def _replace(path: Path, data: bytes, mode: int) -> None:
-    """Write a file in one step; what was there gives its permissions and its owner."""
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        status = path.stat() if path.exists() else None
-        fresh = write_beside(path, data, status.st_mode & 0o7777 if status else mode)
-        try:
-            if status and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-                os.chown(fresh, status.st_uid, status.st_gid)
-            os.replace(fresh, path)
-        finally:
-            fresh.unlink(missing_ok=True)
-        sync_folder(path.parent)
-
-
-def _forget(wiring: Wiring, record: _Record, gone: Sequence[Path]) -> None:
+def _forget(wiring: Wiring, record: WiringRecord, gone: Sequence[Path]) -> None:
     """Remove the files in `gone`, and what is recorded of them; the record goes with the last."""
     ours = {str(each.path) for each in wiring.configurations}
     left = {name: written for name, written in record.written.items() if name not in ours}
     if left:
         made = [name for name in record.made if Path(name) not in gone]
-        _keep(wiring.record, _Record(left, made))
+        wiring_record.keep(wiring.record, WiringRecord(left, made))
     _drop([*gone, *([] if left else [wiring.record])], record.made)
 
 
@@ -382,34 +348,3 @@ def _drop(paths: Sequence[Path], made: Collection[str]) -> None:
 def _folders(made: Collection[str]) -> set[Path]:
     """Those that are folders, of recorded paths."""
     return {folder for name in made for folder in Path(name).parents if str(folder) in made}
-
-
-# --- the record ----------------------------------------------------------------------------------
-
-
-def _record_of(environment: Mapping[str, str]) -> Path:
-    return person.state_folder(environment) / "wiring.json"
-
-
-def _read_record(path: Path) -> _Record:
-    """The record; an empty one where it is lost or was not written by us."""
-    try:
-        data = json.loads(read_if_there(path) or b"{}")
-        written = {name: _as_written(each) for name, each in data["written"].items()}
-        return _Record(written, [str(name) for name in data["made"]])
-    except (ValueError, LookupError, TypeError, AttributeError, MdmemoryError):
-        return _Record()
-
-
-def _as_written(data: dict[str, Any]) -> ConfigEdit:
-    splices = [(int(at), str(put), str(old)) for at, put, old in data["splices"]]
-    made = [[str(key) for key in box] for box in data["made"]]
-    return ConfigEdit(str(data["digest"]), splices, dict(data["values"]), made)
-
-
-def _keep(path: Path, record: _Record) -> None:
-    data = {
-        "written": {name: asdict(each) for name, each in record.written.items()},
-        "made": record.made,
-    }
-    _replace(path, (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode(), 0o600)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -240,3 +241,52 @@ def test_claudes_own_memory_is_switched_off_and_on_again(claude: Path, before: s
     assert json.loads(claude.read_bytes())["autoMemoryEnabled"] is False
     assert own_memory_settings.switch_on(os.environ)
     assert (claude.read_text("utf-8") if claude.exists() else "") == before
+
+
+@pytest.fixture
+def pointed_copy(
+    claude: Path, empty_home: Path, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """The copy of a home in which Claude was pointed at the store of `project`, in use now."""
+    project = empty_home / "project"
+    project.mkdir()
+    git(project, "init", "-q")
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    git(project, *who, "commit", "-q", "--allow-empty", "-m", "first")
+    Memory.init(project, home=True)
+    assert point(project)
+    copy = tmp_path / "copy"
+    shutil.copytree(empty_home, copy)
+    monkeypatch.setenv("HOME", str(copy))
+    return copy
+
+
+def test_of_a_home_that_was_copied_only_its_own_files_are_taken_back(
+    pointed_copy: Path, empty_home: Path
+) -> None:
+    (said,) = own_memory_settings.withdraw_all(os.environ)
+    assert str(pointed_copy) in said
+    assert not local(pointed_copy / "project").exists()
+    assert local(empty_home / "project").exists()
+
+
+def test_in_a_home_that_was_copied_claude_is_pointed_at_the_store_there(
+    pointed_copy: Path, empty_home: Path
+) -> None:
+    shutil.rmtree(empty_home / "project")
+    assert point(pointed_copy / "project")
+    store = pointed_copy / "mdmemory" / "project"
+    named = json.loads(local(pointed_copy / "project").read_bytes())
+    assert named == {"autoMemoryDirectory": str(store)}
+
+
+def test_what_a_copied_home_shares_with_the_first_one_stays(
+    store: Path, repository: Path, empty_home: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    assert point(repository)
+    before = local(repository).read_bytes()
+    shutil.copytree(empty_home, tmp_path / "copy")
+    monkeypatch.setenv("HOME", str(tmp_path / "copy"))
+    assert own_memory_settings.withdraw_all(os.environ) == []
+    assert local(repository).read_bytes() == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable
@@ -331,6 +332,38 @@ def test_without_our_record_ours_is_found_by_what_it_starts(lived_in: Path, say:
     )
 
 
+@pytest.mark.parametrize("odd", ["a link", "a folder", "read-only", "no JSON"])
+def test_a_file_that_cannot_be_changed_is_named_and_the_other_clients_can_be_wired(
+    odd: str, lived_in: Path, say: Say
+) -> None:
+    path = lived_in / ".gemini/settings.json"
+    if odd == "read-only":
+        path.chmod(0o444)
+    elif odd == "no JSON":
+        path.write_text("{")
+    else:
+        path.rename(lived_in / "elsewhere")
+        path.mkdir() if odd == "a folder" else path.symlink_to(lived_in / "elsewhere")
+    before = tree(lived_in)
+    code, said = say("claude", "gemini")
+    assert (code, said.count(str(path)) >= 1) == (1, True), said
+    assert said.endswith("For the others: `mdmemory setup claude`.\n"), said
+    assert tree(lived_in) == before
+    assert say("claude")[0] == 0
+
+
+def test_a_command_of_the_persons_own_by_one_of_our_names_stays_theirs(
+    empty_home: Path, say: Say
+) -> None:
+    path = empty_home / ".claude/commands/remember.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    assert f"Left {path} as it is: it is not ours." in say("claude")[1]
+    assert [*clients.findings(os.environ, empty_home)] == []
+    say("--remove")
+    assert path.read_text() == "mine"
+
+
 def test_a_permission_that_a_person_gave_before_stays(empty_home: Path, say: Say) -> None:
     path = empty_home / ".claude/settings.json"
     path.parent.mkdir()
@@ -340,6 +373,21 @@ def test_a_permission_that_a_person_gave_before_stays(empty_home: Path, say: Say
     assert data(path)["permissions"]["allow"] == ["mcp__mdmemory"]
     assert say("--remove")[0] == 0
     assert tree(empty_home) == before
+
+
+def test_a_home_that_was_copied_is_itself_again_and_the_first_one_stays_wired(
+    lived_in: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tree(lived_in)
+    say(*WIRED)
+    copy = tmp_path / "copy"
+    shutil.copytree(lived_in, copy)
+    wired = tree(lived_in)
+    monkeypatch.setenv("HOME", str(copy))
+    assert say(*WIRED) == (0, "All is in place; nothing changed.\n")
+    assert say("--remove")[0] == 0
+    assert tree(copy) == before
+    assert tree(lived_in) == wired
 
 
 def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:

@@ -105,7 +105,7 @@ def point(folder: Path, store: Path, environment: Mapping[str, str]) -> list[str
         known = noted.get(str(path), {})
         entry = known or {"file": not before, "folder": not path.parent.exists()}
         after = jsonc.put(before, [FOLDER], wanted) if before else _alone(wanted)
-        noted[str(path)] = {**entry, "value": wanted, "line": entry.get("line", False)}
+        noted[str(path)] = {**entry, "value": wanted, "line": entry.get("line", False), **_home()}
         if repository is not None and _is_seen(repository):
             _exclude(repository)
             noted[str(path)]["line"] = True
@@ -128,7 +128,7 @@ def withdraw_all(environment: Mapping[str, str], *, dry_run: bool = False) -> li
 
 def pointed(environment: Mapping[str, str]) -> dict[Path, Path]:
     """The settings files in which a folder of ours is named, each with that folder."""
-    noted = _read(person.state_folder(environment) / _NOTED)
+    noted = _read_notes(environment)
     return {
         Path(path): Path(entry["value"])
         for path, entry in noted.items()
@@ -234,13 +234,30 @@ def _noted(environment: Mapping[str, str], keep: bool = True) -> Iterator[Json]:
     with writing(path.parent):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(path.with_suffix(".lock"), "the wiring of Claude Code"):
-        found = _read(path)
+        found = _read_notes(environment)
         before = json.dumps(found)
         try:
             yield found
         finally:
             if keep and json.dumps(found) != before:
                 write_atomic(path, json.dumps(found, indent=1).encode() + b"\n", mode=0o600)
+
+
+def _read_notes(environment: Mapping[str, str]) -> Json:
+    """What we set, by settings file. Of a home that was copied or renamed since these are the
+    copy's files; what both share stays the first one's."""
+    found: Json = {}
+    for path, entry in _read(person.state_folder(environment) / _NOTED).items():
+        home = str(entry.get("home", "")) if isinstance(entry, dict) else ""
+        here = person.in_this_home(path, home)
+        is_moved = bool(home) and home != str(Path.home())
+        if not is_moved or here != path or not os.path.isdir(str(entry.get("value"))):
+            found[here] = {**entry, **_home()} if is_moved else entry
+    return found
+
+
+def _home() -> Json:
+    return {"home": str(Path.home())}
 
 
 # --- for all projects ----------------------------------------------------------------------------
@@ -255,7 +272,7 @@ def switch_off(environment: Mapping[str, str], *, dry_run: bool = False) -> list
         with _noted(environment) as noted:
             before = _require_text(path)
             known = _read(path)
-            noted[str(path)] = {"enabled": known.get(ENABLED), "file": not before}
+            noted[str(path)] = {"enabled": known.get(ENABLED), "file": not before, **_home()}
             with writing(path.parent):
                 path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, jsonc.put(before or "{}\n", [ENABLED], False))
@@ -265,7 +282,7 @@ def switch_off(environment: Mapping[str, str], *, dry_run: bool = False) -> list
 def switch_on(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
     """Take back what `switch_off` set; sentences."""
     path = persons_file(environment)
-    if str(path) not in _read(person.state_folder(environment) / _NOTED):
+    if str(path) not in _read_notes(environment):
         return []
     with _noted(environment, keep=not dry_run) as noted:
         entry = noted.pop(str(path))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mdmemory.config import person
-from mdmemory.hosts import entries, jsonc, texts, wired
+from mdmemory.hosts import entries, jsonc, settings_files, texts, wired
 from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.wired import Configuration, Own, Wiring
 
@@ -53,7 +53,7 @@ def wiring(environment: Mapping[str, str]) -> Wiring:
 def carrier(environment: Mapping[str, str]) -> str:
     """What carries the memory into Claude Code already: our plugin; "" where it is not on."""
     try:
-        text = wired.read(folder(environment) / "settings.json") or "{}"
+        text = settings_files.read(folder(environment) / "settings.json") or "{}"
         plugins = jsonc.parse(text).member("enabledPlugins")
     except ValueError:
         return ""
@@ -64,7 +64,7 @@ def carrier(environment: Mapping[str, str]) -> str:
 
 def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
     """What Claude Code itself keeps from working, a sentence each."""
-    text = wired.read(folder(environment) / "settings.json") or "{}"
+    text = settings_files.read(folder(environment) / "settings.json") or "{}"
     if jsonc.parse(text).member("disableAllHooks") is not None:
         data = jsonc.parse(text).data
         if isinstance(data, dict) and data["disableAllHooks"] is True:
@@ -79,7 +79,7 @@ def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
 def _in_project(path: Path) -> Iterator[str]:
     """A server of the project's stands before the person's of the same name."""
     try:
-        found = jsonc.parse(wired.read(path) or "{}").member("mcpServers", _SERVER)
+        found = jsonc.parse(settings_files.read(path) or "{}").member("mcpServers", _SERVER)
     except ValueError:
         return
     if found:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmemory.hosts import entries, jsonc, texts, toml_table, wired
+from mdmemory.hosts import entries, jsonc, settings_files, texts, toml_table, wired
 from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.wired import Configuration, Own, Wiring
 
@@ -48,7 +48,7 @@ def wiring(environment: Mapping[str, str]) -> Wiring:
 def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
     """What the person has still to do in Codex, a sentence each."""
     home = folder(environment)
-    settings = toml_table.read(wired.read(home / "config.toml") or "")
+    settings = toml_table.read(settings_files.read(home / "config.toml") or "")
     if _table(settings, "features").get("hooks") is False:
         yield (
             f"{home / 'config.toml'} switches hooks off, so Codex tells the memory nothing. Set "
@@ -64,7 +64,7 @@ def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
 
 def _ours(file: Path, trusted: Mapping[str, Any]) -> Iterator[str]:
     """The names by which Codex knows those of our hooks that it does not trust or has off."""
-    events = jsonc.parse(wired.read(file) or "{}").member("hooks")
+    events = jsonc.parse(settings_files.read(file) or "{}").member("hooks")
     listed = events.data if events and isinstance(events.data, dict) else {}
     for event, groups in listed.items():
         snake = "".join(f"_{each.lower()}" if each.isupper() else each for each in event)

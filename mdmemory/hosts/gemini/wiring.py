@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmemory.hosts import entries, jsonc, texts, wired
+from mdmemory.hosts import entries, jsonc, settings_files, texts, wired
 from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.wired import Configuration, Own, Wiring
 
@@ -73,7 +73,7 @@ def _is_trusted(rules: Mapping[str, Any], project: Path) -> bool:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    data = jsonc.parse(wired.read(path) or "{}").data
+    data = jsonc.parse(settings_files.read(path) or "{}").data
     return data if isinstance(data, dict) else {}
 
 

@@ -1,0 +1,73 @@
+"""Files of a person's that their clients read: read as they are, and replaced in one step.
+
+A link is never written through, and what is read-only stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_if_there, sync_folder, write_beside, writing
+
+_MOST = 64 * 1024 * 1024  # bytes of a configuration; Claude Code's grows with its projects
+
+
+def invalid(path: Path, problem: Exception | str) -> MdmemoryError:
+    """The error for a file whose text is not what its client reads."""
+    return MdmemoryError(
+        f"{path} is not a valid configuration: {problem}.",
+        "Correct it and run this again; nothing was written.",
+        code="bad_configuration",
+    )
+
+
+def read(path: Path) -> str | None:
+    """The text of a file, None where there is none. Raises MdmemoryError."""
+    data = bytes_of(path)
+    try:
+        return None if data is None else data.decode()
+    except UnicodeDecodeError as problem:
+        raise invalid(path, "It is not UTF-8") from problem
+
+
+def bytes_of(path: Path) -> bytes | None:
+    """The bytes of a file, None where there is none. Raises MdmemoryError for a link, a folder, and
+    what cannot be read."""
+    if path.is_symlink():
+        raise MdmemoryError(
+            f"{path} is a symbolic link, and links are not written through.",
+            f"Change what it points to by hand, or replace it by a file: {path}.",
+        )
+    try:
+        return read_if_there(path, _MOST)
+    except MdmemoryError as problem:  # which speaks of a file in a store, by its name
+        told = problem.message.replace(path.name, str(path), 1)
+        raise MdmemoryError(told, "Mend that and run this again; nothing was written.") from problem
+
+
+def refuse_read_only(paths: Sequence[Path]) -> None:
+    """Raise MdmemoryError where a file is read-only: a person may have meant that."""
+    for path in paths:
+        if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
+            allow = f"chmod u+w {shlex.quote(str(path))}"
+            raise MdmemoryError(f"{path} is read-only.", f"`{allow}`, and run this again.")
+
+
+def replace(path: Path, data: bytes, mode: int) -> None:
+    """Write a file in one step; what was there gives its permissions and its owner."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        status = path.stat() if path.exists() else None
+        fresh = write_beside(path, data, status.st_mode & 0o7777 if status else mode)
+        try:
+            if status and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(fresh, status.st_uid, status.st_gid)
+            os.replace(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        sync_folder(path.parent)
