@@ -80,7 +80,7 @@ def command(words: str) -> str:
 
 
 def line(words: str) -> str:
-    """The same for any shell: Codex runs a hook by the person's own, which may be fish."""
+    """The same for any shell: a client may run a hook by the person's own, such as fish."""
     return f"sh -c '{command(words)}'"
 
 

@@ -97,9 +97,12 @@ def read(text: str) -> dict[str, Any]:
     import tomllib  # only where such a file is read
 
     try:
-        return tomllib.loads(text.removeprefix(_BOM))
+        # a number as its text: `nan` is no other `nan`, and the text is compared
+        return tomllib.loads(text.removeprefix(_BOM), parse_float=lambda number: ("float", number))
     except tomllib.TOMLDecodeError as problem:
         raise TomlError(str(problem)) from problem
+    except RecursionError:
+        raise TomlError("it is nested too deep") from None
 
 
 def _read_or_none(text: str) -> dict[str, Any] | None:

@@ -193,12 +193,20 @@ def _state(each: Configuration, text: str | None, entry: ConfigEntry, record: Wi
     present = _find(each, text, entry)
     if present is None:
         return "missing"
-    if present == entry.value:
+    if _says(present, entry.value):
         return ""
     known = record.written.get(str(each.path))
-    if known and known.values.get(entry.name) == present:
+    if known and entry.name in known.values and _says(present, known.values[entry.name]):
         return "old"
     return "edited" if entries.is_ours(present) else "another's"
+
+
+def _says(present: object, value: object) -> bool:
+    """Whether a value is ours, with what a client put into it beside: Codex notes there which tools
+    the person allows for good."""
+    if isinstance(present, dict) and isinstance(value, dict):
+        return {key: present.get(key) for key in value} == value
+    return present == value
 
 
 def _find(each: Configuration, text: str | None, entry: ConfigEntry) -> object:

@@ -6,6 +6,7 @@ import json
 import tomllib
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pace import scaled
@@ -82,6 +83,8 @@ TABLES = (
     '[projects."/a b/c"]\ntrust_level = "trusted"',
     '[a]\ntext = """\n[mcp_servers.x]\n"""',
     "[[list]]\nb = [1,\n 2]",
+    "[numbers]\na = nan\nb = -inf\nc = 1.50",
+    '[projects."/c#[d]"]\ntrust_level = "trusted"',
 )
 
 
@@ -102,5 +105,13 @@ def test_any_toml_is_itself_again(parts: list[str], more: list[str], end: str, l
     added = "".join(end + part.replace("\n", end) + end for part in more if part not in parts)
     for known in (done, None):
         left = entries.drop(after + added, [TABLE], known, is_toml=True)
-        assert tomllib.loads(left) == tomllib.loads(text + end + added)
+        assert toml_table.read(left) == toml_table.read(text + end + added)
         assert toml_table.find(left, TABLE.path) is None
+
+
+@pytest.mark.parametrize("text", [f"a = {'[' * 5_000}{']' * 5_000}", "a = [", "a = 1\na = 2"])
+def test_what_is_no_toml_is_refused(text: str) -> None:
+    with pytest.raises(toml_table.TomlError):
+        entries.add(text, [TABLE], is_toml=True)
+    with pytest.raises(toml_table.TomlError):
+        entries.drop(text, [TABLE], None, is_toml=True)

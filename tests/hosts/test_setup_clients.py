@@ -303,6 +303,20 @@ def test_what_codex_adds_to_its_file_stays(lived_in: Path, say: Say) -> None:
     assert path.read_text() == THEIRS[".codex/config.toml"] + more
 
 
+def test_tools_that_a_person_allows_in_codex_make_no_wiring_of_ours_another_one(
+    lived_in: Path, say: Say
+) -> None:
+    path = lived_in / ".codex/config.toml"
+    before = path.read_bytes()
+    say("codex")
+    allowed = '\n[mcp_servers.mdmemory.tools.memory_store]\napproval_mode = "approve"\n'
+    path.write_bytes(path.read_bytes() + allowed.encode())
+    assert say("codex") == (0, "All is in place; nothing changed.\n")
+    assert not [each for each in clients.findings(os.environ, lived_in) if "edited" in each]
+    say("codex", "--remove")
+    assert path.read_bytes().rstrip() == before.rstrip()
+
+
 def test_a_hook_that_a_person_put_beside_ours_stays(lived_in: Path, say: Say) -> None:
     path = lived_in / ".claude/settings.json"
     say("claude")
@@ -587,11 +601,14 @@ def test_doctor_sees_whether_codex_was_asked_to_trust_the_hooks(empty_home: Path
     assert "Start `codex` once" in found(empty_home)
     config = empty_home / ".codex/config.toml"
     hooks = empty_home / ".codex/hooks.json"
-    for event in ("session_start", "user_prompt_submit", "stop", "pre_compact", "session_end"):
+    for event in ("session_start", "user_prompt_submit", "stop", "session_end"):
         table = f'\n[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:1"\n'
         config.write_text(config.read_text() + table)
     assert found(empty_home) == ""
-    config.write_text(config.read_text() + "\n[features]\nhooks = false\n")
+    trusting = config.read_text()
+    config.write_text(trusting.replace(':stop:0:0"]', ':stop:0:0"]\nenabled = false'))
+    assert "are switched off in Codex" in found(empty_home)
+    config.write_text(trusting + "\n[features]\nhooks = false\n")
     assert "switches hooks off" in found(empty_home)
 
 

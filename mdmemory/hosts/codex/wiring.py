@@ -54,16 +54,22 @@ def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
             f"{home / 'config.toml'} switches hooks off, so Codex tells the memory nothing. Set "
             "`hooks = true` in [features]."
         )
-    trusted = _table(_table(settings, "hooks"), "state")
-    if [*_ours(home / "hooks.json", trusted)]:
+    known = _table(_table(settings, "hooks"), "state")
+    states = [_table(known, name) for name in _ours(home / "hooks.json")]
+    if any(state.get("enabled") is False for state in states):
+        yield (
+            "Hooks of mdmemory are switched off in Codex, so it tells the memory nothing of these "
+            "events. Switch them on in `/hooks`."
+        )
+    if not all("trusted_hash" in state for state in states):
         yield (
             "Codex was not asked yet whether it may run the hooks of mdmemory, and runs none until "
             "then. Start `codex` once, and choose to trust them."
         )
 
 
-def _ours(file: Path, trusted: Mapping[str, Any]) -> Iterator[str]:
-    """The names by which Codex knows those of our hooks that it does not trust or has off."""
+def _ours(file: Path) -> Iterator[str]:
+    """The names by which Codex knows our hooks."""
     events = jsonc.parse(settings_files.read(file) or "{}").member("hooks")
     listed = events.data if events and isinstance(events.data, dict) else {}
     for event, groups in listed.items():
@@ -71,9 +77,8 @@ def _ours(file: Path, trusted: Mapping[str, Any]) -> Iterator[str]:
         for at, group in enumerate(groups if isinstance(groups, list) else ()):
             hooks = group.get("hooks") if isinstance(group, dict) else None
             for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):
-                name = f"{file}:{snake.lstrip('_')}:{at}:{number}"
-                if entries.is_ours(hook) and "trusted_hash" not in _table(trusted, name):
-                    yield name
+                if entries.is_ours(hook):
+                    yield f"{file}:{snake.lstrip('_')}:{at}:{number}"
 
 
 def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
