@@ -63,10 +63,10 @@ if TYPE_CHECKING:
     from mdmemory.actions.undo import Planned as Planned
     from mdmemory.actions.undo import Undone as Undone
     from mdmemory.capture.assistant import Stored as Stored
+    from mdmemory.capture.extracted import Extracted as Extracted
     from mdmemory.capture.forgetting import AskedRemoval as AskedRemoval
     from mdmemory.capture.forgetting import Forgotten as Forgotten
     from mdmemory.capture.imports.run import Imported as Imported
-    from mdmemory.capture.outcome import Extracted as Extracted
     from mdmemory.capture.pending import PendingFact as PendingFact
     from mdmemory.capture.routes import Route as Route
     from mdmemory.capture.routes import Routes as Routes
@@ -121,7 +121,7 @@ _PUBLIC = {
     "capture.assistant": "Stored",
     "capture.forgetting": "AskedRemoval Forgotten",
     "capture.imports.run": "Imported",
-    "capture.outcome": "Extracted",
+    "capture.extracted": "Extracted",
     "capture.pending": "PendingFact",
     "capture.routes": "Route Routes Split",
     "capture.updating": "Corrected",

@@ -13,9 +13,9 @@ from mdmemory.opened import Opened, capture, compact, imports, llm, observe, ses
 if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
     from mdmemory.capture.assistant import Stored
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.capture.forgetting import AskedRemoval, Forgotten
     from mdmemory.capture.imports.run import Imported
-    from mdmemory.capture.outcome import Extracted
     from mdmemory.capture.pending import PendingFact
     from mdmemory.capture.routes import Route, Routes, Split
     from mdmemory.capture.updating import Corrected

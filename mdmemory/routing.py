@@ -19,9 +19,9 @@ from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
     from mdmemory.capture.assistant import Stored
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.capture.forgetting import Forgotten, Meant, NoteSource
     from mdmemory.capture.imports.run import Imported
-    from mdmemory.capture.outcome import Extracted
     from mdmemory.capture.routes import Route, Routes
     from mdmemory.capture.updating import Corrected
     from mdmemory.capture.withdrawal import Withdrawn
@@ -57,15 +57,16 @@ class Routed:
     def keep(self, text: str, *, session: str, turn: str) -> Extracted:
         """Store at once what a message asks to remember, each fact in its layer; files of the
         person's layer are `me/FILE`. Makes a store only for a fact. Raises NoStore."""
-        from mdmemory.capture import outcome, requests
+        from mdmemory.capture import requests, wishes
+        from mdmemory.capture.extracted import Extracted
         from mdmemory.capture.routes import is_personal
 
         if not requests.asks(text):
-            return outcome.Extracted(session)
-        triggers = [each.trigger for each in requests.wishes_in(text, turn)]
+            return Extracted(session)
+        triggers = [each.trigger for each in wishes.wishes_in(text, turn)]
         kinds = {is_personal(each.type, each.everywhere) for each in triggers}
         if not (kinds or self.project or self.person):
-            return requests.without_fact(text, session, turn)
+            return wishes.without_fact(text, session, turn)
         failure: MdmemoryError | None = None
         for personal in sorted(kinds):
             try:
@@ -81,7 +82,7 @@ class Routed:
     ) -> Extracted:
         """What the stores that there are make of a message; `failure`: the project's cannot be
         had, and what is for it waits."""
-        from mdmemory.capture import requests, wishes
+        from mdmemory.capture import wishes
         from mdmemory.capture.routes import Route
 
         main, here = self.main, self._here()
@@ -94,7 +95,7 @@ class Routed:
         if failure is not None:
             inbox = wishes.inbox_without_store(self.start)
             today, route = main.now().date().isoformat(), Route(PROJECT, is_main=False)
-            done.join(requests.put_by([inbox], text, session, turn, today, failure, route=route))
+            done.join(wishes.put_by([inbox], text, session, turn, today, failure, route=route))
         return done
 
     def write_wishes(self) -> list[Extracted]:
@@ -173,7 +174,7 @@ class Routed:
         said: Sequence[str] = (), quote: str = "",
     ) -> Stored:  # fmt: skip
         """Store a fact that an assistant found, in its layer. Raises NotStored, NoStore."""
-        from mdmemory.capture import outcome
+        from mdmemory.capture import extracted
         from mdmemory.capture.fact import NotStored, fact_of
         from mdmemory.capture.routes import Routes, is_personal
         from mdmemory.capture.triggers import holds_everywhere
@@ -195,7 +196,7 @@ class Routed:
             return done
         near = tuple((f"{MINE}{file}", score) for file, score in done.near)
         against = tuple(f"{MINE}{file}" for file in done.conflicts)
-        gone = tuple(outcome.prefixed(each, MINE) for each in done.superseded)
+        gone = tuple(extracted.prefixed(each, MINE) for each in done.superseded)
         file = f"{MINE}{done.file}"
         return replace(done, file=file, near=near, conflicts=against, superseded=gone)
 

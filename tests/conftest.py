@@ -35,6 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
     _hear_interrupts()
     if config.option.basetemp is None and _holds_programs(MEMORY_DISK):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY_DISK))
+    # no law is about time, and a busy machine takes ten times as long as an idle one
+    settings.register_profile("usual", settings.default, deadline=None)
+    settings.load_profile("usual")
     settings.register_profile("quick", settings.default, max_examples=25)
     if config.option.markexpr == QUICK:
         settings.load_profile("quick")

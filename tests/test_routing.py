@@ -223,8 +223,7 @@ def test_where_the_project_is_uncertain_its_facts_wait_and_the_persons_are_kept(
 def test_a_personal_wish_that_waited_beside_a_shared_store_goes_to_the_persons(
     repository: Path, home: Path
 ) -> None:
-    from mdmemory.capture.requests import put_by
-    from mdmemory.capture.wishes import inboxes
+    from mdmemory.capture.wishes import inboxes, put_by
     from mdmemory.errors import Busy
 
     memory, _ = Memory.init(repository)

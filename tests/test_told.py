@@ -10,7 +10,7 @@ import pytest
 from rows import each
 
 from mdmemory import protocol
-from mdmemory.capture.outcome import Extracted
+from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.withdrawal import Withdrawn
 from mdmemory.cli.commands import COMMANDS
 from mdmemory.errors import MdmemoryError

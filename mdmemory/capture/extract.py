@@ -5,31 +5,27 @@ Pure planning: nothing is written here, and a note that exists is only ever rein
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
 
-from mdmemory import bounds, unseen
+from mdmemory import bounds
 from mdmemory.actions.replacing import Effect, IsAnothers, Superseding
+from mdmemory.capture.asked import Asked, asked_in
 from mdmemory.capture.duplicates import ComparedFact, canonical, place_of
 from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.note_text import description_of, keys_of_fact, keys_of_text, name_of, worded
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, as_now, nobodys
-from mdmemory.capture.takebacks import is_meant, later
-from mdmemory.capture.triggers import Trigger, find
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
-from mdmemory.privacy.remains import says_something
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
-from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
 if TYPE_CHECKING:
@@ -71,11 +67,6 @@ def _is_due(last: str, today: str) -> bool:
     return days < 0 or days >= REINFORCE_EVERY
 
 
-_BEFORE = 200  # characters before a fact that may say what becomes of an older one
-
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-
-
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """What one reading of a transcript would change.
@@ -105,43 +96,6 @@ class Proposal:
         waiting = {note.file for _, _, against in self.flagged for note, _ in against}
         waiting |= {each.old.file for each in self.superseded}
         return waiting | {stored.file for stored, _ in (*self.reinforced, *self.restored)}
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a trigger in the turn of that id asked for, after redaction; `reason` as in Trigger, or
-    private, secret. `before` is what the sentence says before the fact, `day` when it was said
-    (`YYYY-MM-DD`, "": now)."""
-
-    turn: str
-    text: str
-    trigger: Trigger
-    reason: str
-    before: str = ""
-    day: str = ""
-
-    @property
-    def said(self) -> str:
-        """The fact with the user's words before it, which may say that it replaces another."""
-        return f"{self.before or self.trigger.phrase} {self.text}"
-
-
-def asked_in(turns: Iterable[Turn]) -> list[Asked]:
-    """What the user's turns ask for, without what a later one of them takes back. Only this reads
-    all they say: no lock is held meanwhile."""
-    turns = [*turns]
-    taken_back = later(turns) if len(turns) > 1 else [()]
-    return [
-        _wanted(fact, subjects)
-        for turn, subjects in zip(turns, taken_back, strict=False)
-        for fact in _facts(turn)
-    ]
-
-
-def _wanted(fact: Asked, taken_back: Sequence[str]) -> Asked:
-    """A fact as it was asked for, or negated where the user took it back later."""
-    is_gone = not fact.reason and any(is_meant(subject, fact.text) for subject in taken_back)
-    return replace(fact, text="", reason="negated") if is_gone else fact
 
 
 def propose(
@@ -262,28 +216,6 @@ def _near(what: ComparedFact, existing: Sequence[StoredNote]) -> list[dict[str, 
         ):
             found.append({"file": stored.file, "score": 0.9})
     return found
-
-
-def _facts(turn: Turn) -> Iterator[Asked]:
-    """The facts of a user's turn; whatever is private or secret is gone before it is looked at."""
-    if turn.role != "user":
-        return
-    visible, blocks = strip_private(unseen.without(bounds.beginning(turn.text)))
-    said = without_memory(_CONTROL.sub("", visible))
-    for trigger in find(redact(said)[0]):
-        reason = trigger.reason
-        if blocks and reason == "vague":
-            reason = "private"
-        if reason in ("", "too_short") and not says_something(trigger.text):
-            reason = "secret"
-        fact = " ".join(trigger.text.split())
-        yield Asked(turn.id, fact, trigger, reason, _before(said, trigger), turn.day)
-
-
-def _before(said: str, trigger: Trigger) -> str:
-    """What the sentence of a request says before its fact: "Actually, from now on"."""
-    at = said.find(trigger.text) if trigger.text and not trigger.reason else -1
-    return " ".join(re.split(r"[.!?。！？]\s|\n", said[max(0, at - _BEFORE) : at])[-1].split())
 
 
 def _drop(proposal: Proposal, text: str, reason: str) -> None:

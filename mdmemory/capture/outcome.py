@@ -6,15 +6,15 @@ Every text that is told or logged here is clean of secrets.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mdmemory.actions.replacing import Superseding, with_marks
 from mdmemory.capture import pending
 from mdmemory.capture.extract import Proposal
+from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.note_text import description_of
 from mdmemory.capture.pending import PendingFact
-from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
@@ -27,7 +27,6 @@ from mdmemory.store.writer import Group, Writer
 from mdmemory.transcripts.turns import cleaned
 
 if TYPE_CHECKING:  # a request alone asks no model
-    from mdmemory.capture.lasting import SecondLook
     from mdmemory.capture.scene import Judged
 
 # The turns whose requests were stored while they were said, one after the other.
@@ -38,60 +37,6 @@ def words_id(text: str) -> str:
     """A name for a turn by what it says, where a host's hooks and its sessions name it apart."""
     said = " ".join(cleaned(text).split())
     return f"said-{digest(said.encode('utf-8', 'replace'))[:16]}"
-
-
-@dataclass
-class Extracted:
-    """What a run did (or, on a dry run, would do): files, and what was dropped with its reasons.
-
-    `superseded` are the notes that were replaced: file, the file `by` which, the old `text` and the
-    `new` one (their descriptions); `doubtful` has the same of those that flagged ones may replace
-    or contradict. `pending` are ids of candidates that wait for a person (they stand in `dropped`,
-    too), `model` is who was asked, `unread` counts turns that are left for the next run, `older`
-    those of a session's first reading that lie before what a model is shown, `passed_over` those of
-    which it gave no answer that could be read, `unreadable` candidates that did not come whole.
-    `failure`:
-    no answer of the model could be used; what the user asked for was stored all the same. `waits`:
-    it is in no branch yet, and the next command that a person types commits it. `kept` are the
-    files of wishes that could not be written; `failure` says why. `second` is the model's second
-    look at what it proposed.
-    """
-
-    session: str
-    added: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
-    reinforced: list[str] = field(default_factory=list)
-    flagged: list[str] = field(default_factory=list)
-    superseded: list[dict[str, str]] = field(default_factory=list)
-    doubtful: list[dict[str, str]] = field(default_factory=list)
-    pending: list[str] = field(default_factory=list)
-    dropped: list[dict[str, object]] = field(default_factory=list)
-    id: str | None = None
-    commit: str | None = None
-    waits: bool = False
-    watermark: str = ""
-    model: str = ""
-    unread: int = 0
-    older: int = 0
-    passed_over: int = 0
-    unreadable: int = 0
-    kept: list[str] = field(default_factory=list)
-    failure: MdmemoryError | None = None
-    second: SecondLook | None = None
-
-    def join(self, other: Extracted, prefix: str = "") -> None:
-        """Take over what a run in another store did; `prefix` stands before that store's files."""
-        for name in ("added", "updated", "reinforced", "flagged"):
-            getattr(self, name).extend(f"{prefix}{file}" for file in getattr(other, name))
-        self.superseded += [prefixed(each, prefix) for each in other.superseded]
-        self.doubtful += [prefixed(each, prefix) for each in other.doubtful]
-        self.pending += other.pending
-        self.dropped += other.dropped
-        self.kept += other.kept
-        self.waits = self.waits or other.waits
-        self.commit = self.commit or other.commit
-        self.id = self.id or other.id
-        self.failure = self.failure or other.failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,11 +237,6 @@ def _line(each: Judged) -> str:
 
 def _reasons(each: Judged) -> list[str]:
     return [*(["pending"] if each.outcome == "pending" else []), *each.reasons]
-
-
-def prefixed(pair: dict[str, str], prefix: str) -> dict[str, str]:
-    """A replaced note and its successor, with `prefix` before both files."""
-    return {**pair, "file": f"{prefix}{pair['file']}", "by": f"{prefix}{pair['by']}"}
 
 
 def _clean(text: str) -> str:

@@ -14,12 +14,13 @@ from pathlib import Path
 
 from mdmemory.actions.replacing import anothers
 from mdmemory.capture import foreign, pending
-from mdmemory.capture.extract import Asked, Proposal, asked_in, propose
-from mdmemory.capture.note_text import description_of
-from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, words_id, write
+from mdmemory.capture.asked import Asked, asked_in
+from mdmemory.capture.extract import Proposal, propose
+from mdmemory.capture.extracted import Extracted
+from mdmemory.capture.outcome import ANSWERED, Findings, words_id, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes
 from mdmemory.capture.triggers import find
-from mdmemory.capture.wishes import Inbox, Wish, inboxes
+from mdmemory.capture.wishes import Inbox, Wish, inboxes, put_by
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import MAX_BODY
 from mdmemory.search.near import near_in
@@ -40,12 +41,6 @@ def asks(text: str) -> bool:
     """Whether a message asks for anything, be it in words that store nothing, or holds an order of
     somebody else's to the assistant."""
     return bool(find(text)) or foreign.gives_orders(text)
-
-
-def wishes_in(text: str, turn: str, route: Route = ALL) -> list[Asked]:
-    """The facts of a message that a note could hold."""
-    asked = asked_in([Turn(turn, "user", text)])
-    return [each for each in asked if not each.reason and route.hears(each.trigger, "")]
 
 
 def keep(
@@ -69,14 +64,6 @@ def keep(
         if route.is_main and (orders := foreign.orders(turn.text, session, today)):
             pending.put(writer.project, state, orders, today)
             done.pending += [each.id for each in orders]
-    return done
-
-
-def without_fact(text: str, session: str, turn: str) -> Extracted:
-    """What becomes of a message that asks for nothing that a note could hold."""
-    done = Extracted(session)
-    for each in asked_in([Turn(turn, "user", text)]):
-        done.dropped.append({"text": description_of(each.text), "reasons": [each.reason]})
     return done
 
 
@@ -143,29 +130,6 @@ def keep_or_put_by(
         places = inboxes(project)
         late = put_by(places, text, session, turn, today, failure, only_long=True, route=route)
         done.kept, done.failure = late.kept, late.failure
-    return done
-
-
-def put_by(
-    places: Sequence[Inbox], text: str, session: str, turn: str, today: str,
-    failure: MdmemoryError, *, only_long: bool = False, route: Route = ALL,
-) -> Extracted:  # fmt: skip
-    """Put the wishes of a message into the first of the inboxes that takes them: `kept` names the
-    files, and where none takes them `failure` says why. `only_long`: only those that do not fit
-    into a note."""
-    done = Extracted(session, failure=failure)
-    wishes = wishes_in(text, turn, route)
-    if only_long:
-        wishes = [each for each in wishes if len(each.text) > MAX_BODY]
-    for inbox in places if wishes else ():
-        try:
-            done.kept = [str(path) for path in inbox.put(wishes, session, today, failure.code)]
-            done.failure = failure
-            break
-        except MdmemoryError as problem:
-            done.failure = problem
-        except OSError as problem:
-            done.failure = MdmemoryError(f"The file system refused ({problem.strerror}).")
     return done
 
 

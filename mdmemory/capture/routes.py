@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mdmemory.capture.triggers import Trigger, holds_everywhere
-from mdmemory.store.superseding import in_force
 
 if TYPE_CHECKING:
     from mdmemory.capture.candidates import Candidate
@@ -80,6 +79,8 @@ class Split:
 
     def notes(self) -> list[StoredNote]:
         """The notes of the other store that may be shown, under the names that they have here."""
+        from mdmemory.store.superseding import in_force
+
         there = in_force(visible(self.there)) if self.there else []
         return [replace(note, file=f"{self.prefix}{note.file}") for note in there]
 

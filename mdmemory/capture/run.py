@@ -14,12 +14,14 @@ from functools import partial
 
 from mdmemory.actions.replacing import anothers
 from mdmemory.capture import pending, portions, second_question, unanswered
+from mdmemory.capture.asked import asked_in
 from mdmemory.capture.candidates import Answered, Question, is_worth_asking, redacted
 from mdmemory.capture.duplicates import canonical
-from mdmemory.capture.extract import Proposal, asked_in, propose
+from mdmemory.capture.extract import Proposal, propose
+from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.judge import judge
 from mdmemory.capture.lasting import SecondLook
-from mdmemory.capture.outcome import ANSWERED, Extracted, Findings, stored_as, words_id, write
+from mdmemory.capture.outcome import ANSWERED, Findings, stored_as, words_id, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
 from mdmemory.capture.scene import Gate, Judged, Scene
 from mdmemory.capture.settling import both, in_other, judged_first

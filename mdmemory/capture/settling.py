@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from mdmemory.capture import pending
-from mdmemory.capture.outcome import Extracted, Findings, prefixed, write
+from mdmemory.capture.extracted import Extracted, prefixed
+from mdmemory.capture.outcome import Findings, write
 from mdmemory.capture.routes import Split
 from mdmemory.errors import Busy
 from mdmemory.store.evidence import Evidence

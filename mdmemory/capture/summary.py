@@ -16,9 +16,10 @@ from mdmemory.capture import pending
 from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redacted
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal
+from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.judge import judge
 from mdmemory.capture.note_text import description_of
-from mdmemory.capture.outcome import Extracted, Findings, write
+from mdmemory.capture.outcome import Findings, write
 from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.run import gate_of_words, scene_of

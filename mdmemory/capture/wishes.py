@@ -15,14 +15,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.capture.extract import Asked
+from mdmemory.capture.asked import Asked, asked_in
+from mdmemory.capture.extracted import Extracted
+from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.triggers import Trigger, holds_everywhere
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular, read_start, write_atomic
+from mdmemory.note.limits import MAX_BODY
 from mdmemory.store import inbox
 from mdmemory.store.project import INBOX, OURS, WISH, Project
+from mdmemory.transcripts.turns import Turn
 
 _KEYS = ("type", "kind", "session", "turn", "since", "why", "project")
 
@@ -155,6 +159,48 @@ def _root(start: Path) -> Path:
         if os.path.lexists(folder / PROJECT_FILE) or os.path.lexists(folder / ".git"):
             return folder
     return start
+
+
+# --- the wishes of a message ------------------------------------------------------------------
+
+
+def wishes_in(text: str, turn: str, route: Route = ALL) -> list[Asked]:
+    """The facts of a message that a note could hold."""
+    asked = asked_in([Turn(turn, "user", text)])
+    return [each for each in asked if not each.reason and route.hears(each.trigger, "")]
+
+
+def without_fact(text: str, session: str, turn: str) -> Extracted:
+    """What becomes of a message that asks for nothing that a note could hold."""
+    from mdmemory.capture.note_text import description_of
+
+    done = Extracted(session)
+    for each in asked_in([Turn(turn, "user", text)]):
+        done.dropped.append({"text": description_of(each.text), "reasons": [each.reason]})
+    return done
+
+
+def put_by(
+    places: Sequence[Inbox], text: str, session: str, turn: str, today: str,
+    failure: MdmemoryError, *, only_long: bool = False, route: Route = ALL,
+) -> Extracted:  # fmt: skip
+    """Put the wishes of a message into the first of the inboxes that takes them: `kept` names the
+    files, and where none takes them `failure` says why. `only_long`: only those that do not fit
+    into a note."""
+    done = Extracted(session, failure=failure)
+    wishes = wishes_in(text, turn, route)
+    if only_long:
+        wishes = [each for each in wishes if len(each.text) > MAX_BODY]
+    for place in places if wishes else ():
+        try:
+            done.kept = [str(path) for path in place.put(wishes, session, today, failure.code)]
+            done.failure = failure
+            break
+        except MdmemoryError as problem:
+            done.failure = problem
+        except OSError as problem:
+            done.failure = MdmemoryError(f"The file system refused ({problem.strerror}).")
+    return done
 
 
 # --- the file ----------------------------------------------------------------------------------

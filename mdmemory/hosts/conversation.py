@@ -28,7 +28,7 @@ from mdmemory.store.adopt import SETTLED
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
-    from mdmemory.capture.run import Extracted
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.capture.withdrawal import Withdrawn
     from mdmemory.transcripts.turns import Transcript, Turn
 
@@ -120,14 +120,13 @@ class Conversation:
     def put_by(self, message: Spoken, problem: MdmemoryError) -> Answer:
         """The answer where no store can be opened: what the message asks for is put by for later.
         Where it asks for nothing, `problem` is raised."""
-        from mdmemory.capture import requests
-        from mdmemory.capture.wishes import inbox_without_store
+        from mdmemory.capture.wishes import inbox_without_store, put_by, wishes_in
 
         turn = None if message.by_agent else message.turn
-        if turn is None or not requests.wishes_in(turn.text, turn.id):
+        if turn is None or not wishes_in(turn.text, turn.id):
             raise problem
         inbox, today = inbox_without_store(message.folder), person.now().date().isoformat()
-        done = requests.put_by([inbox], turn.text, message.session, turn.id, today, problem)
+        done = put_by([inbox], turn.text, message.session, turn.id, today, problem)
         return self._receipt(message, done)
 
     def _receipt(self, message: Spoken, done: Extracted | None) -> Answer:
@@ -172,7 +171,7 @@ def _name_made(answer: Answer, made: Sequence[Path]) -> None:
 def requests_of(turn: Turn) -> tuple[list[str], list[str]]:
     """The facts that a turn asks to remember, and the requests in text that it only quotes."""
     from mdmemory.capture import foreign
-    from mdmemory.capture.requests import wishes_in
+    from mdmemory.capture.wishes import wishes_in
 
     return [each.text for each in wishes_in(turn.text, turn.id)], foreign.requests(turn.text)
 

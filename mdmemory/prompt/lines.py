@@ -13,7 +13,7 @@ from mdmemory.session.cleaning import line
 from mdmemory.store.receipt_box import Receipt
 
 if TYPE_CHECKING:
-    from mdmemory.capture.run import Extracted
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.compact.runner import Outcome
     from mdmemory.errors import MdmemoryError
 

@@ -12,7 +12,7 @@ from mdmemory.prompt.lines import replaced as gone
 from mdmemory.session.cleaning import clean, line
 
 if TYPE_CHECKING:
-    from mdmemory.capture.run import Extracted
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.capture.withdrawal import Withdrawn
     from mdmemory.store.adopt import Unadopted
 

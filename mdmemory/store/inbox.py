@@ -11,12 +11,14 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError, RepositoryState
 from mdmemory.files import read_regular, write_atomic, writing
-from mdmemory.git.commits_of_store import History, Message
-from mdmemory.git.transaction import Transactions
 from mdmemory.store.project import INBOX
+
+if TYPE_CHECKING:  # a hook that keeps a wish commits nothing
+    from mdmemory.git.commits_of_store import History
 
 MOST = 400  # files of one kind that are looked at
 END = ".md"
@@ -54,6 +56,9 @@ def commit(history: History, is_secret: Callable[[str], bool]) -> None:
 
     The caller holds the store's lock. Raises whatever a commit raises.
     """
+    from mdmemory.git.commits_of_store import Message
+    from mdmemory.git.transaction import Transactions
+
     folder, head = history.folder / INBOX, history.head()
     known = history.objects.files(head, INBOX) if head else {}
     gone = [name for name in known if not os.path.lexists(folder / name)]

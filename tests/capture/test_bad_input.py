@@ -14,7 +14,7 @@ from scripted import Scripted
 
 from mdmemory import Memory
 from mdmemory.capture.candidates import MAX_ANSWER
-from mdmemory.capture.run import Extracted
+from mdmemory.capture.extracted import Extracted
 from mdmemory.errors import BadTranscript
 from mdmemory.llm.openai_api import OpenAIModel
 

@@ -21,7 +21,7 @@ from scripted import Scripted
 
 from mdmemory import Memory
 from mdmemory.capture import requests
-from mdmemory.capture.outcome import Extracted
+from mdmemory.capture.extracted import Extracted
 from mdmemory.errors import MdmemoryError
 from mdmemory.prompt import receipts
 from mdmemory.store.superseding import orphans

@@ -14,8 +14,8 @@ from mdmemory import Memory
 from mdmemory.capture import lasting
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.endurance import LASTING, MOMENT, UNSURE, Shown, beside, shown
+from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.lasting import Proposed, Record, TimeVerdict, decided, is_judge
-from mdmemory.capture.run import Extracted
 from mdmemory.cli import main
 from mdmemory.config import person
 from mdmemory.layers import Layers

@@ -24,7 +24,7 @@ from scripted import Scripted
 
 from mdmemory import Memory
 from mdmemory.capture.candidates import redacted
-from mdmemory.capture.run import Extracted
+from mdmemory.capture.extracted import Extracted
 from mdmemory.transcripts.opencode import read_export
 
 SESSIONS = sorted((Path(__file__).parent / "replay").glob("*.json"))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mdmemory import Memory
-from mdmemory.capture import extract, judge, run, settling
+from mdmemory.capture import asked, judge, run, settling
 from mdmemory.capture.imports import run as imports
 from mdmemory.errors import Busy
 from mdmemory.llm.answer import outside_locks
@@ -48,7 +48,7 @@ def test_no_text_is_judged_while_the_store_is_locked(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     calls: list[str] = []
-    without_locks(monkeypatch, extract, "find", calls)
+    without_locks(monkeypatch, asked, "find", calls)
     without_locks(monkeypatch, run, "propose", calls)
     without_locks(monkeypatch, judge, "heard", calls)
     without_locks(monkeypatch, imports, "judge", calls)

@@ -12,7 +12,7 @@ import pytest
 from rows import each
 
 from mdmemory import Memory
-from mdmemory.capture.extract import asked_in
+from mdmemory.capture.asked import asked_in
 from mdmemory.capture.takebacks import find
 from mdmemory.hosts import background
 from mdmemory.hosts.bridge_log import Log

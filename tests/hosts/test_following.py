@@ -14,7 +14,7 @@ import pytest
 from pace import HUNG
 from scripted import Scripted
 
-from mdmemory.capture.run import Extracted
+from mdmemory.capture.extracted import Extracted
 from mdmemory.errors import BadTranscript, Busy
 from mdmemory.hosts import background
 from mdmemory.hosts.bridge_log import Log

@@ -17,6 +17,7 @@ from pace import FULL
 
 from mdmemory import bounds, privacy, protocol, unseen
 from mdmemory.capture import (
+    asked,
     candidates,
     claims,
     consent,
@@ -362,7 +363,8 @@ EVERY = (
     row(note_text.bare, note_text, "bare"),
     row(note_text.worded, note_text, "worded"),
     row(note_text.as_sentence, note_text, "as_sentence"),
-    row(lambda text: extract.says_something(f"[redacted:key]{text}"), extract, "says_something"),
+    row(lambda text: asked.says_something(f"[redacted:key]{text}"), asked, "says_something"),
+    row(lambda text: asked.asked_in([Turn("1", "user", text)]), asked, "asked_in"),
     row(turns.cleaned, turns, "cleaned", bounds.MESSAGE, injected, private),
     row(plain.read_plain, plain, "read_plain"),
     row(_export, opencode),

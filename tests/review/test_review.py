@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory.capture.extract import Asked
+from mdmemory.capture.asked import Asked
 from mdmemory.capture.imports import rest
 from mdmemory.capture.pending import PendingFact, put
 from mdmemory.capture.triggers import Trigger

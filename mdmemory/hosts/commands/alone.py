@@ -19,7 +19,7 @@ from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.store.project import INDEX, Project, of_person, of_project
 
 if TYPE_CHECKING:  # few messages ask for anything
-    from mdmemory.capture.run import Extracted
+    from mdmemory.capture.extracted import Extracted
 
 Output = dict[str, Any]
 Stores = list[tuple[str, Project]]
@@ -127,18 +127,19 @@ def _kept(event: HookEvent, said: str, stores: Stores) -> tuple[Extracted | None
     text = cleaned(said)
     if not text or not triggers.find(text):
         return None, False, []
-    from mdmemory.capture import requests
-    from mdmemory.capture.wishes import inbox_without_store, inboxes
+    from mdmemory.capture import wishes
 
-    wishes = requests.wishes_in(text, event.turn)
+    facts = wishes.wishes_in(text, event.turn)
     is_private = bool(strip_private(said)[1])
-    if not wishes:
-        return requests.without_fact(text, event.session, event.turn), is_private, []
+    if not facts:
+        return wishes.without_fact(text, event.session, event.turn), is_private, []
     projects = [project for layer, project in stores if layer == "project"]
-    places = inboxes(projects[0]) if projects else [inbox_without_store(event.folder)]
+    inboxes = (
+        wishes.inboxes(projects[0]) if projects else [wishes.inbox_without_store(event.folder)]
+    )
     today = person.now().date().isoformat()
-    done = requests.put_by(places, text, event.session, event.turn, today, _WHY)
-    return done, is_private, [each.text for each in wishes]
+    done = wishes.put_by(inboxes, text, event.session, event.turn, today, _WHY)
+    return done, is_private, [each.text for each in facts]
 
 
 def _written(event: HookEvent, stores: Stores) -> list[str]:
