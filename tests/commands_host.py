@@ -38,8 +38,10 @@ class CommandHost:
         self.host, self.folder, self.transcript = host, folder, transcript
         self.started, self.log, self._prompts = Started(), Log(), 0
         opened: Callable[[Path], Layers] = partial(Layers.open, automatic=True)
+        self.seconds = 0.0  # on the bridge's clock
         self.hooks = CommandHooks(
-            opened, lambda _: self.started, self.log, open_typed=Layers.open
+            opened, lambda _: self.started, self.log, open_typed=Layers.open,
+            clock=lambda: self.seconds,
         )  # fmt: skip
         self._hook = self.hooks.methods()["hook"]
 

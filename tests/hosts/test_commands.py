@@ -12,6 +12,7 @@ from commands_host import HOSTS, SESSION, CommandHost, context, shown
 
 from mdmemory import protocol
 from mdmemory.errors import Unwritable
+from mdmemory.hosts import background
 from mdmemory.hosts.commands.context import LayerIndex, at_start
 from mdmemory.layers import Layers
 from mdmemory.session import heard
@@ -285,17 +286,48 @@ def test_a_note_cannot_leave_the_frame(work: Path) -> None:
 # --- a turn, a session, a summary ----------------------------------------------------------------
 
 
-def test_a_turn_that_ends_has_the_session_read_later(host: CommandHost) -> None:
-    assert host.stop() == {}
+def test_a_session_is_read_once_it_has_been_idle_and_no_turn_costs_a_process(
+    host: CommandHost,
+) -> None:
+    for _ in range(3):
+        assert host.stop() == {}
+        host.seconds += 59
+        assert host.hooks.look() <= 1
     host.send("SessionEnd", reason="other")
-    read = ["extract", f"--session={SESSION}", "--after=60"]
-    assert host.started.words == [read, read]
+    host.stop(session="another")
+    host.seconds += 59.5
+    host.hooks.look()
+    assert [words for words in host.started.words if "extract" in words] == []
+    host.seconds += 1
+    host.hooks.look()
+    read = [words for words in host.started.words if "extract" in words]
+    assert read == [["extract", f"--session={id}", "--after=0.1"] for id in (SESSION, "another")]
+
+
+def test_what_waits_to_be_read_when_the_bridge_ends_is_read_without_it(host: CommandHost) -> None:
+    host.stop()
+    host.seconds += 20
+    host.hooks.close()
+    host.hooks.close()
+    assert host.started.words == [["extract", f"--session={SESSION}", "--after=40"]]
+
+
+def test_alone_a_turn_that_ends_has_the_session_read_later(
+    host: CommandHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "Starter", lambda *_: host.started)
+    host.alone("Stop" if host.host != "gemini" else "AfterAgent")
+    assert host.started.words == [["extract", f"--session={SESSION}", "--after=60"]]
 
 
 def test_a_compaction_is_looked_for_where_the_last_event_was(host: CommandHost) -> None:
     assert host.hooks.look() == 1.0
+    host.seconds += 1
     assert host.hooks.look() == 600.0
     host.start()
+    assert host.hooks.look() == 600.0
+    assert host.started.words == []
+    host.seconds += 600
     assert host.hooks.look() == 600.0
     assert ["compact", "--if-due"] in host.started.words
 

@@ -185,6 +185,15 @@ def test_a_bridge_that_is_told_to_end_takes_its_socket_along(person: Person) -> 
         assert not Path(person.socket()).exists()
 
 
+def test_a_bridge_that_ends_hands_over_the_sessions_that_wait_to_be_read(person: Person) -> None:
+    person.hook("SessionStart")
+    wait_for(person.met)
+    person.hook("Stop")
+    os.kill(person.pid(), signal.SIGTERM)
+    log = person.project / ".mdmemory/bridge.log"
+    wait_for(lambda: log.exists() and "There is no session s1" in log.read_text())
+
+
 def test_a_second_bridge_names_the_first_and_ends(person: Person) -> None:
     person.listen()
     wait_for(person.met)
@@ -273,9 +282,14 @@ def test_the_first_wish_of_all_makes_the_store_though_no_bridge_heard_it(
     wish = {"prompt": "Remember that deploys go out on Tuesdays only."}
     assert b"Not written yet" in person.hook("UserPromptSubmit", repository, **wish)
     wait_for(lambda: person.met(repository))
-    assert b"Written now" in person.hook("UserPromptSubmit", repository, prompt="Thanks")
-    (note,) = Layers.open(repository).project.notes()  # type: ignore[union-attr]
-    assert note.file == "project-deploys-tuesdays-only.md"
+    project = Layers.open(repository).project
+    assert project, "made for the wish"
+
+    def written() -> bool:
+        person.hook("UserPromptSubmit", repository, prompt="Thanks")
+        return [each.file for each in project.notes()] == ["project-deploys-tuesdays-only.md"]
+
+    wait_for(written)
 
 
 def test_without_a_store_no_bridge_stays_and_none_is_started_again_soon(

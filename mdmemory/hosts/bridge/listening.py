@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import closing, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.files import write_atomic
 from mdmemory.git.lock import is_ours, lock_file
@@ -27,6 +27,9 @@ from mdmemory.hosts.opencode.bridge import Methods, Result, Woken
 from mdmemory.layers import Layers
 from mdmemory.store.project import Project
 from mdmemory.version import VERSION
+
+if TYPE_CHECKING:  # loaded once the bridge is the only one
+    from mdmemory.hosts.commands.hooks import CommandHooks
 
 LOCK = "bridge.lock"
 _NEW = "bridge.new"
@@ -80,12 +83,16 @@ def _serve(served: Served, project: Project, private: Path, entry: place.MapEntr
 
         try:
             _enter(entry, str(path))
-            methods, look = served.methods()
+            hooks = served.hooks()
             server = SocketServer(
-                listener, methods, Life(is_met), failed=served.log.failure, look=look
-            )
-            with Woken() as woken:
-                server.serve(woken)
+                listener, served.methods(hooks), Life(is_met), failed=served.log.failure,
+                look=hooks.look,
+            )  # fmt: skip
+            try:
+                with Woken() as woken:
+                    server.serve(woken)
+            finally:
+                hooks.close()
         finally:
             with suppress(OSError):  # in the folder that we know, wherever it lies by now
                 if os.path.samestat(os.stat(place.SOCKET, dir_fd=inside), ours):
@@ -109,12 +116,15 @@ class Served:
         self._root = project.root if project else None
         return project
 
-    def methods(self) -> tuple[Methods, Any]:
-        """What a request may ask for, and what is to be called now and then."""
+    def hooks(self) -> CommandHooks:
+        """What answers the events."""
         from mdmemory.hosts.commands.hooks import CommandHooks
 
         typed = partial(self._opened, automatic=False)
-        hooks = CommandHooks(self._opened, cache(self._starter), self.log, open_typed=typed)
+        return CommandHooks(self._opened, cache(self._starter), self.log, open_typed=typed)
+
+    def methods(self, hooks: CommandHooks) -> Methods:
+        """What a request may ask for."""
         answer = hooks.methods()["hook"]
 
         def hook(params: Mapping[str, Any]) -> Result:
@@ -122,7 +132,7 @@ class Served:
             done = answer({**params, "event": requests.event(params)})
             return {"output": done["output"]}  # the client reads no other form
 
-        return {"hook": hook, HELLO: lambda _: {}}, hooks.look
+        return {"hook": hook, HELLO: lambda _: {}}
 
     def _opened(self, folder: Path, automatic: bool = True) -> Layers:
         layers = self._open(folder, automatic)

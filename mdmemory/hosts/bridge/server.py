@@ -49,8 +49,8 @@ class _Client:
 class SocketServer:
     """Answers what comes to the socket `listener` by `methods`, until its end.
 
-    `failed` gets the method and the error of each failed request; `look` is called now and then and
-    returns the seconds until its next call.
+    `failed` gets the method and the error of each failed request; `look` is called after requests
+    and now and then, and returns the seconds until its next call.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class SocketServer:
         self._failed, self._look = failed, look
         self._selector = selectors.DefaultSelector()
         self._clients: dict[int, _Client] = {}
-        self._ended = False
+        self._ended = self._cannot_look = False
 
     def serve(self, woken: int) -> None:
         """Answer until `dispose`, until the descriptor `woken` can be read, or until nobody comes
@@ -82,7 +82,7 @@ class SocketServer:
                 self._take(ready)
             now = time.monotonic()
             self._drop_late(now)
-            if now >= due:
+            if now >= due or (ready and not self._cannot_look):
                 due = now + self._next_look()
             if now >= looked + self._life.look:
                 looked = now
@@ -96,10 +96,13 @@ class SocketServer:
 
     def _next_look(self) -> float:
         try:
-            return self._look()
+            self._cannot_look = True
+            seconds = self._look()
+            self._cannot_look = False
         except Exception as problem:  # noqa: BLE001 - hooks are answered all the same
             self._failed("look", problem)
             return 600.0
+        return seconds
 
     def _take(self, ready: set[int]) -> None:
         for number in sorted(ready):

@@ -123,11 +123,15 @@ def output(event: HookEvent, context: str = "", lines: Sequence[str] = ()) -> di
     return printed
 
 
-def reading(event: HookEvent, settings: Settings) -> list[str]:
-    """The words of the command that reads the session once it has been idle for a while."""
+def idle(settings: Settings) -> float:
+    """The seconds that a session has to be idle until it is read."""
+    return settings.whole("extract.debounce_ms") / 1000
+
+
+def reading(event: HookEvent, seconds: float) -> list[str]:
+    """The words of the command that reads the session once it has been idle for `seconds`."""
     # without a delay it would be a command that a person typed, which waits for nobody
-    milliseconds = max(100, settings.whole("extract.debounce_ms"))
-    return ["extract", f"--session={event.session}", f"--after={milliseconds / 1000:g}"]
+    return ["extract", f"--session={event.session}", f"--after={max(0.1, seconds):g}"]
 
 
 def has_had(event: HookEvent, part: str) -> bool:

@@ -6,6 +6,7 @@ removed since the last one. Where there is none, and nothing is to be kept, noth
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from mdmemory.hosts.background import Starter
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.commands import context, events
 from mdmemory.hosts.commands.events import HookEvent
+from mdmemory.hosts.commands.readings import Readings
 from mdmemory.hosts.commands.starting import Starting
 from mdmemory.hosts.conversation import Conversation, Spoken
 from mdmemory.hosts.following import Following
@@ -39,12 +41,14 @@ class CommandHooks:
     """The methods of a bridge for hooks that are commands.
 
     `open_layers` opens the stores of a folder, `open_typed` those for a command that the person
-    typed, which waits for no other one; `start` gives what starts mdmemory there.
+    typed, which waits for no other one; `start` gives what starts mdmemory there, and `clock`
+    seconds that only grow.
     """
 
     def __init__(
         self, open_layers: Callable[[Path], Layers], start: Callable[[Path], Starter], log: Log, *,
         open_typed: Callable[[Path], Layers] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._open_layers, self._start, self._log = open_layers, start, log
         self._open_typed = open_typed or open_layers
@@ -53,7 +57,8 @@ class CommandHooks:
         self._conversation = Conversation(log, self._telling, self._following)
         self._starting = Starting(log, self._following, self._telling)
         self._folder: Path | None = None  # of the last event
-        self._looked = False
+        self._clock, self._readings = clock, Readings(clock)
+        self._compaction_at = clock() + FIRST_LOOK
 
     def methods(self) -> dict[str, Callable[[Params], Output]]:
         """The methods that a request may name, by their names."""
@@ -82,10 +87,20 @@ class CommandHooks:
             return {"output": events.output(event, "", [said] if do == self._begin else [])}
 
     def look(self) -> float:
-        """Start a compaction if one is due, as its own process; the seconds to the next look."""
-        if not self._looked:
-            self._looked = True
-            return FIRST_LOOK
+        """Start what is due: the reading of sessions, and a compaction; the seconds until the next
+        is. It may be called at any time."""
+        next_reading = self._readings.look()
+        if (now := self._clock()) >= self._compaction_at:
+            self._compaction_at = now + self._compact()
+        left = self._compaction_at - now
+        return left if next_reading is None else min(left, next_reading)
+
+    def close(self) -> None:
+        """Leave what waits to processes of their own: this one ends."""
+        self._readings.close()
+
+    def _compact(self) -> float:
+        """Start a compaction if one is due; the seconds until it is looked for again."""
         if self._folder is None:
             return _LATER
         try:
@@ -219,9 +234,14 @@ class CommandHooks:
         return {}
 
     def _hand_over(self, layers: Layers, event: HookEvent) -> None:
-        """Start a process that reads the session once it has been idle for a while."""
-        words = events.reading(event, layers.main.project.settings)
-        self._start(event.folder)(words, self._log.file)
+        """Have the session read once it has been idle for a while."""
+        start, log = self._start(event.folder), self._log.file
+
+        def read(seconds: float) -> None:
+            begin = partial(start, events.reading(event, seconds), log)
+            self._log.tried("reading", begin)
+
+        self._readings.put(event.session, events.idle(layers.main.project.settings), read)
 
     def _open(self, folder: Path) -> Layers:
         layers = self._open_layers(folder)
