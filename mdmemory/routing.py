@@ -57,16 +57,16 @@ class Routed:
     def keep(self, text: str, *, session: str, turn: str) -> Extracted:
         """Store at once what a message asks to remember, each fact in its layer; files of the
         person's layer are `me/FILE`. Makes a store only for a fact. Raises NoStore."""
-        from mdmemory.capture import requests, wishes
+        from mdmemory.capture import asked, requests
         from mdmemory.capture.extracted import Extracted
         from mdmemory.capture.routes import is_personal
 
         if not requests.asks(text):
             return Extracted(session)
-        triggers = [each.trigger for each in wishes.wishes_in(text, turn)]
+        triggers = [each.trigger for each in asked.wishes_in(text, turn)]
         kinds = {is_personal(each.type, each.everywhere) for each in triggers}
         if not (kinds or self.project or self.person):
-            return wishes.without_fact(text, session, turn)
+            return asked.without_fact(text, session, turn)
         failure: MdmemoryError | None = None
         for personal in sorted(kinds):
             try:

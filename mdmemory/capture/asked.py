@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mdmemory import bounds, unseen
+from mdmemory.capture.extracted import Extracted
+from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.triggers import Trigger, find
 from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import redact
-from mdmemory.privacy.remains import says_something
+from mdmemory.privacy.redaction import redact, says_something
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
@@ -50,6 +51,22 @@ def asked_in(turns: Iterable[Turn]) -> list[Asked]:
         for turn, subjects in zip(turns, taken_back, strict=False)
         for fact in _facts(turn)
     ]
+
+
+def wishes_in(text: str, turn: str, route: Route = ALL) -> list[Asked]:
+    """The facts of a message that a note could hold."""
+    asked = asked_in([Turn(turn, "user", text)])
+    return [each for each in asked if not each.reason and route.hears(each.trigger, "")]
+
+
+def without_fact(text: str, session: str, turn: str) -> Extracted:
+    """What becomes of a message that asks for nothing that a note could hold."""
+    from mdmemory.capture.note_text import description_of
+
+    done = Extracted(session)
+    for each in asked_in([Turn(turn, "user", text)]):
+        done.dropped.append({"text": description_of(each.text), "reasons": [each.reason]})
+    return done
 
 
 def _wanted(fact: Asked, taken_back: Sequence[str]) -> Asked:

@@ -17,8 +17,7 @@ from mdmemory.capture.triggers import FLOOR, holds_everywhere, own, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import redact
-from mdmemory.privacy.remains import says_something
+from mdmemory.privacy.redaction import redact, says_something
 from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn

@@ -24,8 +24,7 @@ from mdmemory.files import digest
 from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, parse
 from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import names_secret
-from mdmemory.privacy.remains import says_something
+from mdmemory.privacy.redaction import names_secret, says_something
 from mdmemory.search.near import nearest
 from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.text.polarity import may_deny

@@ -14,7 +14,7 @@ from mdmemory.capture.fact_type import languages_of
 from mdmemory.capture.triggers import weight
 from mdmemory.note import limits
 from mdmemory.note.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
-from mdmemory.privacy.remains import MARK
+from mdmemory.privacy.redaction import MARK
 from mdmemory.text.wordlists import in_languages, match, pattern
 from mdmemory.text.words import CJK, STOP_CJK, is_cjk, runs
 

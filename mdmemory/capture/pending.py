@@ -27,8 +27,7 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import limits
 from mdmemory.privacy import is_secret
-from mdmemory.privacy.redaction import redact
-from mdmemory.privacy.remains import says_something
+from mdmemory.privacy.redaction import redact, says_something
 from mdmemory.store import inbox
 from mdmemory.store.project import Project
 from mdmemory.store.state import State

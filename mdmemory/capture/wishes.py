@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmemory.capture.asked import Asked, asked_in
+from mdmemory.capture.asked import Asked, wishes_in
 from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.triggers import Trigger, holds_everywhere
@@ -26,7 +26,6 @@ from mdmemory.files import digest, read_regular, read_start, write_atomic
 from mdmemory.note.limits import MAX_BODY
 from mdmemory.store import inbox
 from mdmemory.store.project import INBOX, OURS, WISH, Project
-from mdmemory.transcripts.turns import Turn
 
 _KEYS = ("type", "kind", "session", "turn", "since", "why", "project")
 
@@ -159,25 +158,6 @@ def _root(start: Path) -> Path:
         if os.path.lexists(folder / PROJECT_FILE) or os.path.lexists(folder / ".git"):
             return folder
     return start
-
-
-# --- the wishes of a message ------------------------------------------------------------------
-
-
-def wishes_in(text: str, turn: str, route: Route = ALL) -> list[Asked]:
-    """The facts of a message that a note could hold."""
-    asked = asked_in([Turn(turn, "user", text)])
-    return [each for each in asked if not each.reason and route.hears(each.trigger, "")]
-
-
-def without_fact(text: str, session: str, turn: str) -> Extracted:
-    """What becomes of a message that asks for nothing that a note could hold."""
-    from mdmemory.capture.note_text import description_of
-
-    done = Extracted(session)
-    for each in asked_in([Turn(turn, "user", text)]):
-        done.dropped.append({"text": description_of(each.text), "reasons": [each.reason]})
-    return done
 
 
 def put_by(

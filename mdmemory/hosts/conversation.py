@@ -120,7 +120,8 @@ class Conversation:
     def put_by(self, message: Spoken, problem: MdmemoryError) -> Answer:
         """The answer where no store can be opened: what the message asks for is put by for later.
         Where it asks for nothing, `problem` is raised."""
-        from mdmemory.capture.wishes import inbox_without_store, put_by, wishes_in
+        from mdmemory.capture.asked import wishes_in
+        from mdmemory.capture.wishes import inbox_without_store, put_by
 
         turn = None if message.by_agent else message.turn
         if turn is None or not wishes_in(turn.text, turn.id):
@@ -171,7 +172,7 @@ def _name_made(answer: Answer, made: Sequence[Path]) -> None:
 def requests_of(turn: Turn) -> tuple[list[str], list[str]]:
     """The facts that a turn asks to remember, and the requests in text that it only quotes."""
     from mdmemory.capture import foreign
-    from mdmemory.capture.wishes import wishes_in
+    from mdmemory.capture.asked import wishes_in
 
     return [each.text for each in wishes_in(turn.text, turn.id)], foreign.requests(turn.text)
 

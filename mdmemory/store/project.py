@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -67,7 +68,11 @@ class Project:
 
     def has_wishes(self) -> bool:
         """Whether a wish waits, of this project or, in the person's folder, of another."""
-        return any(map(_has_wish, self.inboxes()))
+        for inbox in self.inboxes():
+            with suppress(OSError):
+                if any(name.startswith(WISH) for name in os.listdir(inbox)):
+                    return True
+        return False
 
     def prepare_private(self) -> Path:
         """Make `.mdmemory/` when it is missing. Raises NoState where it is not to be had."""
@@ -238,10 +243,3 @@ def _main_worktree(start: Path) -> Path | None:
         common = Path(os.path.realpath(git_dir / shared.read_text(encoding="utf-8").strip()))
         return common.parent if common.name == ".git" else None
     return None
-
-
-def _has_wish(inbox: Path) -> bool:
-    try:
-        return any(name.startswith(WISH) for name in os.listdir(inbox))
-    except OSError:
-        return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import each
 
-from mdmemory.privacy.remains import says_something
+from mdmemory.privacy.redaction import says_something
 
 NOTHING = """\
 API key is [redacted:openai_key]

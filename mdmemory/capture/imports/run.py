@@ -31,8 +31,7 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import parse
 from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import names_secret, redact
-from mdmemory.privacy.remains import says_something
+from mdmemory.privacy.redaction import names_secret, redact, says_something
 from mdmemory.store.writer import Group, Writer
 
 _MOST_ALIASES = 20  # of one note

@@ -127,12 +127,12 @@ def _kept(event: HookEvent, said: str, stores: Stores) -> tuple[Extracted | None
     text = cleaned(said)
     if not text or not triggers.find(text):
         return None, False, []
-    from mdmemory.capture import wishes
+    from mdmemory.capture import asked, wishes
 
-    facts = wishes.wishes_in(text, event.turn)
+    facts = asked.wishes_in(text, event.turn)
     is_private = bool(strip_private(said)[1])
     if not facts:
-        return wishes.without_fact(text, event.session, event.turn), is_private, []
+        return asked.without_fact(text, event.session, event.turn), is_private, []
     projects = [project for layer, project in stores if layer == "project"]
     inboxes = (
         wishes.inboxes(projects[0]) if projects else [wishes.inbox_without_store(event.folder)]
