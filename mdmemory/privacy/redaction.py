@@ -1,4 +1,4 @@
-"""Secrets, which must never be stored: taking them out, and whether a text still says anything then.
+"""Secrets, which must never be stored: taken out, and whether a text still says anything then.
 Runs before the network and before git.
 
 A rule finds spans; spans that touch are merged; each becomes `[redacted:<kind>]`. A rule looks
