@@ -322,8 +322,9 @@ def _private(writer: Writer) -> Iterator[Finding]:
         yield _without(folder, private_folder.refused(folder, problem))
         return
     for path in entries:
-        if not os.path.lexists(path):
-            continue  # what SQLite lays beside a database goes with its last connection
+        # what SQLite lays beside a database goes with its last connection; hooks meet at a socket
+        if not os.path.lexists(path) or (path.is_socket() and not path.is_symlink()):
+            continue
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             message = f"It is neither file nor folder. {private_folder.away(path)}"
             yield Finding("state", "error", str(path), message)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import private_folder
-from mdmemory.store.project import PRIVATE, Project
+from mdmemory.store.project import Project
 
 _T = TypeVar("_T")
 
@@ -22,6 +22,8 @@ MAX_BYTES = 128 * 1024
 _NOTICES = (
     "The store of this project is /", "Your own store is /",
     "message: The search took longer than", "message: An earlier search is still at work.",
+    "Written now, as it was asked for earlier", "What was asked for earlier is known already.",
+    "The project was known again:",
 )  # fmt: skip
 _RECENT = 7 * 86_400  # seconds; `doctor` shows no older errors
 
@@ -81,13 +83,19 @@ def findings(project: Project) -> list[str]:
             lines = log.read().split("\n")
     except OSError:
         return []
-    errors = [line for line in lines if line.strip() and not line[21:].startswith(_NOTICES)]
+    errors = [line for line in lines if line.strip() and not _is_notice(line)]
     if not errors:
         return []
     return [
-        f"The plugin had trouble; the last: {errors[-1][:300]} More stands in {PRIVATE}/{NAME}; "
-        "delete it once that is mended."
+        f"A hook, a plugin or a process in the background had trouble; the last: "
+        f"{errors[-1][:300]} More is in {file}; delete it once that is mended."
     ]
+
+
+def _is_notice(line: str) -> bool:
+    """Whether a line is one of what is no trouble: of ours behind the time, of another process
+    behind its name."""
+    return line[21:].startswith(_NOTICES) or line.removeprefix("mdmemory: ").startswith(_NOTICES)
 
 
 def opened(file: Path) -> int:

@@ -289,6 +289,19 @@ def test_the_log_is_bounded_and_holds_no_secret(
     assert bridge_log.findings(found) == []
 
 
+def test_what_is_no_trouble_is_not_told_as_one(project: Path) -> None:
+    found = Memory.open(project).project
+    log = Log()
+    log.belongs_to(found)
+    log.say("Written now, as it was asked for earlier: project-a.md.")
+    with log.file.open("a", encoding="utf-8") as file:
+        file.write("mdmemory: Written now, as it was asked for earlier: project-b.md.\n")
+    assert bridge_log.findings(found) == []
+    log.say("The disk is full.")
+    (finding,) = bridge_log.findings(found)
+    assert "The disk is full." in finding
+
+
 def test_the_log_is_not_written_through_a_link(project: Path, tmp_path: Path) -> None:
     found = Memory.open(project).project
     victim = tmp_path / "victim"

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
+from mdmemory.cli import main
 from mdmemory.hosts.bridge import listening, place, starting
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.layers import Layers
@@ -27,6 +28,7 @@ MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
 Git = Callable[..., str]
 # A bridge that calls itself another version, and for the test its methods are not needed.
 OTHER = """
+from mdmemory.cli import main
 from mdmemory.hosts.bridge import listening, server
 server.VERSION = listening.VERSION = "0.0.1"
 from mdmemory.cli import main
@@ -192,6 +194,16 @@ def test_a_bridge_that_ends_hands_over_the_sessions_that_wait_to_be_read(person:
     os.kill(person.pid(), signal.SIGTERM)
     log = person.project / ".mdmemory/bridge.log"
     wait_for(lambda: log.exists() and "There is no session s1" in log.read_text())
+
+
+def test_a_bridge_at_work_is_nothing_that_doctor_complains_of(
+    person: Person, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person.hook("SessionStart")
+    wait_for(person.met)
+    monkeypatch.chdir(person.project)
+    assert main(["doctor"]) == 0
+    assert capsys.readouterr().out.startswith("No problems in ")
 
 
 def test_a_second_bridge_names_the_first_and_ends(person: Person) -> None:
