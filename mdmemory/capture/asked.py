@@ -37,8 +37,14 @@ class Asked:
 
     @property
     def said(self) -> str:
-        """The fact with the user's words before it, which may say that it replaces another."""
-        return f"{self.before or self.trigger.phrase} {self.text}"
+        """The fact with the user's words before it that say that it replaces another. Those that
+        only ask for it would count as a difference."""
+        from mdmemory.text.change import tells_of_change  # only where words meet
+
+        before = self.before or self.trigger.phrase
+        if not tells_of_change(self.trigger.phrase):
+            before = before.replace(self.trigger.phrase, "")
+        return f"{before} {self.text}" if tells_of_change(before) else self.text
 
 
 def asked_in(turns: Iterable[Turn]) -> list[Asked]:

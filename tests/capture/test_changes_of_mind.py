@@ -128,6 +128,32 @@ def test_a_chain_ends_with_what_was_said_last(
     assert [finding for finding in memory.doctor() if finding.check == "superseded"] == []
 
 
+ASKED = (
+    ("The port is 80.", "Remember that the port is now 81."),
+    ("The proxy's port is 80.", "Please keep in mind that the proxy's port is 81."),
+    (
+        "Deploys go out on Mondays only.",
+        "Remember that from now on deploys go out on Fridays only.",
+    ),
+    ("Der Port ist 80.", "Merk dir: der Port ist jetzt 81."),
+)
+
+
+@pytest.mark.parametrize(("before", "said"), ASKED)
+def test_the_words_that_ask_for_it_are_no_difference(
+    memory: Memory, before: str, said: str
+) -> None:
+    memory.add(before)
+    done = Talk(memory).say(said)
+    assert (len(done.superseded), done.flagged) == (1, [])
+
+
+def test_the_words_that_ask_for_it_change_nothing_by_themselves(memory: Memory) -> None:
+    memory.add("Deploys go out on Mondays only.")
+    done = Talk(memory).say("Remember that deploys go out on Fridays only.")
+    assert (done.superseded, len(done.flagged)) == ([], 1)
+
+
 def test_a_mark_leads_to_what_its_note_was_merged_into(memory: Memory) -> None:
     talk = Talk(memory)
     talk.step("A")
