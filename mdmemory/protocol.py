@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory import assets
+from mdmemory.bounds import beginning
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
@@ -23,6 +24,7 @@ OVERRIDE = ".opencode/memory/PROTOCOL.md"  # where `init --opencode` puts it in 
 SECTIONS = ("Types", "The bar", "Format", "Limits")  # what prompts are cut from
 _FENCED = re.compile(r"(?ms)^```.*?(?:^```$\n?|\Z)")
 MAX_OVERRIDE = 64 * 1024  # bytes; ours has 5,000
+_BAR = 1_200  # characters of an edited protocol's
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,15 @@ def shipped() -> str:
 def short() -> str:
     """What an assistant is told that has our tools."""
     return assets.read("protocol/TOOLS.md")
+
+
+def for_tools(project: Project, environment: Mapping[str, str] | None = None) -> str:
+    """What an assistant is told that has our tools, with the bar of an edited protocol."""
+    protocol = of_project(project, environment)
+    if protocol.origin == "shipped":  # of ours the short one says enough
+        return short()
+    bar = beginning(protocol.section("The bar"), _BAR)
+    return f"{short()}\nWhat to store here:\n\n{bar}\n"
 
 
 def of_project(project: Project, environment: Mapping[str, str] | None = None) -> Protocol:

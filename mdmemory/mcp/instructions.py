@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mdmemory.bounds import beginning
 from mdmemory.errors import MdmemoryError
 
 if TYPE_CHECKING:
@@ -19,23 +18,27 @@ _NONE = (
     "You have a long-term memory, and nothing is in it yet: `memory_store` keeps the first fact, "
     "and makes the store."
 )
-_BAR = 1_200  # characters of an edited protocol
+# a hook gives the protocol too: the same twice would cost 350 tokens in each request
+_BY_HOOK = (
+    "You have a long-term memory. How to use it and its index are in your context, from a hook; "
+    "where they are not, use `memory_search` before you answer about earlier work, a decision, a "
+    "preference or a person."
+)
 _PERSONS = 0.4  # of the room for both indexes
 
 
 def instructions(open: Callable[[], Layers], index: bool = True) -> str:
-    """At most MOST characters; without `index` a hook puts the index into the prompt."""
-    from mdmemory.protocol import of_project, short
+    """At most MOST characters; without `index` a hook puts protocol and index into the prompt."""
+    from mdmemory.protocol import for_tools
 
     try:
         layers = open()
         if not layers.there():
             return f"{layers.question.message} {layers.question.hint}" if layers.question else _NONE
-        protocol = of_project(layers.main.project)
-        text = short()
-        if protocol.origin != "shipped":  # of ours the short one says enough
-            text += f"\nWhat to store here:\n\n{beginning(protocol.section('The bar'), _BAR)}\n"
-        return f"{text}\n{_indexes(layers, MOST - len(text) - 1)}" if index else text
+        if not index:
+            return _BY_HOOK
+        text = for_tools(layers.main.project)
+        return f"{text}\n{_indexes(layers, MOST - len(text) - 1)}"
     except MdmemoryError as problem:
         return f"{problem.message} {problem.hint}".strip()
 

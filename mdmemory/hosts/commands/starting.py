@@ -52,13 +52,18 @@ class Starting:
             lambda: context.harmless(recall.by_hand(layers, session, "")),
         )))]  # fmt: skip
         given = [each for store, each in found if not context.is_same(store, carried)]
-        text, part = context.at_start(protocol.short(), given, rest)
+        text, part = context.at_start(protocol.for_tools(layers.main.project), given, rest)
         self._given.put(session, True)
         if event.source not in ("startup", *_KEPT) and events.has_had(event, part):
             return ""
         self.frozen.put(session, "\n".join(rest))
         self.indexes.put(session, "".join(f"\n{each.text}\n" for _, each in found))
         return text
+
+    def lost(self, session: str) -> None:
+        """Note that the answer to a message did not arrive: in Gemini CLI it may have had the text,
+        which the next one brings."""
+        self._given.drop(session)
 
     def _is_time(self, event: HookEvent) -> bool:
         """Whether the event is the one that carries the text: the start; of Gemini CLI the first
