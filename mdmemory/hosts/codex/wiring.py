@@ -21,7 +21,9 @@ EVENTS = {"SessionStart": 30, "UserPromptSubmit": 30, "Stop": 30, "SessionEnd": 
 # Codex hands a server twelve variables, and none of these.
 _VARIABLES = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
               "MDMEMORY_DISABLE", "CODEX_HOME"]  # fmt: skip
-_ENTRY = ConfigEntry(("mcp_servers", "mdmemory"), entries.server(env_vars=_VARIABLES))
+# Without a mode Codex asks about what may destroy: `codex exec` then refuses to forget.
+_SERVER = entries.server(env_vars=_VARIABLES, default_tools_approval_mode="approve")
+_ENTRY = ConfigEntry(("mcp_servers", "mdmemory"), _SERVER)
 
 
 def folder(environment: Mapping[str, str]) -> Path:
