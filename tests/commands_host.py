@@ -44,6 +44,7 @@ class CommandHost:
             clock=lambda: self.seconds,
         )  # fmt: skip
         self._hook = self.hooks.methods()["hook"]
+        self._last: dict[str, Any] = {}
 
     def event(self, name: str, session: str = SESSION, **more: Any) -> dict[str, Any]:
         """The JSON that the client puts on the hook's stdin."""
@@ -62,9 +63,14 @@ class CommandHost:
     def send(self, name: str, **more: Any) -> dict[str, Any]:
         """What the hook prints for an event."""
         request = {"host": self.host, "folder": str(self.folder), "event": self.event(name, **more)}
+        self._last = request
         output = self._hook(request)["output"]
         assert json.loads(json.dumps(output)) == output
         return output
+
+    def lose(self) -> None:
+        """The client was gone before the last answer came."""
+        self.hooks.lost({"method": "hook", "params": self._last})
 
     def start(self, source: str = "startup", **more: Any) -> dict[str, Any]:
         return self.send("SessionStart", source=source, **more)

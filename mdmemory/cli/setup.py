@@ -98,11 +98,23 @@ def init(asked: Namespace) -> int:
         from mdmemory.hosts import git_hooks
 
         said += git_hooks.install(project, git_hooks.command())
+    if not asked.user:
+        said += _pointed(project, root)
     if not said:
         said.append(f"{project.store} is already a store; nothing changed.")
     elif done.files:
         said.append(f"The store is {project.store}. Next: `mdmemory add --help`.")
     return _tell(asked, done, said)
+
+
+def _pointed(project: Project, root: Path) -> list[str]:
+    """Let Claude Code, where it is wired, keep its own memory in the project's store."""
+    from mdmemory.hosts.claude import own_memory
+    from mdmemory.layers import Layers
+
+    if project.around is None:
+        return []
+    return own_memory.point(Layers.open(root), root, person.places().environment)
 
 
 def _made(asked: Namespace, root: Path) -> Setup:

@@ -87,6 +87,17 @@ def test_a_resumed_session_is_given_an_index_that_changed(
     assert "Invoices are sent by Grace" in context(host.start("resume"))
 
 
+def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: CommandHost) -> None:
+    memory = Layers.open(host.folder).main
+    receipt_box.leave(memory.project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
+    assert "8087" in first(host)
+    host.lose()
+    assert ("8087" in context(host.say("What else is there to do?"))) == (host.host == "gemini")
+    assert "8087" not in context(host.say(DEPLOYS))
+    host.lose()
+    assert "deploys go out on Tuesdays only" in shown(host.stop())
+
+
 def test_after_a_compaction_the_text_comes_anew(host: CommandHost) -> None:
     host.write({"hookSpecificOutput": {"additionalContext": first(host)}})
     if host.host != "gemini":
@@ -321,6 +332,7 @@ def test_alone_a_turn_that_ends_has_the_session_read_later(
 
 
 def test_a_compaction_is_looked_for_where_the_last_event_was(host: CommandHost) -> None:
+    assert host.hooks.look() == 0.1, "what messages need is loaded then"
     assert host.hooks.look() == 1.0
     host.seconds += 1
     assert host.hooks.look() == 600.0

@@ -29,6 +29,7 @@ class Running:
     def __init__(self, folder: Path) -> None:
         self.path = str(folder / "s")
         self.failures: list[str] = []
+        self.lost: list[Mapping[str, Any]] = []
         self.seen: list[Mapping[str, Any]] = []
         self.methods: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
             "hook": self._hook
@@ -49,6 +50,7 @@ class Running:
         running = SocketServer(
             listener, self.methods, self.life, look=lambda: self.look(),
             failed=lambda method, problem: self.failures.append(f"{method}: {problem}"),
+            lost=self.lost.append,
         )  # fmt: skip
 
         def work() -> None:
@@ -162,6 +164,25 @@ def test_what_its_client_waits_for_no_more_is_not_begun(bridge: Running) -> None
         assert b"came" in first.recv(100)
     assert bridge.ask(params={"n": 2})["result"]
     assert bridge.seen == [{"n": 2}]
+
+
+def test_an_answer_that_nobody_took_is_lost_and_the_next_request_is_served(bridge: Running) -> None:
+    begun, closed = threading.Event(), threading.Event()
+
+    def slow(params: Mapping[str, Any]) -> Mapping[str, Any]:
+        begun.set()
+        assert closed.wait(HUNG)
+        return {"output": {}}
+
+    bridge.methods["slow"] = slow
+    bridge.begin()
+    with bridge.connected() as connection:
+        line = json.dumps({"version": VERSION, "method": "slow", "params": {"n": 1}})
+        connection.sendall(line.encode() + b"\n")
+        assert begun.wait(HUNG)
+    closed.set()
+    assert bridge.ask(method="hook", params={})["result"]
+    assert [each["params"] for each in bridge.lost] == [{"n": 1}]
 
 
 def test_another_users_process_is_not_heard(

@@ -86,7 +86,7 @@ def _serve(served: Served, project: Project, private: Path, entry: place.MapEntr
             hooks = served.hooks()
             server = SocketServer(
                 listener, served.methods(hooks), Life(is_met), failed=served.log.failure,
-                look=hooks.look,
+                look=hooks.look, lost=hooks.lost,
             )  # fmt: skip
             try:
                 with Woken() as woken:

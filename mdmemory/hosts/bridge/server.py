@@ -49,16 +49,18 @@ class _Client:
 class SocketServer:
     """Answers what comes to the socket `listener` by `methods`, until its end.
 
-    `failed` gets the method and the error of each failed request; `look` is called after requests
-    and now and then, and returns the seconds until its next call.
+    `failed` gets the method and the error of each failed request, `lost` the request whose answer
+    nobody took; `look` is called after requests and now and then, and returns the seconds until its
+    next call.
     """
 
     def __init__(
         self, listener: socket.socket, methods: Methods, life: Life, *,
         failed: Callable[[str, Exception], None], look: Callable[[], float],
+        lost: Callable[[Mapping[str, Any]], None] = lambda _: None,
     ) -> None:  # fmt: skip
         self._listener, self._methods, self._life = listener, methods, life
-        self._failed, self._look = failed, look
+        self._failed, self._look, self._lost = failed, look, lost
         self._selector = selectors.DefaultSelector()
         self._clients: dict[int, _Client] = {}
         self._ended = self._cannot_look = False
@@ -160,7 +162,13 @@ class SocketServer:
         try:
             client.connection.sendall(line)
         except OSError:  # nobody hears it any more
-            return
+            self._lose(request)
+
+    def _lose(self, request: Mapping[str, Any]) -> None:
+        try:
+            self._lost(request)
+        except Exception as problem:  # noqa: BLE001 - the others are answered all the same
+            self._failed("lost", problem)
 
     def _line(self, request: Mapping[str, Any]) -> bytes:
         is_end = request.get("method") == END

@@ -102,8 +102,7 @@ def point(folder: Path, store: Path, environment: Mapping[str, str]) -> list[str
         repository = repositories.find(top) if repositories.is_installed() else None
         if repository is not None and repository.ask("ls-files", "-z", "--", LOCAL):
             return []  # it is in the project's commits, and its change would be, too
-        known = noted.get(str(path), {})
-        entry = known or {"file": not before, "folder": not path.parent.exists()}
+        entry = _entry(path, noted) or {"file": not before, "folder": not path.parent.exists()}
         after = jsonc.put(before, [FOLDER], wanted) if before else _alone(wanted)
         noted[str(path)] = {**entry, "value": wanted, "line": entry.get("line", False), **_home()}
         if repository is not None and _is_seen(repository):
@@ -171,10 +170,20 @@ def _alone(value: str) -> str:
     return json.dumps({FOLDER: value}, indent=2, ensure_ascii=False) + "\n"
 
 
+def _entry(path: Path, noted: Json) -> Json:
+    """What we noted of a file, or of the one that it is a copy of: where the folder that it names
+    is one that we named, a home or a project was moved. {} for a file that we never wrote."""
+    named, entry = _read(path).get(FOLDER), noted.get(str(path))
+    if isinstance(entry, dict):
+        return entry
+    others = (each for each in noted.values() if isinstance(each, dict))
+    return next((each for each in others if each.get("value", "") == named), {})
+
+
 def _is_ours(path: Path, noted: Json, home: Path) -> bool:
     """Whether the folder that the file names may be replaced: none, or one that we named."""
-    named, entry = _read(path).get(FOLDER), noted.get(str(path))
-    if named is None or (isinstance(entry, dict) and entry.get("value") == named):
+    named = _read(path).get(FOLDER)
+    if named is None or _entry(path, noted).get("value") == named:
         return True
     # what we noted may be lost
     return isinstance(named, str) and is_inside(Path(os.path.expanduser(named)), home)

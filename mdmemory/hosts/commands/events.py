@@ -36,6 +36,7 @@ _OPEN, _CLOSE = "<hook_context>", "</hook_context>"
 _NOT_TYPED = "<task-notification>"  # Claude Code: an agent in the background has ended
 _TURNS = ("prompt_id", "turn_id")  # Claude Code, Codex
 _COMMAND = "/memory-"
+MARK = "mdmemory: "  # before each line for the person
 _MOST = 256 * 1024 * 1024  # bytes of a session that is looked through
 
 
@@ -115,7 +116,7 @@ def output(event: HookEvent, context: str = "", lines: Sequence[str] = ()) -> di
     if context:
         said = without_angles(context) if event.host == "gemini" else context
         printed["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": said}
-    if told := "\n".join(f"mdmemory: {line}" for line in lines if line):
+    if told := "\n".join(f"{MARK}{line}" for line in lines if line):
         # Codex starts a skill of ours by another mark
         printed["systemMessage"] = (
             told.replace(_COMMAND, "$memory-") if event.host == "codex" else told

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.hosts.texts import Typed
     from mdmemory.prompt.lines import TakenBack
 
+_ANY = "Remember that the lamp is red."
 Params = Mapping[str, Any]
 Output = dict[str, Any]
 FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
@@ -59,6 +61,8 @@ class CommandHooks:
         self._folder: Path | None = None  # of the last event
         self._clock, self._readings = clock, Readings(clock)
         self._compaction_at = clock() + FIRST_LOOK
+        self._told = ""  # what the last answer had for the person
+        self._is_warm = False
 
     def methods(self) -> dict[str, Callable[[Params], Output]]:
         """The methods that a request may name, by their names."""
@@ -79,16 +83,33 @@ class CommandHooks:
             events.END: self._end,
         }[event.kind]  # fmt: skip
         try:
-            return {"output": do(event)}
+            output = do(event)
         except MdmemoryError as problem:
             self._log.failure(event.kind, problem)
             # said once: a turn that goes on without its memory needs no more words
             said = f"{problem.message} {problem.hint}".rstrip()
-            return {"output": events.output(event, "", [said] if do == self._begin else [])}
+            output = events.output(event, "", [said] if do == self._begin else [])
+        self._told = str(output.get("systemMessage", ""))
+        return {"output": output}
+
+    def lost(self, request: Params) -> None:
+        """Note that nobody took the last answer, which was to `request`: the next events tell
+        again what it told. The index of a session that starts its hook has found by itself."""
+        params = request.get("params")
+        if not isinstance(params, dict) or not isinstance(given := params.get("event"), dict):
+            return
+        event = events.read(str(params.get("host")), given, Path())
+        if event is not None and event.kind == events.PROMPT:
+            self._starting.lost(event.session)
+        for line in self._told.splitlines():
+            self._telling.toast({"message": line.removeprefix(events.MARK)})
 
     def look(self) -> float:
         """Start what is due: the reading of sessions, and a compaction; the seconds until the next
         is. It may be called at any time."""
+        if self._folder is not None and not self._is_warm:
+            self._is_warm = True
+            _warm_up()
         next_reading = self._readings.look()
         if (now := self._clock()) >= self._compaction_at:
             self._compaction_at = now + self._compact()
@@ -118,19 +139,19 @@ class CommandHooks:
     def _begin(self, event: HookEvent) -> Output:
         layers = self._open(event.folder)
         if not layers.there():
-            return {}
+            return events.output(event, "", _asked(layers))
         if event.source == "compact":
             compacted = partial(self._following.compacted, layers.main, event.session)
             self._log.tried("start", compacted)
         self._log.tried("start", partial(self._conversation.write_wishes, layers))
         text = self._starting.text(layers, event)
+        if event.host == "claude":  # a session that lasts seconds may have no other event of ours
+            self._log.tried("start", partial(_point_claude, layers, event.folder))
         return events.output(event, text, self._lines(layers, event))
 
     def _lines(self, layers: Layers, event: HookEvent) -> list[str]:
         """What the person is told at an event: what happened meanwhile, and what waits."""
-        asked = []
-        if layers.question is not None and event.kind == events.START:
-            asked = [f"{layers.question.message} {layers.question.hint}".rstrip()]
+        asked = _asked(layers) if event.kind == events.START else []
         tell = partial(self._telling.at_event, layers, event.session)
         return [*asked, *(self._log.tried(event.kind, tell) or [])]
 
@@ -251,6 +272,28 @@ class CommandHooks:
         return layers
 
 
+def _warm_up() -> None:
+    """Load what a message needs, before there is one: its hook has a second for all of it."""
+    from datetime import date
+
+    from mdmemory.capture import requests
+    from mdmemory.search import by_message, query
+    from mdmemory.text.change import changes
+
+    for room, name in (("search", "project"), ("session", "session"), ("session", "heard")):
+        import_module(f"mdmemory.{room}.{name}")
+    requests.wishes_in(_ANY, "")
+    changes(_ANY, {"": _ANY})
+    query.parse(_ANY, date.min)
+    by_message.everyday(_ANY)
+
+
+def _asked(layers: Layers) -> list[str]:
+    """What the person has to say before the project's store is used; [] for nothing."""
+    asked = layers.question
+    return [f"{asked.message} {asked.hint}".rstrip()] if asked is not None else []
+
+
 def _spoken(event: HookEvent, said: str) -> Spoken:
     """The message as its session will show it later: without what is private, or ours."""
     from mdmemory.privacy.private import strip_private
@@ -278,6 +321,14 @@ def _is_framed(text: str) -> bool:
     from mdmemory.prompt.blocks import CLOSE, OPEN
 
     return text.startswith(OPEN) and text.endswith(CLOSE)
+
+
+def _point_claude(layers: Layers, folder: Path) -> None:
+    """Let the next session of Claude Code keep its own memory in the store; told at a turn's end,
+    if at all: it changes nothing in this one."""
+    from mdmemory.hosts.claude import own_memory
+
+    own_memory.point(layers, folder, person.places().environment)
 
 
 def _claudes_own(layers: Layers, folder: Path) -> list[str]:
