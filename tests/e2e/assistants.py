@@ -23,6 +23,9 @@ from terminal import Terminal
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / ".host-clients" / "node_modules" / ".bin"
 MISSING = "{} is not installed; run: sh tests/e2e/hosts/install"
+UNSAFE = (
+    "Gemini CLI reads no settings below a folder that others write to: move this checkout from {}"
+)
 GEMINI_DEFAULTS = Path(__file__).with_name("hosts") / "gemini-defaults.json"
 MODEL = "gemini-2.5-flash"  # without one, Gemini asks a router first, for a minute and a half
 TURN = 120.0  # seconds; a turn takes 2 to 16 on an idle machine
@@ -214,6 +217,11 @@ class Gemini(Assistant):
 
     name = "gemini"
     ready = "Type your message"
+
+    def __init__(self, project: Path, home: Path, url: str, **more: str) -> None:
+        super().__init__(project, home, url, **more)
+        unsafe = [each for each in GEMINI_DEFAULTS.parents if each.stat().st_mode & 0o022]
+        assert not unsafe, UNSAFE.format(unsafe[-1])
 
     def sits(self) -> list[str]:
         return ["-m", MODEL]

@@ -139,7 +139,13 @@ class Desk:
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 known = (folder / "environ").read_bytes().split(b"\0")
-                words = (folder / "cmdline").read_bytes().decode().replace("\0", " ").strip()
+                words = (
+                    (folder / "cmdline")
+                    .read_bytes()
+                    .decode("utf-8", "replace")
+                    .replace("\0", " ")
+                    .strip()
+                )
             except OSError:  # it ended meanwhile, or is another user's
                 continue
             if words and any(mark in known for mark in marks):

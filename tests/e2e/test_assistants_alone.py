@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from desk import NAMES, Desk
-from fake_provider import FakeProvider
+from fake_provider import FakeProvider, Request
 
 pytestmark = [pytest.mark.hosts, pytest.mark.slow]
 
@@ -17,6 +17,7 @@ FACT = "The staging host is called beta"
 TROUBLE = re.compile(
     r"mdmemory|hook[^\n]*(?:fail|error|block)|no such file|traceback|cancel", re.IGNORECASE
 )
+TURNS = 5  # in a bridge that did not start is tried again: after five seconds
 RECEIPT = "Hook system message:"  # Gemini's for what a hook says to the person
 
 
@@ -72,10 +73,32 @@ def test_a_home_that_is_copied_elsewhere_works_there(desk: Desk, name: str) -> N
     answered(desk, name)
     old, new = desk.home, desk.move_home()
     desk.end()
-    answered(desk, name)
+    answered(desk, name)  # whose the copy of a project is that is still in its place, is asked
+    old.rename(old.with_name("gone"))
+    for _ in range(TURNS):
+        answered(desk, name)
+        if desk.processes(bridges=True):
+            break
     (request,) = desk.ask(name, "Hello")
     assert request.lines(FACT) == 1
     assert str(old) not in request.text.replace(str(new), "")
+
+
+SERVERS = {  # what a client says of a server by itself
+    "claude": ["## mdmemory"],
+    "codex": [],
+    "gemini": ["The following are instructions provided by the tool server 'mdmemory':"],
+}
+
+
+def lines(request: Request, word: str) -> list[str]:
+    said = "\n".join((request.system, *request.users))
+    return [line.strip() for line in said.splitlines() if word in line.lower()]
+
+
+def is_skill(line: str) -> bool:
+    """Whether a client lists a skill in this line: those of a person are there in all projects."""
+    return line.startswith(("- mdmemory:", "<name>")) or "skills/mdmemory" in line
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,8 +110,7 @@ def test_a_project_without_a_store_costs_one_tool_and_no_word(desk: Desk, name: 
     wired = desk.provider.turns[-1]
     ours = [tool for tool in wired.tools if "memory" in tool and tool not in bare.tools]
     assert len(ours) <= 1
-    assert wired.system.lower().count("mdmemory") <= len(ours)
-    assert [user for user in wired.users if "mdmemory" in user.lower()] == []
+    assert [line for line in lines(wired, "mdmemory") if not is_skill(line)] == SERVERS[name]
     assert not (other / ".mdmemory").exists()
     assert not (desk.home / "mdmemory" / "other").exists(), "a question makes no store"
 
