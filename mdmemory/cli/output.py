@@ -60,7 +60,8 @@ def _write_wishes(layers: Layers, automatic: bool) -> None:
         return
     from mdmemory.prompt import lines, receipts
 
-    report = receipts.written(done)
+    if not (report := receipts.written(done)):
+        return
     warn(report)
     if automatic:  # nobody reads that: the person's next client tells them
         from mdmemory.store import receipt_box

@@ -268,7 +268,8 @@ def written(told: Sequence[Extracted]) -> str:
     files = [file for done in told for file in saved(done)]
     if files:
         return f"Written now, as it was asked for earlier: {', '.join(files)}."
-    return "What was asked for earlier is known already." if told else ""
+    is_known = any(done.reinforced or done.dropped for done in told)
+    return "What was asked for earlier is known already." if is_known else ""
 
 
 def _is_for_a_person(done: Extracted) -> bool:

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +17,7 @@ from assistants import ASSISTANTS, Assistant, Ran
 from fake_provider import FakeProvider, Request
 from pace import HUNG
 from plugged import PROGRAM, until
+from terminal import Terminal
 
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript
@@ -27,7 +29,14 @@ TRANSCRIPTS = {
     "codex": (".codex/sessions", "*/*/*/rollout-*.jsonl"),
     "gemini": (".gemini/tmp", "*/chats/session-*.jsonl"),
 }
+SHOWN = 20.0  # seconds in which a receipt is seen, where a client did not give up on its hook
 WHO = "[user]\n name = A Person\n email = person@example.com\n[init]\n defaultBranch = main\n"
+
+
+def _type(terminal: Terminal, prompt: str) -> None:
+    terminal.text(prompt)
+    terminal.until(re.escape(prompt[:40]))
+    terminal.keys("Enter")
 
 
 class Desk:
@@ -100,14 +109,14 @@ class Desk:
         return read(max(files, key=lambda each: each.stat().st_mtime_ns))
 
     def watch(self, name: str, prompt: str, seen: str) -> str:
-        """The screen on which a text (an expression) is seen after a prompt at a terminal."""
+        """The screen on which a text (an expression) is seen after a prompt at a terminal. On a
+        busy machine a hook ends before its bridge has answered: then the next prompt shows it."""
         with self.assistant(name).terminal() as terminal:
-            terminal.text(prompt)
-            terminal.until(re.escape(prompt[:40]))
-            terminal.keys("Enter")
-            screen = terminal.until(seen)
-        self.settle()
-        return screen
+            _type(terminal, prompt)
+            with suppress(AssertionError):
+                return terminal.until(seen, SHOWN)
+            _type(terminal, "And what else")  # a question mark at the end opens help in Gemini CLI
+            return terminal.until(seen)
 
     def assistant(self, name: str, folder: Path | None = None, **more: str) -> Assistant:
         """One of them, started in the project or `folder`; `more` are further variables."""

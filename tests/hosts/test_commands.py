@@ -423,6 +423,24 @@ def test_alone_a_wish_that_cannot_be_kept_either_says_why(
     assert "The disk is full." in shown(output)
 
 
+@pytest.mark.parametrize("is_alone_first", [True, False])
+def test_a_wish_that_hook_and_bridge_both_took_is_told_once(
+    host: CommandHost, is_alone_first: bool
+) -> None:
+    host.start()
+    prompt = {"prompt": DEPLOYS}
+    if is_alone_first:
+        host.alone("UserPromptSubmit", **prompt)
+    done = host.send("UserPromptSubmit", **prompt)
+    if not is_alone_first:
+        host.alone("UserPromptSubmit", **prompt)
+    assert "deploys go out on Tuesdays only" in shown(done)
+    assert "asked for earlier" not in f"{shown(done)} {shown(host.stop())}"
+    assert [each.file for _, each in Layers.open(host.folder).notes()].count(FILE) == 1
+    inboxes = Layers.open(host.folder).main.project.inboxes()
+    assert [each for folder in inboxes for each in folder.glob("wish-*")] == []
+
+
 def test_alone_what_asks_for_nothing_and_folders_without_stores_are_silent(
     repository: Path, work: Path, tmp_path: Path
 ) -> None:

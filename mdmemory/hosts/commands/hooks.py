@@ -276,13 +276,13 @@ def _warm_up() -> None:
     """Load what a message needs, before there is one: its hook has a second for all of it."""
     from datetime import date
 
-    from mdmemory.capture import requests
+    from mdmemory.capture import wishes
     from mdmemory.search import by_message, query
     from mdmemory.text.change import changes
 
-    for room, name in (("search", "project"), ("session", "session"), ("session", "heard")):
-        import_module(f"mdmemory.{room}.{name}")
-    requests.wishes_in(_ANY, "")
+    for name in ("capture.requests", "search.project", "session.session", "session.heard"):
+        import_module(f"mdmemory.{name}")
+    wishes.wishes_in(_ANY, "")
     changes(_ANY, {"": _ANY})
     query.parse(_ANY, date.min)
     by_message.everyday(_ANY)
