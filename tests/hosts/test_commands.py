@@ -323,6 +323,22 @@ def test_what_waits_to_be_read_when_the_bridge_ends_is_read_without_it(host: Com
     assert host.started.words == [["extract", f"--session={SESSION}", "--after=40"]]
 
 
+def test_what_waited_to_be_read_when_the_bridge_was_killed_is_read_by_the_next_one(
+    host: CommandHost,
+) -> None:
+    host.stop()
+    later = CommandHost(host.host, host.folder)
+    later.start()
+    later.seconds += 61
+    later.hooks.look()
+    read = [words for words in later.started.words if "extract" in words]
+    assert read == [["extract", f"--session={SESSION}", "--after=0.1"]]
+    after = CommandHost(host.host, host.folder)
+    after.start()
+    after.hooks.close()
+    assert after.started.words == []
+
+
 def test_alone_a_turn_that_ends_has_the_session_read_later(
     host: CommandHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,7 +73,10 @@ def _hand_over(event: HookEvent, project: Project) -> None:
     from mdmemory.hosts.git_hooks import command
 
     start = Starter(command, event.folder)
-    start(events.reading(event, events.idle(project.settings)), project.prepare_private() / NAME)
+    start(
+        events.reading(event.session, events.idle(project.settings)),
+        project.prepare_private() / NAME,
+    )
 
 
 def _start(event: HookEvent, stores: Stores) -> str:

@@ -129,10 +129,10 @@ def idle(settings: Settings) -> float:
     return settings.whole("extract.debounce_ms") / 1000
 
 
-def reading(event: HookEvent, seconds: float) -> list[str]:
-    """The words of the command that reads the session once it has been idle for `seconds`."""
+def reading(session: str, seconds: float) -> list[str]:
+    """The words of the command that reads a session once it has been idle for `seconds`."""
     # without a delay it would be a command that a person typed, which waits for nobody
-    return ["extract", f"--session={event.session}", f"--after={max(0.1, seconds):g}"]
+    return ["extract", f"--session={session}", f"--after={max(0.1, seconds):g}"]
 
 
 def has_had(event: HookEvent, part: str) -> bool:

@@ -19,7 +19,7 @@ from mdmemory.hosts.background import Starter
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.commands import context, events
 from mdmemory.hosts.commands.events import HookEvent
-from mdmemory.hosts.commands.readings import Readings
+from mdmemory.hosts.commands.readings import Readings, left
 from mdmemory.hosts.commands.starting import Starting
 from mdmemory.hosts.conversation import Conversation, Spoken
 from mdmemory.hosts.following import Following
@@ -60,6 +60,7 @@ class CommandHooks:
         self._starting = Starting(log, self._following, self._telling)
         self._folder: Path | None = None  # of the last event
         self._clock, self._readings = clock, Readings(clock)
+        self._taken_up: set[Path] = set()  # the stores that were looked at for what waited there
         self._compaction_at = clock() + FIRST_LOOK
         self._told = ""  # what the last answer had for the person
         self._is_warm = False
@@ -256,18 +257,31 @@ class CommandHooks:
 
     def _hand_over(self, layers: Layers, event: HookEvent) -> None:
         """Have the session read once it has been idle for a while."""
-        start, log = self._start(event.folder), self._log.file
+        self._wait(layers, event.session, event.folder)
+
+    def _wait(self, layers: Layers, session: str, folder: Path) -> None:
+        project, log = layers.main.project, self._log.file
 
         def read(seconds: float) -> None:
-            begin = partial(start, events.reading(event, seconds), log)
-            self._log.tried("reading", begin)
+            words = events.reading(session, seconds)
+            self._log.tried("reading", lambda: self._start(folder)(words, log))
 
-        self._readings.put(event.session, events.idle(layers.main.project.settings), read)
+        seconds, private = events.idle(project.settings), project.prepare_private()
+        self._readings.put(session, seconds, read, private=private, folder=folder)
+
+    def _take_up(self, layers: Layers) -> None:
+        """Have the sessions read that waited when the bridge before was killed."""
+        if (private := layers.main.project.private) in self._taken_up:
+            return
+        self._taken_up.add(private)
+        for session, folder in left(private):
+            self._wait(layers, session, folder)
 
     def _open(self, folder: Path) -> Layers:
         layers = self._open_layers(folder)
         if memory := layers.project or layers.person:
             self._log.belongs_to(memory.project)
+            self._log.tried("reading", partial(self._take_up, layers))
         self._telling.look_in(layers)
         return layers
 
