@@ -15,9 +15,11 @@ from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.triggers import Trigger, find
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact, says_something
+from mdmemory.text import wordlists
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
+_CHANGE = "{change.word}|{change.made}|{change.old}|{change.gone}"
 _BEFORE = 200  # characters before a fact that may say what becomes of an older one
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
@@ -39,12 +41,10 @@ class Asked:
     def said(self) -> str:
         """The fact with the user's words before it that say that it replaces another. Those that
         only ask for it would count as a difference."""
-        from mdmemory.text.change import tells_of_change  # only where words meet
-
         before = self.before or self.trigger.phrase
-        if not tells_of_change(self.trigger.phrase):
+        if not wordlists.search(_CHANGE, self.trigger.phrase):
             before = before.replace(self.trigger.phrase, "")
-        return f"{before} {self.text}" if tells_of_change(before) else self.text
+        return f"{before} {self.text}" if wordlists.search(_CHANGE, before) else self.text
 
 
 def asked_in(turns: Iterable[Turn]) -> list[Asked]:

@@ -67,12 +67,6 @@ def changes(said: str, known: Mapping[str, str]) -> list[Former]:
     return [Former(each.file, False, each.why) for each in close if each.is_possible]
 
 
-def tells_of_change(words: str) -> bool:
-    """Whether words tell that something changed, or what held before: "from now on"."""
-    new = NewFact(cut(words))
-    return bool(new.cues or new.old)
-
-
 class _Meeting:
     """What was said, beside one stored fact."""
 

@@ -87,17 +87,6 @@ def test_a_resumed_session_is_given_an_index_that_changed(
     assert "Invoices are sent by Grace" in context(host.start("resume"))
 
 
-def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: CommandHost) -> None:
-    memory = Layers.open(host.folder).main
-    receipt_box.leave(memory.project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
-    assert "8087" in first(host)
-    host.lose()
-    assert ("8087" in context(host.say("What else is there to do?"))) == (host.host == "gemini")
-    assert "8087" not in context(host.say(DEPLOYS))
-    host.lose()
-    assert "deploys go out on Tuesdays only" in shown(host.stop())
-
-
 def test_after_a_compaction_the_text_comes_anew(host: CommandHost) -> None:
     host.write({"hookSpecificOutput": {"additionalContext": first(host)}})
     if host.host != "gemini":
@@ -348,7 +337,6 @@ def test_alone_a_turn_that_ends_has_the_session_read_later(
 
 
 def test_a_compaction_is_looked_for_where_the_last_event_was(host: CommandHost) -> None:
-    assert host.hooks.look() == 0.1, "what messages need is loaded then"
     assert host.hooks.look() == 1.0
     host.seconds += 1
     assert host.hooks.look() == 600.0
@@ -437,24 +425,6 @@ def test_alone_a_wish_that_cannot_be_kept_either_says_why(
     output = host.alone("UserPromptSubmit", prompt=DEPLOYS)
     assert "NOT remembered" in shown(output)
     assert "The disk is full." in shown(output)
-
-
-@pytest.mark.parametrize("is_alone_first", [True, False])
-def test_a_wish_that_hook_and_bridge_both_took_is_told_once(
-    host: CommandHost, is_alone_first: bool
-) -> None:
-    host.start()
-    prompt = {"prompt": DEPLOYS}
-    if is_alone_first:
-        host.alone("UserPromptSubmit", **prompt)
-    done = host.send("UserPromptSubmit", **prompt)
-    if not is_alone_first:
-        host.alone("UserPromptSubmit", **prompt)
-    assert "deploys go out on Tuesdays only" in shown(done)
-    assert "asked for earlier" not in f"{shown(done)} {shown(host.stop())}"
-    assert [each.file for _, each in Layers.open(host.folder).notes()].count(FILE) == 1
-    inboxes = Layers.open(host.folder).main.project.inboxes()
-    assert [each for folder in inboxes for each in folder.glob("wish-*")] == []
 
 
 def test_alone_what_asks_for_nothing_and_folders_without_stores_are_silent(

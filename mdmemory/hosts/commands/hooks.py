@@ -32,6 +32,10 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.hosts.texts import Typed
     from mdmemory.prompt.lines import TakenBack
 
+_NEEDED = (
+    "capture.requests", "hosts.by_message", "hosts.texts", "prompt.typed", "search.project",
+    "session.heard", "session.session",
+)  # fmt: skip
 _ANY = "Remember that the lamp is red."
 Params = Mapping[str, Any]
 Output = dict[str, Any]
@@ -294,7 +298,7 @@ def _warm_up() -> None:
     from mdmemory.search import by_message, query
     from mdmemory.text.change import changes
 
-    for name in ("capture.requests", "search.project", "session.session", "session.heard"):
+    for name in _NEEDED:
         import_module(f"mdmemory.{name}")
     wishes.wishes_in(_ANY, "")
     changes(_ANY, {"": _ANY})
