@@ -294,13 +294,13 @@ def _warm_up() -> None:
     """Load what a message needs, before there is one: its hook has a second for all of it."""
     from datetime import date
 
-    from mdmemory.capture import wishes
+    from mdmemory.capture import asked
     from mdmemory.search import by_message, query
     from mdmemory.text.change import changes
 
     for name in _NEEDED:
         import_module(f"mdmemory.{name}")
-    wishes.wishes_in(_ANY, "")
+    asked.wishes_in(_ANY, "")
     changes(_ANY, {"": _ANY})
     query.parse(_ANY, date.min)
     by_message.everyday(_ANY)
