@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,8 @@ class Running:
     def say(self, line: bytes) -> bytes:
         """What the server answers to these bytes; b"" where it only closes."""
         with self.connected() as connection:
-            connection.sendall(line)
+            with suppress(BrokenPipeError):  # it may have closed before we come to it
+                connection.sendall(line)
             return b"".join(iter(lambda: connection.recv(1 << 16), b""))
 
     def ask(self, **request: Any) -> Answer:
