@@ -10,6 +10,7 @@
     transcripts/                             sessions of each host, read as turns
     text/                                    what sentences claim, and where two disagree; pure
     store/                                   a folder of notes, and what is derived from it
+    citing/                                  what notes cite in a project, and whether it stands
     protocol                                 words for assistants
     actions/                                 what a person asks of a store
     llm/                                     a model that a person chose
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.routes import Routes as Routes
     from mdmemory.capture.routes import Split as Split
     from mdmemory.capture.updating import Corrected as Corrected
+    from mdmemory.citing.states import CheckedCitation as CheckedCitation
     from mdmemory.compact.planner import Tokens as Tokens
     from mdmemory.compact.runner import Outcome as Outcome
     from mdmemory.errors import MdmemoryError as MdmemoryError
@@ -125,6 +127,7 @@ _PUBLIC = {
     "capture.pending": "PendingFact",
     "capture.routes": "Route Routes Split",
     "capture.updating": "Corrected",
+    "citing.states": "CheckedCitation",
     "compact.planner": "Tokens",
     "compact.runner": "Outcome",
     "errors": "MdmemoryError",

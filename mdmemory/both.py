@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from mdmemory.config.person import Places
-from mdmemory.errors import Ambiguous, MdmemoryError, NoStore, NotFound, UsageError
+from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, UsageError
 from mdmemory.files import as_given
 from mdmemory.memory import Memory
 from mdmemory.routing import MINE, PROJECT, USER
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.resolve import Across, Conflict
+    from mdmemory.citing.states import CheckedCitation
     from mdmemory.git.log import Logged
     from mdmemory.search.notes import Report
     from mdmemory.search.results import Found, Hit
@@ -255,6 +256,18 @@ class BothLayers:
                 fix=fix, elsewhere=set().union(*(names[of] for of in names if of != layer))
             )
         ]
+
+    def citations(
+        self, files: Collection[str] | None = None, *, since: str | None = None
+    ) -> list[CheckedCitation]:
+        """What the project's notes cite, and how that stands; see `Memory.citations`. Only the
+        project's layer cites. Raises NoGit where there is no project."""
+        if self.project is None:
+            raise self.question or NoGit(
+                f"{self.start} is in no project that has a store, and only a project's notes cite.",
+                "Run it in a project, or make its store: `mdmemory init`.",
+            )
+        return self.project.citations(files, since=since)
 
     # --- what was done --------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.learning import Learning
-from mdmemory.opened import actions, capture, search, store
+from mdmemory.opened import actions, capture, citing, search, store
 from mdmemory.privacy import is_secret
 from mdmemory.store.project import find
 from mdmemory.store.refresh import Refreshed
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
     from mdmemory.actions.undo import Agree, Planned, Undone
+    from mdmemory.citing.states import CheckedCitation
     from mdmemory.git.lock import Patience
     from mdmemory.git.log import Logged
     from mdmemory.search.notes import Report
@@ -155,6 +156,23 @@ class Memory(Learning):
         except NotFound:
             return None
         return actions.index_place.index_place(writer.refresher, writer.history, file)
+
+    def citations(
+        self, files: Collection[str] | None = None, *, since: str | None = None
+    ) -> list[CheckedCitation]:
+        """What the notes cite in the project and how that stands now, in the order of the notes; of
+        these `files` alone, if given. `since` a revision of the project: only what stood until then
+        and does not any more. Raises NoGit for a store without a project, NotFound for a revision.
+        """
+        heads = self._refresher().catalog().heads()
+        wanted = None if files is None else {*files}
+        notes = [
+            (head.file, head.cites)
+            for head in heads
+            if head.cites and (wanted is None or head.file in wanted)
+        ]
+        cited = citing.citations.Citations(self.project)
+        return cited.check(notes) if since is None else cited.drifted_since(notes, since)
 
     def quality(self) -> Quality:
         """Counts that tell how good the memory is: sources of the notes, and what became of what

@@ -31,18 +31,20 @@ class _Room(ModuleType):
         return import_module(f"mdmemory.{self.__name__}.{module}")
 
 
-__all__ = ["Opened", "actions", "capture", "compact", "imports", "llm", "observe", "search",
-           "sessions", "store"]  # fmt: skip
+__all__ = ["Opened", "actions", "capture", "citing", "compact", "imports", "llm", "observe",
+           "search", "sessions", "store"]  # fmt: skip
 
 if TYPE_CHECKING:
-    from mdmemory import actions, capture, compact, llm, observe, search, store
+    from mdmemory import actions, capture, citing, compact, llm, observe, search, store
     from mdmemory import session as sessions
     from mdmemory.actions import memory_folder  # noqa: F401 - what functions return
     from mdmemory.capture import imports, requests, wishes  # noqa: F401
+    from mdmemory.citing import citations  # noqa: F401
     from mdmemory.search import sources  # noqa: F401
 else:
     actions, capture, compact = _Room("actions"), _Room("capture"), _Room("compact")
     llm, observe, search = _Room("llm"), _Room("observe"), _Room("search")
+    citing = _Room("citing")
     imports, sessions, store = _Room("capture.imports"), _Room("session"), _Room("store")
 
 

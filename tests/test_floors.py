@@ -25,6 +25,7 @@ FLOORS = (
     ("note.", "git.", "transcripts."),
     ("text.",),
     ("store.",),
+    ("citing.",),
     ("protocol", "actions."),
     ("llm.",),
     ("search.",),

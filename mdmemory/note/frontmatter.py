@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from mdmemory.note.limits import ALIASES, LINE_KEYS, TOP_KEYS
+from mdmemory.note.limits import ALIASES, CITES, LINE_KEYS, TOP_KEYS
 
 # What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
 NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
@@ -220,10 +220,12 @@ def fast(head: str) -> dict[str, object] | None:
             into[key] = plain or _unquoted(quoted)
             if not indent:
                 block = None
+        elif listed and key == (CITES if indent else ALIASES):
+            into[key] = [_bare(item) for item in _ITEMS.findall(listed)]
+            if not indent:
+                block = None
         elif indent or key not in ("metadata", ALIASES):
             return None
-        elif key == ALIASES and listed:
-            top[key], block = [_bare(item) for item in _ITEMS.findall(listed)], None
         elif key == "metadata" and not listed:
             block = top[key] = {}
         else:
@@ -316,7 +318,10 @@ def _by_line(head: str) -> dict[str, object]:
     for field in scan(lines):
         if field.key == "metadata" and field.is_empty:
             children = children_of(lines, field)[1]
-            meta = {child.key: _loose(child) for child in reversed(children)}
+            meta = {
+                child.key: _loose_list(lines, child) if child.key == CITES else _loose(child)
+                for child in reversed(children)
+            }
             fields.setdefault("metadata", meta or _loose(field))
         elif field.key == "metadata" and field.first.startswith("{"):
             fields.setdefault("metadata", _loose_flow(field.value))

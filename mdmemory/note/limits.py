@@ -15,7 +15,8 @@ METADATA_KEYS = (
     "secrets",
 )
 ALIASES = "aliases"  # at the top level, a list: Obsidian's key for other names of a note
-KNOWN_KEYS = frozenset((*TOP_KEYS, "metadata", *METADATA_KEYS))
+CITES = "cites"  # under metadata, a list: the places in the project that the note speaks of
+KNOWN_KEYS = frozenset((*TOP_KEYS, "metadata", *METADATA_KEYS, CITES))
 # Prose, where ` #1` is a number sign and not the start of a YAML comment.
 LINE_KEYS = frozenset(("description", "title"))
 

@@ -70,6 +70,7 @@ class Head:
     secrets: str = ""
     title: str = ""
     aliases: tuple[str, ...] = ()  # other names, as written, without blanks around them
+    cites: tuple[str, ...] = ()  # citations as written: see citing.citation
     problems: tuple[str, ...] = ()  # sentences for `doctor`; empty when the file is well-formed
 
 
@@ -213,7 +214,8 @@ def _head(file: str, reading: Reading, body: str) -> Head:
         values["reinforced"] = _count(values["reinforced"], problems)
     written = (each.get(limits.ALIASES) for each in (reading.fields, block))
     aliases = tuple(dict.fromkeys(alias for each in written for alias in _aliases(each, problems)))
-    return Head(file=file, aliases=aliases, problems=tuple(problems), **values)
+    cites = _cites(block.get(limits.CITES), problems) if limits.CITES in block else ()
+    return Head(file=file, aliases=aliases, cites=cites, problems=tuple(problems), **values)
 
 
 def _mark_models(values: dict[str, Any], fields: Mapping[str, object]) -> None:
@@ -235,6 +237,15 @@ def _aliases(written: object, problems: list[str]) -> tuple[str, ...]:
         return ()
     names = (" ".join(name.split()) for name in listed)
     return tuple(dict.fromkeys(filter(None, names)))
+
+
+def _cites(written: object, problems: list[str]) -> tuple[str, ...]:
+    """The citations of a note, each once: a list, or one text."""
+    listed = [written] if isinstance(written, str) else written or []
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        problems.append("`cites` is not a list of places in the project.")
+        return ()
+    return tuple(dict.fromkeys(filter(None, map(str.strip, listed))))
 
 
 def _values(

@@ -1,0 +1,95 @@
+"""A citation as it is written in a note: a place in the project, pinned to what stood there. Pure.
+
+`src/app.py#L10-L20@1f3a5b7c9d0e:8d2f4a6b`: path, lines, the first 12 hex digits of the file's git
+blob, and 8 of the sha256 of the cited lines without white space. A commit is `commit:` and its id.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+COMMIT = "commit:"
+BLOB, LINES_HASH = 12, 8  # hex digits
+MOST_LINE = 10_000_000  # no file has more lines than this
+_LONGEST = 500  # characters of a path
+
+_LINES = re.compile(r"#L(\d{1,8})(?:-L?(\d{1,8}))?")
+_PIN = re.compile(r"@([0-9a-f]{12})(?::([0-9a-f]{8}))?")
+_ID = re.compile(r"[0-9a-f]{7,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A place: `path` from the project's top (a folder ends with a slash) or `commit:<hex>`, its
+    first and last line from 1, and what it is pinned to: `blob` and `lines_hash`, else "" each.
+
+    Without lines it says that the file is there, whatever stands in it.
+    """
+
+    path: str
+    lines: tuple[int, int] | None = None
+    blob: str = ""
+    lines_hash: str = ""
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether it names a commit."""
+        return self.path.startswith(COMMIT)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it names a folder."""
+        return self.path.endswith("/")
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether it says what stood there."""
+        return self.is_commit or bool(self.blob and (self.lines_hash or not self.lines))
+
+    @property
+    def place(self) -> str:
+        """The path and the lines, without what it is pinned to."""
+        return place(self.path, self.lines)
+
+    def __str__(self) -> str:
+        pin = f"@{self.blob}{f':{self.lines_hash}' if self.lines_hash else ''}" if self.blob else ""
+        return f"{self.place}{pin}"
+
+
+def place(path: str, lines: tuple[int, int] | None = None) -> str:
+    """A path and lines as they are written: `src/app.py#L10-L20`, `src/app.py#L10`."""
+    if lines is None:
+        return path
+    first, last = lines
+    return f"{path}#L{first}" if first == last else f"{path}#L{first}-L{last}"
+
+
+def parse(text: str) -> Citation | None:
+    """The citation in a text; None where it is none: a path that leads out of the project, lines
+    that cannot be, half of a pin."""
+    text = text.strip()
+    if text.startswith(COMMIT):
+        return Citation(text) if _ID.fullmatch(text[len(COMMIT) :]) else None
+    blob = lines_hash = ""
+    rest, mark, pin = text.rpartition("@")
+    if mark and (found := _PIN.fullmatch(f"@{pin}")):
+        text, blob, lines_hash = rest, found[1], found[2] or ""
+    lines = None
+    rest, mark, numbers = text.rpartition("#")
+    if mark and (found := _LINES.fullmatch(f"#{numbers}")):
+        text, first = rest, int(found[1])
+        lines = (first, int(found[2] or first))
+        if not 0 < first <= lines[1] <= MOST_LINE:
+            return None
+    if bool(lines_hash) > bool(lines) or not is_path(text):
+        return None
+    return Citation(text, lines, blob, lines_hash)
+
+
+def is_path(text: str) -> bool:
+    """Whether a text is a path that stays in the project, as git writes paths."""
+    if not text.isprintable() or not 0 < len(text) <= _LONGEST or text.startswith("/"):
+        return False
+    parts = text.removesuffix("/").split("/")
+    return not any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts)

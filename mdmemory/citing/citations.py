@@ -1,0 +1,125 @@
+"""The citations of one store: the repository of its project, and what its notes cite there.
+
+Only a project's store cites. A store that is itself the whole repository, as the person's own is,
+has no project.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from mdmemory.citing.checking import Checker
+from mdmemory.citing.states import CheckedCitation
+from mdmemory.citing.verdicts import NAME, Verdicts
+from mdmemory.citing.versions import ProjectFiles
+from mdmemory.errors import MdmemoryError, NoGit, NotFound
+from mdmemory.git import identity, repositories
+from mdmemory.git.repositories import Repository
+from mdmemory.store import home
+from mdmemory.store.project import Project
+
+Notes = Iterable[tuple[str, Sequence[str]]]  # the file of each, and its citations
+
+
+class Citations:
+    """What the notes of a store cite in its project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    @cached_property
+    def files(self) -> ProjectFiles | None:
+        """The repository of the project; None where the store has no project, or it is not here."""
+        found = _repository(self._project)
+        return ProjectFiles(found) if found else None
+
+    @cached_property
+    def tip(self) -> str:
+        """The commit that is checked out in the project, "" for none."""
+        if self.files is None:
+            return ""
+        repository = self.files.repository
+        branch = repositories.branch(repository)
+        return (repositories.tip(repository, branch) if branch else None) or identity.head(
+            repository
+        )
+
+    def check(self, notes: Notes) -> list[CheckedCitation]:
+        """Every citation of these notes as it stands now. Raises NoGit where there is no
+        project."""
+        files, notes = self._required(), [*notes]
+        known = self._verdicts()
+        with known.open():
+            return Checker(files, known, self.tip).check(notes)
+
+    def drifted_since(self, notes: Notes, revision: str) -> list[CheckedCitation]:
+        """The citations that stood until a revision and do not any more: of a branch, since it left
+        that. Raises NotFound for no revision, NoGit where there is no project."""
+        files, notes = self._required(), [*notes]
+        base = self._base(files, revision)
+        known = self._verdicts()
+        with known.open():
+            now = Checker(files, known, self.tip).check(notes)
+            lost = [each for each in now if each.is_outdated]
+            then = Checker(files, known, self.tip, at=base).check(
+                (each.file, [each.cite]) for each in lost
+            )
+        pairs = zip(lost, then, strict=True)
+        return [each for each, before in pairs if not before.is_outdated]
+
+    def _base(self, files: ProjectFiles, revision: str) -> str:
+        """The commit from which a change is counted: the last one that HEAD has of a revision."""
+        name = "" if revision.startswith("-") else revision
+        [commit] = files.ids([f"{name}^{{commit}}"], "commit") if name.isprintable() else [""]
+        if not commit or not name:
+            raise NotFound(
+                f"The project has no commit {revision!r}.", "`git log` lists what there is."
+            )
+        found = files.repository.ask("merge-base", commit, "HEAD")
+        return found.decode().split()[0] if found else commit
+
+    def _verdicts(self) -> Verdicts:
+        return Verdicts(self._project.private / NAME)
+
+    def _required(self) -> ProjectFiles:
+        if self.files is None:
+            raise NoGit(
+                f"{self._project.store} is the store of no project that is here, and only notes of "
+                "a project cite.",
+                "Run it in the project's folder.",
+            )
+        return self.files
+
+
+def _repository(project: Project) -> Repository | None:
+    """The repository of the project that a store serves."""
+    for folder in _folders(project):
+        try:
+            found = repositories.find(folder) if folder.is_dir() else None
+        except MdmemoryError:  # bare, damaged, somebody else's
+            continue
+        if found is None or os.path.samefile(found.top, project.store):
+            continue
+        if project.around is None and folder != project.top and not _is_known(found, project):
+            continue  # another repository lies there by now
+        return found
+    return None
+
+
+def _is_known(repository: Repository, project: Project) -> bool:
+    known = home.read(project.root)
+    return known is not None and any(identity.holds(repository, root) for root in known.roots)
+
+
+def _folders(project: Project) -> list[Path]:
+    """Where the project may lie: around where we are, else where the store says it was seen."""
+    if project.around is not None or project.root != project.store:
+        return [project.top]
+    try:
+        known = home.read(project.root)
+    except MdmemoryError:
+        known = None
+    return [Path(folder).parent for folder in reversed(known.folders)] if known else []

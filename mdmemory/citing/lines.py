@@ -1,0 +1,207 @@
+"""Where the lines of one version of a file stand in another one. White space does not count. Pure.
+
+Law: lines count as found only where nothing but white space was changed in them. Where two places
+are alike, their neighbours decide; where these do not tell, the lines count as changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from itertools import accumulate
+
+from mdmemory.citing.alignment import aligned
+from mdmemory.citing.citation import LINES_HASH
+
+MOST_BYTES = 4 * 1024 * 1024  # of a file whose lines are judged
+MOST_LINES = 100_000
+_WEIGHT = 16  # bytes of cited lines that can be known again away from their neighbours
+_SIMILAR = 0.6  # of two lines: the same one, edited
+_LOOKED_AT = 40  # lines that are compared for that
+_PLACES = 50  # at which the same lines are looked at
+
+Span = tuple[int, int]  # lines that are not blank, from 0, the last one not included
+
+
+class Squeezed:
+    """The lines of a file without white space and without blank lines; `numbers` are those that
+    they have in the file, from 1."""
+
+    def __init__(self, data: bytes) -> None:
+        self.lines: list[bytes] = []
+        self.numbers: list[int] = []
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if squeezed := b"".join(line.split()):
+                self.lines.append(squeezed)
+                self.numbers.append(number)
+
+    def span(self, lines: tuple[int, int]) -> Span:
+        """Lines of the file as a range of those that are not blank."""
+        return bisect_left(self.numbers, lines[0]), bisect_right(self.numbers, lines[1])
+
+    def in_file(self, span: Span) -> tuple[int, int]:
+        """The same back again: the first and the last line of the file."""
+        return self.numbers[span[0]], self.numbers[span[1] - 1]
+
+    def text(self, span: Span) -> bytes:
+        """All that these lines say."""
+        return b"".join(self.lines[span[0] : span[1]])
+
+    @cached_property
+    def joined(self) -> bytes:
+        """All lines in one, each between two line ends."""
+        return b"\n" + b"".join(line + b"\n" for line in self.lines)
+
+    def runs(self, span: Span, other: Squeezed, most: int) -> list[int]:
+        """Where `other` has these lines one after the other; at most `most` places."""
+        wanted = b"\n" + b"".join(line + b"\n" for line in self.lines[span[0] : span[1]])
+        found: list[int] = []
+        at = other.joined.find(wanted)
+        while at >= 0 and len(found) < most:
+            found.append(bisect_left(other._starts, at))
+            at = other.joined.find(wanted, at + 1)
+        return found
+
+    @cached_property
+    def flat(self) -> bytes:
+        """All lines in one, with nothing between them."""
+        return b"".join(self.lines)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The line end in `joined` before each line."""
+        return [0, *accumulate(len(line) + 1 for line in self.lines)][:-1]
+
+
+def lines_hash(data: bytes) -> str:
+    """What a citation keeps of its lines: hex digits of the sha256 of what is no white space."""
+    return hashlib.sha256(b"".join(data.split())).hexdigest()[:LINES_HASH]
+
+
+class Comparison:
+    """Two versions of a file, and what became of lines of the old one in the new one."""
+
+    def __init__(self, old: Squeezed, new: Squeezed) -> None:
+        self.old, self.new = old, new
+
+    @cached_property
+    def _pairs(self) -> list[int]:
+        return aligned(self.old.lines, self.new.lines)
+
+    @cached_property
+    def _fresh(self) -> frozenset[int]:
+        """The lines of the new version that the old one has not."""
+        return frozenset(range(len(self.new.lines))).difference(self._pairs)
+
+    def standing(self, span: Span) -> Span | None:
+        """Where the lines stand unchanged, between the neighbours that they had; else None."""
+        start, end = span
+        first = self._pairs[start]
+        if first < 0 or self._pairs[start:end] != list(range(first, first + end - start)):
+            return self._rewrapped(span)
+        there = first, first + end - start
+        return there if self._is_certain(span, there) else None
+
+    def _is_certain(self, span: Span, there: Span) -> bool:
+        """Whether the same lines in another place could not be meant as well."""
+        (start, end), (first, last) = span, there
+        if start and first and self._pairs[start - 1] == first - 1:
+            return True
+        if end < len(self._pairs) and self._pairs[end] == last:
+            return True
+        alone = (len(self.old.runs(span, each, 2)) == 1 for each in (self.old, self.new))
+        return all(alone) and not self._has_likeness(span)
+
+    def _rewrapped(self, span: Span) -> Span | None:
+        """Where the lines stand that were broken in other places, and nothing else."""
+        old_at, new_at = self._around(span)
+        old, new = self.old.text(old_at), self.new.text(new_at)
+        begin = len(self.old.text((old_at[0], span[0])))
+        end = begin + len(self.old.text(span))
+        same = _common(old, new)
+        tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
+        ends = [0, *accumulate(map(len, self.new.lines[new_at[0] : new_at[1]]))]
+        if end <= same:
+            # what was put behind them into their line belongs to them now
+            is_same = old == new or end < same or end in ends
+        elif begin >= len(old) - tail:
+            shift = len(new) - len(old)
+            is_same = begin > len(old) - tail or begin + shift in ends
+            begin, end = begin + shift, end + shift
+        else:
+            return None
+        there = bisect_right(ends, begin) - 1, bisect_left(ends, end)
+        return (new_at[0] + there[0], new_at[0] + there[1]) if is_same else None
+
+    def _around(self, span: Span) -> tuple[Span, Span]:
+        """The lines between the nearest neighbours that both versions have, in each."""
+        before, after = span[0] - 1, span[1]
+        while before >= 0 and self._pairs[before] < 0:
+            before -= 1
+        while after < len(self._pairs) and self._pairs[after] < 0:
+            after += 1
+        first = self._pairs[before] + 1 if before >= 0 else 0
+        last = self._pairs[after] if after < len(self._pairs) else len(self.new.lines)
+        return (before + 1, after), (first, last)
+
+    def _has_likeness(self, span: Span) -> bool:
+        """Whether something like one of the lines stands where they stood: they were edited."""
+        first, last = self._around(span)[1]
+        new = [at for at in range(first, last) if at in self._fresh]
+        # of many the nearest to either neighbour
+        near = new if len(new) <= _LOOKED_AT else new[: _LOOKED_AT // 2] + new[-_LOOKED_AT // 2 :]
+        cited = self.old.lines[span[0] : min(span[1], span[0] + _LOOKED_AT)]
+        return any(_is_like(self.new.lines[at], line) for at in near for line in cited)
+
+    def moved(self, span: Span) -> Span | None:
+        """Where in the file the lines went, as they were; None where they were changed, or are too
+        little to be known again."""
+        if not is_weighty(self.old, span):
+            return None
+        return self.arrived(self.old, span) if self.left(span) else None
+
+    def left(self, span: Span) -> bool:
+        """Whether the lines were cut out, and nothing like them put in their place."""
+        start, end = span
+        gone = all(place < 0 for place in self._pairs[start:end])
+        return gone and not self._has_likeness(span)
+
+    def arrived(self, source: Squeezed, span: Span) -> Span | None:
+        """Where lines of another file, or of another place, came into this one; else None."""
+        size = span[1] - span[0]
+        for at in source.runs(span, self.new, _PLACES):
+            if self._fresh.issuperset(range(at, at + size)):
+                return at, at + size
+        return None
+
+    def instead(self, span: Span) -> Span:
+        """What stands in the place of lines that were changed; empty where nothing does."""
+        old_at, (first, last) = self._around(span)
+        begin = min(first + span[0] - old_at[0], last)
+        end = max(last - (old_at[1] - span[1]), begin)
+        return begin, end
+
+
+def is_weighty(text: Squeezed, span: Span) -> bool:
+    """Whether lines say so much that they can be known again wherever they stand."""
+    said = text.text(span)
+    return len(said) >= _WEIGHT and any(byte > 0x40 for byte in said)
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """How many bytes both begin with."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:  # by halves: comparing slices is quicker than byte by byte
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _is_like(one: bytes, other: bytes) -> bool:
+    same = _common(one, other)
+    tail = min(_common(one[::-1], other[::-1]), min(len(one), len(other)) - same)
+    return same + tail >= _SIMILAR * max(len(one), len(other))

@@ -1,0 +1,245 @@
+"""Where cited lines went in a project's history: with a renamed file, or into another file.
+
+From the newest commit back, to the one that took the lines away; what it did is followed, and so
+on. Git's objects alone are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from os.path import basename, commonpath
+
+from mdmemory.citing.citation import Citation
+from mdmemory.citing.lines import Comparison, Span, Squeezed, is_weighty, lines_hash
+from mdmemory.citing.versions import ProjectFiles
+from mdmemory.git import log
+from mdmemory.git.log import Touched
+
+_HOPS = 20  # moves that are followed
+_VERSIONS = 300  # of a file that are looked into
+_OTHERS = 200  # files of one commit that are looked into
+_BATCH = 400  # paths on one command line
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Where a file, and lines of it, are in a commit: `blob` is the file there ("": it is gone),
+    `lines` the first and last line, None where they are lost or none were meant."""
+
+    path: str
+    blob: str = ""
+    lines: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A commit that touched a path, and the blob that it left there ("": none)."""
+
+    commit: str
+    blob: str
+
+
+class Trails:
+    """The history of a project up to the commit `tip`."""
+
+    def __init__(self, files: ProjectFiles, tip: str) -> None:
+        self._files, self._tip = files, tip
+        self._steps: dict[str, list[_Step]] = {}
+        self._squeezed = lru_cache(maxsize=256)(self._read)
+        self._compared = lru_cache(maxsize=64)(self._compare)
+        self._changes = lru_cache(maxsize=64)(self._all_of)
+
+    def read(self, paths: Collection[str]) -> None:
+        """Read the history of these paths at once: each alone would cost a process."""
+        unread = [path for path in dict.fromkeys(paths) if path not in self._steps]
+        for at in range(0, len(unread), _BATCH):
+            some = unread[at : at + _BATCH]
+            self._steps |= self._steps_of(some)
+
+    def knew(self, path: str) -> bool:
+        """Whether a file or folder was ever there."""
+        self.read([path])
+        return bool(self._steps[path] or self._steps_below(path))
+
+    def holding(self, cite: Citation) -> str:
+        """The newest blob of the path's history that has the cited lines, by their hash, where
+        they are cited; "" for none."""
+        self.read([cite.path])
+        for step in self._steps[cite.path][:_VERSIONS]:
+            if cite.lines and step.blob:
+                text = self._squeezed(step.blob)
+                if lines_hash(text.text(text.span(cite.lines))) == cite.lines_hash:
+                    return step.blob
+        return ""
+
+    # --- following -------------------------------------------------------------------------------
+
+    def of_file(self, path: str, since: str = "") -> Trail:
+        """Where a file is now that was at a path, at the end or (`since`) after a commit."""
+        for _ in range(_HOPS):
+            if now := self._at_tip(path):
+                return Trail(path, now)
+            gone = next((step for step in self._since(path, since) if not step.blob), None)
+            renamed = self._renamed(gone.commit, path) if gone else None
+            if gone is None or renamed is None:
+                break
+            path, since = renamed.path, gone.commit
+        return Trail(path)
+
+    def of_lines(self, path: str, blob: str, lines: tuple[int, int]) -> Trail:
+        """Where lines of a blob are now that was at a path."""
+        since = ""
+        for _ in range(_HOPS):
+            span = self._squeezed(blob).span(lines)
+            if found := self._in_tip(path, blob, span):
+                return found
+            taken = self._taken_in(blob, span, self._since(path, since), is_later=bool(since))
+            if taken is None:
+                break
+            moved = self._moved_in(taken, path, blob, span)
+            if moved is None:
+                break
+            if moved.lines is None:
+                return self.of_file(moved.path, taken)
+            path, blob, lines, since = moved.path, moved.blob, moved.lines, taken
+        return self.of_file(path, since)
+
+    def of_folder(self, path: str) -> str:
+        """Where a folder is now that was at a path (both with a slash at the end); "" where its
+        files did not go together."""
+        steps = self._steps_below(path)
+        for commit in steps:
+            counts: dict[str, int] = {}
+            total = 0
+            for touched in self._changes(commit):
+                if (touched.old_path or touched.path).startswith(path) and touched.path != path:
+                    total += 1
+                    if (old := touched.old_path) and old.startswith(path):
+                        tail = old[len(path) :]
+                        if touched.path.endswith(f"/{tail}"):
+                            new = touched.path[: -len(tail)]
+                            counts[new] = counts.get(new, 0) + 1
+            best = max(counts, key=lambda each: counts[each], default="")
+            if best and 2 * counts[best] > total:
+                return best
+        return ""
+
+    def _in_tip(self, path: str, blob: str, span: Span) -> Trail | None:
+        now = self._at_tip(path)
+        if not now:
+            return None
+        there = self._compared(blob, now)
+        found = there.standing(span) or there.moved(span)
+        return Trail(path, now, there.new.in_file(found)) if found else None
+
+    def _taken_in(
+        self, blob: str, span: Span, steps: Sequence[_Step], *, is_later: bool
+    ) -> str | None:
+        """The commit that took the lines away: after it no version of the path has them. None where
+        no version had them; `is_later`: the blob itself lay there before the first step."""
+        text = self._squeezed(blob)
+        said, taken = text.text(span), None
+        for step in steps[:_VERSIONS]:
+            if step.blob == blob:
+                return taken
+            if not step.blob or said not in self._squeezed(step.blob).flat:
+                pass
+            elif self._compared(blob, step.blob).standing(span):
+                return taken
+            taken = step.commit
+        return taken if is_later else None
+
+    def _moved_in(self, commit: str, path: str, blob: str, span: Span) -> Trail | None:
+        """Where the lines went in one commit; without lines where the file went without them."""
+        parent = self._files.objects.parent(commit)
+        before = self._blob(parent, path)
+        if before and before != blob:
+            there = self._compared(blob, before)
+            if (held := there.standing(span)) is None:
+                return None
+            blob, span = before, held
+        renamed = self._renamed(commit, path)
+        target = renamed or next((t for t in self._changes(commit) if t.path == path), None)
+        if target and target.blob:
+            there = self._compared(blob, target.blob)
+            if found := there.standing(span) or there.moved(span):
+                return Trail(target.path, target.blob, there.new.in_file(found))
+            if not there.left(span):
+                return Trail(target.path) if renamed else None
+        other = self._elsewhere(commit, parent, path, blob, span)
+        return other or (Trail(renamed.path) if renamed else None)
+
+    def _elsewhere(
+        self, commit: str, parent: str | None, path: str, blob: str, span: Span
+    ) -> Trail | None:
+        """Where the lines came into another file, in the commit that took them out of this one."""
+        text = self._squeezed(blob)
+        if not is_weighty(text, span):
+            return None
+        others = [t for t in self._changes(commit) if t.path != path and t.blob]
+        for touched in sorted(others, key=lambda t: distance(path, t.path))[:_OTHERS]:
+            before = self._blob(parent, touched.old_path or touched.path)
+            there = self._compared(before, touched.blob or "")
+            if found := there.arrived(text, span):
+                return Trail(touched.path, touched.blob or "", there.new.in_file(found))
+        return None
+
+    def _renamed(self, commit: str, path: str) -> Touched | None:
+        """The file that a commit made of the one at a path."""
+        return next((t for t in self._changes(commit) if t.old_path == path), None)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def _since(self, path: str, commit: str) -> list[_Step]:
+        """The commits that touched a path, newest first; only those after a commit, where one is
+        named."""
+        if not commit:
+            self.read([path])
+            return self._steps[path]
+        return self._steps_of([path], f"^{commit}")[path]
+
+    def _steps_of(self, paths: Sequence[str], *but: str) -> dict[str, list[_Step]]:
+        found: dict[str, list[_Step]] = {path: [] for path in paths}
+        words = ("--full-history", "--topo-order", self._tip, *but, "--", *paths)
+        for commit in log.read_with_files(self._files.repository, *words):
+            for touched in commit.files:
+                for path, blob in _left(touched):
+                    if path in found:
+                        found[path].append(_Step(commit.commit, blob))
+        return found
+
+    def _steps_below(self, folder: str) -> list[str]:
+        """The newest commits that touched a folder."""
+        words = ("--full-history", "-n5", self._tip, "--", folder.rstrip("/"))
+        return [commit.commit for commit in log.read(self._files.repository, *words)]
+
+    def _all_of(self, commit: str) -> tuple[Touched, ...]:
+        words = ("--no-walk", commit)
+        return next(iter(log.read_with_files(self._files.repository, *words))).files
+
+    def _at_tip(self, path: str) -> str:
+        return self._blob(self._tip, path)
+
+    def _blob(self, commit: str | None, path: str) -> str:
+        found = self._files.objects.some(commit, [path]) if commit else {}
+        return found[path].id if path in found else ""
+
+    def _read(self, blob: str) -> Squeezed:
+        return Squeezed(self._files.blobs([blob]).get(blob, b"") if blob else b"")
+
+    def _compare(self, old: str, new: str) -> Comparison:
+        return Comparison(self._squeezed(old), self._squeezed(new))
+
+
+def _left(touched: Touched) -> Iterator[tuple[str, str]]:
+    """The paths that a change is about, and the blob that it left at each."""
+    yield touched.path, touched.blob or ""
+    if touched.old_path and touched.status.startswith("R"):
+        yield touched.old_path, ""
+
+
+def distance(one: str, other: str) -> tuple[bool, int, str]:
+    """What sorts the likeliest files first: those of the same name, then the nearest."""
+    return basename(one) != basename(other), -len(commonpath((one, other))), other

@@ -1,0 +1,87 @@
+"""What no commit holds yet: files renamed in git's index, lines that went to another file since.
+
+Only asked where something cited is missing from the work tree and HEAD still has it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+
+from mdmemory.citing.citation import place
+from mdmemory.citing.lines import Comparison, Squeezed, is_weighty
+from mdmemory.citing.trails import Trail, distance
+from mdmemory.citing.versions import ProjectFiles
+
+_OTHERS = 200  # changed files that are looked into
+
+
+class Uncommitted:
+    """The changes of the work tree and of git's index since the commit `tip`."""
+
+    def __init__(self, files: ProjectFiles, tip: str) -> None:
+        self._files, self._tip = files, tip
+        self._pair = lru_cache(maxsize=_OTHERS)(self._compared)
+
+    def renamed(self, path: str) -> str:
+        """The path that a file has in git's index and had another one in HEAD; "" for none."""
+        return self._renames.get(path, "")
+
+    def lines(self, trail: Trail) -> str:
+        """Where the lines of a trail went that the work tree's file no longer has; "" where they
+        were changed."""
+        old = self._files.blobs([trail.blob]).get(trail.blob)
+        if old is None or trail.lines is None:
+            return ""
+        before = Squeezed(old)
+        span = before.span(trail.lines)
+        if path := self.renamed(trail.path):
+            there = Comparison(before, self._now(path))
+            if found := there.standing(span):
+                return place(path, there.new.in_file(found))
+        if not is_weighty(before, span):
+            return ""
+        if not Comparison(before, self._now(trail.path)).left(span):
+            return ""
+        others = [path for path in self._changed if path != trail.path]
+        for path in sorted(others, key=lambda path: distance(trail.path, path))[:_OTHERS]:
+            there = self._pair(path)
+            if found := there.arrived(before, span):
+                return place(path, there.new.in_file(found))
+        return ""
+
+    @cached_property
+    def _staged(self) -> list[list[str]]:
+        how = ("diff-index", "--cached", "-M", "--name-status", "-z", self._tip)
+        return _rows(self._files.repository.run(*how).decode("utf-8", "surrogateescape"))
+
+    @cached_property
+    def _renames(self) -> dict[str, str]:
+        return {row[1]: row[2] for row in self._staged if row[0].startswith("R")}
+
+    @cached_property
+    def _changed(self) -> list[str]:
+        """Every file that may differ from HEAD."""
+        found = {row[-1] for row in self._staged}
+        for words in (("diff-files", "--name-only", "-z"),
+                      ("ls-files", "-o", "--exclude-standard", "-z")):  # fmt: skip
+            out = self._files.repository.run(*words).decode("utf-8", "surrogateescape")
+            found.update(filter(None, out.split("\0")))
+        return sorted(found)
+
+    def _compared(self, path: str) -> Comparison:
+        blob = self._files.objects.some(self._tip, [path]).get(path)
+        data = self._files.blobs([blob.id]).get(blob.id) if blob else None
+        return Comparison(Squeezed(data or b""), self._now(path))
+
+    def _now(self, path: str) -> Squeezed:
+        version = self._files.now([path]).get(path)
+        return Squeezed((self._files.data(version) if version else None) or b"")
+
+
+def _rows(out: str) -> list[list[str]]:
+    """Status and paths of each file; one that was renamed or copied has two."""
+    fields, rows = iter(out.split("\0")), []
+    for status in fields:
+        if status:
+            rows.append([status, *(next(fields) for _ in range(2 if status[0] in "RC" else 1))])
+    return rows
