@@ -269,6 +269,15 @@ class BothLayers:
             )
         return self.project.citations(files, since=since)
 
+    def cited(self, memory: Memory, files: Collection[str]) -> list[CheckedCitation]:
+        """What some notes of a layer cite, and how that stands; [] where it cannot be told."""
+        if memory is not self.project:
+            return []
+        try:
+            return memory.citations(files)
+        except (MdmemoryError, OSError):
+            return []
+
     # --- what was done --------------------------------------------------------------------------
 
     def log(self, limit: int | None = None) -> list[tuple[str, Logged, bool]]:

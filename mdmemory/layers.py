@@ -7,7 +7,7 @@ kept there, the person's until its first fact.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,7 +95,7 @@ class Layers(Routed, BothLayers):
 
     def add(
         self, name: str, *, type: str = "", description: str = "", body: str = "", kind: str = "",
-        source: str = "manual", everywhere: bool = False,
+        source: str = "manual", everywhere: bool = False, cite: Sequence[str] = (),
     ) -> Edited:  # fmt: skip
         """Store a note in the layer that its type belongs to (see `for_type`). Without a
         description `name` is a sentence."""
@@ -104,17 +104,20 @@ class Layers(Routed, BothLayers):
         if not description:
             from mdmemory.capture.fact import stated
 
-            return self.state(stated(name, type=type, body=body, kind=kind), everywhere, source)[1]
+            fact = stated(name, type=type, body=body, kind=kind)
+            return self.state(fact, everywhere, source, cite)[1]
         # no store is made for a note that none would take
         editing.check_new(is_secret, name, type, f"{description}\n{body}")
         memory = self.for_type(type, everywhere=everywhere)
         said = "" if source == "assistant" else description
         return memory.add(
-            name, type=type, description=description, body=body, kind=kind, source=source, said=said
-        )
+            name, type=type, description=description, body=body, kind=kind, source=source,
+            said=said, cite=cite,
+        )  # fmt: skip
 
     def state(
-        self, fact: Stated, everywhere: bool = False, source: str = "manual"
+        self, fact: Stated, everywhere: bool = False, source: str = "manual",
+        cite: Sequence[str] = (),
     ) -> tuple[Memory, Edited]:
         """Store what a person states in a sentence, and the layer it is in: a note of either
         layer that says it already is named."""
@@ -127,7 +130,7 @@ class Layers(Routed, BothLayers):
         memory = self.for_type(fact.type, everywhere=everywhere or fact.everywhere)
         return memory, memory.add(
             fact.name, type=fact.type, description=fact.description, body=fact.body,
-            kind=fact.kind, source=source, said=fact.said,
+            kind=fact.kind, source=source, said=fact.said, cite=cite,
         )  # fmt: skip
 
     # --- taking back ----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,12 +70,13 @@ class Memory(Learning):
 
     def add(
         self, name: str, *, type: str = "", description: str = "", body: str = "", kind: str = "",
-        source: str = "manual", said: str = "",
+        source: str = "manual", said: str = "", cite: Sequence[str] = (),
     ) -> Edited:  # fmt: skip
         """Store a note. The same text again names the note there is; a taken name gets `-2`.
 
         Without a description `name` is a sentence, and what is not given is worked out from it.
         `said` are the person's words: older notes that they surely replace are superseded.
+        `cite` are places in the project (`src/app.py#L10-L20`) besides those that the text names.
         """
         if not description:
             fact = capture.fact.stated(name, type=type, body=body, kind=kind)
@@ -87,7 +88,7 @@ class Memory(Learning):
         return actions.editing.add(
             writer, name=name, type=type, description=description, body=body, kind=kind,
             source=source, today=self._today(), said=said,
-            near=search.near.near_notes(writer.refresher) if said else lambda _: (),
+            near=search.near.near_notes(writer.refresher) if said else lambda _: (), cite=cite,
         )  # fmt: skip
 
     def stating(self, fact: str) -> StoredNote | None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from mdmemory.actions import replacing
+from mdmemory.actions import cited, replacing
 from mdmemory.errors import BadNote, NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
@@ -56,14 +56,17 @@ def add(
     writer: Writer, *, name: str, type: str, description: str, body: str,
     kind: str = "", source: str = "manual", today: str, also: Sequence[Change] = (),
     said: str = "", near: Callable[[str], Sequence[StoredNote]] = lambda _: (),
+    cite: Sequence[str] = (),
 ) -> Edited:  # fmt: skip
     """Store a new note; a name that is taken gets a number. The same text again names the old one.
 
     `also` are changes of other files that belong to it: they go into the same op of the commit.
-    `said` are the person's words: they may replace notes that are `near` them. Raises BadNote for a
-    name, description or body that is none, or that holds a secret.
+    `said` are the person's words: they may replace notes that are `near` them. `cite` are places
+    that it cites, besides those that its text names. Raises BadNote for a name, description or body
+    that is none, or that holds a secret, UsageError for a place that is none.
     """
     check_new(writer.refresher.is_secret, name, type, f"{description}\n{body}")
+    cites = cited.cites_of(writer, f"{description}\n{body}", cite)
     with writer.locked():
         store = writer.refresher.store
         catalog = writer.refresher.catalog()
@@ -78,8 +81,9 @@ def add(
         free = limits.free_name(name, type, taken_names(store, catalog.names))
         metadata = {"source": source, "created": today, "updated": today}
         text = editing.compose(
-            name=free, type=type, description=description, body=body, kind=kind, metadata=metadata
-        )
+            name=free, type=type, description=description, body=body, kind=kind,
+            metadata=metadata, cites=cites,
+        )  # fmt: skip
         file = limits.file_name(type, free)
         data = text.encode("utf-8")
         groups = [Group(f"add {file}: {description}", (Change(file, None, data), *also))]
@@ -154,7 +158,7 @@ def edit(
         if not wanted and changed is None:
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
         wanted["metadata.updated"] = today
-        fresh = editing.edit(stored.note, set=wanted, body=changed)
+        fresh = editing.edit(cited.pinned(writer, stored.note), set=wanted, body=changed)
         return _replace(writer, stored, fresh.text, "edit", trailers)
 
 
@@ -206,7 +210,8 @@ def replaced_by(store: Store, stored: StoredNote) -> list[StoredNote]:
 
 
 def confirm(writer: Writer, name: str, *, today: str) -> Edited:
-    """Take a note's `status: unconfirmed` away, and commit one that waits: a person stands by it.
+    """Take a note's `status: unconfirmed` away, commit one that waits, and cite anew what is not
+    there any more as it was cited: a person stands by it.
 
     Raises what keeps it from being committed now.
     """
@@ -219,10 +224,13 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
             if stored.note.head.status != "unconfirmed":
                 done = Written(commit=commit)
                 return Edited(stored.file, stored.note.head.name, stored.digest, done)
-        if stored.note.head.status != "unconfirmed":
+        wanted: dict[str, str | None] = {"metadata.updated": today}
+        if stored.note.head.status == "unconfirmed":
+            wanted |= editing.confirming(stored.note, "manual")
+        anew = cited.cited_anew(writer, stored.note)
+        if anew is stored.note and len(wanted) == 1:
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
-        wanted = editing.confirming(stored.note, "manual") | {"metadata.updated": today}
-        fresh = editing.edit(stored.note, set=wanted)
+        fresh = editing.edit(anew, set=wanted)
         return _replace(writer, stored, fresh.text, "confirm")
 
 

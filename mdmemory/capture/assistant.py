@@ -19,6 +19,7 @@ from mdmemory.capture.note_text import beside, description_of, keys_of_fact
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, is_new_in
 from mdmemory.capture.triggers import FLOOR, holds_everywhere, weight
+from mdmemory.citing.citations import Citations
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
@@ -225,6 +226,7 @@ def _composed(
             "status": "" if confirmed else UNCONFIRMED, "quote": quote,
             **route.metadata(fact.type, holds_everywhere(fact.body)),
         },
+        cites=Citations(writer.project).of_text(f"{fact.description}\n{fact.body}"),
     )  # fmt: skip
     if writer.refresher.is_secret(text):
         raise NotStored("secret")  # the parts are clean, and side by side they are not

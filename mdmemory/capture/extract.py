@@ -18,6 +18,7 @@ from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.note_text import description_of, keys_of_fact, keys_of_text, name_of, worded
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, as_now, nobodys
+from mdmemory.citing.citations import Cite, cites_nothing
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import editing, limits
@@ -110,13 +111,14 @@ def propose(
     near: Near = scan,
     route: Route = ALL,
     is_anothers: IsAnothers = nobodys,
+    cite: Cite = cites_nothing,
 ) -> Proposal:
     """Plan what the explicit requests in these turns change. `today` is `YYYY-MM-DD` (UTC).
 
     `reserved` are names of other files in the store's folder, which no new note may have; `held`
     are files of notes that nothing is compared with; `asked` is what the turns ask for, where that
     is known already; `route` says which of it is for this store; `is_anothers` tells the notes of
-    other people, which no words replace.
+    other people, which no words replace; `cite` gives the citations of a new note.
     """
     standing = Standing(existing, held=held, near=near, is_anothers=is_anothers, today=today)
     last = turns[-1].id if turns else ""
@@ -143,7 +145,7 @@ def propose(
         elif there := keys & route.said.keys():
             _drop(proposal, route.said[min(there)], "known")
         else:
-            new = _add(proposal, fact, taken, source, today, route)
+            new = _add(proposal, fact, taken, source, today, route, cite)
             if new is not None:
                 stored |= dict.fromkeys(keys, new[0])
                 _compare(proposal, standing, new, fact)
@@ -286,7 +288,7 @@ def _compare(proposal: Proposal, standing: Standing, new: tuple[str, str], fact:
 
 def _add(
     proposal: Proposal, fact: Asked, taken: set[str], source: tuple[str, str], today: str,
-    route: Route,
+    route: Route, cite: Cite,
 ) -> tuple[str, str] | None:  # fmt: skip
     """File and text of the note for a fact; None where it cannot be one."""
     trigger = fact.trigger
@@ -309,6 +311,7 @@ def _add(
                 "turn": turn,
                 **route.metadata(trigger.type, trigger.everywhere),
             },
+            cites=cite(fact.text),
         )
     except BadNote:
         # Over long, or markup that no body may begin with.

@@ -369,5 +369,6 @@ class _Sitting:
                 "session": self.scene.session, "turn": turn,
                 **self.scene.route.metadata(type, is_everywhere(candidate)),
             },
+            cites=self.scene.cite(f"{description}\n{candidate.body}"),
         )  # fmt: skip
         return limits.file_name(type, name), text

@@ -10,6 +10,7 @@ from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.proof import STORED, Fate
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import nobodys
+from mdmemory.citing.citations import Cite, cites_nothing
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn
@@ -47,6 +48,7 @@ class Scene:
     route: Route = ALL
     fate: Callable[[Candidate], Fate] = lambda _: STORED  # as far as its time goes
     is_anothers: IsAnothers = nobodys
+    cite: Cite = cites_nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,15 @@ has no project.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from mdmemory.citing import mentions
 from mdmemory.citing.checking import Checker
-from mdmemory.citing.states import CheckedCitation
+from mdmemory.citing.citation import parse
+from mdmemory.citing.pinning import Pinning
+from mdmemory.citing.states import DRIFTED, GONE, MOVED, UNKNOWN, CheckedCitation
 from mdmemory.citing.verdicts import NAME, Verdicts
 from mdmemory.citing.versions import ProjectFiles
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
@@ -22,6 +25,12 @@ from mdmemory.store import home
 from mdmemory.store.project import Project
 
 Notes = Iterable[tuple[str, Sequence[str]]]  # the file of each, and its citations
+Cite = Callable[[str], Sequence[str]]  # the citations for the text of a new note
+
+
+def cites_nothing(_: str) -> Sequence[str]:
+    """No citations, whatever a text names."""
+    return ()
 
 
 class Citations:
@@ -69,6 +78,57 @@ class Citations:
             )
         pairs = zip(lost, then, strict=True)
         return [each for each, before in pairs if not before.is_outdated]
+
+    def of_text(self, text: str) -> list[str]:
+        """The citations for what the text of a new note names in the project. [] where there is no
+        project, and where the project cannot be read: a note is stored all the same."""
+        if not (mentions.paths(text) or mentions.commits(text) or "://" in text):
+            return []
+        try:
+            return [] if self._pinning is None else [*map(str, self._pinning.of_text(text))]
+        except (MdmemoryError, OSError):
+            return []
+
+    def named(self, words: Sequence[str], text: str) -> list[str]:
+        """The citations for places that a person names, then those for what the text of their note
+        names in other files. Raises UsageError for what is not there, NoGit without a project."""
+        self._required()
+        assert self._pinning is not None
+        given = [each for word in words for each in self._pinning.named(word, text)]
+        more = self._pinning.of_text(text, but=given)
+        return [*dict.fromkeys(str(each) for each in (*given, *more))]
+
+    def pinned(self, cites: Sequence[str]) -> dict[str, str | None]:
+        """What is to be put in place of citations that are not pinned yet."""
+        written = {cite: citation for cite in cites if (citation := parse(cite))}
+        bare = {cite: each for cite, each in written.items() if not each.is_pinned}
+        if not bare or self._pinning is None:
+            return {}
+        return {cite: str(self._pinning.pinned(each)) for cite, each in bare.items()}
+
+    def anew(self, cites: Sequence[str]) -> dict[str, str | None]:
+        """What is to be put in place of citations that do not stand as they are written; None for
+        what is gone. What is not known stays."""
+        changes = self.pinned(cites)
+        if self._pinning is None:
+            return changes
+        for each in self.check([("", cites)]):
+            place = parse(each.now or each.place)
+            if each.state == GONE:
+                changes[each.cite] = None
+            elif place is not None and each.state in (MOVED, DRIFTED):
+                changes[each.cite] = str(self._pinning.pinned(place))
+            elif place is not None and each.state == UNKNOWN and not place.is_commit:
+                fresh = self._pinning.pinned(place)
+                changes[each.cite] = str(fresh) if fresh.is_pinned else each.cite
+        return changes
+
+    @cached_property
+    def _pinning(self) -> Pinning | None:
+        if self.files is None:
+            return None
+        start = self._project.around or self._project.root
+        return Pinning(self.files, self.tip, start, self._project.store)
 
     def _base(self, files: ProjectFiles, revision: str) -> str:
         """The commit from which a change is counted: the last one that HEAD has of a revision."""

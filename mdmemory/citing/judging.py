@@ -92,9 +92,9 @@ def drifted(cite: Citation, old: bytes | None, new: bytes, path: str) -> Citatio
     compared = _comparison(old, new)
     there = compared.new
     instead = compared.instead(compared.old.span(cite.lines))
-    if instead[0] < instead[1]:
-        now = place(path, there.in_file(instead))
-        now = "" if now == cite.place else now
+    # without lines: nothing was put in their place
+    now = place(path, there.in_file(instead) if instead[0] < instead[1] else None)
+    now = "" if now == cite.place else now
     return CitationVerdict(DRIFTED, now, _diff(_text(old, cite.lines), _new(new, there, instead)))
 
 

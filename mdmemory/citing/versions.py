@@ -159,12 +159,31 @@ class ProjectFiles:
                     found[path] = Version(path, id, id)
         return {path: found[path] for path in paths if path in found}
 
+    def is_tracked(self, tip: str, path: str) -> bool:
+        """Whether git has a file that is there, or would take it: it is not ignored."""
+        if tip and self.objects.some(tip, [path]):
+            return True
+        words = ("ls-files", "-z", "-c", "-o", "--exclude-standard", "--", path)
+        return f"{path}\0".encode("utf-8", "surrogateescape") in self.repository.run(*words)
+
+    def blob_of(self, version: Version, tip: str) -> str:
+        """The id under which git has a file, or would: that of HEAD where they are the same."""
+        blob = self.objects.some(tip, [version.path]).get(version.path) if tip else None
+        if blob and (version.is_blob(blob.id) or not version.id):
+            return blob.id
+        return version.plain if blob else version.id
+
     # --- in a commit -----------------------------------------------------------------------------
 
     def at(self, commit: str, paths: Collection[str]) -> dict[str, Version]:
         """The files at these paths in a commit, those that are there."""
         blobs = self.objects.some(commit, paths)
         return {path: Version(path, blob.id, blob.id) for path, blob in blobs.items()}
+
+    def paths(self, commit: str, most: int) -> list[str]:
+        """The paths of all files of a commit; none where the list has more bytes than `most`."""
+        out = self.repository.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+        return [] if len(out) > most else out.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def folders(self, commit: str, paths: Collection[str]) -> set[str]:
         """Those of the folders (with a slash at the end) that a commit has."""

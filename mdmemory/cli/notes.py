@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions.listing import Listed
@@ -45,6 +46,10 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--everywhere", action="store_true", help="it holds in all projects: into your own store"
     )
+    parser.add_argument(
+        "--cite", action="append", default=[], metavar="PATH[#L10-L20]",
+        help="a place in the project that it speaks of, besides those that its text names",
+    )  # fmt: skip
     parser.add_argument("body", nargs="?", metavar="BODY", help="the text; - reads standard input")
 
 
@@ -65,7 +70,19 @@ def add(asked: Namespace) -> int:
     done = _added(layers, asked, body) if body is not None else _written(layers, asked)
     same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(asked.type, everywhere=asked.everywhere)
-    return report(layers, memory, asked, done, "Stored", same)
+    code = report(layers, memory, asked, done, "Stored", same)
+    if not asked.json and not done.same:
+        _tell_of_citations(memory, done)
+    return code
+
+
+def _tell_of_citations(memory: Memory, done: Edited) -> None:
+    """Say what a new note cites in the project."""
+    from mdmemory.citing.citation import parse
+
+    for cite in memory.note(done.file).note.head.cites:
+        citation = parse(cite)
+        print(f"{'cites':<13}{visible(citation.place if citation else cite)}")
 
 
 def _state(asked: Namespace) -> int:
@@ -84,7 +101,7 @@ def _state(asked: Namespace) -> int:
     body = "" if asked.body is None else _body(asked.body) or ""
     fact = stated(text, type=asked.type, name=asked.name, body=body, kind=asked.kind)
     layers = layered(asked)
-    memory, done = layers.state(fact, asked.everywhere, asked.source)
+    memory, done = layers.state(fact, asked.everywhere, asked.source, asked.cite)
     asked.made = {
         "type": fact.type, "kind": fact.kind, "description": fact.description, "body": fact.body,
     }  # fmt: skip
@@ -95,13 +112,14 @@ def _state(asked: Namespace) -> int:
         print(f"{'description':<13}{visible(fact.description)}")
         for line in filter(str.strip, fact.body.splitlines()):
             print(f"{'':<13}{visible(line)}")
+        _tell_of_citations(memory, done)
     return code
 
 
 def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
     return layers.add(
         asked.name, type=asked.type, description=asked.description, body=body, kind=asked.kind,
-        source=asked.source, everywhere=asked.everywhere,
+        source=asked.source, everywhere=asked.everywhere, cite=asked.cite,
     )  # fmt: skip
 
 
@@ -159,9 +177,25 @@ def show(asked: Namespace) -> int:
         if row.status:
             sys.stdout.flush()  # both may go to one terminal
             warn(f"This note is {row.mark.replace('held', 'on hold')}; see `mdmemory review`.")
+        _warn_of_drift(layers, memory, stored.file)
         return 0
-    emit({**_json(row, layers.of(memory)), "body": stored.note.body, "head": fields(stored.note)})
+    cites = [asdict(each) for each in layers.cited(memory, [stored.file])]
+    about = {"body": stored.note.body, "head": fields(stored.note), "cites": cites}
+    emit({**_json(row, layers.of(memory)), **about})
     return 0
+
+
+def _warn_of_drift(layers: Layers, memory: Memory, file: str) -> None:
+    """Warn of what the note cites and the project does not hold any more."""
+    found = [each for each in layers.cited(memory, [file]) if each.state != "fresh"]
+    if found:
+        from mdmemory.cli.checking import lines
+
+        sys.stdout.flush()
+        print("\n".join(["", *lines(found)[1:]]), file=sys.stderr)
+        if any(each.is_outdated for each in found):
+            name = file.removesuffix(".md")
+            warn(f"The project changed since. If it still holds: `mdmemory confirm {name}`.")
 
 
 def edit_options(parser: ArgumentParser) -> None:
@@ -231,7 +265,8 @@ def confirm_options(parser: ArgumentParser) -> None:
 
 
 def confirm(asked: Namespace) -> int:
-    """Confirm an unconfirmed note or one that waits, so that the index lists it."""
+    """Confirm an unconfirmed note or one that waits, so that the index lists it; and cite anew what
+    the project changed since the note was written."""
     asked.holder = "confirm"
     if asked.gone == bool(asked.name):
         raise UsageError("Name a note, or say --gone.", "`mdmemory status` lists what waits.")
@@ -240,7 +275,9 @@ def confirm(asked: Namespace) -> int:
         return _accepted_loss(layers, asked)
     memory, name = layers.holding(asked.name)
     done = memory.confirm(name)
-    same = f"{done.file} is already confirmed."
+    same = f"{done.file} is already confirmed, and what it cites is as it was."
+    if not memory.note(done.file).note.head.cites:
+        same = f"{done.file} is already confirmed."
     return report(layers, memory, asked, done, "Confirmed", same)
 
 

@@ -42,7 +42,7 @@ def of(repository: Repository, among: Collection[str] | None = None) -> Identity
         top=Path(os.path.realpath(repository.top)),
         common_dir=Path(os.path.realpath(repository.common_dir)),
         roots=_roots(repository) if among is None else _held(repository, among),
-        remotes=_remotes(repository),
+        remotes=remotes(repository),
     )
 
 
@@ -94,7 +94,8 @@ def head(repository: Repository) -> str:
     return (repository.ask("rev-parse", "-q", "--verify", "HEAD^{commit}") or b"").decode().strip()
 
 
-def _remotes(repository: Repository) -> tuple[str, ...]:
+def remotes(repository: Repository) -> tuple[str, ...]:
+    """The remotes of a repository as `host/path`, without credentials."""
     raw = repository.ask("config", "-z", "--get-regexp", r"^remote\..*\.url$") or b""
     urls = [entry.partition("\n")[2] for entry in os.fsdecode(raw).split("\0") if entry]
     return tuple(sorted({place(url) for url in urls[:_MOST]}))

@@ -147,6 +147,7 @@ def compose(
     kind: str = "",
     aliases: Sequence[str] = (),
     metadata: Mapping[str, str] = {},
+    cites: Sequence[str] = (),
 ) -> str:
     """The text of a new note, without empty metadata values. Its file is called by type and name,
     so the name alone stands among the aliases, where Obsidian finds it. A body of "" is none: the
@@ -162,6 +163,8 @@ def compose(
         _check_value(f"metadata.{key}", value)
     for alias in aliases:
         check_line("An alias", alias)
+    for cite in cites:
+        check_line("A citation", cite)
     keys = [*_ORDER, *(key for key in block if key not in _ORDER)]
     lines = [
         "---",
@@ -170,6 +173,7 @@ def compose(
         f"{limits.ALIASES}: [{frontmatter.items(dict.fromkeys((name, *aliases)))}]",
         "metadata:",
         *(f"  {key}: {frontmatter.scalar(key, block[key])}" for key in keys if block.get(key)),
+        *([f"  {limits.CITES}: [{frontmatter.items(cites)}]"] if cites else []),
         "---",
         *(("", _with_eol(body, "\n")) if body else ()),
         "",

@@ -54,7 +54,7 @@ def extend(head: str, place: str, items: Sequence[str], eol: str) -> str:
         lines[field.end - 1] = _with_eol(lines[field.end - 1], eol)
         lines[field.end : field.end] = new
         return "".join(lines)
-    comment = comment_of(field) or _comment_after_flow(field.value)
+    comment = comment_of(field) or comment_after_flow(field.value)
     flow = field.value[: len(field.value) - len(comment)].rstrip(" \t\r\n")
     if not flow.startswith("[") or not flow.endswith("]"):
         raise _too_odd(field.key)
@@ -100,7 +100,7 @@ def _end(lines: list[str], place: str) -> int:
     return before[-1] if before else 0
 
 
-def _comment_after_flow(value: str) -> str:
+def comment_after_flow(value: str) -> str:
     """The comment behind the last `]` of a list; "" where there is none."""
     found = re.search(r"\]([ \t]+#[^\r\n]*)\s*\Z", value)
     return found[1] if found else ""

@@ -25,6 +25,7 @@ from mdmemory.capture.outcome import facts_of
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.settling import judged_first
 from mdmemory.capture.triggers import holds_everywhere
+from mdmemory.citing.citations import Citations
 from mdmemory.errors import BadNote
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
@@ -127,6 +128,7 @@ class _Desk:
         self.groups: list[Group] = []
         self.rests: list[Rest] = []
         self._is_secret = writer.refresher.is_secret
+        self._cite = Citations(writer.project).of_text
         catalog, store = writer.refresher.catalog(), writer.refresher.store
         self._taken = taken_names(store, catalog.names)
         visible = [each for each in store.notes() if each.file not in catalog.held]
@@ -166,6 +168,7 @@ class _Desk:
                 kind=kind,
                 aliases=_aliases(fact),
                 metadata=self._metadata(fact) | self._route.metadata(type, holds_everywhere(body)),
+                cites=self._cite(f"{about}\n{body}"),
             )
         except BadNote:
             return self._drop(body, "unfit", fact)

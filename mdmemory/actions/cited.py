@@ -1,0 +1,46 @@
+"""The citations of a note that is written: for its text, for what a hand wrote, and anew.
+
+A note is stored whether its project can be read or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from mdmemory.citing.citations import Citations
+from mdmemory.errors import MdmemoryError
+from mdmemory.note.note import Note
+from mdmemory.store.writer import Writer
+
+
+def cites_of(writer: Writer, text: str, named: Sequence[str] = ()) -> Sequence[str]:
+    """The citations for what a note says, and for the places that a person names. Raises UsageError
+    for a place that is none, NoGit where there is no project."""
+    cited = Citations(writer.project)
+    return cited.named(named, text) if named else cited.of_text(text)
+
+
+def pinned(writer: Writer, note: Note) -> Note:
+    """The note with those of its citations pinned that a hand wrote without what stands there."""
+    if not note.head.cites:
+        return note
+    from mdmemory.note.cites import recited  # few notes are written so
+
+    with suppress(MdmemoryError, OSError):
+        return recited(note, Citations(writer.project).pinned(note.head.cites))
+    return note
+
+
+def cited_anew(writer: Writer, note: Note) -> Note:
+    """The note with its citations as the project is now, on a person's word: what moved at its new
+    place, what drifted as it reads now, and without what is gone. Raises BadNote where the list is
+    written in a way that this would damage."""
+    if not note.head.cites:
+        return note
+    from mdmemory.note.cites import recited
+
+    changes: dict[str, str | None] = {}
+    with suppress(MdmemoryError, OSError):
+        changes = Citations(writer.project).anew(note.head.cites)
+    return recited(note, changes)
