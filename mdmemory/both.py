@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from mdmemory.citing.states import DRIFTED
 from mdmemory.config.person import Places
 from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, UsageError
 from mdmemory.files import as_given
@@ -180,7 +181,8 @@ class BothLayers:
                 for layer, file in zip((PROJECT, USER), (pair.project, pair.person), strict=True)
             ]
             for at in places:
-                order[at] = replace(order[at], status=order[at].status or IN_CONFLICT)
+                mark = order[at].status if order[at].status != DRIFTED else ""
+                order[at] = replace(order[at], status=mark or IN_CONFLICT)
             if places[1] < places[0]:
                 lifted = replace(order.pop(places[0]), weak=order[places[1]].weak)
                 order.insert(places[1], lifted)

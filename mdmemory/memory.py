@@ -159,11 +159,13 @@ class Memory(Learning):
         return actions.index_place.index_place(writer.refresher, writer.history, file)
 
     def citations(
-        self, files: Collection[str] | None = None, *, since: str | None = None
-    ) -> list[CheckedCitation]:
+        self, files: Collection[str] | None = None, *, since: str | None = None,
+        patience: float | None = None,
+    ) -> list[CheckedCitation]:  # fmt: skip
         """What the notes cite in the project and how that stands now, in the order of the notes; of
         these `files` alone, if given. `since` a revision of the project: only what stood until then
-        and does not any more. Raises NoGit for a store without a project, NotFound for a revision.
+        and does not any more. `patience`: seconds that a command of git may take; what is not found
+        out in them is unknown. Raises NoGit for a store without a project, NotFound for a revision.
         """
         heads = self._refresher().catalog().heads()
         wanted = None if files is None else {*files}
@@ -172,7 +174,7 @@ class Memory(Learning):
             for head in heads
             if head.cites and (wanted is None or head.file in wanted)
         ]
-        cited = citing.citations.Citations(self.project)
+        cited = citing.citations.Citations(self.project, patience)
         return cited.check(notes) if since is None else cited.drifted_since(notes, since)
 
     def quality(self) -> Quality:
@@ -239,8 +241,15 @@ class Memory(Learning):
         if source == "observations":
             return self.observations().search(query, k=k)
         today, history = self._clock().date(), None if at is None else self._history()
-        found = self._search(source, meaning).find
-        return found(query, k, today, source=source, report=report, at=at, history=history)
+        find = self._search(source, meaning).find
+        found = find(query, k, today, source=source, report=report, at=at, history=history)
+        return found if at is not None else self._with_citations(found)
+
+    def _with_citations(self, found: Found) -> Found:
+        """The hits, with how what their notes cite stands."""
+        files = {hit.file for hit in found.hits if hit.source == "memory"}
+        checked = citing.citations.of_some(self.project, self._refresher().store, files)
+        return search.answer.with_citations(found, checked) if checked else found
 
     def freshen(self) -> Updated:
         """Bring MEMORY.md and the search database up to date."""

@@ -15,11 +15,13 @@ from mdmemory.citing.trails import Trail, Trails
 from mdmemory.citing.uncommitted import Uncommitted
 from mdmemory.citing.verdicts import Verdicts
 from mdmemory.citing.versions import ProjectFiles, Version
+from mdmemory.errors import GitFailed
 from mdmemory.git import identity
 
 _NOT_PINNED = "it is not pinned yet: `mdmemory confirm` pins it"
 _ODD = "it cannot be read as a citation"
 _NEVER = "this repository never held it, as far as its history reaches"
+_UNREAD = "its history could not be read"
 _SHALLOW = "this clone leaves out the commits that could tell"
 _AT_ONCE = 500  # old versions that are held in memory
 _NOT_THERE = CitationVerdict("")  # what is remembered of lines that a version does not have
@@ -144,15 +146,18 @@ class Checker:
             return {cite: self._absent(each) for cite, each in cites.items()}
         trails = self._known_trails(cites)
         new = {cite: each for cite, each in cites.items() if cite not in trails}
-        self._trails.read({each.path for each in new.values()})
-        for cite, each in new.items():
-            trails[cite] = self._trail(each)
-            self._known.put_trail(cite, self._tip, trails[cite])
+        try:
+            self._trails.read({each.path for each in new.values()})
+            for cite, each in new.items():
+                trails[cite] = self._trail(each)
+                self._known.put_trail(cite, self._tip, trails[cite])
+        except GitFailed:  # damaged, or so long a history that nobody waits for it
+            pass
+        found = {cite: CitationVerdict(UNKNOWN, why=_UNREAD) for cite in cites}
         self._look({trail.path for trail in trails.values()})
-        against = {cite: self._against(trails[cite]) for cite in cites}
+        against = {cite: self._against(trail) for cite, trail in trails.items()}
         known = self._known.verdicts([*against.items()])
-        found = {}
-        for cite, each in cites.items():
+        for cite, each in ((cite, cites[cite]) for cite in trails):
             if (verdict := known.get((cite, against[cite]))) is None:
                 verdict, is_lasting = self._at_its_end(each, trails[cite])
                 if is_lasting:

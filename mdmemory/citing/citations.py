@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -23,9 +25,27 @@ from mdmemory.git import identity, repositories
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home
 from mdmemory.store.project import Project
+from mdmemory.store.store import Store
 
 Notes = Iterable[tuple[str, Sequence[str]]]  # the file of each, and its citations
+Cited = tuple[CheckedCitation, ...]  # what one note cites
+QUICKLY = 2.0  # seconds for one command of git where a session or a search waits for it
 Cite = Callable[[str], Sequence[str]]  # the citations for the text of a new note
+
+
+def of_some(project: Project, store: Store, files: Iterable[str]) -> dict[str, Cited]:
+    """How that stands which some notes cite, by file, as far as it can be told quickly: a session
+    waits. Notes that cite nothing are left out."""
+    notes = []
+    for file in files:
+        with suppress(MdmemoryError):  # gone meanwhile
+            if cites := store.note(file).head.cites:
+                notes.append((file, cites))
+    found: dict[str, list[CheckedCitation]] = {}
+    with suppress(MdmemoryError, OSError):
+        for each in Citations(project, QUICKLY).check(notes) if notes else ():
+            found.setdefault(each.file, []).append(each)
+    return {file: tuple(checked) for file, checked in found.items()}
 
 
 def cites_nothing(_: str) -> Sequence[str]:
@@ -36,13 +56,16 @@ def cites_nothing(_: str) -> Sequence[str]:
 class Citations:
     """What the notes of a store cite in its project."""
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
+    def __init__(self, project: Project, patience: float | None = None) -> None:
+        """`patience`: seconds that one command of git may take, where a session waits for it."""
+        self._project, self._patience = project, patience
 
     @cached_property
     def files(self) -> ProjectFiles | None:
         """The repository of the project; None where the store has no project, or it is not here."""
         found = _repository(self._project)
+        if found and self._patience:
+            found = replace(found, patience=self._patience)
         return ProjectFiles(found) if found else None
 
     @cached_property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate
 
@@ -16,7 +17,11 @@ from mdmemory.citing.citation import LINES_HASH
 
 MOST_BYTES = 4 * 1024 * 1024  # of a file whose lines are judged
 MOST_LINES = 100_000
-_WEIGHT = 16  # bytes of cited lines that can be known again away from their neighbours
+# Letters and digits by which lines are known again in another place; git's own for `blame -M, -C`.
+IN_FILE, IN_FILES = 20, 40
+_TRIES = 2_000  # places at which a text is found that may not be those of whole lines
+_CONTEXT = 8_000  # bytes before and behind that may have come along
+_SIGNS = bytes(byte for byte in range(128) if not chr(byte).isalnum())
 _SIMILAR = 0.6  # of two lines: the same one, edited
 _LOOKED_AT = 40  # lines that are compared for that
 _PLACES = 50  # at which the same lines are looked at
@@ -63,6 +68,21 @@ class Squeezed:
             at = other.joined.find(wanted, at + 1)
         return found
 
+    def holding(self, text: bytes, most: int) -> Iterator[Span]:
+        """The lines that say just this, however they are broken; at most `most` places."""
+        at, tries = self.flat.find(text), _TRIES
+        while at >= 0 and most and (tries := tries - 1):
+            start, end = bisect_left(self.begins, at), bisect_left(self.begins, at + len(text))
+            if self.begins[start] == at and self.begins[end] == at + len(text):
+                most -= 1
+                yield start, end
+            at = self.flat.find(text, at + 1)
+
+    @cached_property
+    def begins(self) -> list[int]:
+        """Where each line begins in `flat`, and where the last one ends."""
+        return [0, *accumulate(map(len, self.lines))]
+
     @cached_property
     def flat(self) -> bytes:
         """All lines in one, with nothing between them."""
@@ -106,12 +126,32 @@ class Comparison:
     def _is_certain(self, span: Span, there: Span) -> bool:
         """Whether the same lines in another place could not be meant as well."""
         (start, end), (first, last) = span, there
-        if start and first and self._pairs[start - 1] == first - 1:
+        is_behind = bool(start and first) and self._pairs[start - 1] == first - 1
+        is_before = end < len(self._pairs) and self._pairs[end] == last
+        if is_behind and is_before:
             return True
-        if end < len(self._pairs) and self._pairs[end] == last:
-            return True
+        if is_behind or is_before:
+            return not self._is_replaced(span)
         alone = (len(self.old.runs(span, each, 2)) == 1 for each in (self.old, self.new))
         return all(alone) and not self._has_likeness(span)
+
+    def _is_replaced(self, span: Span) -> bool:
+        """Whether something like the lines stands between the neighbours that they had: then the
+        same lines, with one of these neighbours, are a copy."""
+        start, end = span
+        if not start or end == len(self._pairs):
+            return False
+        before, after = self.old.lines[start - 1], self.old.lines[end]
+        new, size = self.new.lines, end - start
+        first, last = self._pairs[start - 1] + 1, self._pairs[end]
+        spans = [(first, first + n) for n in (size, size + 1, size - 1) if first and n > 0]
+        spans += [(last - n, last) for n in (size, size + 1, size - 1) if 0 < n < last]
+        return any(
+            stop < len(new) and new[begin - 1] == before and new[stop] == after
+            and new[begin:stop] != self.old.lines[start:end]
+            and any(map(_is_like, new[begin:stop], self.old.lines[start:end]))
+            for begin, stop in spans
+        )  # fmt: skip
 
     def _rewrapped(self, span: Span) -> Span | None:
         """Where the lines stand that were broken in other places, and nothing else."""
@@ -157,23 +197,40 @@ class Comparison:
     def moved(self, span: Span) -> Span | None:
         """Where in the file the lines went, as they were; None where they were changed, or are too
         little to be known again."""
-        if not is_weighty(self.old, span):
-            return None
-        return self.arrived(self.old, span) if self.left(span) else None
+        return self.arrived(self.old, span, IN_FILE) if self.left(span) else None
 
     def left(self, span: Span) -> bool:
-        """Whether the lines were cut out, and nothing like them put in their place."""
-        start, end = span
-        gone = all(place < 0 for place in self._pairs[start:end])
-        return gone and not self._has_likeness(span)
+        """Whether the lines, which do not stand any more, were cut out, and nothing like them put
+        in their place."""
+        pairs = self._pairs
+        beside = range(max(span[0], 1), min(span[1] + 1, len(pairs)))
+        stays = any(pairs[at] > 0 and pairs[at - 1] == pairs[at] - 1 for at in beside)
+        return not stays and not self._has_likeness(span)
 
-    def arrived(self, source: Squeezed, span: Span) -> Span | None:
-        """Where lines of another file, or of another place, came into this one; else None."""
-        size = span[1] - span[0]
-        for at in source.runs(span, self.new, _PLACES):
-            if self._fresh.issuperset(range(at, at + size)):
-                return at, at + size
-        return None
+    def arrived(self, source: Squeezed, span: Span, least: int) -> Span | None:
+        """Where lines of another file, or of another place, came into this one, together with those
+        that they stood among; None where less than so many letters and digits came."""
+        found = None
+        for there in self.new.holding(source.text(span), _PLACES):
+            weight = self._weight(source, span, there)
+            if weight >= least:
+                found, least = there, weight + 1
+        return found
+
+    def _weight(self, source: Squeezed, span: Span, there: Span) -> int:
+        """How many letters and digits came with the lines to a place, theirs among them."""
+        new, (start, end) = self.new, (source.begins[span[0]], source.begins[span[1]])
+        first, last = new.begins[there[0]], new.begins[there[1]]
+        before = (
+            source.flat[max(0, start - _CONTEXT) : start],
+            new.flat[max(0, first - _CONTEXT) : first],
+        )
+        behind = source.flat[end : end + _CONTEXT], new.flat[last : last + _CONTEXT]
+        first -= _common(before[0][::-1], before[1][::-1])
+        last += _common(*behind)
+        whole = range(bisect_left(new.begins, first), bisect_right(new.begins, last) - 1)
+        came = (new.lines[at] for at in whole if at in self._fresh)
+        return sum(len(line.translate(None, _SIGNS)) for line in came)
 
     def instead(self, span: Span) -> Span:
         """What stands in the place of lines that were changed; empty where nothing does."""
@@ -181,12 +238,6 @@ class Comparison:
         begin = min(first + span[0] - old_at[0], last)
         end = max(last - (old_at[1] - span[1]), begin)
         return begin, end
-
-
-def is_weighty(text: Squeezed, span: Span) -> bool:
-    """Whether lines say so much that they can be known again wherever they stand."""
-    said = text.text(span)
-    return len(said) >= _WEIGHT and any(byte > 0x40 for byte in said)
 
 
 def _common(one: bytes, other: bytes) -> int:

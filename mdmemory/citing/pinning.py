@@ -188,7 +188,8 @@ class Pinning:
         else:
             data = self._data(path)
             rows = [] if data is None else choosing.lines(data, text, names)
-            found = [self._pin(path, lines) for lines in _ranges(rows)]
+            # each for itself: what comes between two of them changes neither
+            found = [self._pin(path, (row, row)) for row in rows]
         return [each for each in found if each] or [*filter(None, [self._pin(path, None)])]
 
     def _data(self, path: str) -> bytes | None:
@@ -212,17 +213,6 @@ class Pinning:
             return None
         last = min(lines[1], text.numbers[-1])
         return Citation(path, (lines[0], last), blob, lines_hash(text.text(span)))
-
-
-def _ranges(rows: Sequence[int]) -> list[tuple[int, int]]:
-    """Lines as ranges: those that follow each other are one."""
-    found: list[tuple[int, int]] = []
-    for row in rows:
-        if found and found[-1][1] == row - 1:
-            found[-1] = found[-1][0], row
-        else:
-            found.append((row, row))
-    return found
 
 
 def _narrow(cites: Iterable[Citation]) -> list[Citation]:

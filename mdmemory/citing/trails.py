@@ -12,7 +12,7 @@ from functools import lru_cache
 from os.path import basename, commonpath
 
 from mdmemory.citing.citation import Citation
-from mdmemory.citing.lines import Comparison, Span, Squeezed, is_weighty, lines_hash
+from mdmemory.citing.lines import IN_FILES, Comparison, Span, Squeezed, lines_hash
 from mdmemory.citing.versions import ProjectFiles
 from mdmemory.git import log
 from mdmemory.git.log import Touched
@@ -176,13 +176,11 @@ class Trails:
     ) -> Trail | None:
         """Where the lines came into another file, in the commit that took them out of this one."""
         text = self._squeezed(blob)
-        if not is_weighty(text, span):
-            return None
         others = [t for t in self._changes(commit) if t.path != path and t.blob]
         for touched in sorted(others, key=lambda t: distance(path, t.path))[:_OTHERS]:
             before = self._blob(parent, touched.old_path or touched.path)
             there = self._compared(before, touched.blob or "")
-            if found := there.arrived(text, span):
+            if found := there.arrived(text, span, IN_FILES):
                 return Trail(touched.path, touched.blob or "", there.new.in_file(found))
         return None
 

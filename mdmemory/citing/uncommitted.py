@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 
 from mdmemory.citing.citation import place
-from mdmemory.citing.lines import Comparison, Squeezed, is_weighty
+from mdmemory.citing.lines import IN_FILES, Comparison, Squeezed
 from mdmemory.citing.trails import Trail, distance
 from mdmemory.citing.versions import ProjectFiles
 
@@ -38,14 +38,12 @@ class Uncommitted:
             there = Comparison(before, self._now(path))
             if found := there.standing(span):
                 return place(path, there.new.in_file(found))
-        if not is_weighty(before, span):
-            return ""
         if not Comparison(before, self._now(trail.path)).left(span):
             return ""
         others = [path for path in self._changed if path != trail.path]
         for path in sorted(others, key=lambda path: distance(trail.path, path))[:_OTHERS]:
             there = self._pair(path)
-            if found := there.arrived(before, span):
+            if found := there.arrived(before, span, IN_FILES):
                 return place(path, there.new.in_file(found))
         return ""
 

@@ -91,6 +91,7 @@ class Repository:
     git_dir: Path
     common_dir: Path
     hash_name: str  # "sha1" or "sha256"
+    patience: float = TIMEOUT  # seconds for one command
 
     @property
     def room(self) -> Path:
@@ -106,7 +107,7 @@ class Repository:
         fine: Sequence[int] = (0,),
     ) -> bytes:
         """What `git words...` prints. Raises GitFailed, in git's words, unless its exit is fine."""
-        done = run(folder or self.top, words, data=data, extra=extra)
+        done = run(folder or self.top, words, data=data, extra=extra, seconds=self.patience)
         if done.returncode not in fine:
             raise GitFailed(
                 f"git {words[0]} failed: {last_line(done.stderr).rstrip('.')}.",
@@ -116,24 +117,26 @@ class Repository:
 
     def ask(self, *words: str, data: bytes = b"", folder: Path | None = None) -> bytes | None:
         """What `git words...` prints, or None where it ends with an error: a no to a question."""
-        done = run(folder or self.top, words, data=data)
+        done = run(folder or self.top, words, data=data, seconds=self.patience)
         return done.stdout if done.returncode == 0 else None
 
 
 def run(
-    folder: Path, words: Sequence[str], *, data: bytes = b"", extra: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    """One git command in `folder`, with nothing of the caller's GIT_* variables in it."""
+    folder: Path, words: Sequence[str], *, data: bytes = b"",
+    extra: Mapping[str, str] | None = None, seconds: float = TIMEOUT,
+) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
+    """One git command in `folder`, with nothing of the caller's GIT_* variables in it. Raises
+    GitFailed after `seconds`."""
     require_utf8(words)
     begun = time.monotonic()
     with _given(data) as given:
         try:
             done = subprocess.run(
                 ["git", *SAFE, *words], cwd=folder, env=environment(extra),
-                **given, capture_output=True, timeout=TIMEOUT, check=False,
+                **given, capture_output=True, timeout=seconds, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as problem:
-            raise GitFailed(f"git {words[0]} did not end within {TIMEOUT:.0f} s.") from problem
+            raise GitFailed(f"git {words[0]} did not end within {seconds:.0f} s.") from problem
     if debugging.logger:
         # the name of the command alone: what follows it may be a person's words
         spent = (time.monotonic() - begun) * 1000

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from mdmemory.citing.states import DRIFTED, CheckedCitation
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.search import evidence, nearness, ranking
 from mdmemory.search.by_words import Fit, by_words
@@ -119,6 +120,18 @@ def merged(found: Sequence[Found], k: int) -> Found:
     mode = next((mode for mode in ("hybrid", "vectors") if mode in modes), "keyword")
     said = dict.fromkeys(sentence for each in found for sentence in each.said)
     return Found(mode, tuple(sorted(kept, key=_rank)), tuple(said))
+
+
+def with_citations(found: Found, checked: Mapping[str, tuple[CheckedCitation, ...]]) -> Found:
+    """The hits with what their notes cite (by file); a note of which that does not stand any more
+    is marked, unless another mark says more."""
+    hits = []
+    for hit in found.hits:
+        cites = checked.get(hit.file, ()) if hit.source == MEMORY else ()
+        is_outdated = any(each.is_outdated for each in cites)
+        status = hit.status or (DRIFTED if is_outdated else "")
+        hits.append(dataclasses.replace(hit, cites=cites, status=status) if cites else hit)
+    return dataclasses.replace(found, hits=tuple(hits))
 
 
 def of_layer(found: Found, layer: str, project: str) -> Found:

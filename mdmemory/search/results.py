@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from stat import S_ISREG
 
+from mdmemory.citing.states import DRIFTED, CheckedCitation
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, to_verify
 from mdmemory.store import catalog, strangers
@@ -92,9 +93,9 @@ class Hit:
     strong hits, and below for `weak` ones, which share words with the query and may not answer it.
     `title` is the note's title or its name as a title, or the session's title, `date`
     (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed, superseded (`superseded_by`
-    names the successor) or in conflict. `layer` is project or user where both were searched;
-    `project` names another project's store. Lines count from 1 and belong to the file; of a session
-    (`file` is its id) they are turns. `evidence`, from 0 to 1, tells how sure it is that the hit
+    names the successor), in conflict, or drifted: the project changed what the note `cites`.
+    `layer` is project or user where both were searched; `project` names another project's store.
+    Lines count from 1 and belong to the file; of a session (`file` is its id) they are turns. `evidence`, from 0 to 1, tells how sure it is that the hit
     answers the query: from 0.5 on it is not weak, but for a superseded note, which always is.
     """
 
@@ -114,6 +115,7 @@ class Hit:
     description: str = ""
     weak: bool = False
     evidence: float = 0.0
+    cites: tuple[CheckedCitation, ...] = ()
 
     @property
     def fact(self) -> str:
@@ -129,13 +131,18 @@ class Hit:
     @property
     def mark(self) -> str:
         """The status in words, with the successor; "" for none."""
+        if self.status == DRIFTED:
+            return f"{DRIFTED}: {', '.join(each.place for each in self.cites if each.is_outdated)}"
         return f"{self.status} by {self.superseded_by}" if self.superseded_by else self.status
 
 
-def as_json(hit: Hit) -> dict[str, str | int | float | bool]:
+def as_json(hit: Hit) -> dict[str, object]:
     """A hit as scripts and tools get it."""
     shown = asdict(hit)
     del shown["evidence"]  # a matter between rooms: scripts have `weak`
+    shown["cites"] = [
+        {"place": each.place, "state": each.state, "now": each.now} for each in hit.cites
+    ]
     return shown
 
 

@@ -1,0 +1,125 @@
+"""What became of cited lines, found without the code that is measured: `git blame` and tokens.
+
+Blame follows single lines through renames and moves, white space aside. Lines that were only broken
+in other places are found in the files' streams of tokens.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from difflib import SequenceMatcher
+from functools import lru_cache
+from pathlib import Path
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_ROW = re.compile(r"\^?[0-9a-f]{40} (\d+) (\d+)")
+_MOST = 30_000  # tokens of a file
+
+
+class Oracle:
+    """The history of a repository between two commits, the older one an ancestor of the other."""
+
+    def __init__(self, folder: Path, old: str, new: str) -> None:
+        self._folder, self._old, self._new = folder, old, new
+        self._blamed = lru_cache(maxsize=None)(self._blame)
+        out = self._git("diff", "--name-status", "-z", "-M", old, new).split("\0")
+        self._renames: dict[str, str] = {}
+        self._changed: set[str] = set()
+        fields = iter(out)
+        for status in fields:
+            if status[:1] in ("R", "C"):
+                before, after = next(fields), next(fields)
+                if status[0] == "R":
+                    self._renames[before] = after
+                self._changed.add(after)
+            elif status:
+                path = next(fields)
+                if status != "D":
+                    self._changed.add(path)
+
+    def is_changed(self, path: str, lines: tuple[int, int] | None) -> bool:
+        """Whether the lines of the older commit stand in the newer one no more, one after the
+        other; of a whole file, whether neither it nor one that it was renamed to is there."""
+        now = self._renames.get(path, path)
+        is_there = self._text(self._new, now) is not None
+        if lines is None:
+            return not is_there
+        if now == path and path not in self._changed and is_there:
+            return False
+        text = self._text(self._old, path) or ""
+        wanted = [n for n in range(lines[0], lines[1] + 1) if text.split("\n")[n - 1].strip()]
+        first = [now] if is_there else []
+        others = sorted(self._changed - {now}, key=lambda p: p.rpartition("/")[2] != Path(path).name)
+        for each in [*first, *others]:
+            if self._stand_in(each, path, wanted):
+                return False
+            if each == now and self._is_rewrapped(path, now, lines):
+                return False
+        return True
+
+    def _stand_in(self, file: str, path: str, wanted: list[int]) -> bool:
+        rows = self._blamed(file)
+        places = [rows.get((path, number)) for number in wanted]
+        if not places or None in places:
+            return False
+        text = (self._text(self._new, file) or "").split("\n")
+        at = [place for place in places if place is not None]
+        between = range(at[0], at[-1] + 1)
+        filled = [number for number in between if text[number - 1].strip()]
+        return at == filled
+
+    def _blame(self, file: str) -> dict[tuple[str, int], int]:
+        """For each line of the older commit (file and number) its number in a newer file."""
+        out = self._git("blame", "-w", "-M", "-C", "--line-porcelain", f"{self._old}..{self._new}",
+                        "--", file)  # fmt: skip
+        found: dict[tuple[str, int], int] = {}
+        source = number = 0
+        name, is_old = "", False
+        for line in out.split("\n"):
+            if match := _ROW.match(line):
+                source, number, is_old = int(match[1]), int(match[2]), False
+            elif line == "boundary":
+                is_old = True
+            elif line.startswith("filename "):
+                name = line[len("filename ") :]
+            elif line.startswith("\t") and is_old:
+                found.setdefault((name, source), number)
+        return found
+
+    def _is_rewrapped(self, path: str, now: str, lines: tuple[int, int]) -> bool:
+        old, new = self._text(self._old, path) or "", self._text(self._new, now) or ""
+        rows = old.split("\n")
+        before = _TOKEN.findall("\n".join(rows[: lines[0] - 1]))
+        cited = _TOKEN.findall("\n".join(rows[lines[0] - 1 : lines[1]]))
+        tokens, others = _TOKEN.findall(old), _TOKEN.findall(new)
+        if len(tokens) > _MOST or len(others) > _MOST or not cited:
+            return False
+        low, high = len(before), len(before) + len(cited)
+        matcher = SequenceMatcher(None, tokens, others, autojunk=False)
+        for one, other, size in matcher.get_matching_blocks():
+            if one <= low and high <= one + size:
+                start, end = other + low - one, other + high - one
+                return self._at_line_ends(new, start, end)
+        return False
+
+    def _at_line_ends(self, text: str, start: int, end: int) -> bool:
+        """Whether the tokens of a text from `start` to `end` are whole lines."""
+        ends, number = {0}, 0
+        for row in text.split("\n"):
+            number += len(_TOKEN.findall(row))
+            ends.add(number)
+        return start in ends and end in ends
+
+    def _text(self, commit: str, path: str) -> str | None:
+        return self._texts(commit, path)
+
+    @lru_cache(maxsize=2_000)  # noqa: B019 - an oracle lives for one pair of commits
+    def _texts(self, commit: str, path: str) -> str | None:
+        done = subprocess.run(["git", "show", f"{commit}:{path}"], cwd=self._folder,
+                              capture_output=True, check=False)  # fmt: skip
+        return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+
+    def _git(self, *words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=self._folder, check=True, capture_output=True)
+        return done.stdout.decode("utf-8", "replace")
