@@ -5,13 +5,18 @@ A note is stored whether its project can be read or not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from mdmemory.citing.citation import parse
 from mdmemory.citing.citations import Citations
+from mdmemory.citing.states import DRIFTED
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.note import Note
 from mdmemory.store.writer import Writer
+
+_MOST = 50  # outdated citations that doctor names; `mdmemory check` lists all
+_SHOWN = 120  # characters of one that cannot be read
 
 
 def cites_of(writer: Writer, text: str, named: Sequence[str] = ()) -> Sequence[str]:
@@ -19,6 +24,23 @@ def cites_of(writer: Writer, text: str, named: Sequence[str] = ()) -> Sequence[s
     for a place that is none, NoGit where there is no project."""
     cited = Citations(writer.project)
     return cited.named(named, text) if named else cited.of_text(text)
+
+
+def problems(writer: Writer) -> Iterator[tuple[str, str]]:
+    """What is wrong with citations, as a sentence each, with the file of its note; of many the
+    first."""
+    heads = [head for head in writer.refresher.catalog().heads() if head.cites]
+    for head in heads:
+        for cite in head.cites:
+            if parse(cite) is None:
+                yield head.file, f"It cites {cite[:_SHOWN]!r}, and that is no PATH#L10-L20."
+    files = {head.file: head.cites for head in heads}
+    with suppress(MdmemoryError, OSError):
+        found = Citations(writer.project).check(files.items()) if files else []
+        for each in [each for each in found if each.is_outdated][:_MOST]:
+            what = "changed" if each.state == DRIFTED else "is gone"
+            fix = f"If it still holds: `mdmemory confirm {each.file.removesuffix('.md')}`."
+            yield each.file, f"It cites {each.place}, which {what}. {fix}"
 
 
 def pinned(writer: Writer, note: Note) -> Note:

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from mdmemory.actions import attributes, leftovers, mending, packing
+from mdmemory.actions import attributes, cited, leftovers, mending, packing
 from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import private_folder, reflocks, replacement, repositories
 from mdmemory.git.journal import Journals
@@ -302,8 +302,8 @@ def _attributes(writer: Writer) -> Iterator[Finding]:
 def _unseen(writer: Writer) -> Iterator[Finding]:
     if writer.history is None:
         return
-    files = writer.refresher.store.files()
-    for file, why in sorted(Transactions(writer.history).unseen(files).items()):
+    unseen = Transactions(writer.history).unseen(writer.refresher.store.files())
+    for file, why in sorted(unseen.items()):
         message = f"It {why}: no commit of ours holds it, and it cannot be changed through us."
         yield Finding("unseen", "warning", file, message)
 
@@ -370,6 +370,10 @@ def _age(path: Path, now: datetime) -> float:
         return 0.0
 
 
+def _cited(writer: Writer) -> Iterator[Finding]:
+    return (Finding("citations", "warning", *each) for each in cited.problems(writer))
+
+
 def _packages(writer: Writer) -> Iterator[Finding]:
     """What is built from the project, and would take its memory along."""
     tracked = writer.history is not None and bool(writer.history.prefix)
@@ -395,5 +399,5 @@ def _within(writer: Writer) -> Iterator[Finding]:
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
     _git, _journal, _lost, _private, _strangers, _folders, _unreadable, _names, _copied, _held,
-    _superseded, _index, _attributes, _unseen, _aside, _obsidian, _packages, _within,
+    _superseded, _index, _attributes, _unseen, _aside, _obsidian, _cited, _packages, _within,
 )  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from mdmemory.citing import commits, judging
-from mdmemory.citing.citation import Citation, parse
+from mdmemory.citing.citation import Citation, parse, place
 from mdmemory.citing.states import FRESH, GONE, MOVED, UNKNOWN, CheckedCitation, CitationVerdict
 from mdmemory.citing.trails import Trail, Trails
 from mdmemory.citing.uncommitted import Uncommitted
@@ -49,8 +49,8 @@ class Checker:
         checked = []
         for file, cite in every:
             citation = parsed[cite]
-            place = citation.place if citation else cite
-            checked.append(CheckedCitation(file, cite, place, *found.get(cite, odd)))
+            shown = citation.place if citation else cite
+            checked.append(CheckedCitation(file, cite, shown, *found.get(cite, odd)))
         return checked
 
     def _judged(self, cites: Mapping[str, Citation]) -> dict[str, CitationVerdict]:
@@ -102,7 +102,8 @@ class Checker:
         self._versions |= {path: found.get(path) for path in fresh}
 
     def _version(self, path: str) -> Version | None:
-        self._look([path])
+        if path not in self._versions:
+            self._look([path])
         return self._versions[path]
 
     def _at_a_glance(self, cite: Citation) -> CitationVerdict | None:
@@ -167,7 +168,8 @@ class Checker:
 
     def _against(self, trail: Trail) -> str:
         version = self._version(trail.path)
-        return f"{version.id if version else '-'} {trail.path} {self._tip}"
+        stands = place(trail.path, trail.lines)
+        return f"{version.id if version else '-'} {stands} {trail.blob}"
 
     def _trail(self, cite: Citation) -> Trail:
         if not cite.lines:
@@ -232,7 +234,17 @@ class Checker:
     # --- what is asked for when it is needed -----------------------------------------------------
 
     def _known_trails(self, cites: Iterable[str]) -> dict[str, Trail]:
-        return self._known.trails(cites, self._tip)
+        """The trails that are known, as far as their ends are in this commit what they were."""
+        known = self._known.trails(cites)
+        found = {cite: trail for cite, (tip, trail) in known.items() if tip == self._tip}
+        others = {cite: trail for cite, (_, trail) in known.items() if cite not in found}
+        now = self._files.at(self._tip, {trail.path for trail in others.values()})
+        for cite, trail in others.items():
+            version, is_file = now.get(trail.path), not trail.path.endswith("/")
+            if is_file and trail.path and (version.id if version else "") == trail.blob:
+                found[cite] = trail
+                self._known.put_trail(cite, self._tip, trail)
+        return found
 
     @cached_property
     def _trails(self) -> Trails:

@@ -12,11 +12,10 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mdmemory.citing import mentions
 from mdmemory.citing.checking import Checker
 from mdmemory.citing.citation import parse
-from mdmemory.citing.pinning import Pinning
 from mdmemory.citing.states import DRIFTED, GONE, MOVED, UNKNOWN, CheckedCitation
 from mdmemory.citing.verdicts import NAME, Verdicts
 from mdmemory.citing.versions import ProjectFiles
@@ -26,6 +25,9 @@ from mdmemory.git.repositories import Repository
 from mdmemory.store import home
 from mdmemory.store.project import Project
 from mdmemory.store.store import Store
+
+if TYPE_CHECKING:
+    from mdmemory.citing.pinning import Pinning
 
 Notes = Iterable[tuple[str, Sequence[str]]]  # the file of each, and its citations
 Cited = tuple[CheckedCitation, ...]  # what one note cites
@@ -105,6 +107,8 @@ class Citations:
     def of_text(self, text: str) -> list[str]:
         """The citations for what the text of a new note names in the project. [] where there is no
         project, and where the project cannot be read: a note is stored all the same."""
+        from mdmemory.citing import mentions  # only where a note is written
+
         if not (mentions.paths(text) or mentions.commits(text) or "://" in text):
             return []
         try:
@@ -150,6 +154,8 @@ class Citations:
     def _pinning(self) -> Pinning | None:
         if self.files is None:
             return None
+        from mdmemory.citing.pinning import Pinning  # its patterns take a while to compile
+
         start = self._project.around or self._project.root
         return Pinning(self.files, self.tip, start, self._project.store)
 

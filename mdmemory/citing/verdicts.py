@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "citations.db"
 _MARK = int.from_bytes(b"mdmC", "big")  # our application_id
-_LAYOUT = 2  # raise it when a table, or the judgement of lines, takes another shape
+_LAYOUT = 3  # raise it when a table, or the judgement of lines, takes another shape
 _FEW = 300  # questions that are put one by one; for more a whole table is read
 _MOST = 400_000  # rows; with more the file begins anew
 _RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same times
@@ -31,8 +31,7 @@ _PATIENCE = 2.0  # seconds to wait for another process that writes; it takes mil
 _TABLES = {
     "verdicts": "cite TEXT, against TEXT, state TEXT, now TEXT, diff TEXT, why TEXT,"
     " PRIMARY KEY (cite, against)",
-    "trails": "cite TEXT, tip TEXT, path TEXT, blob TEXT, first INTEGER, last INTEGER,"
-    " PRIMARY KEY (cite, tip)",
+    "trails": "cite TEXT PRIMARY KEY, tip TEXT, path TEXT, blob TEXT, first INTEGER, last INTEGER",
     "files": "path TEXT PRIMARY KEY, state TEXT, id TEXT, plain TEXT",
 }
 
@@ -125,20 +124,18 @@ class Verdicts:
         wanted = {*pairs}
         return {key: CitationVerdict(*row[2:]) for row in rows if (key := row[:2]) in wanted}
 
-    def trails(self, cites: Iterable[str], tip: str) -> dict[str, Trail]:
-        """Where these citations are known to stand in the commit `tip`."""
-        query = "SELECT cite, path, blob, first, last FROM trails WHERE tip = ?"
-        wanted = {*cites}
-        if not wanted:
-            return {}
+    def trails(self, cites: Iterable[str]) -> dict[str, tuple[str, Trail]]:
+        """Where these citations were last seen to stand, and in which commit that was."""
+        query, wanted = "SELECT * FROM trails", {*cites}
         if len(wanted) > _FEW:
-            rows = self._rows(query, (tip,))
+            rows = self._rows(query)
         else:
-            rows = [row for cite in wanted for row in self._rows(f"{query} AND cite = ?",
-                                                                 (tip, cite))]  # fmt: skip
+            rows = [
+                row for cite in wanted for row in self._rows(f"{query} WHERE cite = ?", (cite,))
+            ]
         return {
-            cite: Trail(path, blob, (first, last) if first else None)
-            for cite, path, blob, first, last in rows
+            cite: (tip, Trail(path, blob, (first, last) if first else None))
+            for cite, tip, path, blob, first, last in rows
             if cite in wanted
         }
 

@@ -124,7 +124,7 @@ class ProjectFiles:
             else:
                 found[path] = self._identified(path)
                 remember(path, state, found[path])
-        return found | self._in_index(missing)
+        return found | self._in_index(missing) if missing else found
 
     def _state(self, path: str) -> str | None:
         """What tells whether a file of the work tree changed; None where there is none."""

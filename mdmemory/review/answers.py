@@ -25,6 +25,7 @@ from mdmemory.review.items import (
     FORGET,
     LATER,
     LOST,
+    ON_CHANGED,
     ON_HOLD,
     ORPHANED,
     PENDING,
@@ -217,5 +218,5 @@ _Answerer = Callable[[Layers, Memory, InboxItem, str, Wording | None], Reviewed]
 _BY_KIND: dict[str, _Answerer] = {
     LOST: of_notes.lost, WISH: _file, CONFLICT: of_notes.conflict, FORGET: of_notes.removal,
     PENDING: _fact, UNCONFIRMED: of_notes.note, ORPHANED: of_notes.note,
-    REFUSED: of_notes.refused, ON_HOLD: of_notes.note, REST: _file,
+    ON_CHANGED: of_notes.note, REFUSED: of_notes.refused, ON_HOLD: of_notes.note, REST: _file,
 }  # fmt: skip

@@ -10,9 +10,11 @@ from typing import Any
 # what a model found, then what has time.
 LOST, WISH, CONFLICT, FORGET = "lost", "wish", "conflict", "forget"
 PENDING, UNCONFIRMED, ORPHANED = "pending", "unconfirmed", "orphaned"
+ON_CHANGED = "drifted"  # a note of which the project changed what it cites
 REFUSED, ON_HOLD, REST = "refused_op", "on_hold", "import_rest"
 KINDS = (
-    LOST, WISH, CONFLICT, FORGET, PENDING, UNCONFIRMED, ORPHANED, REFUSED, ON_HOLD, REST,
+    LOST, WISH, CONFLICT, FORGET, PENDING, UNCONFIRMED, ORPHANED, ON_CHANGED, REFUSED, ON_HOLD,
+    REST,
 )  # fmt: skip
 
 FROM_ONE = 5  # proposals of one session that are shown at once

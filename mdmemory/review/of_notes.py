@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from mdmemory.actions import leaving, resolve
+from mdmemory.actions.cited import cited_anew
 from mdmemory.capture import forgetting
 from mdmemory.compact import left_out
 from mdmemory.errors import BadNote, UsageError
@@ -19,6 +20,7 @@ from mdmemory.review.items import (
     DROP,
     EDIT,
     KEEP,
+    ON_CHANGED,
     ON_HOLD,
     ORPHANED,
     THAT,
@@ -78,7 +80,7 @@ def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | No
 def note(
     layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
 ) -> Reviewed:
-    """An unconfirmed note, one of other hands, or one whose successor is gone."""
+    """An unconfirmed note, one of other hands, one whose successor is gone, one on changed code."""
     side = item.notes[0]
     if action == KEEP and item.kind == ORPHANED:
         stored = memory.note(side.file)
@@ -87,6 +89,8 @@ def note(
         return finished(item, action, f"{side.name} holds again.", memory, done)
     if wording is not None and action == EDIT:
         text = _in_force(wording.text, side.file, memory._today())
+        if item.kind == ON_CHANGED:  # the new wording is about the project as it is now
+            text = cited_anew(memory._writer(), parse(text, side.file)).text
         done = _edited(memory, item, side, text)
         return finished(item, action, f"Stored your wording of {side.name}.", memory, done)
     if action == KEEP:

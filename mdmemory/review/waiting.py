@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.capture import consent, lasting, wishes
 from mdmemory.capture.imports import rest
+from mdmemory.citing.citations import QUICKLY
 from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular
@@ -28,6 +29,7 @@ from mdmemory.review.items import (
     KINDS,
     LATER,
     LOST,
+    ON_CHANGED,
     ON_HOLD,
     ORPHANED,
     PENDING,
@@ -48,6 +50,7 @@ from mdmemory.store.superseding import orphans
 
 if TYPE_CHECKING:
     from mdmemory.capture.pending import PendingFact
+    from mdmemory.citing.states import CheckedCitation
     from mdmemory.store.catalog import Catalog
 
 BETWEEN = "both"  # the layer of what lies between the two
@@ -107,6 +110,7 @@ def _of(layer: str, memory: Memory) -> Iterator[InboxItem]:
     yield from _notes(layer, refresher.store, catalog)
     if any(head.status == SUPERSEDED for head in catalog.heads()):
         yield from (_orphaned(layer, each) for each in orphans(refresher.store.notes()))
+    yield from _on_changed(layer, memory, catalog)
     yield from _refused(layer, memory)
     if memory.project.has_inbox() or memory.project.state_file.exists():
         yield from (_pending(layer, fact) for fact in memory.pending())
@@ -203,6 +207,30 @@ def _orphaned(layer: str, stored: StoredNote) -> InboxItem:
     return InboxItem(
         _id("o", *about, side.digest), ORPHANED, (side,), why, actions, *about, since=side.date
     )
+
+
+def _on_changed(layer: str, memory: Memory, catalog: Catalog) -> Iterator[InboxItem]:
+    """Notes in force of which the project changed what they cite, as far as git tells soon."""
+    if layer == USER:
+        return
+    files = {head.file for head in catalog.heads() if head.cites and not head.status}
+    files -= {*catalog.held, *catalog.waiting}
+    outdated: dict[str, list[CheckedCitation]] = {}
+    with suppress(MdmemoryError, OSError):
+        for each in memory.citations(files, patience=QUICKLY) if files else ():
+            if each.is_outdated:
+                outdated.setdefault(each.file, []).append(each)
+    for file, cited in outdated.items():
+        side = _file_side(layer, Store(memory.project.store), file)
+        changes = "\n".join(f"{each.place} {each.state}\n{each.diff}".strip() for each in cited)
+        places = ", ".join(each.place for each in cited)
+        why = f"the project changed what it cites: {places}"
+        shown = replace(side, text=f"{side.text}\n\n{changes}"[:_MOST])
+        yield InboxItem(
+            _id("d", layer, file, side.digest, changes), ON_CHANGED, (shown,), why,
+            (KEEP, EDIT, DROP, LATER), layer, file, since=side.date,
+            is_shielded=bool(suspicion(shown.text)),
+        )  # fmt: skip
 
 
 def _pending(layer: str, fact: PendingFact) -> InboxItem:

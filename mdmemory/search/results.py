@@ -95,8 +95,9 @@ class Hit:
     (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed, superseded (`superseded_by`
     names the successor), in conflict, or drifted: the project changed what the note `cites`.
     `layer` is project or user where both were searched; `project` names another project's store.
-    Lines count from 1 and belong to the file; of a session (`file` is its id) they are turns. `evidence`, from 0 to 1, tells how sure it is that the hit
-    answers the query: from 0.5 on it is not weak, but for a superseded note, which always is.
+    Lines count from 1 and belong to the file; of a session (`file` is its id) they are turns.
+    `evidence`, from 0 to 1, tells how sure it is that the hit answers the query: from 0.5 on it is
+    not weak, but for a superseded note, which always is.
     """
 
     file: str

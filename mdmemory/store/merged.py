@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mdmemory.errors import BadNote
 from mdmemory.note import editing, frontmatter, frontmatter_union
-from mdmemory.note.limits import ALIASES, KNOWN_KEYS, file_name
+from mdmemory.note.limits import ALIASES, CITES, KNOWN_KEYS, file_name
 from mdmemory.note.note import Head, Note, fields, opened
 
 KEY = "merged"
@@ -97,7 +97,7 @@ def folded(name: str) -> str:
 # --- a person's own keys -------------------------------------------------------------------------
 
 _OURS = (KNOWN_KEYS | {KEY}) - {"title"}
-_LISTS = (ALIASES, "tags")  # one value alone is a list of one
+_LISTS = (ALIASES, CITES, "tags")  # one value alone is a list of one
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,59}")
 
 
@@ -139,11 +139,11 @@ def with_aliases(note: Note, names: Iterable[str]) -> Note:
 
 
 def united(base: Note, others: Sequence[Note]) -> Note:
-    """`base` with the own keys of the `others`; itself where it has them all.
+    """`base` with the own keys and the citations of the `others`; itself where it has them all.
 
     Raises BadNote where two notes differ in a way that cannot be kept side by side.
     """
-    owned = [(other, own_keys(other)) for other in others]
+    owned = [(other, own_keys(other) | _cites(other)) for other in others]
     if not any(own for _, own in owned):
         return base
     union = _Union(base)
@@ -157,6 +157,11 @@ def united(base: Note, others: Sequence[Note]) -> Note:
         for place, value in own.items():
             union.take(place, value, other)
     return union.note()
+
+
+def _cites(note: Note) -> dict[str, object]:
+    """The citations of a note, as `own_keys` gives what is a person's."""
+    return {f"metadata.{CITES}": [*note.head.cites]} if note.head.cites else {}
 
 
 class _Union:

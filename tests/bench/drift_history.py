@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import random
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -51,6 +52,25 @@ class Source:
     def rows(self) -> list[Row]:
         """All rows in their order."""
         return [row for block in self.blocks for row in block]
+
+    def words(self) -> Iterator[tuple[int, int, str]]:
+        """Each word with its row and its place there."""
+        for row in self.rows():
+            yield from ((row.id, at, word) for at, word in enumerate(row.words))
+
+    def in_lines(self, lines: tuple[int, int]) -> list[tuple[int, int, str]]:
+        """The words that stand in these lines."""
+        places, found = self.text()[1], []
+        for row in self.rows():
+            if places[row.id][0] <= lines[1] and places[row.id][1] >= lines[0]:
+                number, at = places[row.id][0], 0
+                for line in _laid_out(row, *self.style[:2]):
+                    for _ in line.split():
+                        if lines[0] <= number <= lines[1]:
+                            found.append((row.id, at, row.words[at]))
+                        at += 1
+                    number += 1
+        return found
 
     def text(self) -> tuple[str, dict[int, tuple[int, int]]]:
         """The text, and for each row its first and last line."""
@@ -300,18 +320,15 @@ def _twin(source: Source) -> Source:
 
 
 def is_changed(before: Tree, after: Tree, path: str, lines: tuple[int, int] | None) -> bool:
-    """Whether what stood in these lines of a file stands nowhere any more as it was, row after row;
-    of a whole file, whether it is gone. The lines hold whole rows."""
+    """Whether what stood in these lines of a file stands nowhere any more as it was, word after
+    word; of a whole file, whether it is gone."""
     source = before[path]
     if lines is None:
         return all(each.id != source.id for each in after.values())
-    places = source.text()[1]
-    cited = [row for row in source.rows()
-             if lines[0] <= places[row.id][0] and places[row.id][1] <= lines[1]]  # fmt: skip
-    wanted = [(row.id, "".join(row.words)) for row in cited]
+    wanted = source.in_lines(lines)
     for each in after.values():
-        rows = [(row.id, "".join(row.words)) for row in each.rows()]
-        if wanted and wanted[0] in rows:
-            at = rows.index(wanted[0])
-            return rows[at : at + len(wanted)] != wanted
+        words = [*each.words()]
+        if wanted and wanted[0] in words:
+            at = words.index(wanted[0])
+            return words[at : at + len(wanted)] != wanted
     return True
