@@ -116,7 +116,10 @@ class Layers(Routed, BothLayers):
         )  # fmt: skip
 
     def state(
-        self, fact: Stated, everywhere: bool = False, source: str = "manual",
+        self,
+        fact: Stated,
+        everywhere: bool = False,
+        source: str = "manual",
         cite: Sequence[str] = (),
     ) -> tuple[Memory, Edited]:
         """Store what a person states in a sentence, and the layer it is in: a note of either

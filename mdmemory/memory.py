@@ -241,15 +241,8 @@ class Memory(Learning):
         if source == "observations":
             return self.observations().search(query, k=k)
         today, history = self._clock().date(), None if at is None else self._history()
-        find = self._search(source, meaning).find
-        found = find(query, k, today, source=source, report=report, at=at, history=history)
-        return found if at is not None else self._with_citations(found)
-
-    def _with_citations(self, found: Found) -> Found:
-        """The hits, with how what their notes cite stands."""
-        files = {hit.file for hit in found.hits if hit.source == "memory"}
-        checked = citing.citations.of_some(self.project, self._refresher().store, files)
-        return search.answer.with_citations(found, checked) if checked else found
+        found = self._search(source, meaning).find
+        return found(query, k, today, source=source, report=report, at=at, history=history)
 
     def freshen(self) -> Updated:
         """Bring MEMORY.md and the search database up to date."""

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 from pace import FULL, HUNG
 
-pytest_plugins = ("machines", "projects", "stores")
+pytest_plugins = ("machines", "projects", "stores", "citing_projects")
 
 SCRUBBED = ("GIT_", "MDMEMORY_", "MEMORY_", "OPENAI_", "XDG_", "OPENCODE")
 MEMORY_DISK = Path("/dev/shm")

@@ -5,7 +5,7 @@ A note is stored whether its project can be read or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 
 from mdmemory.citing.citation import parse
@@ -17,13 +17,6 @@ from mdmemory.store.writer import Writer
 
 _MOST = 50  # outdated citations that doctor names; `mdmemory check` lists all
 _SHOWN = 120  # characters of one that cannot be read
-
-
-def cites_of(writer: Writer, text: str, named: Sequence[str] = ()) -> Sequence[str]:
-    """The citations for what a note says, and for the places that a person names. Raises UsageError
-    for a place that is none, NoGit where there is no project."""
-    cited = Citations(writer.project)
-    return cited.named(named, text) if named else cited.of_text(text)
 
 
 def problems(writer: Writer) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from mdmemory.actions import cited, replacing
+from mdmemory.citing.citation import MAY_CITE
+from mdmemory.citing.citations import cites_of
 from mdmemory.errors import BadNote, NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
@@ -33,7 +35,7 @@ class Edited:
 
     `also` are the files of the notes that it had replaced, which were removed with it. `superseded`
     are the notes that it replaced just now, `doubtful` those that it may replace: file, the file
-    `by` which, the old `text` and the `new` one.
+    `by` which, the old `text` and the `new` one. `cites` is what a new note cites.
     """
 
     file: str
@@ -44,6 +46,7 @@ class Edited:
     also: tuple[str, ...] = ()
     superseded: tuple[dict[str, str], ...] = ()
     doubtful: tuple[dict[str, str], ...] = ()
+    cites: tuple[str, ...] = ()
 
 
 def taken_names(store: Store, names: Iterable[str]) -> set[str]:
@@ -66,7 +69,9 @@ def add(
     that is none, or that holds a secret, UsageError for a place that is none.
     """
     check_new(writer.refresher.is_secret, name, type, f"{description}\n{body}")
-    cites = cited.cites_of(writer, f"{description}\n{body}", cite)
+    said_in_all, cites = f"{description}\n{body}", tuple[str, ...]()
+    if cite or MAY_CITE.search(said_in_all):
+        cites = tuple(cites_of(writer.project, said_in_all, cite))
     with writer.locked():
         store = writer.refresher.store
         catalog = writer.refresher.catalog()
@@ -94,8 +99,9 @@ def add(
         written = writer.write(subject("add", [fact]), groups, kind="add")
     superseded = tuple(each.told() for each in met.made)
     return Edited(
-        file, free, new.digest, written, superseded=superseded, doubtful=tuple(met.in_doubt())
-    )
+        file, free, new.digest, written, superseded=superseded, doubtful=tuple(met.in_doubt()),
+        cites=cites,
+    )  # fmt: skip
 
 
 def unchanged(stored: StoredNote) -> Edited:

@@ -19,7 +19,7 @@ from mdmemory.capture.note_text import beside, description_of, keys_of_fact
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, is_new_in
 from mdmemory.capture.triggers import FLOOR, holds_everywhere, weight
-from mdmemory.citing.citations import Citations
+from mdmemory.citing.citations import cites_of
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
@@ -226,7 +226,7 @@ def _composed(
             "status": "" if confirmed else UNCONFIRMED, "quote": quote,
             **route.metadata(fact.type, holds_everywhere(fact.body)),
         },
-        cites=Citations(writer.project).of_text(f"{fact.description}\n{fact.body}"),
+        cites=cites_of(writer.project, f"{fact.description}\n{fact.body}"),
     )  # fmt: skip
     if writer.refresher.is_secret(text):
         raise NotStored("secret")  # the parts are clean, and side by side they are not

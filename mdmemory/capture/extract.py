@@ -18,6 +18,7 @@ from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.note_text import description_of, keys_of_fact, keys_of_text, name_of, worded
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, as_now, nobodys
+from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.citations import Cite, cites_nothing
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
@@ -311,7 +312,7 @@ def _add(
                 "turn": turn,
                 **route.metadata(trigger.type, trigger.everywhere),
             },
-            cites=cite(fact.text),
+            cites=cite(fact.text) if MAY_CITE.search(fact.text) else (),
         )
     except BadNote:
         # Over long, or markup that no body may begin with.

@@ -19,6 +19,7 @@ from mdmemory.capture.routes import is_everywhere
 from mdmemory.capture.scene import Judged, Scene
 from mdmemory.capture.standing import Standing
 from mdmemory.capture.triggers import FLOOR, weight
+from mdmemory.citing.citation import MAY_CITE
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import editing, limits
@@ -361,6 +362,7 @@ class _Sitting:
             name = name_of(candidate.description)
         name = limits.free_name(name, type, self.taken)
         description = description_of(as_sentence(candidate.description))
+        said = f"{description}\n{candidate.body}"
         text = editing.compose(
             name=name, type=type, description=description,
             body=beside(description, candidate.body), kind=candidate.kind,
@@ -369,6 +371,6 @@ class _Sitting:
                 "session": self.scene.session, "turn": turn,
                 **self.scene.route.metadata(type, is_everywhere(candidate)),
             },
-            cites=self.scene.cite(f"{description}\n{candidate.body}"),
+            cites=self.scene.cite(said) if MAY_CITE.search(said) else (),
         )  # fmt: skip
         return limits.file_name(type, name), text

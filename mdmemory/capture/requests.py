@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from mdmemory.capture.outcome import ANSWERED, Findings, words_id, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes
 from mdmemory.capture.triggers import find
 from mdmemory.capture.wishes import Inbox, Wish, inboxes, put_by
-from mdmemory.citing.citations import Citations
+from mdmemory.citing.citations import cites_of
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import MAX_BODY
 from mdmemory.search.near import near_in
@@ -171,7 +172,7 @@ def _proposal(
     found = propose(
         [turn], store.notes(), session=session, today=today, reserved=reserved, held=held,
         asked=asked, near=near_in(writer.refresher), route=route, is_anothers=anothers(writer),
-        cite=Citations(writer.project).of_text,
+        cite=partial(cites_of, writer.project),
     )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found

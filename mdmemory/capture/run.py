@@ -26,7 +26,7 @@ from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
 from mdmemory.capture.scene import Gate, Judged, Scene
 from mdmemory.capture.settling import both, in_other, judged_first
 from mdmemory.capture.unanswered import Unanswered, Waits
-from mdmemory.citing.citations import Citations
+from mdmemory.citing.citations import cites_of
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.json_answer import BadAnswer
@@ -293,7 +293,7 @@ def _requests(
     found = propose(
         part.asked_in, notes, session=session, today=today, reserved=reserved, held=held,
         near=near_in(writer.refresher), route=route, is_anothers=anothers(writer),
-        cite=Citations(writer.project).of_text,
+        cite=partial(cites_of, writer.project),
     )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found
@@ -322,7 +322,7 @@ def scene_of(
         near=near_in(writer.refresher),
         route=route,
         is_anothers=anothers(writer),
-        cite=Citations(writer.project).of_text,
+        cite=partial(cites_of, writer.project),
     )  # fmt: skip
 
 

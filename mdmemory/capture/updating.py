@@ -29,7 +29,7 @@ from mdmemory.capture.forgetting import (
     session_trailer,
 )
 from mdmemory.capture.routes import visible
-from mdmemory.citing.citations import Citations
+from mdmemory.citing.citations import cites_of
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
@@ -145,7 +145,7 @@ def _replaced(chosen: Meant, fact: Fact, session: str, today: str) -> Edited:
                 kind=head.kind,
                 metadata={"source": "explicit", "created": today, "updated": today,
                           "session": session},
-                cites=Citations(writer.project).of_text(f"{fact.description}\n{fact.body}"),
+                cites=cites_of(writer.project, f"{fact.description}\n{fact.body}"),
             )  # fmt: skip
         editing.refuse_secret(writer.refresher.is_secret, text)
         data = text.encode("utf-8")

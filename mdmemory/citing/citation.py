@@ -21,6 +21,8 @@ _USUAL = re.compile(
     r"#L(\d{1,7})(?:-L(\d{1,7}))?@([0-9a-f]{12}):([0-9a-f]{8})",
     re.ASCII,
 )
+# What a text has that names a file, a folder or a commit; most texts have nothing of it.
+MAY_CITE = re.compile(r"[/`]|\w\.\w|[0-9a-f]{7}")
 _LINES = re.compile(r"#L(\d{1,8})(?:-L?(\d{1,8}))?")
 _PIN = re.compile(r"@([0-9a-f]{12})(?::([0-9a-f]{8}))?")
 _ID = re.compile(r"[0-9a-f]{7,64}")

@@ -24,30 +24,30 @@ from mdmemory.git import identity, repositories
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home
 from mdmemory.store.project import Project
-from mdmemory.store.store import Store
 
 if TYPE_CHECKING:
     from mdmemory.citing.pinning import Pinning
 
 Notes = Iterable[tuple[str, Sequence[str]]]  # the file of each, and its citations
 Cited = tuple[CheckedCitation, ...]  # what one note cites
-QUICKLY = 2.0  # seconds for one command of git where a session or a search waits for it
 Cite = Callable[[str], Sequence[str]]  # the citations for the text of a new note
 
 
-def of_some(project: Project, store: Store, files: Iterable[str]) -> dict[str, Cited]:
-    """How that stands which some notes cite, by file, as far as it can be told quickly: a session
-    waits. Notes that cite nothing are left out."""
-    notes = []
-    for file in files:
-        with suppress(MdmemoryError):  # gone meanwhile
-            if cites := store.note(file).head.cites:
-                notes.append((file, cites))
+def of_some(project: Project, notes: Notes, patience: float) -> dict[str, Cited]:
+    """How that stands which some notes cite, by file, as far as it can be told while a search
+    waits: `patience` are seconds for one command of git."""
     found: dict[str, list[CheckedCitation]] = {}
     with suppress(MdmemoryError, OSError):
-        for each in Citations(project, QUICKLY).check(notes) if notes else ():
+        for each in Citations(project, patience).check(notes):
             found.setdefault(each.file, []).append(each)
     return {file: tuple(checked) for file, checked in found.items()}
+
+
+def cites_of(project: Project, text: str, named: Sequence[str] = ()) -> Sequence[str]:
+    """The citations for the text of a note, and for places that a person names. Raises UsageError
+    for a place that is none, NoGit where there is no project."""
+    cited = Citations(project)
+    return cited.named(named, text) if named else cited.of_text(text)
 
 
 def cites_nothing(_: str) -> Sequence[str]:
@@ -107,10 +107,6 @@ class Citations:
     def of_text(self, text: str) -> list[str]:
         """The citations for what the text of a new note names in the project. [] where there is no
         project, and where the project cannot be read: a note is stored all the same."""
-        from mdmemory.citing import mentions  # only where a note is written
-
-        if not (mentions.paths(text) or mentions.commits(text) or "://" in text):
-            return []
         try:
             return [] if self._pinning is None else [*map(str, self._pinning.of_text(text))]
         except (MdmemoryError, OSError):

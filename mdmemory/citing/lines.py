@@ -78,6 +78,10 @@ class Squeezed:
                 yield start, end
             at = self.flat.find(text, at + 1)
 
+    def covering(self, begin: int, end: int) -> Span:
+        """The lines that hold the bytes of `flat` from `begin` to `end`."""
+        return bisect_right(self.begins, begin) - 1, bisect_left(self.begins, end)
+
     @cached_property
     def begins(self) -> list[int]:
         """Where each line begins in `flat`, and where the last one ends."""
@@ -117,6 +121,8 @@ class Comparison:
     def standing(self, span: Span) -> Span | None:
         """Where the lines stand unchanged, between the neighbours that they had; else None."""
         start, end = span
+        if self.old.flat == self.new.flat:
+            return self.new.covering(self.old.begins[start], self.old.begins[end])
         first = self._pairs[start]
         if first < 0 or self._pairs[start:end] != list(range(first, first + end - start)):
             return self._rewrapped(span)
@@ -130,14 +136,17 @@ class Comparison:
         is_before = end < len(self._pairs) and self._pairs[end] == last
         if is_behind and is_before:
             return True
-        if is_behind or is_before:
-            return not self._is_replaced(span)
-        alone = (len(self.old.runs(span, each, 2)) == 1 for each in (self.old, self.new))
-        return all(alone) and not self._has_likeness(span)
+        if self._is_replaced(span, there):
+            return False
+        return is_behind or is_before or self._is_alone(span)
 
-    def _is_replaced(self, span: Span) -> bool:
-        """Whether something like the lines stands between the neighbours that they had: then the
-        same lines, with one of these neighbours, are a copy."""
+    def _is_alone(self, span: Span) -> bool:
+        """Whether both versions have these lines at one place."""
+        return all(len(self.old.runs(span, each, 2)) == 1 for each in (self.old, self.new))
+
+    def _is_replaced(self, span: Span, there: Span) -> bool:
+        """Whether other lines stand between the neighbours that they had: then the same lines, with
+        one of these neighbours, are a copy."""
         start, end = span
         if not start or end == len(self._pairs):
             return False
@@ -148,8 +157,7 @@ class Comparison:
         spans += [(last - n, last) for n in (size, size + 1, size - 1) if 0 < n < last]
         return any(
             stop < len(new) and new[begin - 1] == before and new[stop] == after
-            and new[begin:stop] != self.old.lines[start:end]
-            and any(map(_is_like, new[begin:stop], self.old.lines[start:end]))
+            and (stop <= there[0] or begin >= there[1])
             for begin, stop in spans
         )  # fmt: skip
 
@@ -171,8 +179,8 @@ class Comparison:
             begin, end = begin + shift, end + shift
         else:
             return None
-        there = bisect_right(ends, begin) - 1, bisect_left(ends, end)
-        return (new_at[0] + there[0], new_at[0] + there[1]) if is_same else None
+        base = self.new.begins[new_at[0]]
+        return self.new.covering(base + begin, base + end) if is_same else None
 
     def _around(self, span: Span) -> tuple[Span, Span]:
         """The lines between the nearest neighbours that both versions have, in each."""
@@ -197,7 +205,8 @@ class Comparison:
     def moved(self, span: Span) -> Span | None:
         """Where in the file the lines went, as they were; None where they were changed, or are too
         little to be known again."""
-        return self.arrived(self.old, span, IN_FILE) if self.left(span) else None
+        least = 1 if self._is_alone(span) else IN_FILE
+        return self.arrived(self.old, span, least) if self.left(span) else None
 
     def left(self, span: Span) -> bool:
         """Whether the lines, which do not stand any more, were cut out, and nothing like them put

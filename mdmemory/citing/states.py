@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 FRESH, MOVED, DRIFTED, GONE, UNKNOWN = "fresh", "moved", "drifted", "gone", "unknown"
-STATES = (FRESH, MOVED, DRIFTED, GONE, UNKNOWN)
+# Seconds that one command of git may take while a search waits, and while a message does.
+QUICKLY, AT_ONCE = 2.0, 0.1
 
 
 class CitationVerdict(NamedTuple):

@@ -71,16 +71,16 @@ def add(asked: Namespace) -> int:
     same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(asked.type, everywhere=asked.everywhere)
     code = report(layers, memory, asked, done, "Stored", same)
-    if not asked.json and not done.same:
-        _tell_of_citations(memory, done)
+    if done.cites and not asked.json:
+        _tell_of_citations(done)
     return code
 
 
-def _tell_of_citations(memory: Memory, done: Edited) -> None:
+def _tell_of_citations(done: Edited) -> None:
     """Say what a new note cites in the project."""
     from mdmemory.citing.citation import parse
 
-    for cite in memory.note(done.file).note.head.cites:
+    for cite in done.cites:
         citation = parse(cite)
         print(f"{'cites':<13}{visible(citation.place if citation else cite)}")
 
@@ -112,7 +112,8 @@ def _state(asked: Namespace) -> int:
         print(f"{'description':<13}{visible(fact.description)}")
         for line in filter(str.strip, fact.body.splitlines()):
             print(f"{'':<13}{visible(line)}")
-        _tell_of_citations(memory, done)
+        if done.cites:
+            _tell_of_citations(done)
     return code
 
 

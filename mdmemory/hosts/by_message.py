@@ -155,20 +155,8 @@ def _notes(found: Found, shown: str | None) -> Iterator[RecalledNote]:
             continue
         is_hit = stored.file == hit.file
         mark = hit.mark if is_hit else stored.note.head.status
-        mark = mark or _drifted(refresher, stored)
         place = hit.text if is_hit else ""
         yield RecalledNote(f"{prefix}{stored.file}", stored.note, place, mark)
-
-
-def _drifted(refresher: Refresher, stored: StoredNote) -> str:
-    """The mark of a note of which the project changed what it cites; "" for others."""
-    if not stored.note.head.cites:
-        return ""
-    from mdmemory.citing import citations
-
-    checked = citations.of_some(refresher.project, refresher.store, [stored.file])
-    found = [each.place for each in checked.get(stored.file, ()) if each.is_outdated]
-    return f"drifted: {', '.join(found)}" if found else ""
 
 
 def _in_force(refresher: Refresher, file: str) -> StoredNote | None:

@@ -72,7 +72,7 @@ def _items(lines: Sequence[str], field: Field, changes: Mapping[str, str | None]
     written: set[str] = set()
     for line in lines[field.start + 1 : field.end]:
         item = _ITEM.match(line)
-        value = frontmatter.value_of(item[2]) if item else None
+        value = _value(item[2]) if item else None
         if item is None or value is None:
             yield line
             continue
@@ -87,6 +87,13 @@ def _items(lines: Sequence[str], field: Field, changes: Mapping[str, str | None]
             if new == value
             else (f"{item[1]}{frontmatter.items([new])}{comment[0] if comment else ''}{end}")
         )
+
+
+def _value(written: str) -> str | None:
+    """The text that an item means as it is written, without the comment behind it."""
+    reading = frontmatter.read(f"x: {written}\n")
+    value = reading.fields.get("x")
+    return value if isinstance(value, str) and not reading.problem else None
 
 
 def _too_odd() -> BadNote:

@@ -339,16 +339,6 @@ def _loose_flow(flow: str) -> object:
         return flow
 
 
-def value_of(text: str) -> str | None:
-    """The text that one value means as it is written, without the comment behind it; None for what
-    is no single value."""
-    try:
-        value = strict(f"x: {text}\n").get("x")
-    except _RefusedError:
-        return None
-    return value if isinstance(value, str) else None
-
-
 def _loose_list(lines: Sequence[str], field: Field) -> object:
     """A list in a head that YAML refuses elsewhere: its own lines may be fine."""
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.capture import consent, lasting, wishes
 from mdmemory.capture.imports import rest
-from mdmemory.citing.citations import QUICKLY
+from mdmemory.citing.states import QUICKLY
 from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular

@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from mdmemory.citing.states import DRIFTED, CheckedCitation
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.search import evidence, nearness, ranking
 from mdmemory.search.by_words import Fit, by_words
@@ -122,18 +121,6 @@ def merged(found: Sequence[Found], k: int) -> Found:
     return Found(mode, tuple(sorted(kept, key=_rank)), tuple(said))
 
 
-def with_citations(found: Found, checked: Mapping[str, tuple[CheckedCitation, ...]]) -> Found:
-    """The hits with what their notes cite (by file); a note of which that does not stand any more
-    is marked, unless another mark says more."""
-    hits = []
-    for hit in found.hits:
-        cites = checked.get(hit.file, ()) if hit.source == MEMORY else ()
-        is_outdated = any(each.is_outdated for each in cites)
-        status = hit.status or (DRIFTED if is_outdated else "")
-        hits.append(dataclasses.replace(hit, cites=cites, status=status) if cites else hit)
-    return dataclasses.replace(found, hits=tuple(hits))
-
-
 def of_layer(found: Found, layer: str, project: str) -> Found:
     """What one store answered, each hit with whose it is."""
     hits = (dataclasses.replace(hit, layer=layer, project=project) for hit in found.hits)
@@ -217,5 +204,5 @@ def _hit(row: Row, score: float, evident: float, *, weak: bool) -> Hit:
     return Hit(
         row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text, title,
         row.date, row.status, description=row.description, weak=weak,
-        evidence=round(evident, 4),
+        evidence=round(evident, 4), cited=row.cites,
     )  # fmt: skip

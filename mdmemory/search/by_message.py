@@ -62,7 +62,7 @@ def needed(database: Database, text: str, today: date, bar: float = BAR) -> list
 def _hit(row: Row, score: float) -> Hit:
     return Hit(
         row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text,
-        row.title or row.name, row.date, row.status,
+        row.title or row.name, row.date, row.status, cited=row.cites,
     )  # fmt: skip
 
 

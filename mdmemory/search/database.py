@@ -45,6 +45,7 @@ class Document:
     aliases: str = ""  # other names, one a line
     session: str = ""  # in which it was written down; "" where that is not known
     days: str = ""  # all dates that its head has (`YYYY-MM-DD`), a space between two
+    cites: str = ""  # what it cites in its project, one a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Row:
     aliases: str
     session: str
     days: str
+    cites: str
     start: int
     end: int
     text: str

@@ -132,7 +132,7 @@ def document(stored: StoredNote, print: str, held: bool, cutting: Cutting) -> Do
         MEMORY, stored.file, print, stored.digest, name=head.name, title=head.title,
         description=head.description, date=head.updated or head.created, status=head.status,
         aliases=aliases, session=head.session, days=_days(stored.note),
-        chunks=tuple(_chunks(stored.note, cutting)),
+        cites="\n".join(head.cites), chunks=tuple(_chunks(stored.note, cutting)),
     )  # fmt: skip
 
 

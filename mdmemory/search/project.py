@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from mdmemory.citing.states import AT_ONCE, DRIFTED, QUICKLY
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.search import embeddings, notes, schema, sqlite
@@ -100,7 +101,7 @@ class Search:
         hits = self._marked(found.hits)
         return replace(found, hits=hits, said=(*said, *late, *found.said))
 
-    def _marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    def _marked(self, hits: tuple[Hit, ...], patience: float = QUICKLY) -> tuple[Hit, ...]:
         """The hits, each note with what replaced it, or with the mark of an open conflict."""
         contested = self._contested({hit.file for hit in hits if hit.source == MEMORY})
         marked = []
@@ -110,7 +111,23 @@ class Search:
             elif hit.source == MEMORY and not hit.status and hit.file in contested:
                 hit = replace(hit, status=IN_CONFLICT)
             marked.append(hit)
+        if any(hit.cited for hit in marked):
+            return self._checked(marked, patience)
         return tuple(marked)
+
+    def _checked(self, hits: Sequence[Hit], patience: float) -> tuple[Hit, ...]:
+        """The hits, each note with how what it cites stands, and marked where that was changed."""
+        from mdmemory.citing.citations import of_some
+
+        cited = {hit.file: hit.cited.split("\n") for hit in hits if hit.cited}
+        checked = of_some(self._refresher.project, cited.items(), patience)
+        found = []
+        for hit in hits:
+            cites = checked.get(hit.file, ()) if hit.cited else ()
+            is_outdated = any(each.is_outdated for each in cites)
+            status = hit.status or (DRIFTED if is_outdated else "")
+            found.append(replace(hit, cites=cites, status=status) if cites else hit)
+        return tuple(found)
 
     def _contested(self, files: set[str]) -> set[str]:
         """The files of open conflicts that concern any of these; only those few are read."""
@@ -195,7 +212,7 @@ class Search:
         path = self._path()
         if path is None:  # all notes would be read for each message
             return []
-        return [*self._marked(tuple(self._kept(path, job)[0]))]
+        return [*self._marked(tuple(self._kept(path, job)[0]), AT_ONCE)]
 
     def _find_at(
         self, query: str, history: History, revision: str, *, k: int, today: date

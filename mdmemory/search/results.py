@@ -97,7 +97,8 @@ class Hit:
     `layer` is project or user where both were searched; `project` names another project's store.
     Lines count from 1 and belong to the file; of a session (`file` is its id) they are turns.
     `evidence`, from 0 to 1, tells how sure it is that the hit answers the query: from 0.5 on it is
-    not weak, but for a superseded note, which always is.
+    not weak, but for a superseded note, which always is. `cited` is what the note cites, as it is
+    written, one a line.
     """
 
     file: str
@@ -117,6 +118,7 @@ class Hit:
     weak: bool = False
     evidence: float = 0.0
     cites: tuple[CheckedCitation, ...] = ()
+    cited: str = ""
 
     @property
     def fact(self) -> str:
@@ -140,7 +142,7 @@ class Hit:
 def as_json(hit: Hit) -> dict[str, object]:
     """A hit as scripts and tools get it."""
     shown = asdict(hit)
-    del shown["evidence"]  # a matter between rooms: scripts have `weak`
+    del shown["evidence"], shown["cited"]  # between rooms: scripts have `weak` and `cites`
     shown["cites"] = [
         {"place": each.place, "state": each.state, "now": each.now} for each in hit.cites
     ]

@@ -14,7 +14,7 @@ from mdmemory.text import dates
 from mdmemory.text.search_words import indexed, rule_of
 from mdmemory.version import VERSION
 
-SCHEMA_VERSION = 7  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 8  # raise it when a table, or what goes into it, takes another shape
 
 # The words go in as stems: the table only has to find the spaces between them.
 _TOKENIZE = "content = '', tokenize = 'unicode61 remove_diacritics 0'"
@@ -26,7 +26,7 @@ TABLES = (
     "CREATE TABLE files (id INTEGER PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
     " print TEXT NOT NULL, digest BLOB NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,"
     " description TEXT NOT NULL, date TEXT NOT NULL, status TEXT NOT NULL, aliases TEXT NOT NULL,"
-    " session TEXT NOT NULL, days TEXT NOT NULL,"
+    " session TEXT NOT NULL, days TEXT NOT NULL, cites TEXT NOT NULL,"
     " UNIQUE (source, file))",
     "CREATE TABLE chunks (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files (id)"
     " ON DELETE CASCADE, start INTEGER NOT NULL, end INTEGER NOT NULL, text TEXT NOT NULL)",

@@ -196,7 +196,7 @@ class SQLite(Vectors):
             )
             row = Row(document.source, document.file, document.name, document.title,
                       document.description, document.date, document.status, document.aliases,
-                      document.session, document.days, chunk.start, chunk.end,
+                      document.session, document.days, document.cites, chunk.start, chunk.end,
                       chunk.text)  # fmt: skip
             self._database.execute(
                 "INSERT INTO words (rowid, name, description, body, links, dates)"
@@ -290,7 +290,7 @@ def _file_row(document: Document) -> tuple[object, ...]:
     return (
         document.source, document.file, document.print, bytes.fromhex(document.digest),
         document.name, document.title, document.description, document.date, document.status,
-        document.aliases, document.session, document.days,
+        document.aliases, document.session, document.days, document.cites,
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ CACHE = 8_000  # KiB of pages
 RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
 ROW = (
     "f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
-    " f.session, f.days,"
+    " f.session, f.days, f.cites,"
     " c.start, c.end, c.text"
 )
 

@@ -44,7 +44,8 @@ def main() -> int:
         rows.append(("warm", min(_seconds(project, "check") for _ in range(3))))
         _git(project, "commit", "-q", "--allow-empty", "-m", "nothing")
         rows.append(("after a commit", _seconds(project, "check")))
-        rows.append(("search, warm", min(_seconds(project, "search", "number 17") for _ in range(3))))
+        searches = [_seconds(project, "search", "number 17") for _ in range(3)]
+        rows.append(("search, warm", min(searches)))
         states = json.loads(_run(project, "check", "--json"))["citations"]
     warm = rows[2][1]
     counts = {s: sum(each["state"] == s for each in states) for s in ("fresh", "moved", "drifted")}

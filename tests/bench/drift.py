@@ -103,7 +103,7 @@ def _made(folder: Path, seed: int, notes: int) -> dict[str, Tally]:
         commit, tree = history.states[base]
         memory = _at(history.folder, commit)
         written = _written(memory, chance, history.folder, notes // len(bases), tree)
-        later = sorted(chance.sample(range(base + 1, base + SPAN), 3)) + [base + SPAN - 1]
+        later = [*sorted(chance.sample(range(base + 1, base + SPAN), 3)), base + SPAN - 1]
         for at in later:
             after = history.states[at][1]
 
@@ -134,7 +134,8 @@ def _own(folder: Path, seed: int, half: str, notes: int) -> dict[str, Tally]:
         written = _written(memory, chance, clone, notes // 10, None)
         for at in (base + chance.randint(5, span // 2), base + span - 1):
             oracle = drift_oracle.Oracle(clone, period[base], period[at])
-            _check(clone, period[at], written, oracle.is_changed, found, f"{period[base][:8]}..{period[at][:8]}")
+            about = f"{period[base][:8]}..{period[at][:8]}"
+            _check(clone, period[at], written, oracle.is_changed, found, about)
     return found
 
 
@@ -164,7 +165,8 @@ def _written(
         kind = ("lines", "claims", "mentions")[number % 3]
         for text, cite in _facts(chance, folder, paths, kind, tree):
             done = memory.add(
-                f"note-{number}", type="project", description=text, body=f"Note {number}.", cite=cite
+                f"note-{number}", type="project", description=text, body=f"Note {number}.",
+                cite=cite,
             )  # fmt: skip
             kinds[done.file] = kind
             break
@@ -176,8 +178,9 @@ def _is_text(path: Path) -> bool:
 
 
 def _facts(
-    chance: random.Random, folder: Path, paths: list[str], kind: str, tree: drift_history.Tree | None
-) -> Iterator[tuple[str, list[str]]]:
+    chance: random.Random, folder: Path, paths: list[str], kind: str,
+    tree: drift_history.Tree | None,
+) -> Iterator[tuple[str, list[str]]]:  # fmt: skip
     """What a note of a kind may say, and the place that it names by itself."""
     while True:
         path = chance.choice(paths)
@@ -221,14 +224,15 @@ def _check(
         tally.states[each.state, truth] += 1
         is_alarm = each.state in ("drifted", "gone")
         if each.state != "unknown" and is_alarm != truth:
-            tally.wrong.append(f"{'false' if is_alarm else 'MISSED'} {about} {each.cite} {each.now}"
-                               + "".join(f"\n        {row}" for row in each.diff.split("\n")))  # fmt: skip
+            called = "false" if is_alarm else "MISSED"
+            rows = "".join(f"\n        {row}" for row in each.diff.split("\n") if row)
+            tally.wrong.append(f"{called} {about} {each.cite} {each.now}{rows}")
         if not is_alarm and cite.lines and cite.lines_hash:
             now = parse(each.now or each.place)
             assert now is not None
             assert now.lines
-            rows = (folder / now.path).read_bytes().split(b"\n")
-            if lines_hash(b"\n".join(rows[now.lines[0] - 1 : now.lines[1]])) != cite.lines_hash:
+            text = (folder / now.path).read_bytes().split(b"\n")
+            if lines_hash(b"\n".join(text[now.lines[0] - 1 : now.lines[1]])) != cite.lines_hash:
                 tally.astray += 1
 
 

@@ -194,7 +194,6 @@ class MadeUp:
         row.words[at] = f"{self._name()}{self._random.randrange(100)}"
 
     def _inserted(self) -> None:
-        block = self._random.choice(self.tree[self._path()].blocks)
         source = self.tree[self._path()]
         block = self._random.choice(source.blocks)
         at = self._random.randint(1, len(block))
@@ -222,8 +221,10 @@ class MadeUp:
         if len(source.blocks) < 3:
             return
         block = source.blocks.pop(self._random.randrange(len(source.blocks)))
-        same = [p for p, s in sorted(self.tree.items())
-                if s.language == source.language and p != path and not p.startswith("vendor/")]  # fmt: skip
+        same = [
+            p for p, s in sorted(self.tree.items())
+            if s.language == source.language and p != path and not p.startswith("vendor/")
+        ]  # fmt: skip
         if same and self._random.random() < 0.6:
             target = self.tree[self._random.choice(same)]
             target.blocks.insert(self._random.randint(0, len(target.blocks)), block)
@@ -296,7 +297,8 @@ class MadeUp:
                 return path
 
     def _block(self, language: str) -> list[Row]:
-        head = Row(["def", f"{self._name()}{self._random.randrange(1000)}", "(", self._name(), "):"])
+        name = f"{self._name()}{self._random.randrange(1000)}"
+        head = Row(["def", name, "(", self._name(), "):"])
         return [head, *(self._row(language) for _ in range(self._random.randint(3, 12)))]
 
     def _row(self, language: str) -> Row:
@@ -330,5 +332,6 @@ def is_changed(before: Tree, after: Tree, path: str, lines: tuple[int, int] | No
         words = [*each.words()]
         if wanted and wanted[0] in words:
             at = words.index(wanted[0])
-            return words[at : at + len(wanted)] != wanted
+            now = words[at : at + len(wanted)]
+            return [word for *_, word in now] != [word for *_, word in wanted]
     return True

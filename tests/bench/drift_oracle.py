@@ -26,6 +26,7 @@ class Oracle:
         out = self._git("diff", "--name-status", "-z", "-M", old, new).split("\0")
         self._renames: dict[str, str] = {}
         self._changed: set[str] = set()
+        self._added: set[str] = set()
         fields = iter(out)
         for status in fields:
             if status[:1] in ("R", "C"):
@@ -37,6 +38,8 @@ class Oracle:
                 path = next(fields)
                 if status != "D":
                     self._changed.add(path)
+                if status == "A":
+                    self._added.add(path)
 
     def is_changed(self, path: str, lines: tuple[int, int] | None) -> bool:
         """Whether the lines of the older commit stand in the newer one no more, one after the
@@ -44,19 +47,31 @@ class Oracle:
         now = self._renames.get(path, path)
         is_there = self._text(self._new, now) is not None
         if lines is None:
-            return not is_there
+            return not is_there and not any(
+                path in self._names(each) for each in self._by_name(self._added, path)
+            )
         if now == path and path not in self._changed and is_there:
             return False
         text = self._text(self._old, path) or ""
         wanted = [n for n in range(lines[0], lines[1] + 1) if text.split("\n")[n - 1].strip()]
         first = [now] if is_there else []
-        others = sorted(self._changed - {now}, key=lambda p: p.rpartition("/")[2] != Path(path).name)
+        others = self._by_name(self._changed - {now}, path)
         for each in [*first, *others]:
             if self._stand_in(each, path, wanted):
                 return False
             if each == now and self._is_rewrapped(path, now, lines):
                 return False
         return True
+
+    def _by_name(self, files: set[str], path: str) -> list[str]:
+        name = path.rpartition("/")[2]
+        return sorted(files, key=lambda each: (each.rpartition("/")[2] != name, each))
+
+    def _names(self, file: str) -> set[str]:
+        """The paths that a newer file had since the older commit, by `git log --follow`."""
+        since = f"{self._old}..{self._new}"
+        out = self._git("log", "--follow", "-M", "--name-status", "--format=", since, "--", file)
+        return {name for row in out.split("\n") for name in row.split("\t")[1:]}
 
     def _stand_in(self, file: str, path: str, wanted: list[int]) -> bool:
         rows = self._blamed(file)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from mdmemory import bounds, unseen
@@ -25,7 +26,8 @@ from mdmemory.capture.outcome import facts_of
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.settling import judged_first
 from mdmemory.capture.triggers import holds_everywhere
-from mdmemory.citing.citations import Citations
+from mdmemory.citing.citation import MAY_CITE
+from mdmemory.citing.citations import cites_of
 from mdmemory.errors import BadNote
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
@@ -128,7 +130,7 @@ class _Desk:
         self.groups: list[Group] = []
         self.rests: list[Rest] = []
         self._is_secret = writer.refresher.is_secret
-        self._cite = Citations(writer.project).of_text
+        self._cite = partial(cites_of, writer.project)
         catalog, store = writer.refresher.catalog(), writer.refresher.store
         self._taken = taken_names(store, catalog.names)
         visible = [each for each in store.notes() if each.file not in catalog.held]
@@ -168,7 +170,7 @@ class _Desk:
                 kind=kind,
                 aliases=_aliases(fact),
                 metadata=self._metadata(fact) | self._route.metadata(type, holds_everywhere(body)),
-                cites=self._cite(f"{about}\n{body}"),
+                cites=self._cite(f"{about}\n{body}") if MAY_CITE.search(body) else (),
             )
         except BadNote:
             return self._drop(body, "unfit", fact)

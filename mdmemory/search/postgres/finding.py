@@ -17,7 +17,7 @@ SCANNED = 2_000  # chunks with the rarest words of a query, from which on no com
 LOOKED = 5  # times as many chunks as are wanted are scored to the letter
 ROW = (
     "f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
-    " f.session, f.days,"
+    " f.session, f.days, f.cites,"
     ' c.start, c."end", c.text'
 )
 

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 ID_FILE = "search.id"
 # Nothing is migrated: another version, and all but `embeddings` is made anew.
-SCHEMA_VERSION = 3  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 4  # raise it when a table, or what goes into it, takes another shape
 
 NAMES = ("vectors", "chunks", "files", "vocabulary", "totals", "meta")
 OUTLIVING = ("embeddings",)  # cost money: dropped only when all is made anew
@@ -40,7 +40,7 @@ TABLES = (
     "CREATE TABLE files (id bigint PRIMARY KEY, source text NOT NULL, file text NOT NULL,"
     " print text NOT NULL, digest bytea NOT NULL, name text NOT NULL, title text NOT NULL,"
     " description text NOT NULL, date text NOT NULL, status text NOT NULL, aliases text NOT NULL,"
-    " session text NOT NULL, days text NOT NULL,"
+    " session text NOT NULL, days text NOT NULL, cites text NOT NULL,"
     " UNIQUE (source, file))",
     "CREATE TABLE chunks (id bigint PRIMARY KEY, file bigint NOT NULL REFERENCES files (id)"
     ' ON DELETE CASCADE, source text NOT NULL, start integer NOT NULL, "end" integer NOT NULL,'
@@ -275,14 +275,14 @@ def _row(document: Document, at: int) -> Row:
     return Row(
         document.source, document.file, document.name, document.title, document.description,
         document.date, document.status, document.aliases, document.session, document.days,
-        piece.start, piece.end, piece.text,
+        document.cites, piece.start, piece.end, piece.text,
     )  # fmt: skip
 
 
 def _file_row(document: Document) -> tuple[object, ...]:
     texts = (
         *(document.name, document.title, document.description, document.date, document.status),
-        *(document.aliases, document.session, document.days),
+        *(document.aliases, document.session, document.days, document.cites),
     )
     return (
         document.source, document.file, document.print, bytes.fromhex(document.digest),

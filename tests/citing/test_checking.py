@@ -1,0 +1,346 @@
+"""What became of what notes cite, in real repositories: fresh, moved, drifted, gone, unknown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from citing_projects import SERVER, CitedProject, made
+
+from mdmemory import Layers, Memory
+from mdmemory.errors import NoGit, NotFound
+
+PORT = "src/server.py#L4"
+BIND = "src/server.py#L9-L10"
+NOTE = "It answers on one port only"
+
+
+def test_what_did_not_change_is_fresh(cited: CitedProject) -> None:
+    assert cited.note(NOTE, PORT, BIND) == (PORT, BIND)
+    assert cited.states() == ["fresh", "fresh"]
+    cited.commit()
+    assert cited.states() == ["fresh", "fresh"]
+
+
+def test_lines_that_others_pushed_down_are_fresh_at_their_new_place(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    cited.write("src/server.py", "# first\n# second\n" + SERVER)
+    assert cited.states() == ["fresh src/server.py#L6"]
+    cited.commit()
+    assert cited.states() == ["fresh src/server.py#L6"]
+
+
+def test_lines_that_were_changed_drifted_and_the_diff_says_how(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    cited.replace("src/server.py", "8081", "9090")
+    for _ in range(2):  # before the commit, and after it
+        [found] = cited.checked()
+        assert (found.state, found.place) == ("drifted", PORT)
+        assert found.diff == "-PORT = 8081\n+PORT = 9090"
+        cited.commit()
+
+
+def test_lines_that_were_taken_out_drifted_and_nothing_stands_in_their_place(
+    cited: CitedProject,
+) -> None:
+    cited.note(NOTE, PORT)
+    cited.replace("src/server.py", "PORT = 8081\n", "")
+    [found] = cited.checked()
+    assert (found.state, found.now, found.diff) == ("drifted", "src/server.py", "-PORT = 8081")
+
+
+def test_a_renamed_file_is_followed_again_and_again_with_its_lines(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    for number in range(3):
+        source = cited.git("ls-files", "*.py")
+        cited.git("mv", source, f"net{number}.py")
+        assert cited.states() == [f"moved net{number}.py#L{4 + number}"], "in the index"
+        cited.commit()
+        cited.write(f"net{number}.py", "# more\n" + (cited.top / f"net{number}.py").read_text())
+        cited.commit()
+        assert cited.states() == [f"moved net{number}.py#L{5 + number}"]
+
+
+def test_lines_changed_in_a_renamed_file_drifted_there(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    cited.git("mv", "src/server.py", "src/net.py")
+    cited.replace("src/net.py", "8081", "9090")
+    cited.commit()
+    [found] = cited.checked()
+    assert (found.state, found.now) == ("drifted", "src/net.py#L4")
+    assert "+PORT = 9090" in found.diff
+
+
+def test_a_function_that_went_to_another_file_is_found_there(cited: CitedProject) -> None:
+    cited.note(NOTE, BIND)
+    head, _, function = SERVER.partition("def start")
+    cited.write("src/server.py", head)
+    cited.write("src/opening.py", f"from server import PORT\n\n\ndef start{function}")
+    assert cited.states() == ["moved src/opening.py#L6-L7"], "before git knows of the file"
+    cited.commit()
+    assert cited.states() == ["moved src/opening.py#L6-L7"]
+    cited.replace("src/opening.py", "    return sock", "    return sock, port")
+    cited.commit()
+    assert cited.states()[0].startswith("drifted")
+
+
+def test_a_vendored_copy_does_not_stand_for_a_line_that_was_changed(cited: CitedProject) -> None:
+    cited.write("vendor/old/server.py", SERVER)
+    cited.commit()
+    cited.note(NOTE, PORT, BIND)
+    cited.write("vendor/new/server.py", SERVER)
+    cited.replace("src/server.py", '("", port)', '("localhost", port)')
+    cited.commit()
+    assert cited.states() == ["fresh", "drifted"]
+
+
+def test_white_space_and_line_ends_do_not_count(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT, BIND)
+    cited.replace("src/server.py", '    sock.bind(("", port))', '    sock.bind(\n\t("", port)\n  )')
+    cited.write("src/server.py", (cited.top / "src/server.py").read_text().replace("\n", "\r\n"))
+    cited.commit()
+    assert cited.states() == ["fresh", "fresh src/server.py#L9-L12"]
+
+
+def test_what_was_changed_and_put_back_is_fresh(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    cited.replace("src/server.py", "8081", "9090")
+    cited.commit()
+    assert cited.states()[0].startswith("drifted")
+    cited.replace("src/server.py", "9090", "8081")
+    cited.commit()
+    assert cited.states() == ["fresh"]
+
+
+def test_a_whole_file_is_fresh_whatever_stands_in_it_and_gone_with_it(cited: CitedProject) -> None:
+    assert cited.note("The reasons are told elsewhere", "docs/reasons.md") == ("docs/reasons.md",)
+    cited.write("docs/reasons.md", "All new.\n")
+    cited.commit()
+    assert cited.states() == ["fresh"]
+    cited.git("rm", "-q", "docs/reasons.md")
+    cited.commit()
+    assert cited.states() == ["gone"]
+
+
+def test_a_folder_is_there_or_moved_or_gone(cited: CitedProject) -> None:
+    cited.note("The sources are in one folder", "src/")
+    cited.write("src/more.py", "x = 1\n")
+    cited.commit()
+    assert cited.states() == ["fresh"]
+    cited.git("mv", "src", "lib")
+    cited.commit()
+    assert cited.states() == ["moved lib/"]
+    cited.git("rm", "-rq", "lib")
+    cited.commit()
+    assert cited.states() == ["gone"]
+
+
+def test_a_commit_is_fresh_while_the_branch_has_it(cited: CitedProject) -> None:
+    cited.git("switch", "-q", "-c", "other")
+    cited.commit()
+    id = cited.git("rev-parse", "HEAD")
+    assert cited.note("It was decided then", f"commit:{id}") == (f"commit:{id[:12]}",)
+    assert cited.states() == ["fresh"]
+    cited.git("switch", "-q", "main")
+    assert cited.states() == ["unknown"], "another branch has it"
+    cited.git("branch", "-q", "-D", "other")
+    assert cited.states() == ["gone"]
+
+
+def test_what_the_repository_never_held_is_unknown(cited: CitedProject) -> None:
+    cited.by_hand("other/place.py#L3@0123456789ab:01234567", "commit:0123456789ab")
+    assert cited.states() == ["unknown", "unknown"]
+
+
+def test_a_citation_that_is_odd_or_not_pinned_is_kept_and_named(cited: CitedProject) -> None:
+    cited.by_hand("../outside.py#L1", PORT, "src/server.py#L4@0123456789ab:zz")
+    odd, bare, other = cited.checked()
+    assert odd.state == "unknown"
+    assert "cannot be read" in odd.why
+    assert (bare.state, other.state) == ("fresh", "unknown")
+    assert "not pinned" in bare.why
+    found = [each.message for each in cited.memory.doctor() if each.check == "citations"]
+    assert any("../outside.py#L1" in message for message in found)
+
+
+def test_a_version_that_no_commit_ever_had_is_known_by_its_lines(cited: CitedProject) -> None:
+    cited.replace("src/server.py", "8081", "7070")
+    cited.note(NOTE, PORT)  # of the work tree, which is never committed so
+    cited.write("src/server.py", "# more\n" + (cited.top / "src/server.py").read_text())
+    cited.commit()
+    assert cited.states() == ["fresh src/server.py#L5"]
+    cited.replace("src/server.py", "7070", "6060")
+    cited.commit()
+    assert cited.states()[0].startswith("drifted")
+
+
+# --- what a change drifts ------------------------------------------------------------------------
+
+
+def since(cited: CitedProject, revision: str) -> list[str]:
+    return [each.place for each in cited.memory.citations(since=revision)]
+
+
+def test_a_change_drifts_what_stood_before_it_and_nothing_else(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT, BIND)
+    cited.replace("src/server.py", "8081", "9090")
+    assert since(cited, "HEAD") == [PORT], "not committed yet"
+    cited.commit()
+    assert since(cited, "HEAD") == []
+    cited.replace("src/server.py", "return sock", "return sock, port")
+    assert since(cited, "HEAD") == [BIND], "the other one drifted before"
+    cited.commit()
+    assert since(cited, "HEAD~1") == [BIND]
+    assert since(cited, "HEAD~2") == [PORT, BIND]
+
+
+def test_a_branch_counts_from_where_it_left(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT, BIND)
+    cited.git("switch", "-q", "-c", "topic")
+    cited.replace("src/server.py", "return sock", "return sock, port")
+    cited.commit()
+    cited.git("switch", "-q", "main")
+    cited.replace("src/server.py", "8081", "9090")
+    cited.commit()
+    cited.git("switch", "-q", "topic")
+    assert since(cited, "main") == [BIND]
+
+
+def test_a_revision_that_is_none_is_a_sentence(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    for revision in ("nothing", "--all", "", "HEAD\n"):
+        with pytest.raises(NotFound, match="no commit"):
+            cited.memory.citations(since=revision)
+
+
+def test_outside_a_project_there_is_a_sentence(tmp_path: Path) -> None:
+    layers = Layers.open(tmp_path)
+    layers.add("likes-tea", type="user", description="Likes tea", body="Tea, as src/server.py.")
+    assert layers.person is not None
+    for ask in (layers.citations, layers.person.citations):
+        with pytest.raises(NoGit, match=r"only (a project's notes|notes of a project) cite"):
+            ask()
+
+
+# --- repositories of every kind ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [["--object-format=sha256"], ["--separate-git-dir=../elsewhere"]])
+def test_in_a_repository_of_another_kind(tmp_path: Path, how: list[str]) -> None:
+    cited = made(tmp_path / "project", *how)
+    cited.note(NOTE, PORT)
+    cited.git("mv", "src/server.py", "net.py")
+    cited.commit()
+    assert cited.states() == ["moved net.py#L4"]
+    cited.replace("net.py", "8081", "9090")
+    assert cited.states() == ["drifted net.py#L4"]
+
+
+def test_a_linked_worktree_is_judged_by_its_own_files(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    cited.git("worktree", "add", "-q", "../linked")
+    linked = CitedProject(cited.top.parent / "linked")
+    linked.replace("src/server.py", "8081", "9090")
+    assert (linked.states(), cited.states()) == (["drifted"], ["fresh"])
+
+
+def test_a_sparse_checkout_lacks_nothing(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT, "docs/reasons.md")
+    cited.git("sparse-checkout", "set", "--no-cone", "docs/")
+    assert not (cited.top / "src").exists()
+    assert cited.states() == ["fresh", "fresh"]
+
+
+def cloned(cited: CitedProject, *how: str) -> CitedProject:
+    cited.git("config", "uploadpack.allowFilter", "true")
+    place = cited.top.parent / "clone"
+    cited.git("clone", "-q", "--no-local", *how, f"file://{cited.top}", str(place))
+    return CitedProject(place)
+
+
+def states_in(clone: CitedProject, store: Path) -> list[str]:
+    """How the citations of a store stand in a clone of its project."""
+    memory = Memory.open(clone.top, store=str(store))
+    from dataclasses import replace
+
+    memory.project = replace(memory.project, around=clone.top)
+    return [f"{each.state} {each.now}".strip() for each in memory.citations()]
+
+
+@pytest.mark.parametrize("how", ["--depth=1", "--filter=blob:none"])
+def test_a_clone_without_the_past_fetches_nothing_and_calls_nothing_changed(
+    cited: CitedProject, how: str
+) -> None:
+    cited.note(NOTE, PORT, BIND)
+    store = cited.memory.project.store
+    cited.write("src/server.py", "# more\n" + SERVER)
+    cited.replace("src/server.py", "return sock", "return sock, port")
+    cited.commit()
+    clone = cloned(cited, how)
+    cited.top.rename(cited.top.with_name("away"))  # whoever asks for it, fails
+    assert states_in(clone, store) == ["fresh src/server.py#L5", "unknown"]
+
+
+def test_line_ends_that_git_converts_are_no_change(cited: CitedProject) -> None:
+    cited.git("config", "core.autocrlf", "true")
+    (cited.top / "src/server.py").unlink()
+    cited.git("checkout", "-q", "--", "src/server.py")
+    assert b"\r\n" in (cited.top / "src/server.py").read_bytes()
+    cited.note(NOTE, PORT)
+    [cite] = cited.memory.note("the-note").note.head.cites
+    assert cited.git("rev-parse", "HEAD:src/server.py").startswith(cite.split("@")[1][:12])
+    assert cited.states() == ["fresh"]
+
+
+def test_links_submodules_and_what_is_no_text_are_there_or_not(
+    cited: CitedProject, tmp_path: Path
+) -> None:
+    (cited.top / "link.py").symlink_to("src/server.py")
+    (cited.top / "out").symlink_to(tmp_path)
+    (tmp_path / "secret.txt").write_text("outside\n")
+    cited.write("picture.bin", b"\0\1\2" * 50)
+    cited.write("huge.txt", "x = 1\n" * 900_000)
+    cited.commit()
+    text = "See link.py, picture.bin, huge.txt and out/secret.txt, x = 1"
+    assert cited.note(text) == ("link.py", "picture.bin", "huge.txt")
+    assert cited.states() == ["fresh"] * 3
+    (cited.top / "link.py").unlink()
+    cited.write("picture.bin", b"\0other")
+    cited.commit()
+    assert cited.states() == ["gone", "fresh", "fresh"]
+
+
+def test_nothing_that_the_repository_names_is_run(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    trap = f"touch {cited.top / 'ran'}"
+    for name in ("core.fsmonitor", "filter.trap.clean", "diff.trap.textconv", "diff.external"):
+        cited.git("config", name, trap)
+    cited.write(".gitattributes", "*.py filter=trap diff=trap\n")
+    cited.replace("src/server.py", "8081", "9090")
+    cited.git("-c", "filter.trap.clean=cat", "-c", "core.fsmonitor=false", "add", "-A")
+    (cited.top / "ran").unlink(missing_ok=True)
+    cited.replace("src/server.py", "9090", "9191")
+    assert cited.states() == ["drifted"]
+    assert not (cited.top / "ran").exists()
+
+
+def test_what_was_found_out_may_be_deleted_and_may_be_nonsense(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    cited.git("mv", "src/server.py", "net.py")
+    cited.commit()
+    kept = cited.memory.project.private / "citations.db"
+    for damage in (kept.unlink, lambda: kept.write_bytes(b"no database"), lambda: None):
+        assert cited.states() == ["moved net.py#L4"]
+        damage()
+    before = cited.git("status", "--porcelain"), cited.git("for-each-ref")
+    assert cited.states() == ["moved net.py#L4"]
+    assert (cited.git("status", "--porcelain"), cited.git("for-each-ref")) == before
+
+
+def test_before_the_first_commit_nothing_fails(tmp_path: Path, cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    store = cited.memory.project.store
+    bare = tmp_path / "unborn"
+    bare.mkdir()
+    cited.git("init", "-q", str(bare))
+    assert states_in(CitedProject(bare), store) == ["unknown"]

@@ -1,0 +1,141 @@
+"""Lines of one version of a file, found in another: what they survive, and what they do not."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rows import each
+
+from mdmemory.citing.lines import IN_FILES, Comparison, Span, Squeezed
+
+COMMON = ["}", "return None", "x = 1", "else:", "import os", "pass"]
+Lines = list[str]
+
+
+def found(old: Lines, new: Lines, span: Span) -> tuple[Span | None, Span | None]:
+    """Where lines of `old` stand in `new`, and where they moved to."""
+    compared = Comparison(*(Squeezed("\n".join(each).encode()) for each in (old, new)))
+    stands = compared.standing(span)
+    return stands, None if stands else compared.moved(span)
+
+
+def said(lines: Lines, span: Span | None) -> str:
+    assert span is not None
+    return "".join("".join(lines[span[0] : span[1]]).split())
+
+
+@st.composite
+def edited_around(draw: st.DrawFn) -> tuple[Lines, Lines, Span]:
+    """A file of different lines, cited ones in it, and the file with anything done to the others:
+    left out, put elsewhere, and new ones between them."""
+    count = draw(st.integers(1, 12))
+    old = [f"line_{number} = call({number})" for number in range(count)]
+    start = draw(st.integers(0, count - 1))
+    end = draw(st.integers(start + 1, count))
+    fresh = [f"fresh_{number} = {number}" for number in range(draw(st.integers(0, 5)))]
+    kept = [line for line in (*old[:start], *old[end:]) if draw(st.booleans())]
+    others = draw(st.permutations([*kept, *fresh]))
+    at = draw(st.integers(0, len(others)))
+    return old, [*others[:at], *old[start:end], *others[at:]], (start, end)
+
+
+@given(edited_around())
+def test_a_citation_survives_any_edit_outside_its_lines(case: tuple[Lines, Lines, Span]) -> None:
+    old, new, span = case
+    stands, moved = found(old, new, span)
+    assert said(new, stands or moved) == said(old, span)
+
+
+@given(
+    st.lists(st.sampled_from(COMMON), min_size=1, max_size=25),
+    st.lists(st.sampled_from(COMMON), max_size=25),
+    st.lists(st.sampled_from(COMMON), max_size=25),
+    st.integers(0, 1_000),
+)
+@example(["x = 1"], ["else:", "x = 1", "pass"], ["else:", "x = 1", "pass"], 0)
+def test_an_edit_of_the_cited_lines_always_drifts(
+    cited: Lines, before: Lines, behind: Lines, at: int
+) -> None:
+    # whatever copies of them stand elsewhere
+    changed = [*cited]
+    changed[at % len(cited)] += " edited"
+    old, new = [*before, *cited, *behind], [*before, *changed, *behind]
+    assert found(old, new, (len(before), len(before) + len(cited))) == (None, None)
+
+
+@given(
+    st.lists(st.sampled_from(COMMON), min_size=1, max_size=25),
+    st.lists(st.sampled_from(COMMON), max_size=25),
+    st.lists(st.sampled_from(COMMON), max_size=25),
+    st.integers(0, 1_000),
+)
+def test_a_line_put_between_the_cited_ones_drifts(
+    cited: Lines, before: Lines, behind: Lines, at: int
+) -> None:
+    place = 1 + at % len(cited)
+    if place == len(cited):
+        return
+    changed = [*cited[:place], "put_between = them", *cited[place:]]
+    old, new = [*before, *cited, *behind], [*before, *changed, *behind]
+    assert found(old, new, (len(before), len(before) + len(cited))) == (None, None)
+
+
+@given(
+    st.lists(st.sampled_from(COMMON), min_size=1, max_size=40),
+    st.randoms(use_true_random=False),
+)
+def test_white_space_never_drifts(old: Lines, dice: random.Random) -> None:
+    start = dice.randrange(len(old))
+    end = dice.randint(start + 1, len(old))
+    words = " ".join(old).split()
+    new = "".join(word + dice.choice((" ", "\n", "\n\n\t", "\r\n    ")) for word in words)
+    stands, _ = found(old, new.split("\n"), (start, end))
+    filled = [line for line in new.split("\n") if line.strip()]
+    assert said(old, (start, end)) in said(filled, stands)
+
+
+def test_a_line_that_got_more_on_it_has_changed() -> None:
+    def check(old: Lines, new: Lines, span: Span) -> None:
+        assert found(old, new, span) == (None, None)
+
+    each(
+        [
+            (["a = 1", "return x", "b = 2"], ["a = 1", "return x + 1", "b = 2"], (1, 2)),
+            (["a = 1", "return x", "b = 2"], ["a = 1", "if y: return x", "b = 2"], (1, 2)),
+            (["a = 1", "x = 1", "b = 2"], ["a = 1", "x = 10", "c = 2"], (1, 2)),
+            (["call(", "a,", "b)"], ["call(a, c)"], (1, 2)),
+        ],
+        check,
+    )  # fmt: skip
+
+
+def test_the_original_of_a_copied_function_is_the_one_that_is_cited() -> None:
+    old = ["def f(x):", "a = first(x)", "b = second(a)", "return b"]
+    copied = ["def f(x):", "a = first(x)", "b = other(a)", "return b",
+              "def g(x):", "a = first(x)", "b = second(a)", "return b"]  # fmt: skip
+    assert found(old, copied, (2, 3)) == (None, None)
+
+
+def test_lines_that_were_cut_and_pasted_moved_and_an_edited_one_did_not() -> None:
+    line = "timeout_of_the_bridge = 30"
+    old = ["a = 1", line, "b = 2", "c = 3", "d = 4"]
+    assert found(old, ["a = 1", "b = 2", "c = 3", line, "d = 4"], (1, 2))[1] == (3, 4)
+    edited = ["a = 1", "timeout_of_the_bridge = 60", "b = 2", "c = 3", line, "d = 4"]
+    assert found(old, edited, (1, 2)) == (None, None)
+
+
+def test_a_short_line_is_known_again_in_another_file_by_what_came_along() -> None:
+    block = ["def connect_to_the_server(host):", "try:", "    look_for_it_elsewhere(host)", "}"]
+    source, empty = Squeezed("\n".join(block).encode()), Squeezed(b"import os\n")
+    whole = Squeezed("\n".join(["import os", *block]).encode())
+    alone = Squeezed(b"import os\n}\n")
+    assert Comparison(empty, whole).arrived(source, (3, 4), IN_FILES) == (4, 5)
+    assert Comparison(empty, alone).arrived(source, (3, 4), IN_FILES) is None
+
+
+def test_what_a_file_had_before_did_not_come_into_it() -> None:
+    line = b"the_very_same_line_in_a_vendored_copy = of_the_file(1, 2, 3)\n"
+    copy = Squeezed(b"a\n" + line)
+    assert Comparison(copy, Squeezed(b"a\n" + line + b"b\n")).arrived(copy, (1, 2), 1) is None
