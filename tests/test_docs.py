@@ -308,6 +308,10 @@ def scene(
     protocol.parent.mkdir(parents=True)
     protocol.write_text("# Ours\n\n## The bar\n\nStore little.\n", "utf-8")
     found["trust"] = ask("trust")
+    (repository / "server.py").write_text("PORT = 8081\n", "utf-8")
+    ask("add", "The server has one port", "--cite", "server.py#L1")
+    (repository / "server.py").write_text("PORT = 9090\n", "utf-8")
+    found["check"] = ask("check")
     return found
 
 

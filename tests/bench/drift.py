@@ -211,7 +211,11 @@ def _facts(
 
 
 def _check(
-    folder: Path, commit: str, written: dict[str, str], changed: Changed, found: dict[str, Tally],
+    folder: Path,
+    commit: str,
+    written: dict[str, str],
+    changed: Changed,
+    found: dict[str, Tally],
     about: str,
 ) -> None:
     _git(folder, "checkout", "-q", "-f", commit)

@@ -250,7 +250,7 @@ class MadeUp:
         new = f"{self._name()}{self._random.randrange(100)}"
         moved = [path for path in self.tree if path.startswith(f"{folder}/")]
         for path in moved:
-            self.tree[f"{new}/{path[len(folder) + 1:]}"] = self.tree.pop(path)
+            self.tree[f"{new}/{path[len(folder) + 1 :]}"] = self.tree.pop(path)
 
     def _reformatted(self) -> None:
         source = self.tree[self._path()]

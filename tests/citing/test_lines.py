@@ -83,8 +83,7 @@ def test_a_line_put_between_the_cited_ones_drifts(
 
 
 @given(
-    st.lists(st.sampled_from(COMMON), min_size=1, max_size=40),
-    st.randoms(use_true_random=False),
+    st.lists(st.sampled_from(COMMON), min_size=1, max_size=40), st.randoms(use_true_random=False)
 )
 def test_white_space_never_drifts(old: Lines, dice: random.Random) -> None:
     start = dice.randrange(len(old))

@@ -58,7 +58,8 @@ STATUS = {
     "embeddings": {"kind": str, "missing": str},
     "review": {
         "lost": int, "wish": int, "conflict": int, "forget": int, "pending": int,
-        "unconfirmed": int, "orphaned": int, "refused_op": int, "on_hold": int, "import_rest": int,
+        "unconfirmed": int, "orphaned": int, "drifted": int, "refused_op": int, "on_hold": int,
+        "import_rest": int,
     },
 }  # fmt: skip
 DOCTOR = {
@@ -115,7 +116,7 @@ def test_list_gives_every_note_with_its_strength(project: Path, ask: Ask) -> Non
 def test_show_gives_the_row_the_body_and_the_head(project: Path, ask: Ask) -> None:
     code, shown = ask("show", "prefers-pnpm")
     assert code == 0
-    fit(shown, {**ROW, "body": str, "head": dict})
+    fit(shown, {**ROW, "body": str, "head": dict, "cites": list})
     assert shown["head"]["name"] == "prefers-pnpm"
     assert shown["head"]["metadata"]["created"] == "2026-05-11"
     _, rows = ask("list")

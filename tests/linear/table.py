@@ -41,6 +41,8 @@ from mdmemory.capture import (
     wordings,
 )
 from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
+from mdmemory.citing import choosing, citation
+from mdmemory.citing import mentions as citing_mentions
 from mdmemory.cli import output, worddiff
 from mdmemory.compact import exchanged, plan, rewording, same, text_guards
 from mdmemory.config import settings, table
@@ -49,7 +51,7 @@ from mdmemory.git import identity, log, own_history
 from mdmemory.hosts import jsonc, toml_table
 from mdmemory.hosts.commands import context
 from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
-from mdmemory.note import editing, frontmatter, frontmatter_union, limits, note, stamps
+from mdmemory.note import cites, editing, frontmatter, frontmatter_union, limits, note, stamps
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks, typed
@@ -323,6 +325,19 @@ def _sentences(text: str) -> object:
     return same.sentences(found), same.same_key(found), same.wording(found)
 
 
+def _recited(text: str) -> object:
+    head = f"---\nname: a\nmetadata:\n  cites: [b, {text}\n---\n\nb\n"
+    listed = f"---\nname: a\nmetadata:\n  cites:\n    - b\n    - {text}\n---\n\nb\n"
+    found = (note.parse(each, "a.md") for each in (head, listed))
+    return [cites.recited(each, {"b": "c"}) for each in found]
+
+
+def _addresses(text: str) -> object:
+    return list(
+        citing_mentions.addresses(f"https://example.org/a/b/blob/{text}", ("example.org/a/b",))
+    )
+
+
 def quietly(call: Call) -> Call:
     """The call, where a refusal of the text is an answer like any other."""
 
@@ -524,6 +539,14 @@ EVERY = (
     row(_setting, table),
     row(settings._only_store, settings),
     row(identity.place, identity),
+    row(citation.parse, citation),
+    row(lambda text: citation.MAY_CITE.search(text), citation, "may_cite", NOTE),
+    row(citing_mentions.paths, citing_mentions, "paths", NOTE),
+    row(citing_mentions.commits, citing_mentions, "commits", NOTE),
+    row(_addresses, citing_mentions, "addresses", NOTE),
+    row(lambda text: choosing.lines(b"a = 1\n", text), choosing, "text", limits.MAX_BODY),
+    row(lambda text: choosing.lines(text.encode(), "`a` is 17"), choosing, "data", NOTE),
+    row(_recited, cites, "", frontmatter.MAX_HEAD),
     row(tools._visible, cleaning),
     row(_carried, frontmatter_union, "", frontmatter.MAX_HEAD),
     row(_lines, frontmatter, "", frontmatter.MAX_HEAD),

@@ -83,6 +83,11 @@ def fill(memory: Memory) -> None:
     memory.store("The gateway answers 429 after ten calls a second.", title="gateway")
     layers = Layers.open(memory.project.root)
     assert layers.forget("deploys", quote="", session="ses_1", turns=[]).outcome == "waits"
+    code = memory.project.root / "code.py"
+    code.write_text("RETRIES = 3\n", "utf-8")
+    retries = "A failed call of the client is repeated"
+    memory.add("retries", type="project", description=retries, cite=["code.py#L1"])
+    code.write_text("RETRIES = 5\n", "utf-8")
     (store / "project-tea.md").write_text(ORPHAN, "utf-8")
     memory.adopt()
     (store / "orders.md").write_text(f"{ORDER}\n", "utf-8")
@@ -117,8 +122,8 @@ def bytes_of(memory: Memory) -> dict[str, bytes]:
 def test_all_that_waits_is_one_list_and_what_a_person_said_comes_first(full: Layers) -> None:
     found = waiting.items(full)
     assert [item.kind for item in found] == [
-        "wish", "conflict", "forget", "pending", "unconfirmed", "orphaned", "refused_op", "on_hold",
-        "import_rest",
+        "wish", "conflict", "forget", "pending", "unconfirmed", "orphaned", "drifted",
+        "refused_op", "on_hold", "import_rest",
     ]  # fmt: skip
     assert [item.id for item in waiting.items(full)] == [item.id for item in found]
     by_kind = {item.kind: item for item in found}
@@ -143,7 +148,8 @@ ANSWERS = [
     ("conflict", "that"), ("conflict", "both"), ("forget", "keep"),
     ("forget", "drop"), ("conflict", "edit"), ("pending", "keep"),
     ("pending", "edit"), ("pending", "drop"), ("unconfirmed", "keep"), ("unconfirmed", "drop"),
-    ("orphaned", "keep"), ("orphaned", "drop"), ("refused_op", "this"), ("refused_op", "that"),
+    ("orphaned", "keep"), ("orphaned", "drop"), ("drifted", "keep"), ("drifted", "edit"),
+    ("drifted", "drop"), ("refused_op", "this"), ("refused_op", "that"),
     ("on_hold", "keep"), ("import_rest", "keep"),
     ("import_rest", "edit"), ("import_rest", "drop"),
 ]  # fmt: skip
@@ -214,7 +220,7 @@ def test_no_answer_is_given_for_a_text_that_the_person_did_not_see(full: Layers)
 
 
 def test_an_answer_to_what_was_listed_meets_no_other_text(full: Layers) -> None:
-    for kind in ("unconfirmed", "on_hold", "orphaned"):
+    for kind in ("unconfirmed", "on_hold", "orphaned", "drifted"):
         item = next(item for item in waiting.items(full) if item.kind == kind)
         path = full.main.project.store / item.notes[0].file
         path.write_text(f"{path.read_text('utf-8')}And more.\n", "utf-8")
@@ -373,5 +379,6 @@ def test_status_is_ten_lines_and_counts_what_waits(
     assert len(lines) <= 10
     (counted,) = [line for line in lines if line.startswith("inbox")]
     assert "1 wish, 1 conflict, 1 forget, 1 pending, 1 unconfirmed, 1 orphaned" in counted
+    assert "1 drifted" in counted
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["review"] == waiting.counts(full)
