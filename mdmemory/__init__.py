@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited as Edited
     from mdmemory.actions.erasing import Erasable as Erasable
     from mdmemory.actions.erasing import Erased as Erased
+    from mdmemory.actions.glance import Glance as Glance
     from mdmemory.actions.index_place import IndexPlace as IndexPlace
     from mdmemory.actions.listing import Listed as Listed
     from mdmemory.actions.note_history import Step as Step
@@ -111,6 +112,7 @@ _PUBLIC = {
     "actions.doctor": "Finding",
     "actions.editing": "Edited",
     "actions.erasing": "Erasable Erased",
+    "actions.glance": "Glance",
     "actions.index_place": "IndexPlace",
     "actions.listing": "Listed",
     "actions.note_history": "Step",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.erasing import Erasable, Erased
+    from mdmemory.actions.glance import Glance
     from mdmemory.actions.index_place import IndexPlace
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
@@ -144,9 +145,14 @@ class Memory(Learning):
             refresher.store, is_secret, file, lines, waiting, self._today()
         )
 
-    def listing(self) -> list[Listed]:
-        """Every note with its strength, and whether the index lists it. Refreshes the index."""
-        return actions.listing.listing(self._refresher())
+    def listing(self, *, digests: bool = True) -> list[Listed]:
+        """Every note with its strength, and whether the index lists it. Refreshes the index.
+        Without `digests` (each is "" then) no file is read for its own, which many notes notice."""
+        return actions.listing.listing(self._refresher(), digests)
+
+    def glance(self) -> Glance:
+        """How the store looks now: what was found of it holds as long as this stays the same."""
+        return actions.glance.glance(self._writer(), int(self._clock().timestamp() * 1e9))
 
     def index_place(self, name: str) -> IndexPlace | None:
         """Why the index lists a note or does not, and when it left it; None for a note that is
@@ -176,6 +182,10 @@ class Memory(Learning):
         ]
         cited = citing.citations.Citations(self.project, patience)
         return cited.check(notes) if since is None else cited.drifted_since(notes, since)
+
+    def index_places(self) -> dict[str, IndexPlace]:
+        """The same of every note by its file, without the time when it left."""
+        return actions.index_place.places(self._refresher())
 
     def quality(self) -> Quality:
         """Counts that tell how good the memory is: sources of the notes, and what became of what

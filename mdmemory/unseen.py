@@ -1,4 +1,4 @@
-"""Characters that show nothing, and where a script needs one of them all the same. Pure.
+"""Characters that show nothing or that a terminal obeys, and where a script needs one. Pure.
 
 Put into a word they change it for every search, and a reader cannot tell.
 """
@@ -34,6 +34,22 @@ _PICTURES = (
     (0x2139, 0x2139), (0x2190, 0x21FF), (0x2300, 0x23FF), (0x24C2, 0x24C2), (0x25A0, 0x27BF),
     (0x2900, 0x2BFF), (0x3030, 0x303D), (0x3297, 0x3299), (0x1F000, 0x1FAFF),
 )  # fmt: skip
+
+
+# escape sequences, and marks that turn the direction of writing
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """The text with a mark (U+FFFD) in place of each control character; line ends stay."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def shown(text: str) -> str:
+    """The text as a person may be shown it: with a mark in place of control characters, of what
+    shows nothing, and of halves of surrogate pairs."""
+    found = marked(visible(text))
+    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in found)
 
 
 @cache

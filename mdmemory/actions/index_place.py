@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mdmemory.git import log
 from mdmemory.note.note import UNREADABLE, Head
-from mdmemory.store.index import CAPS, CAPS_MADE_FOR, Index, line, pool, section, trace
+from mdmemory.store.index import CAPS, CAPS_MADE_FOR, line, pool, section, trace
 from mdmemory.store.store import INDEX
 
 if TYPE_CHECKING:
@@ -63,36 +65,55 @@ class IndexPlace:
 def index_place(refresher: Refresher, history: History | None, file: str) -> IndexPlace | None:
     """The place of the note in `file`; None where there is no such note. Refreshes the index."""
     state = refresher.current()
-    heads, held, index = state.catalog.heads(), state.catalog.held, state.index
-    head = next((each for each in heads if each.file == file), None)
+    head = next((each for each in state.catalog.heads() if each.file == file), None)
     if head is None:
         return None
-    strength = index.strengths[file]
-    if file in index.listed:
-        return IndexPlace(True, "", strength)
-    left = _left(history, head)
-    if file in held or not _may_be_listed(head):
-        return IndexPlace(False, "held" if file in held else head.status, strength, left=left)
-    others = [each for each in heads if each.file not in held and _may_be_listed(each)]
+    found = places(refresher)[file]
+    return found if found.listed else replace(found, left=_left(history, head))
+
+
+def places(refresher: Refresher) -> dict[str, IndexPlace]:
+    """The place of every note by its file, without the commit that took it out. Refreshes the
+    index."""
+    state = refresher.current()
+    heads, held, index = state.catalog.heads(), state.catalog.held, state.index
+    listed, strengths = {*index.listed}, index.strengths
+    may = [head for head in heads if head.file not in held and _may_be_listed(head)]
+    ranks = _ranks(may, strengths)
     most = int(refresher.project.settings.whole("index.max_entries"))
-    return _by_strength(head, others, index, most, left)
+    found: dict[str, IndexPlace] = {}
+    for head in heads:
+        file = head.file
+        if file in listed:
+            found[file] = IndexPlace(True, "", strengths[file])
+        elif file not in ranks:
+            why = "held" if file in held else head.status
+            found[file] = IndexPlace(False, why, strengths[file])
+        else:
+            rank, mine, own = ranks[file]
+            room = CAPS[mine] * most // CAPS_MADE_FOR
+            found[file] = IndexPlace(
+                False, "budget", strengths[file], rank, len(may), mine, own, room
+            )
+    return found
 
 
 def _may_be_listed(head: Head) -> bool:
     return bool(section(head)) and head.status != UNREADABLE
 
 
-def _by_strength(
-    head: Head, others: list[Head], index: Index, most: int, left: Logged | None
-) -> IndexPlace:
-    best = sorted(others, key=lambda each: (-index.strengths[each.file], each.file))
-    mine = pool(trace(head))
-    alike = [each for each in best if pool(trace(each)) == mine]
-    return IndexPlace(
-        False, "budget", index.strengths[head.file],
-        best.index(head) + 1, len(best), mine, alike.index(head) + 1,
-        CAPS[mine] * most // CAPS_MADE_FOR, left,
-    )  # fmt: skip
+def _ranks(
+    heads: Sequence[Head], strengths: Mapping[str, float]
+) -> dict[str, tuple[int, str, int]]:
+    """Of each note its rank by strength, its pool, and its rank there, from 1."""
+    best = sorted(heads, key=lambda each: (-strengths[each.file], each.file))
+    met: Counter[str] = Counter()
+    found = {}
+    for rank, head in enumerate(best, 1):
+        mine = pool(trace(head))
+        met[mine] += 1
+        found[head.file] = (rank, mine, met[mine])
+    return found
 
 
 def _left(history: History | None, head: Head) -> Logged | None:

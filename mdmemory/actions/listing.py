@@ -35,15 +35,16 @@ class Listed:
         return f"{self.status} by {by}" if by else self.status
 
 
-def listing(refresher: Refresher) -> list[Listed]:
-    """Every note, with its strength and whether the index lists it. Refreshes the index."""
+def listing(refresher: Refresher, digests: bool = True) -> list[Listed]:
+    """Every note, with its strength and whether the index lists it; without `digests` no file is
+    read for its own. Refreshes the index."""
     state = refresher.current()
     index, held = state.index, state.catalog.held
     contested = _contested(refresher, state.catalog.heads())
     in_index = set(index.listed)
     return [
         Listed(
-            head, _digest(f"{refresher.store.folder}/{as_given(head.file)}"),
+            head, _digest(f"{refresher.store.folder}/{as_given(head.file)}") if digests else "",
             index.strengths[head.file], head.file in in_index,
             _status(head, held) or (IN_CONFLICT if head.file in contested else ""),
         )

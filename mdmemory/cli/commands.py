@@ -41,6 +41,7 @@ COMMANDS = (
     ("config", "configuring", "list the settings, or change one"),
     ("completion", "completion", "complete commands and names of notes with the tab key"),
     ("demo", "demo", "try it all in a temporary folder"),
+    ("web", "browsing", "show the inbox, the notes and their history in your browser"),
     ("extract", "passes", "store what a session says is worth remembering"),
     ("compact", "passes", "merge duplicates and flag contradictions, in one commit"),
     ("conflicts", "inbox", "list contradictions and resolve them"),

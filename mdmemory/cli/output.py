@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from argparse import Namespace
 from contextlib import suppress
@@ -13,6 +12,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.git.lock import Patience
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
+from mdmemory.unseen import visible as visible
 
 NO_STORE_YET = (
     'There is no store yet. The first "Remember that ..." in a project makes one, or '
@@ -24,8 +24,6 @@ _WRITING = (
     *("add", "edit", "rename", "remove", "forget", "confirm"),
     *("extract", "compact", "import", "sync"),
 )
-# escape sequences, and marks that turn the direction of writing
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def layered(asked: Namespace, *, automatic: bool = False) -> Layers:
@@ -86,11 +84,6 @@ def emit(value: Any) -> None:
 def warn(sentence: str) -> None:
     """Print one sentence to standard error."""
     print(f"mdmemory: {sentence}", file=sys.stderr)
-
-
-def visible(text: str) -> str:
-    """`text` with control characters replaced by \ufffd; line ends stay."""
-    return _CONTROL.sub("\ufffd", text)
 
 
 def is_terminal() -> bool:

@@ -10,31 +10,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from mdmemory import unseen
-from mdmemory.cli.output import visible
-from mdmemory.review.items import (
-    BOTH,
-    DROP,
-    EDIT,
-    FORGET,
-    KEEP,
-    LATER,
-    LOST,
-    REFUSED,
-    THAT,
-    THIS,
-    InboxItem,
-    Side,
-)
+from mdmemory.review.items import KEYS, InboxItem, Side, label
 
 SIDE_BY_SIDE = 80  # columns from which two texts stand beside each other
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _BETWEEN = " │ "
-KEYS = {KEEP: "1", THIS: "1", THAT: "2", BOTH: "3", EDIT: "e", DROP: "d", LATER: "l"}
-_LABELS = {THIS: "keep this", THAT: "keep that"}
-_OF_KIND = {
-    LOST: {KEEP: "put them back", DROP: "they were meant to go"},
-    FORGET: {DROP: "forget it"}, REFUSED: {DROP: "remove it"},
-}  # fmt: skip
 HELP = """\
 1 or a   keep this: store the fact, confirm the note, or the first of two that contradict
 2 or b   keep that: the second of the two
@@ -113,11 +93,6 @@ def _foot(view: View, width: int) -> Iterator[str]:
     yield from packed([*words, "q quit", "? help"], " · ", width)
 
 
-def label(item: InboxItem, action: str) -> str:
-    """What an answer is called at an item."""
-    return _OF_KIND.get(item.kind, _LABELS).get(action) or _LABELS.get(action, action)
-
-
 def _body(item: InboxItem, width: int, colour: bool) -> Iterator[str]:
     yield from wrapped(clean(f"Why: {item.why}"), width)
     if item.quote:
@@ -159,8 +134,7 @@ def _styled(text: str, style: str, colour: bool) -> str:
 
 def clean(text: str) -> str:
     """The text without what a terminal would obey, and with a mark for what nobody sees."""
-    shown = unseen.marked(visible(text.expandtabs(4)))
-    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in shown)
+    return unseen.shown(text.expandtabs(4))
 
 
 def wide(text: str) -> int:

@@ -22,6 +22,12 @@ FROM_ONE = 5  # proposals of one session that are shown at once
 # The answers. `this` and `that` are the first and the second note of a conflict.
 KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER = "keep", "this", "that", "both", "edit", "drop", "later"
 ACTIONS = (KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER)
+KEYS = {KEEP: "1", THIS: "1", THAT: "2", BOTH: "3", EDIT: "e", DROP: "d", LATER: "l"}
+_LABELS = {THIS: "keep this", THAT: "keep that"}
+_OF_KIND = {
+    LOST: {KEEP: "put them back", DROP: "they were meant to go"},
+    FORGET: {DROP: "forget it"}, REFUSED: {DROP: "remove it"},
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,11 @@ class InboxItem:
         if said["quote"]:
             lines.append(f"  quote: “{said['quote']}”")
         return "\n".join([*lines, f"  answers: {', '.join(self.actions)}", ""])
+
+
+def label(item: InboxItem, action: str) -> str:
+    """What an answer is called at an item."""
+    return _OF_KIND.get(item.kind, _LABELS).get(action) or _LABELS.get(action, action)
 
 
 def in_order(items: Iterable[InboxItem], mine: str) -> list[InboxItem]:

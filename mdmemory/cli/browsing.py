@@ -1,0 +1,101 @@
+"""The command that opens the memory in a browser: web."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
+
+from mdmemory.cli.output import is_terminal, layered, warn
+from mdmemory.layers import Layers
+
+IDLE = 30.0  # minutes
+
+
+def web_options(parser: ArgumentParser) -> None:
+    """Options of `web`."""
+    parser.add_argument(
+        "--port", type=_port, default=0, metavar="N", help="the port (default: a free one)"
+    )
+    parser.add_argument("--no-open", action="store_true", help="only print the address")
+    parser.add_argument(
+        "--idle", type=_minutes, default=IDLE, metavar="MINUTES",
+        help=f"end after this time without a request (default {IDLE:g})",
+    )  # fmt: skip
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise ArgumentTypeError(f"{text} is not a port: a whole number up to 65535")
+    return int(text)
+
+
+def _minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes <= 1440:
+        raise ArgumentTypeError(f"{text} is not a number of minutes up to 1440")
+    return minutes
+
+
+def web(asked: Namespace) -> int:
+    """Show the memory in your browser: the inbox, all notes, their history, search and health. Only
+    this machine and your user can reach it. Ctrl-C ends it."""
+    from mdmemory.web import serving
+
+    asked.holder = "web"
+
+    def open_layers() -> Layers:
+        return layered(asked)
+
+    open_layers().main  # noqa: B018 - raises where there is no store
+    with serving.listen(asked.port) as listening:
+        said = serving.serve(
+            listening, open_layers, idle=asked.idle * 60, is_at_terminal=is_terminal(),
+            ready=lambda address: _ready(address, asked),
+        )  # fmt: skip
+    if not asked.json:
+        print(said, flush=True)
+    return 0
+
+
+def _ready(address: str, asked: Namespace) -> None:
+    """Print the address once, and open it where there is a screen."""
+    if asked.json:
+        import json
+
+        print(json.dumps({"address": address}), flush=True)
+    else:
+        print(f"{address}\nThe address works once. Ctrl-C ends the server.", flush=True)
+    if asked.no_open:
+        return
+    if os.environ.get("SSH_CONNECTION"):
+        port = address.partition("//")[2].partition("/")[0].rpartition(":")[2]
+        warn(f"Over SSH: run `ssh -L {port}:127.0.0.1:{port} HOST` on your own machine, and open "
+             "the address there.")  # fmt: skip
+    elif _has_screen():
+        _open(address)
+
+
+def _has_screen() -> bool:
+    if sys.platform == "darwin":
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _open(address: str) -> None:
+    """Open the address in the browser. Where another user could read it among the arguments of a
+    program, and nothing but the token keeps them out, by way of a file of the person's own."""
+    import webbrowser
+
+    if sys.platform != "linux":
+        import tempfile
+
+        page = f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
+        folder = Path(tempfile.mkdtemp(prefix="mdmemory-"))  # for this user alone
+        (folder / "open.html").write_text(page, encoding="utf-8")
+        address = (folder / "open.html").as_uri()
+    webbrowser.open(address)

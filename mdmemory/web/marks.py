@@ -1,0 +1,66 @@
+"""Note text on a page: never obeyed, what nobody sees and words that differ marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup, escape
+
+from mdmemory import unseen
+from mdmemory.actions.word_diff import GONE, NEW, SAME, Line, between, shortened, sides
+
+_TAGS = {GONE: "del", NEW: "ins"}
+
+
+def shown(value: object) -> object:
+    """A value as a template may put it on a page; what is no markup of ours is cleaned."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return unseen.shown(value)
+    return value
+
+
+def lines(found: Iterable[Line]) -> Markup:
+    """Lines of a word diff, each in a row."""
+    rows = (Markup('<span class="line {}">{}</span>').format(_kind(each), line(each))
+            for each in found)  # fmt: skip
+    return Markup("\n").join(rows)
+
+
+def line(pieces: Line) -> Markup:
+    """One line of a word diff."""
+    parts = []
+    for piece in pieces:
+        words = escape(unseen.shown(piece.words))
+        tag = _TAGS.get(piece.sign)
+        parts.append(Markup("<{0}>{1}</{0}>").format(Markup(tag), words) if tag else words)
+    return Markup("").join(parts)
+
+
+def _kind(pieces: Line) -> str:
+    signs = {piece.sign for piece in pieces}
+    if len(signs) == 1:
+        return {GONE: "gone", NEW: "new", SAME: "same"}[signs.pop()]
+    return "changed" if signs else "same"
+
+
+def beside(one: str, other: str) -> tuple[Markup, Markup]:
+    """Two texts that stand beside each other, with the words marked that the other one lacks."""
+    first, second = sides(one, other)
+    return lines(first), lines(second)
+
+
+def words(text: str, places: Sequence[tuple[int, int]]) -> Markup:
+    """A text with the words at these places marked."""
+    parts, at = [], 0
+    for start, end in places:
+        if start >= at:
+            parts += [escape(unseen.shown(text[at:start]))]
+            parts += [Markup("<mark>{}</mark>").format(unseen.shown(text[start:end]))]
+            at = end
+    return Markup("").join([*parts, escape(unseen.shown(text[at:]))])
+
+
+def changes(before: str, after: str) -> Markup:
+    """What changed from one text to another, with a few lines around each change."""
+    stretches = [lines(each) for each in shortened(between(before, after))]
+    return Markup('\n<span class="line left-out">…</span>\n').join(stretches)

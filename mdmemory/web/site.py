@@ -1,0 +1,224 @@
+"""What every page has: the two stores, what is kept of them, templates, forms and acts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from mdmemory import assets
+from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.layers import MINE, PROJECT, USER, Layers
+from mdmemory.memory import Memory
+from mdmemory.version import VERSION
+from mdmemory.web import marks
+from mdmemory.web.access import FIELD, Access
+from mdmemory.web.acts import Acts
+from mdmemory.web.guard import FORM
+from mdmemory.web.jobs import Jobs
+from mdmemory.web.kept import Found, Kept
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from mdmemory.actions.glance import Glance
+    from mdmemory.review.items import InboxItem
+
+TEMPLATES = "templates/web"
+ITEMS = "items"  # the name under which the inbox is kept
+_AGE = 5.0  # seconds after which the stores are opened anew: a setting or a store may be new
+T = TypeVar("T")
+
+
+class Form:
+    """The fields of a form that was posted."""
+
+    def __init__(self, fields: Mapping[str, list[str]]) -> None:
+        self.fields = fields
+
+    def get(self, name: str) -> str:
+        """The one value of a field, "" where there is none; browsers end lines with CRLF."""
+        values = self.fields.get(name, [])
+        return values[0].replace("\r\n", "\n") if values else ""
+
+    def all(self, name: str) -> list[str]:
+        """All values of a field."""
+        return self.fields.get(name, [])
+
+
+@dataclass
+class Site:
+    """The state of one run. `open_layers` opens the stores anew; `is_at_terminal`: a person
+    started it, so what only a person may see is shown; `deferred` are items that they put off."""
+
+    access: Access
+    open_layers: Callable[[], Layers]
+    is_at_terminal: bool = True
+    kept: Kept = field(default_factory=Kept)
+    acts: Acts = field(default_factory=Acts)
+    jobs: Jobs = field(default_factory=Jobs)
+    deferred: set[str] = field(default_factory=set)
+    acting: threading.Lock = field(default_factory=threading.Lock)
+    _opened: tuple[float, Layers] | None = None
+
+    @property
+    def layers(self) -> Layers:
+        """Both stores; opened anew now and then."""
+        now = time.monotonic()
+        if self._opened is None or now - self._opened[0] > _AGE:
+            self._opened = (now, self.open_layers())
+        return self._opened[1]
+
+    def memory(self, layer: str) -> Memory:
+        """The memory of a layer by its name in an address. Raises NotFound."""
+        found = {PROJECT: self.layers.project, USER: self.layers.person}.get(layer)
+        if found is None:
+            raise NotFound(f"There is no store called {layer[:20]}.", "Begin at the inbox.")
+        return found
+
+    # --- what is kept ---------------------------------------------------------------------------
+
+    def glances(self) -> tuple[tuple[str, Glance], ...]:
+        """How both stores look now."""
+        return tuple((layer, memory.glance()) for layer, memory in self.layers.each())
+
+    def of_notes(self, name: str, layer: str, make: Callable[[Memory], T]) -> Found[T]:
+        """A value that is made from the notes of a layer."""
+        memory = self.memory(layer)
+        mark = (memory.project.store, memory.glance().notes)
+        return self.kept.get((name, layer), mark, lambda: make(memory))
+
+    def of_commits(self, name: Hashable, memory: Memory, make: Callable[[], T]) -> T:
+        """A value that is made from the commits of a store, and is waited for."""
+        mark = memory.glance().commits
+        found = self.kept.get((name, memory.project.store), mark, make)
+        return found.value if found.is_fresh else make()
+
+    def items(self) -> Found[list[InboxItem]]:
+        """All that waits for a person in both layers."""
+        from mdmemory.review import waiting
+
+        marks_ = tuple((layer, g.notes, g.commits, g.inbox) for layer, g in self.glances())
+        layers = self.layers
+        return self.kept.get(ITEMS, marks_, lambda: waiting.items(layers))
+
+    # --- pages ----------------------------------------------------------------------------------
+
+    @cached_property
+    def templates(self) -> Environment:
+        """The templates; every text that they put on a page is cleaned and escaped."""
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+        made = Environment(
+            loader=FileSystemLoader(assets.path(TEMPLATES)), autoescape=True,
+            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=marks.shown,
+            auto_reload=False,
+        )  # fmt: skip
+        made.globals |= {
+            "version": VERSION, "form_field": FIELD, "form_token": self.access.form_token,
+            "note_path": note_path, "query": _query,
+        }  # fmt: skip
+        made.filters |= {"plural": plural, "minute": minute, "day": day}
+        return made
+
+    def page(
+        self, request: Request, template: str, *, status: int = 200, is_fresh: bool = True,
+        wait: int = 0, **values: Any,
+    ) -> Response:  # fmt: skip
+        """A page. `is_fresh` False, or seconds to `wait`: the browser asks for it again."""
+        items = self.items()
+        act = self.acts.get(request.query_params.get("done", ""))
+        known = {
+            "path": request.url.path, "waits": len(items.value), "act": act, "is_fresh": is_fresh,
+            "can_undo": act is not None and act.back is not None,
+            "has_both": len(self.layers.there()) == 2, "here": self.here(),
+        }  # fmt: skip
+        text = self.templates.get_template(template).render(**known, **values)
+        headers = {}
+        if wait or not is_fresh:
+            headers["refresh"] = str(wait or 1)
+        return HTMLResponse(text, status, headers)
+
+    def here(self) -> str:
+        """What the pages are about: the project's folder, else the person's own store."""
+        layers = self.layers
+        return layers.project.project.top.name if layers.project else "your own store"
+
+    def form(self, request: Request) -> Form:
+        """The form that a request brought; the guard has read it."""
+        return Form(request.scope.get(FORM, {}))
+
+    def done(
+        self, said: str, back: Callable[[], str] | None = None, then: str = "/inbox"
+    ) -> Response:
+        """The answer after an act: the page that shows what became of it, which says it."""
+        return redirect(then, done=self.acts.add(said, back, then.partition("?")[0]).id)
+
+    def undoing(self, memory: Memory, id: str | None) -> Callable[[], str] | None:
+        """How a change is taken back; None for no change."""
+        if id is None:
+            return None
+
+        def back() -> str:
+            return undo(memory, id)
+
+        return back
+
+
+def undo(memory: Memory, id: str) -> str:
+    """Take a change back; a sentence. Raises MdmemoryError where a file of it stays."""
+    undone = memory.undo(id)
+    facts = "; ".join(undone.facts) or id
+    if undone.kept:
+        files = ", ".join(f"{file} ({why})" for file, why in undone.kept)
+        raise MdmemoryError(
+            f"Not taken back: {files}.", "Look at the history of the note to bring its text back."
+        )
+    return f"Taken back: {facts}"
+
+
+def redirect(path: str, **more: str) -> Response:
+    """Lead the browser to a page of ours, with GET."""
+    target, mark, place = path.partition("#")
+    join = "&" if "?" in target else "?"
+    asked = f"{join}{urlencode(more)}" if more else ""
+    return RedirectResponse(f"{target}{asked}{mark}{place}", 303)
+
+
+def note_path(layer: str, file: str) -> str:
+    """The address of a note's page."""
+    return f"/note/{layer}/{quote(file.removesuffix('.md'), safe='')}"
+
+
+def note_name(layers: Layers, layer: str, file: str) -> str:
+    """How messages name a note: the person's as `me/NAME` where there are two stores."""
+    stem = file.removesuffix(".md")
+    return f"{MINE}{stem}" if layer == USER and layers.project else stem
+
+
+def _query(**values: object) -> str:
+    """The part of an address behind the `?`, without what is empty."""
+    said = {name: value for name, value in values.items() if value not in ("", None, 0, False)}
+    return f"?{urlencode(said)}" if said else "?"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 note`, `2 notes`, `10,000 notes`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def minute(time: str) -> str:
+    """The day and minute of an ISO time."""
+    return time[:16].replace("T", " ")
+
+
+def day(time: str) -> str:
+    """The day of an ISO time."""
+    return time[:10]
