@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.erasing import Erased as Erased
     from mdmemory.actions.glance import Glance as Glance
     from mdmemory.actions.index_place import IndexPlace as IndexPlace
+    from mdmemory.actions.link_map import LinkMap as LinkMap
     from mdmemory.actions.listing import Listed as Listed
     from mdmemory.actions.note_history import Step as Step
     from mdmemory.actions.quality import Quality as Quality
@@ -94,6 +95,8 @@ if TYPE_CHECKING:
     from mdmemory.search.results import Found as Found
     from mdmemory.search.results import Hit as Hit
     from mdmemory.search.results import Passage as Passage
+    from mdmemory.session.known import KnownSession as KnownSession
+    from mdmemory.session.known import RecalledNote as RecalledNote
     from mdmemory.session.promotion import Accounting as Accounting
     from mdmemory.session.session import SessionMemory as SessionMemory
     from mdmemory.session.storage import Swept as Swept
@@ -114,6 +117,7 @@ _PUBLIC = {
     "actions.erasing": "Erasable Erased",
     "actions.glance": "Glance",
     "actions.index_place": "IndexPlace",
+    "actions.link_map": "LinkMap",
     "actions.listing": "Listed",
     "actions.note_history": "Step",
     "actions.quality": "Quality",
@@ -144,6 +148,7 @@ _PUBLIC = {
     "search.notes": "Report",
     "search.project": "Updated",
     "search.results": "Found Hit Passage",
+    "session.known": "KnownSession RecalledNote",
     "session.promotion": "Accounting",
     "session.session": "SessionMemory",
     "session.storage": "Swept",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observations import Observations
     from mdmemory.search.notes import Report
+    from mdmemory.session.known import KnownSession, RecalledNote
     from mdmemory.session.promotion import Accounting
     from mdmemory.session.session import SessionMemory
     from mdmemory.session.storage import Swept
@@ -129,6 +130,16 @@ class Learning(Opened):
         """Why each candidate was kept or dropped, the newest first (90 days)."""
         with self.state() as state:
             return store.evidence.recorded(state, limit)
+
+    def known_sessions(self) -> list[KnownSession]:
+        """The sessions that anything is remembered of, the newest first."""
+        with self.state() as state:
+            return sessions.known.known(state)
+
+    def recalled(self, session: str) -> list[RecalledNote]:
+        """The notes that went along with the messages of a session."""
+        with self.state() as state:
+            return sessions.known.recalled(state, session)
 
     def pending(self) -> list[PendingFact]:
         """Candidates without enough proof, which wait for a person."""

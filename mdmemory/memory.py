@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.erasing import Erasable, Erased
     from mdmemory.actions.glance import Glance
     from mdmemory.actions.index_place import IndexPlace
+    from mdmemory.actions.link_map import LinkMap
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.quality import Quality
@@ -98,11 +99,16 @@ class Memory(Learning):
         notes = store.superseding.in_force(self.notes())
         return next((each for each in notes if keys & capture.extract.keys_of(each.note)), None)
 
-    def edit(self, name: str, *, description: str | None = None, body: str | None = None) -> Edited:
-        """Change a note's description or body, and only the lines of these."""
+    def edit(
+        self, name: str, *, description: str | None = None, body: str | None = None,
+        replaces: str | None = None,
+    ) -> Edited:  # fmt: skip
+        """Change a note's description or body, and only the lines of these. Raises NoteChanged
+        where it is not the note with the digest `replaces` any more."""
         return actions.editing.edit(
-            self._writer(), name, description=description, body=body, today=self._today()
-        )
+            self._writer(), name, description=description, body=body, replaces=replaces,
+            today=self._today(),
+        )  # fmt: skip
 
     def replace_text(
         self, name: str, text: str, *, replaces: str, seen: str | None = None
@@ -186,6 +192,10 @@ class Memory(Learning):
     def index_places(self) -> dict[str, IndexPlace]:
         """The same of every note by its file, without the time when it left."""
         return actions.index_place.places(self._refresher())
+
+    def links(self, before: LinkMap | None = None) -> LinkMap:
+        """Which note links to which; only what changed since `before` is read."""
+        return (before or actions.link_map.LinkMap(store.store.Store(self.project.store))).look()
 
     def quality(self) -> Quality:
         """Counts that tell how good the memory is: sources of the notes, and what became of what
@@ -299,11 +309,14 @@ class Memory(Learning):
         return actions.note_history.waiting(self._writer().history)
 
     def diff(
-        self, id: str | None = None, *, generated: bool = False, words: bool = False
-    ) -> tuple[Logged | None, str]:
+        self, id: str | None = None, *, generated: bool = False, words: bool = False,
+        most: int | None = None,
+    ) -> tuple[Logged | None, str]:  # fmt: skip
         """A commit (default: our newest), and its changes as a unified diff or (words) as git's
-        porcelain word diff, without the generated files unless `generated`."""
-        return actions.note_history.diff(self._history(), id, generated=generated, words=words)
+        porcelain word diff, without the generated files unless `generated`; of very many files
+        only the first `most`."""
+        how = {"generated": generated, "words": words}
+        return actions.note_history.diff(self._history(), id, most=most, **how)
 
     def history(self, name: str) -> list[Step]:
         """The life of a note, newest step first, across renames and merges; it may be gone."""

@@ -52,15 +52,16 @@ class Opened:
     """One store, opened. `clock` gives the present moment in UTC, `holder` is the name that other
     processes see while this one writes, and `tell` gets a sentence for each write that an earlier
     process could not finish. `automatic`: no person typed the command; in a repository of theirs
-    its writes are kept beside the branches, and wait for a command that they type."""
+    its writes are kept beside the branches, and wait for a command that they type. `watched`:
+    whoever opened it brings the index up to date, so that reading a note or history does not."""
 
     def __init__(
         self, project: Project, *, holder: str = "a Python program",
         clock: Callable[[], datetime] = person.now, tell: Callable[[str], None] = lambda _: None,
-        automatic: bool = False, patience: Patience | None = None,
+        automatic: bool = False, patience: Patience | None = None, watched: bool = False,
     ) -> None:  # fmt: skip
         self.project = project
-        self._automatic, self._patience = automatic, patience
+        self._automatic, self._patience, self._watched = automatic, patience, watched
         self._holder, self._clock, self._tell = holder, clock, tell
         self._sentences: set[str] = set()
 
@@ -86,7 +87,8 @@ class Opened:
 
     def _store(self) -> Store:
         refresher = self._refresher()
-        refresher.keep_fresh()
+        if not self._watched:
+            refresher.keep_fresh()
         return refresher.store
 
     def _writer(self) -> Writer:
@@ -95,7 +97,7 @@ class Opened:
         )
 
     def _history(self) -> History:
-        return actions.note_history.history_of(self._writer())
+        return actions.note_history.history_of(self._writer(), fresh=not self._watched)
 
     def _search(self, source: str = "memory", meaning: bool = True) -> Search:
         return search.sources.search(self._refresher(), source, self._today(), meaning=meaning)

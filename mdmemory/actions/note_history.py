@@ -94,9 +94,11 @@ def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, N
     return notes
 
 
-def history_of(writer: Writer) -> History:
-    """The history of a store whose index is up to date. Raises NoGit, or why git cannot be used."""
-    writer.refresher.keep_fresh()
+def history_of(writer: Writer, *, fresh: bool = True) -> History:
+    """The history of a store, whose index is first brought up to date, if `fresh`. Raises NoGit, or
+    why git cannot be used."""
+    if fresh:
+        writer.refresher.keep_fresh()
     if writer.history is None:
         raise writer.refusal() or NoGit("There is no git repository.")
     return writer.history
@@ -118,17 +120,17 @@ def waiting(history: History | None) -> list[Logged]:
 
 
 def diff(
-    history: History, id: str | None, *, generated: bool, words: bool
+    history: History, id: str | None, *, generated: bool, words: bool, most: int | None = None
 ) -> tuple[Logged | None, str]:
     """The commit `id` (None: our newest), and its changes; None and "" where there is none.
 
-    `generated` and `words` as in `difference`. Raises NotFound when `id` names no commit.
+    `generated`, `words` and `most` as in `difference`. Raises NotFound when `id` names no commit.
     """
     entries = log(history, 1) if id is None else []
     if id is None and not entries:
         return None, ""
     entry = change(history, id) if id else entries[0][0]
-    return entry, difference(history, entry.commit, generated=generated, words=words)
+    return entry, difference(history, entry.commit, generated=generated, words=words, most=most)
 
 
 def change(history: History, id: str) -> Logged:
@@ -141,13 +143,14 @@ def change(history: History, id: str) -> Logged:
 
 
 def difference(
-    history: History, commit: str, *, generated: bool = False, words: bool = False
-) -> str:
+    history: History, commit: str, *, generated: bool = False, words: bool = False,
+    most: int | None = None,
+) -> str:  # fmt: skip
     """The changes of a commit in the store, as a unified diff or `--word-diff=porcelain`.
 
-    MEMORY.md and _MORE.md are left out unless `generated`.
+    MEMORY.md and _MORE.md are left out unless `generated`; of the files only the first `most`.
     """
-    files = [f for f in history.changed(commit) if generated or f not in GENERATED]
+    files = [f for f in history.changed(commit) if generated or f not in GENERATED][:most]
     if not files:
         return ""
     how = ["diff-tree", "-p", "--cc", "--root", "--no-commit-id", "--color=never"]
@@ -227,7 +230,7 @@ def _became(file: str, commits: Sequence[_Commit]) -> str:
 def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> list[Step]:
     """The step for uncommitted changes, if any. The former name of a renamed file joins `names`."""
     path, head = store.folder / file, history.head()
-    held = {f: blob.id for f, blob in history.tree(head).items() if is_note_name(f)}
+    held = {f: blob.id for f, blob in history.tree(head, [file]).items()}
     committed = _texts(history, [held[file]])[held[file]] if file in held else None
     try:
         data = read_regular(path)
@@ -239,6 +242,7 @@ def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> 
     if committed is not None and _lf(data) == _lf(committed):
         return []
     if committed is None:
+        held = {f: blob.id for f, blob in history.tree(head).items() if is_note_name(f)}
         missing = (f for f in held if not os.path.lexists(store.folder / f))
         names |= {f for f in missing if held[f] == history.blob_id(data)}
     time = datetime.fromtimestamp(int(path.stat().st_mtime), UTC).isoformat()
@@ -261,15 +265,28 @@ def _step(commit: _Commit, file: str, texts: Mapping[str, bytes]) -> Step:
 # reading commits
 
 
-def _commits(history: History) -> list[_Commit]:
+def _commits(history: History) -> Sequence[_Commit]:
     """All commits that touch a note, newest first."""
-    if history.head() is None:
+    if (head := history.head()) is None:
         return []
     inside = ["--", history.prefix] if history.prefix else []
-    words = ("--full-history", "--date-order", "HEAD", *inside)
-    logged = list(read_with_files(history.repository, *words))
-    undone = history.undone()
-    return [_commit(history, each, linked=each.commit not in undone) for each in logged]
+    place = (str(history.repository.common_dir), history.prefix, head)
+    if place not in _READ:
+        words = ("--full-history", "--date-order", head, *inside)
+        logged = list(read_with_files(history.repository, *words))
+        undone = history.undone()
+        while len(_READ) >= _MOST_READ:
+            del _READ[next(iter(_READ))]
+        _READ[place] = tuple(
+            _commit(history, each, linked=each.commit not in undone) for each in logged
+        )
+    return _READ[place]
+
+
+# What was read of the commits up to one of them, which never changes: a process that goes on, as
+# the pages in a browser do, asks for the life of one note after the other.
+_READ: dict[tuple[str, str, str], Sequence[_Commit]] = {}
+_MOST_READ = 4
 
 
 def _commit(history: History, logged: Logged, linked: bool) -> _Commit:

@@ -44,6 +44,7 @@ def _minutes(text: str) -> float:
 def web(asked: Namespace) -> int:
     """Show the memory in your browser: the inbox, all notes, their history, search and health. Only
     this machine and your user can reach it. Ctrl-C ends it."""
+    from mdmemory.cli.commands import record
     from mdmemory.web import serving
 
     asked.holder = "web"
@@ -55,6 +56,7 @@ def web(asked: Namespace) -> int:
     with serving.listen(asked.port) as listening:
         said = serving.serve(
             listening, open_layers, idle=asked.idle * 60, is_at_terminal=is_terminal(),
+            record=lambda problem: record(problem, ["web"]),
             ready=lambda address: _ready(address, asked),
         )  # fmt: skip
     if not asked.json:

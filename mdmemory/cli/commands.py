@@ -256,13 +256,13 @@ def _complain(problem: MdmemoryError, wants_json: bool) -> None:
 
 
 def _unexpected(problem: Exception, words: Sequence[str], wants_json: bool) -> int:
-    path = _record(problem, words)
+    path = record(problem, words)
     sentence = f"Unexpected error ({type(problem).__name__})."
     _complain(MdmemoryError(sentence, f"Details: {path}.", "unexpected"), wants_json)
     return 3
 
 
-def _record(problem: Exception, words: Sequence[str]) -> str:
+def record(problem: Exception, words: Sequence[str]) -> str:
     """Write the traceback to error.log and return its path. It holds no text of notes."""
     import platform
     import traceback

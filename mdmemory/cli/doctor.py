@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural
 from mdmemory.config import person
-from mdmemory.memory import Memory
 from mdmemory.routing import MINE, USER
 
 if TYPE_CHECKING:
@@ -33,39 +32,22 @@ def doctor(asked: Namespace) -> int:
 
     Without a store it looks at the assistants alone, where any is connected.
     """
+    from mdmemory.hosts import problems
+
     asked.holder = "doctor"
     layers = layered(asked)
     if asked.quality:
         return _quality(asked, layers)
-    if layers.question is None and not layers.there() and _connected():
-        return _without_store(asked)
-    rows = [{**asdict(finding), "layer": layer} for layer, finding in layers.doctor(fix=asked.fix)]
-    layer = layers.of(layers.main)
-    rows += [{**row, "layer": layer} for row in _around(layers.main)]
+    environment = person.places().environment
+    if layers.question is None and not layers.there() and problems.connected(environment):
+        return _without_store(asked, environment)
+    rows = problems.problems(layers, environment, fix=asked.fix)
     if not asked.json and not rows:
         stores = (str(memory.project.store) for _, memory in layers.each())
         print(f"No problems in {' and '.join(stores)}.")
     for row in rows:
         row["path"] = _path(row, layers) if not asked.json else row["path"]
     return _report(rows, asked)
-
-
-def _around(memory: Memory) -> list[dict[str, Any]]:
-    """Problems that lie outside the store: with assistants, and with search by meaning."""
-    from mdmemory.search import sources
-
-    rows = [_warning("opencode", text) for text in _opencode(memory)]
-    rows += [_warning("assistants", text) for text in _clients(memory.project.top)]
-    if missing := sources.trouble(memory.project.settings):
-        told = f"Search by meaning is on, and goes by words: {missing}."
-        rows.append(_warning("meaning", told))
-    return rows
-
-
-def _warning(check: str, message: str) -> dict[str, Any]:
-    return {
-        "check": check, "level": "warning", "path": "", "message": message, "fixable": False,
-    }  # fmt: skip
 
 
 def _path(row: dict[str, Any], layers: Layers) -> str:
@@ -87,18 +69,14 @@ def _report(rows: list[dict[str, Any]], asked: Namespace) -> int:
     return 1 if failed else 0
 
 
-def _without_store(asked: Namespace) -> int:
+def _without_store(asked: Namespace, environment: Mapping[str, str]) -> int:
     """Look at the assistants of somebody who has no store yet."""
-    rows = [{**_warning("assistants", text), "layer": USER} for text in _clients(Path.cwd())]
+    from mdmemory.hosts import problems
+
+    found = problems.of_assistants(environment, Path.cwd())
     if not asked.json:
         print(NO_STORE_YET)
-    return _report(rows, asked)
-
-
-def _connected() -> list[str]:
-    from mdmemory.hosts import clients
-
-    return clients.connected(person.places().environment)
+    return _report([{**row, "layer": USER} for row in found], asked)
 
 
 def _quality(asked: Namespace, layers: Layers) -> int:
@@ -120,27 +98,3 @@ def _quality(asked: Namespace, layers: Layers) -> int:
 
 def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
-
-
-def _clients(folder: Path) -> list[str]:
-    """Problems between a folder's memory and the clients that are wired for all projects."""
-    from mdmemory.hosts import clients
-
-    return [*clients.findings(person.places().environment, folder)]
-
-
-def _opencode(memory: Memory) -> list[str]:
-    """Problems between this store and OpenCode."""
-    from mdmemory.hosts import bridge_log, git_hooks
-    from mdmemory.hosts.opencode import checks, wiring
-    from mdmemory.hosts.opencode.places import Place
-
-    project = memory.project
-    place = Place(project.root, project.store)
-    if not wiring.is_used(place):
-        return bridge_log.findings(project)
-    return [
-        *checks.examine(place, git_hooks.command(), person.opencode_folder()),
-        *bridge_log.findings(project),
-        *checks.version_findings(project, person.places().environment),
-    ]

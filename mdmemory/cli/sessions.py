@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import emit, opened, plural, warn
 from mdmemory.config import person
-from mdmemory.errors import NotFound, UsageError
+from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
 from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
-from mdmemory.tools.session import shown, told
+from mdmemory.tools.session import shown, stored
 
 if TYPE_CHECKING:
     from mdmemory.transcripts.sources import Session
@@ -138,7 +138,7 @@ def _show(memory: Memory, id: str | None, as_json: bool) -> int:
         raise UsageError("`session show` needs an ID.", "`mdmemory session list` shows them.")
     if id.startswith("o-"):
         return _output(memory, id, as_json)
-    found = _kept(memory, id)
+    found = stored(memory, id)
     if as_json:
         emit(found)
     else:
@@ -170,34 +170,6 @@ def _output(memory: Memory, id: str, as_json: bool) -> int:
     else:
         print(text)
     return 0
-
-
-def _kept(memory: Memory, session: str) -> dict[str, Any]:
-    from mdmemory.session import former
-    from mdmemory.session.promotion import journal
-    from mdmemory.store.state import State
-
-    if not os.path.lexists(memory.project.state_file):  # do not create the file only to look
-        raise _nothing(session)
-    with memory.session(session) as own, State(memory.project.state_file) as state:
-        kept, promotions = own.read(), journal(state, session)
-    if not (kept.event or kept.blocks or promotions or any(told(kept).values())):
-        raise _nothing(session)
-    return {
-        "id": session, "sections": told(kept), **former.view(kept),
-        "promotions": [
-            {"type": each.type, "content": each.text, "since": each.since,
-             "attempts": each.attempts, "outcome": each.outcome or "to do"}
-            for each in promotions
-        ],
-    }  # fmt: skip
-
-
-def _nothing(session: str) -> NotFound:
-    return NotFound(
-        f"Nothing is stored about a session {session[:80]}.",
-        "OpenCode's plugin stores it while a session runs; `mdmemory session list` shows the ids.",
-    )
 
 
 def _tell_kept(kept: dict[str, Any]) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
 from typing import Any
 
 from mdmemory.cli.output import NO_STORE_YET, emit, layered, opened, plural
 from mdmemory.config import person
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
-from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory
 from mdmemory.routing import USER
 from mdmemory.store.store import INDEX
@@ -58,18 +56,20 @@ def status_options(parser: ArgumentParser) -> None:
 
 def status(asked: Namespace) -> int:
     """Show the stores, what waits for you, what is due, and where text is sent."""
-    from mdmemory import protocol
+    from mdmemory import overview, protocol
+    from mdmemory.hosts import problems
     from mdmemory.review import waiting
 
     asked.holder = "status"
     layers = layered(asked)
-    assistants = _connected()
+    environment = person.places().environment
+    assistants = problems.connected(environment)
     if assistants and not asked.json and layers.question is None and not layers.there():
         print(f"store       {NO_STORE_YET}\nassistants  {assistants}")
         return 0
     each, memory = layers.each(), layers.main
-    rows = [{"layer": layer, **_of_store(memory)} for layer, memory in each]
-    report = _report(memory)
+    rows = [{"layer": layer, **overview.of_store(memory)} for layer, memory in each]
+    report = overview.of_work(memory)
     waits = waiting.counts(layers)
     if asked.json:
         emit({**rows[0], **report, "review": waits, "layers": rows})
@@ -84,7 +84,7 @@ def status(asked: Namespace) -> int:
         lines.append(f"not read    {plural(passed, 'turn')}: no answer of a model could be read")
     if said := protocol.of_project(memory.project).said:
         lines.append(f"protocol    {said}")
-    lines.append(f"assistants  {_assistants(memory)}")
+    lines.append(f"assistants  {problems.assistants(memory, environment)}")
     print("\n".join(lines))
     return 0
 
@@ -145,25 +145,6 @@ def _some(names: list[str], most: int = 5) -> str:
     return f"{', '.join(names[:most])}{more}"
 
 
-def _assistants(memory: Memory) -> str:
-    """Which assistants are connected to the memory."""
-    from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.places import Place
-
-    said = [everywhere] if (everywhere := _connected()) else []
-    if wiring.is_used(Place(memory.project.root, memory.project.store)):
-        said.append("OpenCode, in this project")
-    return "; ".join(said) or "none is connected (`mdmemory setup`)"
-
-
-def _connected() -> str:
-    """The assistants that are connected for all projects; "" for none."""
-    from mdmemory.hosts import clients
-
-    names = clients.connected(person.places().environment)
-    return f"{', '.join(map(clients.title, names))}, in all projects" if names else ""
-
-
 def _to(report: dict[str, Any]) -> str:
     if not report["sends_to"]:
         return "nowhere"
@@ -181,63 +162,6 @@ def _but(missing: str) -> str:
 def _last(report: dict[str, Any]) -> str:
     last = report["last"]
     return f"{last['outcome']} at {last['at']}" if last else "none"
-
-
-def _report(memory: Memory) -> dict[str, Any]:
-    """What is due, and where text is sent."""
-    from mdmemory.capture import unanswered
-    from mdmemory.llm.choose import sends_to  # `index` stands in this module too, and is quicker
-    from mdmemory.search import sources
-
-    with memory.state() as known:
-        last = known.last_pass()
-        used = known.usage(person.now().date().isoformat())
-        passed = unanswered.passed_over(known)
-    settings = memory.project.settings
-    return {
-        "due": memory.due(),
-        "last": {"at": last.at, "outcome": last.outcome} if last else None,
-        "planner": settings.text("planner"),
-        "sends_to": sends_to(settings),
-        "embeddings": {
-            "kind": settings.text("search.embeddings"),
-            "missing": sources.trouble(settings),
-        },
-        "tokens_today": asdict(used),
-        "passed_over": passed,
-    }
-
-
-def _of_store(memory: Memory) -> dict[str, Any]:
-    """What one store holds, and what waits there."""
-    from mdmemory.capture.imports import rest
-
-    by_hand = memory.unadopted()
-    return {
-        "store": str(memory.project.store),
-        "git": memory.git_state(),
-        "remote": memory.remote(),
-        **memory.counts(),
-        "unread": memory.unread(),
-        "inbox": {
-            "wishes": len(memory.kept_wishes()),
-            "pending": len(memory.pending()),
-            "imports": len(rest.files(memory.project.store)),
-        },
-        "unadopted": [
-            {"file": each.file, "change": each.change, "why": each.why}
-            for each in (by_hand.found if by_hand else ())
-        ],
-        "lost": by_hand.lost if by_hand else [],
-        "waiting": [
-            {
-                "id": each.get(ID_TRAILER),
-                "subject": each.subject,
-                "files": [file for files in each.groups() for file in files],
-            }
-            for each in memory.waiting()
-        ],
-    }
 
 
 def trust_options(parser: ArgumentParser) -> None:

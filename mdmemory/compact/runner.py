@@ -57,7 +57,8 @@ class Outcome:
     or why there was none (of one batch, where the others went on). `more`: it was applied, and a
     limit left work for the next pass. `automatic`: nobody typed it, it was due. `model` is the one
     that was asked, "" when none was; `waiting` are the skipped ops that a limit keeps for another
-    pass; `about` is the subject of the commit without "memory:".
+    pass; `about` is the subject of the commit without "memory:"; `digests` are those of the notes
+    that the ops in `applied` name, as the pass saw them.
     """
 
     outcome: str
@@ -77,6 +78,7 @@ class Outcome:
     waiting: list[tuple[Op, str]] = field(default_factory=list)
     automatic: bool = False
     about: str = ""
+    digests: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,8 @@ class Compactor:
         outcome.refusals = [*verdict.refusals, *flawed, *proposal.refusals, *proposal.failed]
         groups = [] if verdict.refusals else self._groups(verdict.accepted, notes, outcome)
         outcome.applied = [op for ops, _ in groups for op in ops]
+        seen = (notes[file] for op in outcome.applied for file in named(op) if file in notes)
+        outcome.digests = {note.file: note.digest for note in seen}
         refused = verdict.refusals or flawed or proposal.refusals or outcome.refused
         if verdict.refusals or (refused and not verdict.accepted):
             outcome.outcome = "refused"

@@ -238,7 +238,7 @@ def _pending(layer: str, fact: PendingFact) -> InboxItem:
     text = fact.description
     if body.rstrip(".").casefold() != text.rstrip(".").casefold():
         text = f"{text}\n\n{body}".strip()
-    why = "; ".join(_REASONS.get(each, each.replace("_", " ")) for each in fact.reasons)
+    why = "; ".join(map(reason, fact.reasons))
     side = Side(fact.name, layer, text, fact.since, f"session {fact.session}")
     return InboxItem(
         fact.id, PENDING, (side,), why or "it lacks proof", (KEEP, EDIT, DROP, LATER), layer,
@@ -246,6 +246,11 @@ def _pending(layer: str, fact: PendingFact) -> InboxItem:
         not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(f"{text}\n{fact.quote}")),
         fact.session, lasting.rank(fact),
     )  # fmt: skip
+
+
+def reason(word: str) -> str:
+    """A reason of the evidence log in words for people."""
+    return _REASONS.get(word, word.replace("_", " "))
 
 
 def _removals(layer: str, memory: Memory) -> Iterator[InboxItem]:

@@ -153,6 +153,20 @@ def _targets(note: Note) -> Iterator[str]:
         yield from (found["target"] for found in _LINK.finditer(note.body) if found["target"])
 
 
+def named_in(note: Note) -> list[str]:
+    """What the links of a note say, in their order, each once: names, and of [text](file.md) the
+    file without its ending."""
+    if "[[" not in note.body and "](" not in note.body:
+        return []
+    found = dict[str, None]()
+    for match in _LINK.finditer(note.body):
+        if said := match["target"]:
+            found[said] = None
+        elif file := match["file"] or match["angled"]:
+            found[unquote(file).removesuffix(".md")] = None
+    return [*found]
+
+
 def _former(notes: Iterable[Note]) -> dict[str, str]:
     """Folded names that exactly one note had before, by what a link to it says now."""
     found: dict[str, dict[str, str]] = defaultdict(dict)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mdmemory.errors import UsageError
+from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.session.sections import (
     BLOCKS,
@@ -99,6 +100,35 @@ def shown(content: Mapping[str, str | list[str]]) -> list[str]:
         for name, each in content.items()
     }
     return [f"{name}:\n{text}" for name, text in texts.items() if text]
+
+
+def stored(memory: Memory, session: str) -> dict[str, Any]:
+    """All that is stored about a session. Raises NotFound where that is nothing."""
+    from mdmemory.session import former
+    from mdmemory.session.promotion import journal
+    from mdmemory.store.state import State
+
+    if not os.path.lexists(memory.project.state_file):  # do not create the file only to look
+        raise _nothing(session)
+    with memory.session(session) as own, State(memory.project.state_file) as state:
+        kept, promotions = own.read(), journal(state, session)
+    if not (kept.event or kept.blocks or promotions or any(told(kept).values())):
+        raise _nothing(session)
+    return {
+        "id": session, "sections": told(kept), **former.view(kept),
+        "promotions": [
+            {"type": each.type, "content": each.text, "since": each.since,
+             "attempts": each.attempts, "outcome": each.outcome or "to do"}
+            for each in promotions
+        ],
+    }  # fmt: skip
+
+
+def _nothing(session: str) -> NotFound:
+    return NotFound(
+        f"Nothing is stored about a session {session[:80]}.",
+        "OpenCode's plugin stores it while a session runs; `mdmemory session list` shows the ids.",
+    )
 
 
 SESSION = Tool(

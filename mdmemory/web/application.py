@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from starlette.applications import Starlette
@@ -13,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from mdmemory import assets
 from mdmemory.errors import Busy, MdmemoryError, NoteChanged, NotFound
-from mdmemory.web import inbox
+from mdmemory.web import changes, compaction, health, inbox, note, notes, searching, sessions
 from mdmemory.web.site import TEMPLATES, Site, redirect
 
 _NOTE = "/note/{layer}/{name}"
@@ -23,6 +24,29 @@ PAGES = (
     ("GET", "/inbox/edit/{id:path}", inbox.edit),
     ("POST", "/inbox/answer/{action}/{id:path}", inbox.answer),
     ("POST", "/undo", inbox.undo),
+    ("GET", "/memory", notes.memory),
+    ("GET", "/memory/index", notes.index),
+    ("POST", "/memory/add", notes.add),
+    ("GET", _NOTE, note.note),
+    ("GET", f"{_NOTE}/edit", note.edit),
+    ("POST", f"{_NOTE}/edit", note.save),
+    ("POST", f"{_NOTE}/rename", note.rename),
+    ("POST", f"{_NOTE}/confirm", note.confirm),
+    ("POST", f"{_NOTE}/forget", note.forget),
+    ("POST", f"{_NOTE}/undo", note.undo_step),
+    ("POST", f"{_NOTE}/back", note.bring_back),
+    ("GET", "/changes", changes.changes),
+    ("GET", "/changes/{layer}/{id}", changes.change),
+    ("POST", "/changes/{layer}/{id}/undo", changes.undo),
+    ("GET", "/compaction", compaction.compaction),
+    ("POST", "/compaction/preview", compaction.preview),
+    ("POST", "/compaction/apply", compaction.apply),
+    ("GET", "/search", searching.search),
+    ("GET", "/sessions", sessions.sessions),
+    ("GET", "/sessions/{id}", sessions.session),
+    ("POST", "/sessions/{id}/undo", sessions.undo),
+    ("GET", "/health", health.health),
+    ("POST", "/health/again", health.again),
 )
 _TYPED = 40  # characters from which on a field is given back after a failure
 
@@ -40,6 +64,18 @@ def application(site: Site) -> Starlette:
     )  # fmt: skip
 
 
+def _shown(site: Site, page: Callable[[Site, Request], Response], request: Request) -> Response:
+    """A page; a failure that nobody foresaw is one sentence, and a file for whoever mends it."""
+    try:
+        return page(site, request)
+    except MdmemoryError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - the last resort, as at the command line
+        place = site.record(problem)
+        said = f"Unexpected error ({type(problem).__name__})."
+        return _told(site, request, 500, said, f"Details: {place}.")
+
+
 def _keys(site: Site, request: Request) -> Response:
     return site.page(request, "keys.html")
 
@@ -50,13 +86,17 @@ def _failed(site: Site, request: Request, problem: Exception) -> Response:
     status = 404 if isinstance(problem, NotFound) else 400
     if isinstance(problem, NoteChanged | Busy):
         status = 409
+    return _told(site, request, status, problem.message, problem.hint)
+
+
+def _told(site: Site, request: Request, status: int, message: str, hint: str) -> Response:
     fields = site.form(request).fields
     typed = [
         (name, text) for name, texts in fields.items() for text in texts if len(text) >= _TYPED
         and name != "seen"
     ]  # fmt: skip
     return site.page(
-        request, "problem.html", status=status, message=problem.message, hint=problem.hint,
+        request, "problem.html", status=status, message=message, hint=hint,
         typed=typed, back=_back(request),
     )  # fmt: skip
 

@@ -14,7 +14,6 @@ from starlette.responses import Response
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.review import answers, waiting
 from mdmemory.review.items import (
-    CONFLICT,
     DROP,
     EDIT,
     KEYS,
@@ -80,13 +79,16 @@ def _list(
 def _card(site: Site, item: InboxItem) -> Mapping[str, Any]:
     shown = item if site.is_at_terminal or not item.is_shielded else _shielded(item)
     possible = _possible(site, item)
-    first = next((side.text for side in shown.notes if side.text), "")
+    text = next((side.text for side in shown.notes if side.text), "").strip()
+    title = " × ".join(side.name for side in shown.notes[:2])
+    if len(shown.notes) == 1:
+        title = text.partition("\n")[0] or shown.notes[0].name
     return {
         "id": item.id, "anchor": anchor(item.id), "kind": item.kind, "why": item.why,
         "quote": shown.quote, "is_pair": item.is_pair, "seen": _remember(item),
-        "title": _cut(" × ".join(side.name for side in shown.notes[:2]) if item.is_pair
-                      else first.partition("\n")[0] or item.id),
-        "sides": _sides(site, shown), "has_first": item.kind != CONFLICT,
+        "title": _cut(title), "sides": _sides(site, shown), "has_first": not item.is_pair,
+        # one sentence needs no second place
+        "is_short": len(shown.notes) == 1 and _cut(title) == text,
         "answers": [each for action in possible for each in _answers(item, action)],
     }  # fmt: skip
 
@@ -127,11 +129,14 @@ def _sides(site: Site, item: InboxItem) -> list[dict[str, Any]]:
     texts: Sequence[Any] = [side.text for side in item.notes]
     if item.is_pair:
         texts = marks.beside(item.notes[0].text, item.notes[1].text)
-    names = ("1 this", "2 that") if item.is_pair else ("",) * len(item.notes)
+    names = ("this", "that") if item.is_pair else ("",) * len(item.notes)
+    newest = max(side.date for side in item.notes) if item.notes else ""
+    is_told = item.is_pair and len({side.date for side in item.notes}) == 2
     return [
         {
             "name": side.name, "label": name, "layer": side.layer if _has_both(site) else "",
             "date": side.date, "source": side.source, "text": text,
+            "is_newer": is_told and side.date == newest,
             "link": note_path(side.layer, side.file) if side.file else "",
             "place": _place(site, item, side),
         }

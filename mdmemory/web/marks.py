@@ -23,7 +23,7 @@ def lines(found: Iterable[Line]) -> Markup:
     """Lines of a word diff, each in a row."""
     rows = (Markup('<span class="line {}">{}</span>').format(_kind(each), line(each))
             for each in found)  # fmt: skip
-    return Markup("\n").join(rows)
+    return Markup("").join(rows)
 
 
 def line(pieces: Line) -> Markup:
@@ -46,7 +46,19 @@ def _kind(pieces: Line) -> str:
 def beside(one: str, other: str) -> tuple[Markup, Markup]:
     """Two texts that stand beside each other, with the words marked that the other one lacks."""
     first, second = sides(one, other)
-    return lines(first), lines(second)
+    return _beside(first), _beside(second)
+
+
+def _beside(found: Iterable[Line]) -> Markup:
+    rows = (
+        Markup("").join(
+            escape(words) if piece.sign == SAME else Markup("<mark>{}</mark>").format(words)
+            for piece in each
+            if (words := unseen.shown(piece.words))
+        )
+        for each in found
+    )
+    return Markup("\n").join(rows)
 
 
 def words(text: str, places: Sequence[tuple[int, int]]) -> Markup:
@@ -60,7 +72,11 @@ def words(text: str, places: Sequence[tuple[int, int]]) -> Markup:
     return Markup("").join([*parts, escape(unseen.shown(text[at:]))])
 
 
+def hunks(found: Iterable[Iterable[Line]]) -> Markup:
+    """The stretches of a file's difference, with a sign between them."""
+    return Markup('<span class="line left-out">…</span>').join(map(lines, found))
+
+
 def changes(before: str, after: str) -> Markup:
     """What changed from one text to another, with a few lines around each change."""
-    stretches = [lines(each) for each in shortened(between(before, after))]
-    return Markup('\n<span class="line left-out">…</span>\n').join(stretches)
+    return hunks(shortened(between(before, after)))

@@ -30,25 +30,25 @@ def listen(port: int) -> socket.socket:
     except OSError as problem:
         found.close()
         raise MdmemoryError(
-            f"Port {port} cannot be used: {problem.strerror}.",
-            "Leave --port out.",
+            f"Port {port} cannot be used: {problem.strerror}.", "Leave --port out."
         ) from problem
     return found
 
 
 def serve(
     listening: socket.socket, open_layers: Callable[[], Layers], *, idle: float,
-    is_at_terminal: bool, ready: Callable[[str], None],
+    is_at_terminal: bool, record: Callable[[Exception], str], ready: Callable[[str], None],
 ) -> str:  # fmt: skip
     """Serve until it ends, and say why. `idle` are the seconds without a request after which it
-    does; `ready` gets the address as soon as it answers."""
+    does; `record` writes down an unforeseen failure; `ready` gets the address as soon as it
+    answers."""
     import uvicorn
 
     from mdmemory.web.application import application
     from mdmemory.web.guard import Guard
 
     access = Access(listening.getsockname()[1])
-    site = Site(access, open_layers, is_at_terminal)
+    site = Site(access, open_layers, record, is_at_terminal)
     watch = _Idle(idle)
     config = uvicorn.Config(
         Guard(application(site), access, seen=watch.touch), http="h11", loop="asyncio", ws="none",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from mdmemory.actions.glance import Glance
+    from mdmemory.actions.link_map import LinkMap
     from mdmemory.review.items import InboxItem
 
 TEMPLATES = "templates/web"
@@ -55,17 +56,20 @@ class Form:
 
 @dataclass
 class Site:
-    """The state of one run. `open_layers` opens the stores anew; `is_at_terminal`: a person
-    started it, so what only a person may see is shown; `deferred` are items that they put off."""
+    """The state of one run. `open_layers` opens the stores anew; `record` writes down a failure
+    that nobody foresaw, and gives the file; `is_at_terminal`: a person started it, so what only a
+    person may see is shown; `deferred` are items that they put off."""
 
     access: Access
     open_layers: Callable[[], Layers]
+    record: Callable[[Exception], str]
     is_at_terminal: bool = True
     kept: Kept = field(default_factory=Kept)
     acts: Acts = field(default_factory=Acts)
     jobs: Jobs = field(default_factory=Jobs)
     deferred: set[str] = field(default_factory=set)
     acting: threading.Lock = field(default_factory=threading.Lock)
+    link_maps: dict[str, LinkMap] = field(default_factory=dict)
     _opened: tuple[float, Layers] | None = None
 
     @property
@@ -122,11 +126,14 @@ class Site:
             auto_reload=False,
         )  # fmt: skip
         made.globals |= {
-            "version": VERSION, "form_field": FIELD, "form_token": self.access.form_token,
+            "version": VERSION, "form_field": FIELD, "form_token": self._form_token,
             "note_path": note_path, "query": _query,
         }  # fmt: skip
         made.filters |= {"plural": plural, "minute": minute, "day": day}
         return made
+
+    def _form_token(self, target: str) -> str:
+        return self.access.form_token(unquote(target.partition("?")[0]))
 
     def page(
         self, request: Request, template: str, *, status: int = 200, is_fresh: bool = True,

@@ -15,6 +15,11 @@ function move(step) {
 }
 
 function press(key) {
+  // a key counts for what the person has seen: without a chosen item the first one is chosen
+  if (!current() && document.querySelector(`.cards [data-key="${CSS.escape(key)}"]`)) {
+    move(1);
+    return true;
+  }
   const named = `[data-key="${CSS.escape(key)}"]`;
   const inside = current()?.querySelector(named);
   const alone = document.querySelectorAll(named);
@@ -87,7 +92,6 @@ window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// Begin where the address points, else at the first item.
-const target = location.hash && document.getElementById(location.hash.slice(1));
-const first = target?.matches("[data-item]") ? target : document.querySelector(".cards > [data-item]");
-if (first && !document.querySelector("[autofocus]")) first.focus({ preventScroll: !target });
+// After an answer go on at the item that the address names.
+const target = location.hash ? document.getElementById(location.hash.slice(1)) : null;
+if (target && target.matches("[data-item]")) target.focus();

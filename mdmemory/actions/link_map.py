@@ -1,0 +1,93 @@
+"""Which note links to which, for a process that asks again and again: only what changed is read."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from stat import S_ISREG
+
+from mdmemory.errors import NotFound
+from mdmemory.store import links, merged
+from mdmemory.store.merged import folded
+from mdmemory.store.store import Store, is_note_name
+
+_Print = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Linked:
+    """A note as it looked, the names that lead to it, and what its links say."""
+
+    print: _Print
+    names: frozenset[str]
+    targets: tuple[str, ...]
+
+
+class LinkMap:
+    """The links between the notes of one store, as they were at the last look."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._notes: dict[str, _Linked] = {}
+        self._owners: dict[str, str] = {}
+        self._into: dict[str, list[str]] = {}
+
+    def look(self) -> LinkMap:
+        """Read what changed since the last look."""
+        seen = dict(self._prints())
+        changed = {file for file, print_ in seen.items() if self._print(file) != print_}
+        gone = self._notes.keys() - seen.keys()
+        if not changed and not gone:
+            return self
+        fresh = LinkMap(self._store)  # whoever holds the old one reads on in it
+        fresh._notes = {file: each for file, each in self._notes.items() if file not in gone}
+        for file in changed:
+            with suppress(NotFound):
+                note = self._store.note(file)
+                names = frozenset(merged.names(note))
+                fresh._notes[file] = _Linked(seen[file], names, tuple(links.named_in(note)))
+        fresh._join()
+        return fresh
+
+    def leads_to(self, name: str) -> str | None:
+        """The file of the note that a link means by a name; None where there is none."""
+        return self._owners.get(folded(name))
+
+    def into(self, file: str) -> list[str]:
+        """The files of the notes with a link to this one, sorted."""
+        return self._into.get(file, [])
+
+    def out_of(self, file: str) -> list[tuple[str, str | None]]:
+        """What the links of a note say, each with the file that it leads to."""
+        known = self._notes.get(file)
+        return [(each, self.leads_to(each)) for each in known.targets] if known else []
+
+    def _join(self) -> None:
+        for file in sorted(self._notes):
+            for name in self._notes[file].names:
+                self._owners.setdefault(name, file)
+        self._owners |= {folded(file): file for file in self._notes}  # before another's alias
+        into: dict[str, set[str]] = defaultdict(set)
+        for file, note in self._notes.items():
+            for target in note.targets:
+                if (other := self.leads_to(target)) and other != file:
+                    into[other].add(file)
+        self._into = {file: sorted(found) for file, found in into.items()}
+
+    def _print(self, file: str) -> _Print | None:
+        known = self._notes.get(file)
+        return known.print if known else None
+
+    def _prints(self) -> Iterator[tuple[str, _Print]]:
+        with os.scandir(self._store.folder) as entries:
+            for entry in entries:
+                if is_note_name(entry.name):
+                    with suppress(OSError):  # removed since the listing
+                        seen = entry.stat(follow_symlinks=False)
+                        if S_ISREG(seen.st_mode):
+                            yield entry.name, (
+                                seen.st_ctime_ns, seen.st_mtime_ns, seen.st_size, seen.st_ino
+                            )  # fmt: skip

@@ -1,0 +1,79 @@
+"""All problems that `mdmemory doctor` names: of the stores, and between them and the assistants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from mdmemory.hosts import bridge_log, clients, git_hooks
+from mdmemory.layers import Layers
+from mdmemory.memory import Memory
+
+
+def problems(
+    layers: Layers, environment: Mapping[str, str], *, fix: bool = False
+) -> list[dict[str, Any]]:
+    """One row each: check, level (error or warning), path, message, fixable, layer. `fix` first
+    repairs what is safe to repair."""
+    main, layer = layers.main, layers.of(layers.main)
+    rows = [{**asdict(finding), "layer": of} for of, finding in layers.doctor(fix=fix)]
+    return [*rows, *({**row, "layer": layer} for row in _around(main, environment))]
+
+
+def of_assistants(environment: Mapping[str, str], folder: Path) -> list[dict[str, Any]]:
+    """The same rows of the clients that are wired for all projects, without a layer."""
+    return [_warning("assistants", text) for text in clients.findings(environment, folder)]
+
+
+def connected(environment: Mapping[str, str]) -> str:
+    """The assistants that are connected for all projects, in words; "" for none."""
+    names = clients.connected(environment)
+    return f"{', '.join(map(clients.title, names))}, in all projects" if names else ""
+
+
+def assistants(memory: Memory, environment: Mapping[str, str]) -> str:
+    """Which assistants are connected to the memory, in words."""
+    from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode.places import Place
+
+    said = [everywhere] if (everywhere := connected(environment)) else []
+    if wiring.is_used(Place(memory.project.root, memory.project.store)):
+        said.append("OpenCode, in this project")
+    return "; ".join(said) or "none is connected (`mdmemory setup`)"
+
+
+def _around(memory: Memory, environment: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Problems that lie outside the stores: with assistants, and with search by meaning."""
+    from mdmemory.search import sources
+
+    rows = [_warning("opencode", text) for text in _opencode(memory, environment)]
+    rows += of_assistants(environment, memory.project.top)
+    if missing := sources.trouble(memory.project.settings):
+        told = f"Search by meaning is on, and goes by words: {missing}."
+        rows.append(_warning("meaning", told))
+    return rows
+
+
+def _warning(check: str, message: str) -> dict[str, Any]:
+    return {
+        "check": check, "level": "warning", "path": "", "message": message, "fixable": False,
+    }  # fmt: skip
+
+
+def _opencode(memory: Memory, environment: Mapping[str, str]) -> list[str]:
+    """Problems between this store and OpenCode."""
+    from mdmemory.config import person
+    from mdmemory.hosts.opencode import checks, wiring
+    from mdmemory.hosts.opencode.places import Place
+
+    project = memory.project
+    place = Place(project.root, project.store)
+    if not wiring.is_used(place):
+        return bridge_log.findings(project)
+    return [
+        *checks.examine(place, git_hooks.command(), person.opencode_folder(environment)),
+        *bridge_log.findings(project),
+        *checks.version_findings(project, environment),
+    ]

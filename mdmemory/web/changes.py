@@ -1,0 +1,99 @@
+"""What was done: each commit with its ops and difference, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mdmemory.actions.word_diff import of_git
+from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.git.log import ID_TRAILER, Logged
+from mdmemory.memory import Memory
+from mdmemory.store.store import is_note_name
+from mdmemory.web import marks
+from mdmemory.web.paging import whole
+from mdmemory.web.site import Site, note_path
+
+SIZE = 30  # changes of a page
+MOST_FILES = 40  # of a change that are shown
+MOST_OPS = 6  # of a change that the list shows
+_NO_WAY_BACK = frozenset({"init", "move", "sync", "mend", "erase"})  # have other ways
+
+
+def changes(site: Site, request: Request) -> Response:
+    """All changes of both layers, newest first."""
+    number = max(1, whole(request.query_params.get("page", "")))
+    needed = number * SIZE + 1
+    try:
+        found = site.layers.log(needed)
+        problem = ""
+    except MdmemoryError as why:
+        found, problem = [], f"{why.message} {why.hint}".rstrip()
+    rows = [_row(layer, entry, undone) for layer, entry, undone in found]
+    shown = rows[(number - 1) * SIZE : number * SIZE]
+    return site.page(
+        request, "changes.html", rows=shown, problem=problem, number=number,
+        has_more=len(rows) > number * SIZE, most_ops=MOST_OPS,
+    )  # fmt: skip
+
+
+def _row(layer: str, entry: Logged, undone: bool) -> dict[str, Any]:
+    kind = entry.get("Memory-Op") or ""
+    id = entry.get(ID_TRAILER) or entry.commit
+    return {
+        "layer": layer, "id": id, "commit": entry.commit, "time": entry.time, "kind": kind,
+        "subject": entry.subject.removeprefix("memory: "), "ops": entry.ops, "undone": undone,
+        "waits": entry.waits, "session": entry.get("Memory-Session") or "",
+        "model": entry.get("Memory-Model") or "", "path": f"/changes/{layer}/{id}",
+        "can_undo": not undone and bool(kind) and kind not in _NO_WAY_BACK,
+    }  # fmt: skip
+
+
+def change(site: Site, request: Request) -> Response:
+    """One change: its ops, and each file's difference word by word."""
+    layer, id = request.path_params["layer"], request.path_params["id"]
+    memory = site.memory(layer)
+    entry, text = memory.diff(None if id == "newest" else id, words=True, most=MOST_FILES)
+    if entry is None:
+        raise NotFound("Nothing was changed yet.", "Begin at the inbox.")
+    undone = any(each.commit == entry.commit and gone for each, gone in _log(site, memory))
+    files = [
+        {"name": each.file, "mark": each.mark, "text": marks.hunks(each.hunks),
+         "path": note_path(layer, each.file) if is_note_name(each.file) else ""}
+        for each in of_git(text)
+    ]  # fmt: skip
+    every = {file for group in entry.groups() for file in group}
+    return site.page(
+        request, "change.html", row=_row(layer, entry, undone), files=files,
+        more=max(0, len(every) - MOST_FILES) if len(files) >= MOST_FILES else 0,
+        trailers=[(name, value) for name, value in entry.trailers if name != "Memory-Files"],
+    )  # fmt: skip
+
+
+def _log(site: Site, memory: Memory) -> Sequence[tuple[Logged, bool]]:
+    try:
+        return site.of_commits("log", memory, memory.log)
+    except MdmemoryError:
+        return []
+
+
+def undo(site: Site, request: Request) -> Response:
+    """Take a change back."""
+    layer, id = request.path_params["layer"], request.path_params["id"]
+    memory = site.memory(layer)
+    with site.acting:
+        undone = memory.undo(id)
+    facts = "; ".join(undone.facts) or id
+    kept = [f"{file}: {why}" for file, why in undone.kept]
+    if kept and not undone.restored:
+        raise MdmemoryError(
+            f"Not taken back. {'; '.join(kept)}.",
+            "The history of the note brings an older text back.",
+        )
+    said = f"Taken back: {facts}." if undone.restored else "The files are as they were already."
+    if kept:
+        said += f" These stay: {'; '.join(kept)}."
+    return site.done(said, site.undoing(memory, undone.written.id), "/changes")

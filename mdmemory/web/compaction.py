@@ -1,0 +1,183 @@
+"""Compaction: a plan that is looked at before it is applied, made without a model unless asked."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, describe, named, render
+from mdmemory.compact.runner import Outcome
+from mdmemory.errors import MdmemoryError, NoteChanged, NotFound
+from mdmemory.layers import PROJECT, USER
+from mdmemory.llm.choose import sends_to
+from mdmemory.memory import Memory
+from mdmemory.store.store import Store
+from mdmemory.web import marks
+from mdmemory.web.jobs import Job
+from mdmemory.web.site import Site, note_path, redirect
+
+MOST = 100  # ops that are shown
+_OFFLINE, _MODEL = "offline", "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A plan as it was found, and the id by which a form means it."""
+
+    id: str
+    outcome: Outcome
+
+
+def compaction(site: Site, request: Request) -> Response:
+    """What is due, and the plan that was asked for last."""
+    layer = request.query_params.get("layer", "") or site.layers.of(site.layers.main)
+    memory = site.memory(layer)
+    job = site.jobs.get(_name(layer))
+    with memory.state() as state:
+        last = state.last_pass()
+    settings = memory.project.settings
+    planner = settings.text("planner")
+    found: Preview | None = job.value if job and job.is_done else None
+    return site.page(
+        request, "compaction.html", wait=1 if job and not job.is_done else 0, layer=layer,
+        layers=[each for each, _ in site.layers.each()], job=job,
+        last=last, due=_due(memory), planner=planner, sends_to=sends_to(settings),
+        has_model=planner != _OFFLINE, preview=found, plan=_plan(memory, layer, found),
+    )  # fmt: skip
+
+
+def _name(layer: str) -> str:
+    return f"plan-{layer}"
+
+
+def _due(memory: Memory) -> str:
+    try:
+        return memory.due() or ""
+    except MdmemoryError:
+        return ""
+
+
+def preview(site: Site, request: Request) -> Response:
+    """Begin to make a plan; nothing is changed by it."""
+    form = site.form(request)
+    layer = form.get("layer") if form.get("layer") in (PROJECT, USER) else PROJECT
+    memory = site.memory(layer)
+    offline = form.get("planner") != _MODEL
+
+    def work(job: Job) -> Preview:
+        def report(done: int, total: int, what: str) -> None:
+            job.step = f"{done} of {total} {what}"
+
+        outcome = memory.compact(offline=offline, dry_run=True, report=report)
+        return Preview(secrets.token_hex(6), outcome)
+
+    site.jobs.forget(_name(layer))
+    site.jobs.begin(_name(layer), work, soon=0.4)
+    return redirect(f"/compaction?layer={layer}")
+
+
+def apply(site: Site, request: Request) -> Response:
+    """Apply those ops of the plan that are ticked, to the notes as they were shown."""
+    form = site.form(request)
+    layer = form.get("layer")
+    memory, job = site.memory(layer), site.jobs.get(_name(layer))
+    found = job.value if job and job.is_done else None
+    if found is None or found.id != form.get("plan"):
+        raise NotFound("That plan is not at hand any more.", "Make a new one.")
+    wanted = {*form.all("op")}
+    ops = [op for at, op in enumerate(found.outcome.applied) if str(at) in wanted]
+    if not ops:
+        raise MdmemoryError("No line was chosen.", "Tick what is to be done.")
+    digests = {file: found.outcome.digests[file] for op in ops for file in named(op)
+               if file in found.outcome.digests}  # fmt: skip
+    with site.acting:
+        done = memory.compact(plan=render(ops, digests))
+    site.jobs.forget(_name(layer))
+    if done.outcome != "applied":
+        raise NoteChanged(f"Nothing was changed: {_why(done)}.", "Make a new plan.")
+    said = f"Done: {_count(len(done.applied))}."
+    if left := [*done.skipped, *((op, why) for op, _, why in done.refused)]:
+        said += f" {_count(len(left))} left out: {'; '.join(why for _, why in left)}"
+    return site.done(said, site.undoing(memory, done.id), "/compaction")
+
+
+def _count(number: int) -> str:
+    return f"{number} step{'' if number == 1 else 's'}"
+
+
+def _why(outcome: Outcome) -> str:
+    found = [message for _, message in outcome.refusals]
+    found += [message for _, _, message in outcome.refused]
+    found += [why for _, why in outcome.skipped]
+    return "; ".join(dict.fromkeys(each.rstrip(".") for each in found)) or outcome.outcome
+
+
+# --- how a plan looks ----------------------------------------------------------------------------
+
+
+def _plan(memory: Memory, layer: str, found: Preview | None) -> Mapping[str, Any]:
+    if found is None:
+        return {}
+    outcome = found.outcome
+    store = Store(memory.project.store)
+    return {
+        "id": found.id, "ops": [_shown(store, layer, op) for op in outcome.applied[:MOST]],
+        "more": max(0, len(outcome.applied) - MOST),
+        "left": [
+            *(("skipped", describe(op), why) for op, why in outcome.skipped),
+            *(("refused", describe(op), message) for op, _, message in outcome.refused),
+        ],
+        "refusals": [message for _, message in outcome.refusals],
+        "tokens": outcome.tokens, "model": outcome.model,
+    }  # fmt: skip
+
+
+def _shown(store: Store, layer: str, op: Op) -> Mapping[str, Any]:
+    """An op in words, with what it does to the texts."""
+    files = [file for file in dict.fromkeys(named(op)) if not isinstance(op, Merge)
+             or file in op.sources]  # fmt: skip
+    texts = {file: _text(store, file) for file in files}
+    about: list[tuple[str, Any]] = []
+    match op:
+        case Merge():
+            kept = texts.get(op.target) or texts[op.sources[0]]
+            about = [(f"What {op.target} says then", marks.changes(kept, _joined(op)))]
+            about += [(f"{file}, which goes", texts[file]) for file in files if file != op.target]
+            title = f"Merge {len(op.sources)} notes into {op.name}"
+        case Delete():
+            about = [("What goes", texts[op.file])]
+            title = f"Remove {op.file.removesuffix('.md')}"
+        case Rewrite():
+            after = f"{op.description or texts[op.file].partition(chr(10))[0]}\n\n{op.body}"
+            about = [("The difference", marks.changes(texts[op.file], after))]
+            title = f"Rewrite {op.file.removesuffix('.md')}"
+        case Flag():
+            about = _pair(texts)
+            title = "Flag a contradiction, for you to settle in the inbox"
+    links = [(file.removesuffix(".md"), note_path(layer, file)) for file in files]
+    word = type(op).__name__.lower()
+    return {"kind": word, "title": title, "reason": op.reason, "links": links, "about": about}
+
+
+def _pair(texts: Mapping[str, str]) -> list[tuple[str, Any]]:
+    if len(texts) != 2:
+        return [(file.removesuffix(".md"), text) for file, text in texts.items()]
+    found: Sequence[Any] = marks.beside(*texts.values())
+    return [(file.removesuffix(".md"), text) for file, text in zip(texts, found, strict=True)]
+
+
+def _joined(op: Merge) -> str:
+    return f"{op.description}\n\n{op.body.strip()}"
+
+
+def _text(store: Store, file: str) -> str:
+    try:
+        note = store.read(file).note
+    except NotFound:
+        return ""
+    return f"{note.head.description}\n\n{note.body.strip()}"

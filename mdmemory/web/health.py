@@ -1,0 +1,64 @@
+"""Health: what the stores hold, what doctor finds, how full the index is, and where text goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mdmemory import overview
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.hosts.problems import assistants, problems
+from mdmemory.web.jobs import Job
+from mdmemory.web.site import Site, redirect
+
+_EXAMINED = "doctor"
+_LEVELS = ("error", "warning")
+
+
+def health(site: Site, request: Request) -> Response:
+    """The page; doctor works beside it, and is there on the next look."""
+    marks = site.glances()
+    job = site.jobs.get(_EXAMINED)
+    if job is None:
+        job = _examine(site, fix=False)
+    stores = site.kept.get("stores", marks, lambda: _stores(site))
+    work = site.kept.get("work", marks, lambda: overview.of_work(site.layers.main))
+    rows = sorted(job.value or (), key=lambda row: _LEVELS.index(row["level"]))
+    return site.page(
+        request, "health.html", wait=0 if job.is_done else 1, is_fresh=stores.is_fresh,
+        stores=stores.value, work=work.value, job=job, rows=rows,
+        fixable=sum(row["fixable"] for row in rows),
+        assistants=assistants(site.layers.main, person.places().environment),
+        question=site.layers.question,
+    )  # fmt: skip
+
+
+def _stores(site: Site) -> list[dict[str, Any]]:
+    found = []
+    for layer, memory in site.layers.each():
+        try:
+            found.append({"layer": layer, "problem": "", **overview.of_store(memory)})
+        except MdmemoryError as problem:
+            found.append({"layer": layer, "problem": f"{problem.message} {problem.hint}"})
+    return found
+
+
+def _examine(site: Site, *, fix: bool) -> Job:
+    layers = site.layers
+
+    def work(_: Job) -> list[dict[str, Any]]:
+        return problems(layers, person.places().environment, fix=fix)
+
+    return site.jobs.begin(_EXAMINED, work, soon=0.03)
+
+
+def again(site: Site, request: Request) -> Response:
+    """Look again; with `fix` first repair what is safe to repair."""
+    fix = site.form(request).get("fix") == "1"
+    site.jobs.forget(_EXAMINED)
+    with site.acting:
+        _examine(site, fix=fix)
+    return redirect("/health")

@@ -1,0 +1,174 @@
+"""All notes in a list, and MEMORY.md as an assistant is given it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mdmemory.actions.index_place import IndexPlace
+from mdmemory.actions.listing import Listed
+from mdmemory.layers import USER
+from mdmemory.memory import Memory
+from mdmemory.note.limits import TYPES
+from mdmemory.unseen import shown
+from mdmemory.web.kept import Found
+from mdmemory.web.paging import cut
+from mdmemory.web.site import Site, note_path
+
+SIZE = 50  # notes of a page
+STRONGEST = 7.5
+_NAMED = {"held": "on hold"}
+_IN_FORCE, _OUT = "in force", "not in the index"
+# what `status` may ask for: its own words, and two of the list
+STATES = (_IN_FORCE, "unconfirmed", "in conflict", "superseded", "on hold", "unreadable", _OUT)
+_ASKED = ("q", "layer", "type", "status", "source")
+SORTS = ("newest", "name", "strongest")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A note as the list shows it. `told` is what can be searched of it, `day` its last change."""
+
+    layer: str
+    file: str
+    name: str
+    description: str
+    type: str
+    source: str
+    status: str
+    mark: str
+    strength: float
+    listed: bool
+    place: IndexPlace
+    day: str
+    told: str
+
+
+def rows(site: Site, layer: str) -> Found[Sequence[Row]]:
+    """All notes of a layer, sorted by file."""
+
+    def made(memory: Memory) -> Sequence[Row]:
+        places = memory.index_places()
+        found = memory.listing(digests=False)
+        return [_row(layer, each, places[each.head.file]) for each in found
+                if each.head.file in places]  # fmt: skip
+
+    return site.of_notes("rows", layer, made)
+
+
+def _row(layer: str, listed: Listed, place: IndexPlace) -> Row:
+    head, is_held = listed.head, listed.status == "held"
+    # on hold: the description may be the secret
+    description = "(on hold)" if is_held else head.description
+    status = _NAMED.get(listed.status, listed.status)
+    mark = status if is_held else listed.mark
+    type = head.kind or head.type
+    told = f"{head.name}\n{head.file}\n{description}\n{' '.join(head.aliases)}".casefold()
+    return Row(
+        layer, head.file, head.name, description, type, head.source, status, mark,
+        listed.strength, listed.listed, place, head.updated or head.created, told,
+    )  # fmt: skip
+
+
+def memory(site: Site, request: Request) -> Response:
+    """The list, narrowed by what the address asks for."""
+    asked = request.query_params
+    layers = [layer for layer, _ in site.layers.each()]
+    found = [rows(site, layer) for layer in layers]
+    every = [row for each in found for row in each.value]
+    wanted = [row for row in every if _fits(row, asked)]
+    sort = asked.get("sort", "") if asked.get("sort", "") in SORTS else SORTS[0]
+    wanted.sort(key=_KEYS[sort])
+    shown_rows = cut(wanted, asked.get("page", ""), SIZE)
+    sources = sorted({row.source for row in every if row.source})
+    return site.page(
+        request, "memory.html", is_fresh=all(each.is_fresh for each in found),
+        cut=shown_rows, total=len(every), asked={name: asked.get(name, "") for name in _ASKED} | {"sort": sort}, layers=layers,
+        types=[*TYPES, "decision"], states=STATES, sources=sources, sorts=SORTS,
+        strongest=STRONGEST, why=why, budgets=[_budget(site, layer) for layer in layers],
+        is_narrowed=any(asked.get(name) for name in _ASKED),
+    )  # fmt: skip
+
+
+_KEYS: Mapping[str, Callable[[Row], Any]] = {
+    "newest": lambda row: (_backwards(row.day), row.file),
+    "name": lambda row: (row.name.casefold(), row.file),
+    "strongest": lambda row: (-row.strength, row.file),
+}
+
+
+def _backwards(day: str) -> tuple[int, ...]:
+    """What sorts the newest day first."""
+    return tuple(-ord(sign) for sign in day) or (1,)
+
+
+def _fits(row: Row, asked: Mapping[str, str]) -> bool:
+    for name in ("layer", "type", "source"):
+        if (wanted := asked.get(name)) and getattr(row, name) != wanted:
+            return False
+    status = asked.get("status", "")
+    if status == _OUT and row.listed:
+        return False
+    if status == _IN_FORCE and row.status:
+        return False
+    if status not in ("", _OUT, _IN_FORCE) and row.status != status:
+        return False
+    return all(word in row.told for word in asked.get("q", "").casefold().split()[:20])
+
+
+def why(place: IndexPlace) -> str:
+    """Why a note is in the index or not, in a few words."""
+    if place.listed:
+        return "in the index"
+    if place.why == "budget":
+        return f"no room: place {place.rank:,} of {place.of:,}"
+    return f"not in the index: {_NAMED.get(place.why, place.why)}"
+
+
+# --- MEMORY.md -----------------------------------------------------------------------------------
+
+
+def _budget(site: Site, layer: str) -> dict[str, Any]:
+    """How full the index of a layer is."""
+    memory = site.memory(layer)
+    text = site.of_notes("index", layer, lambda each: each.index_text())
+    found = rows(site, layer).value
+    settings = memory.project.settings
+    return {
+        "layer": layer, "chars": len(text.value), "tokens": len(text.value) // 4,
+        "most_chars": settings.whole("index.max_chars"),
+        "listed": sum(row.listed for row in found), "total": len(found),
+        "most_listed": settings.whole("index.max_entries"), "text": shown(text.value),
+        "path": str(memory.project.store / "MEMORY.md"),
+    }  # fmt: skip
+
+
+def index(site: Site, request: Request) -> Response:
+    """MEMORY.md of each layer, as it stands in a prompt: the person's first."""
+    layers = [layer for layer, _ in site.layers.each()]
+    budgets = [_budget(site, layer) for layer in sorted(layers, key=lambda layer: layer != USER)]
+    return site.page(request, "memory_md.html", budgets=budgets)
+
+
+def add(site: Site, request: Request) -> Response:
+    """Store a fact that is said in a sentence."""
+    form = site.form(request)
+    layers = site.layers
+    with site.acting:
+        done = layers.add(form.get("text").strip(), everywhere=bool(form.get("everywhere")))
+    home = next(
+        (each for each in layers.there() if (each.project.store / done.file).exists()), layers.main
+    )
+    layer = layers.of(home)
+    if done.same:
+        return site.done(f"Known already: {done.name}.", None, note_path(layer, done.file))
+    said = f"Stored {done.name}."
+    if done.superseded:
+        said += f" It replaces {', '.join(each['file'] for each in done.superseded)}."
+    if done.doubtful:
+        said += " It may replace another note: see the inbox."
+    return site.done(said, site.undoing(home, done.written.id), note_path(layer, done.file))

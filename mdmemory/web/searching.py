@@ -1,0 +1,57 @@
+"""Search in notes, sessions and files: each hit with its score, and the words it was found by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mdmemory.search.query import marks as places
+from mdmemory.search.results import MEMORY, Hit, telling
+from mdmemory.web import marks
+from mdmemory.web.site import Site, note_path
+
+SIZE = 30  # hits
+_SHOWN, _WIDTH = 4, 400  # lines of a hit, and characters of a line
+SOURCES = (
+    ("memory", "notes"), ("all", "notes, sessions and files"), ("sessions", "sessions"),
+    ("files", "files"), ("observations", "what tools showed"),
+)  # fmt: skip
+
+
+def search(site: Site, request: Request) -> Response:
+    """The hits for a question."""
+    query = request.query_params.get("q", "").strip()[:500]
+    source = request.query_params.get("source", "") or MEMORY
+    found = site.layers.search(query, k=SIZE, source=source) if query else None
+    sections = [
+        (heading, [_shown(site, hit, query) for hit in hits])
+        for heading, hits in (found.sections() if found else [])
+        if hits
+    ]
+    return site.page(
+        request, "search.html", q=query, source=source, sources=SOURCES, sections=sections,
+        mode=found.mode if found else "", told=found.said if found else (),
+    )  # fmt: skip
+
+
+def _shown(site: Site, hit: Hit, query: str) -> dict[str, Any]:
+    lines = [hit.description] if hit.description else []
+    lines += telling(hit, query, 1 if hit.weak else _SHOWN, _WIDTH)
+    layer = hit.layer or next((layer for layer, _ in site.layers.each()), "")
+    words = {
+        line[start:end].casefold(): None
+        for line in (hit.title, *lines)
+        for start, end in places(query, line)
+    }
+    path = note_path(layer, hit.file) if hit.source == MEMORY and not hit.project else ""
+    if hit.source == "sessions":
+        path = f"/sessions/{hit.file}"
+    return {
+        "title": hit.title or hit.name or hit.file, "path": path, "score": hit.score,
+        "evidence": hit.evidence, "mark": hit.mark, "is_weak": hit.weak, "date": hit.date,
+        "where": f"{hit.file}:{hit.start_line}-{hit.end_line}", "layer": layer,
+        "source": "" if hit.source == MEMORY else hit.source, "words": [*words][:12],
+        "lines": [marks.words(line[:_WIDTH], places(query, line[:_WIDTH])) for line in lines],
+    }  # fmt: skip

@@ -1,0 +1,126 @@
+"""The sessions that taught the memory: what was captured, dropped and why, what was recalled."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.layers import MINE, PROJECT, USER
+from mdmemory.memory import Memory
+from mdmemory.review.waiting import reason
+from mdmemory.session.known import KnownSession
+from mdmemory.tools.session import stored
+from mdmemory.web.paging import cut
+from mdmemory.web.site import Site, note_path
+
+SIZE = 40
+_KEPT = ("added", "updated", "reinforced", "superseded", "flagged")
+_OUTCOMES = ("", *_KEPT, "pending", "dropped", "failed")
+
+
+def sessions(site: Site, request: Request) -> Response:
+    """All sessions that anything is remembered of."""
+    found = [(layer, each) for layer, memory in site.layers.each()
+             for each in memory.known_sessions()]  # fmt: skip
+    found.sort(key=lambda pair: pair[1].time, reverse=True)
+    rows = [_row(layer, each) for layer, each in found]
+    shown = cut(rows, request.query_params.get("page", ""), SIZE)
+    return site.page(request, "sessions.html", shown=shown)
+
+
+def _row(layer: str, each: KnownSession) -> dict[str, Any]:
+    kept = sum(each.outcomes[outcome] for outcome in _KEPT)
+    return {
+        "id": each.id, "layer": layer, "time": each.time, "kept": kept,
+        "pending": each.outcomes["pending"],
+        "dropped": sum(count for outcome, count in each.outcomes.items()
+                       if outcome not in (*_KEPT, "pending")),
+        "recalled": each.recalled, "tokens": each.tokens,
+        "path": f"/sessions/{quote(each.id, safe='')}",
+    }  # fmt: skip
+
+
+def session(site: Site, request: Request) -> Response:
+    """One session: each candidate with its outcome and reasons, recalled notes, changes."""
+    id = request.path_params["id"]
+    wanted = request.query_params.get("outcome", "")
+    captures = [
+        {"time": each.time, "phase": each.phase, "outcome": each.outcome,
+         "reasons": [reason(word) for word in each.reasons], "preview": each.preview,
+         "near": [(file.removesuffix(".md"), _path(layer, file)) for file in each.near]}
+        for layer, memory in site.layers.each()
+        for each in memory.captures()
+        if each.session == id
+    ]  # fmt: skip
+    recalls = [
+        {"name": each.file.removesuffix(".md"), "path": _path(layer, each.file),
+         "time": each.time, "tokens": each.tokens, "is_seen": each.is_seen}
+        for layer, memory in site.layers.each()
+        for each in memory.recalled(id)
+    ]  # fmt: skip
+    changes = [
+        (layer, entry, undone)
+        for layer, memory in site.layers.each()
+        for entry, undone in _log(site, memory)
+        if entry.get("Memory-Session") == id
+    ]
+    kept = _stored(site, id)
+    if not (captures or recalls or changes or kept):
+        raise NotFound(f"Nothing is known of a session {id[:80]}.", "The list shows all.")
+    outcomes = [
+        (outcome, sum(each["outcome"] == outcome for each in captures)) for outcome in _OUTCOMES[1:]
+    ]
+    return site.page(
+        request, "session.html", id=id, total=len(captures), wanted=wanted,
+        captures=[each for each in captures if wanted in ("", each["outcome"])],
+        outcomes=[pair for pair in outcomes if pair[1]], recalls=recalls,
+        tokens=sum(each["tokens"] for each in recalls), kept=kept,
+        changes=[
+            {"path": f"/changes/{layer}/{entry.get('Memory-Id')}", "time": entry.time,
+             "subject": entry.subject.removeprefix("memory: "), "undone": undone}
+            for layer, entry, undone in changes
+        ],
+        can_undo_all=any(not undone for _, _, undone in changes),
+        path_of=f"/sessions/{quote(id, safe='')}",
+    )  # fmt: skip
+
+
+def _path(layer: str, file: str) -> str:
+    mine = file.startswith(MINE)
+    return note_path(USER if mine else layer, file.removeprefix(MINE))
+
+
+def _log(site: Site, memory: Memory) -> list[Any]:
+    try:
+        return list(site.of_commits("log", memory, memory.log))
+    except MdmemoryError:
+        return []
+
+
+def _stored(site: Site, id: str) -> list[tuple[str, Any]]:
+    """The sections of the session's own memory that hold something."""
+    for layer in (PROJECT, USER):
+        try:
+            found = stored(site.memory(layer), id)["sections"]
+        except MdmemoryError:
+            continue
+        return [(name, [text] if isinstance(text, str) else text)
+                for name, text in found.items() if text]  # fmt: skip
+    return []
+
+
+def undo(site: Site, request: Request) -> Response:
+    """Take back all that a session stored."""
+    id = request.path_params["id"]
+    with site.acting:
+        found = site.layers.undo_session(id)
+    facts = "; ".join(fact for _, done in found for fact in done.facts)
+    kept = "; ".join(f"{file} stays: {why}" for _, done in found for file, why in done.kept)
+    said = f"Taken back: {facts or id}. {kept}".rstrip()
+    written = next(((memory, done.written.id) for memory, done in found if done.written.id), None)
+    back = site.undoing(*written) if written else None
+    return site.done(said, back, f"/sessions/{quote(id, safe='')}")
