@@ -45,11 +45,17 @@ def _row(layer: str, entry: Logged, undone: bool) -> dict[str, Any]:
     id = entry.get(ID_TRAILER) or entry.commit
     return {
         "layer": layer, "id": id, "commit": entry.commit, "time": entry.time, "kind": kind,
-        "subject": entry.subject.removeprefix("memory: "), "ops": entry.ops, "undone": undone,
+        "subject": said(entry), "ops": entry.ops, "undone": undone,
         "waits": entry.waits, "session": entry.get("Memory-Session") or "",
         "model": entry.get("Memory-Model") or "", "path": f"/changes/{layer}/{id}",
         "can_undo": not undone and bool(kind) and kind not in _NO_WAY_BACK,
     }  # fmt: skip
+
+
+def said(entry: Logged) -> str:
+    """The subject of a commit without what stands beside it: whose it is, and its kind."""
+    kind = entry.get("Memory-Op") or ""
+    return entry.subject.removeprefix("memory: ").removeprefix(f"{kind} ")
 
 
 def change(site: Site, request: Request) -> Response:

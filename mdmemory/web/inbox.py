@@ -28,7 +28,7 @@ from mdmemory.review.items import (
 from mdmemory.review.reviewed import Wording
 from mdmemory.web import marks
 from mdmemory.web.paging import cut
-from mdmemory.web.site import ITEMS, Form, Site, note_path, redirect
+from mdmemory.web.site import ITEMS, Form, Site, note_path, redirect, whose
 
 SIZE = 20  # items of a page
 _TITLE = 90  # characters
@@ -134,7 +134,7 @@ def _sides(site: Site, item: InboxItem) -> list[dict[str, Any]]:
     is_told = item.is_pair and len({side.date for side in item.notes}) == 2
     return [
         {
-            "name": side.name, "label": name, "layer": side.layer if _has_both(site) else "",
+            "name": side.name, "label": name, "layer": whose(side.layer) if _has_both(site) else "",
             "date": side.date, "source": side.source, "text": text,
             "is_newer": is_told and side.date == newest,
             "link": note_path(side.layer, side.file) if side.file else "",

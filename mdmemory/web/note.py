@@ -163,7 +163,7 @@ def _timeline(steps: Sequence[Step], most: int | None, is_hidden: bool) -> list[
         is_ours = step.kind not in (BY_HAND, REVERT, WORK_TREE) and step.commit is not None
         found.append({
             "time": step.time or "", "kind": step.kind, "commit": (step.commit or "")[:10],
-            "subject": step.subject.removeprefix("memory: "), "is_gone": step.text is None,
+            "subject": step.subject.removeprefix("memory: ").removeprefix(f"{step.kind} "), "is_gone": step.text is None,
             "file": step.file, "diff": marks.changes(before or "", after),
             "is_ours": is_ours, "is_first": at == 0,
             "is_new": not before and step.text is not None,

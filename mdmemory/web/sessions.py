@@ -13,13 +13,20 @@ from mdmemory.layers import MINE, PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.review.waiting import reason
 from mdmemory.session.known import KnownSession
+from mdmemory.store.store import is_note_name
 from mdmemory.tools.session import stored
+from mdmemory.web.changes import said
 from mdmemory.web.paging import cut
 from mdmemory.web.site import Site, note_path
 
 SIZE = 40
 _KEPT = ("added", "updated", "reinforced", "superseded", "flagged")
-_OUTCOMES = ("", *_KEPT, "pending", "dropped", "failed")
+_WAITS = ("pending", "unconfirmed")
+_OUTCOMES = (*_KEPT, *_WAITS, "dropped", "failed")
+_PHASES = {
+    "asked": "you asked for it", "model": "a model found it", "summary": "from a summary",
+    "assistant": "an assistant stored it", "run": "the reading as a whole",
+}  # fmt: skip
 
 
 def sessions(site: Site, request: Request) -> Response:
@@ -36,9 +43,9 @@ def _row(layer: str, each: KnownSession) -> dict[str, Any]:
     kept = sum(each.outcomes[outcome] for outcome in _KEPT)
     return {
         "id": each.id, "layer": layer, "time": each.time, "kept": kept,
-        "pending": each.outcomes["pending"],
+        "waits": sum(each.outcomes[outcome] for outcome in _WAITS),
         "dropped": sum(count for outcome, count in each.outcomes.items()
-                       if outcome not in (*_KEPT, "pending")),
+                       if outcome not in (*_KEPT, *_WAITS)),
         "recalled": each.recalled, "tokens": each.tokens,
         "path": f"/sessions/{quote(each.id, safe='')}",
     }  # fmt: skip
@@ -49,8 +56,9 @@ def session(site: Site, request: Request) -> Response:
     id = request.path_params["id"]
     wanted = request.query_params.get("outcome", "")
     captures = [
-        {"time": each.time, "phase": each.phase, "outcome": each.outcome,
+        {"time": each.time, "phase": _PHASES.get(each.phase, each.phase), "outcome": each.outcome,
          "reasons": [reason(word) for word in each.reasons], "preview": each.preview,
+         "path": _path(layer, each.preview) if is_note_name(each.preview or "_") else "",
          "near": [(file.removesuffix(".md"), _path(layer, file)) for file in each.near]}
         for layer, memory in site.layers.each()
         for each in memory.captures()
@@ -72,7 +80,7 @@ def session(site: Site, request: Request) -> Response:
     if not (captures or recalls or changes or kept):
         raise NotFound(f"Nothing is known of a session {id[:80]}.", "The list shows all.")
     outcomes = [
-        (outcome, sum(each["outcome"] == outcome for each in captures)) for outcome in _OUTCOMES[1:]
+        (outcome, sum(each["outcome"] == outcome for each in captures)) for outcome in _OUTCOMES
     ]
     return site.page(
         request, "session.html", id=id, total=len(captures), wanted=wanted,
@@ -81,7 +89,7 @@ def session(site: Site, request: Request) -> Response:
         tokens=sum(each["tokens"] for each in recalls), kept=kept,
         changes=[
             {"path": f"/changes/{layer}/{entry.get('Memory-Id')}", "time": entry.time,
-             "subject": entry.subject.removeprefix("memory: "), "undone": undone}
+             "subject": said(entry), "undone": undone}
             for layer, entry, undone in changes
         ],
         can_undo_all=any(not undone for _, _, undone in changes),

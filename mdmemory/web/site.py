@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from mdmemory import assets
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.layers import MINE, PROJECT, USER, Layers
+from mdmemory.layers import PROJECT, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.version import VERSION
 from mdmemory.web import marks
@@ -129,7 +129,7 @@ class Site:
             "version": VERSION, "form_field": FIELD, "form_token": self._form_token,
             "note_path": note_path, "query": _query,
         }  # fmt: skip
-        made.filters |= {"plural": plural, "minute": minute, "day": day}
+        made.filters |= {"plural": plural, "minute": minute, "whose": whose}
         return made
 
     def _form_token(self, target: str) -> str:
@@ -204,12 +204,6 @@ def note_path(layer: str, file: str) -> str:
     return f"/note/{layer}/{quote(file.removesuffix('.md'), safe='')}"
 
 
-def note_name(layers: Layers, layer: str, file: str) -> str:
-    """How messages name a note: the person's as `me/NAME` where there are two stores."""
-    stem = file.removesuffix(".md")
-    return f"{MINE}{stem}" if layer == USER and layers.project else stem
-
-
 def _query(**values: object) -> str:
     """The part of an address behind the `?`, without what is empty."""
     said = {name: value for name, value in values.items() if value not in ("", None, 0, False)}
@@ -226,6 +220,6 @@ def minute(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
-def day(time: str) -> str:
-    """The day of an ISO time."""
-    return time[:10]
+def whose(layer: str) -> str:
+    """How a page marks what is of the person's own store; the project's needs no mark."""
+    return "your own" if layer == USER else ""

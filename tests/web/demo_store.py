@@ -107,6 +107,10 @@ def _let_wait(project: Path, home: Path) -> None:
     layers = _opened(project, home, FIRST + timedelta(days=8))
     memory, now = layers.main, FIRST + timedelta(days=8)
     memory.compact(offline=True)
+    same = memory.note("review-size").note.text.replace("name: review-size", "name: small-changes")
+    (memory.project.store / "feedback-small-changes.md").write_text(same, encoding="utf-8")
+    memory.index()
+    memory.adopt()
     memory.store(
         "The nightly backup of the billing database runs at 02:30 UTC", type="reference",
         session=SESSION,

@@ -54,6 +54,10 @@ def pictures(browser: Browser, address: str, wanted: list[str], folder: Path) ->
             for name in wanted:
                 page.goto(base + PAGES[name])
                 page.wait_for_load_state("networkidle")
+                while page.locator(".stale").count():
+                    page.wait_for_timeout(500)
+                if name == "compaction":
+                    page.get_by_role("button", name="Preview without a model").click()
                 path = folder / f"{name}-{width}-{scheme}.png"
                 page.screenshot(path=path, full_page=True)
                 wide = page.evaluate("document.documentElement.scrollWidth")
