@@ -277,7 +277,8 @@ def _edit_page(
     return site.page(
         request, "inbox_edit.html", status=409 if changed else 200, name=item.notes[side].name,
         why=item.why, text=text, seen=_remember(item), side=side, changed=changed,
-        label="The whole note; its head stands between the --- lines" if is_note else "Text",
+        label="The whole note; its head stands between the --- lines" if is_note
+        else "Text: the first line is the description",
         target=f"/inbox/answer/{EDIT}/{quote(item.id)}", anchor=anchor(item.id),
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from mdmemory.errors import BadNote, MdmemoryError, NoteChanged, NotFound
 from mdmemory.memory import Memory
 from mdmemory.note.note import UNREADABLE, Head
 from mdmemory.privacy import is_secret, redacted
-from mdmemory.store import catalog, strangers
+from mdmemory.store import catalog
 from mdmemory.store.store import Store, StoredNote, is_note_name
 from mdmemory.unseen import shown
 from mdmemory.web import marks
@@ -23,6 +23,7 @@ from mdmemory.web.markdown import rendered
 from mdmemory.web.notes import STRONGEST, Row, rows, why
 from mdmemory.web.site import Form, Site, note_path
 
+WAITS = "waits"
 STEPS = 30  # of a history that are shown at once
 MOST_LINKED = 50
 
@@ -37,16 +38,20 @@ def note(site: Site, request: Request) -> Response:
     every = rows(site, layer)
     row = next((each for each in every.value if each.file == file), None)
     hold = "" if stored is None else _on_hold(stored, row)
-    is_hidden = hold != "" and not (hold != catalog.SECRET and site.is_at_terminal)
+    # of a secret all but the secret is shown; an order to an assistant, only to a person
+    is_hidden = hold == catalog.SECRET
+    is_shielded = hold not in ("", catalog.SECRET) and not site.is_at_terminal
     steps, problem = _steps(site, memory, file)
     if stored is None and not steps:
         raise NotFound(f"There is no note {file.removesuffix('.md')}.", "The list shows all notes.")
     more = request.query_params.get("more", "")
     return site.page(
         request, "note.html", layer=layer, file=file, stored=stored, row=row, hold=hold,
-        head=stored.note.head if stored else None, body=_body(site, layer, stored, is_hidden),
-        is_secret=hold == catalog.SECRET, held_why=strangers.WHY.get(hold, ""),
-        timeline=_timeline(steps, None if more else STEPS, is_hidden), total=len(steps),
+        head=stored.note.head if stored else None,
+        body=_body(site, layer, stored, is_hidden, is_shielded),
+        is_secret=is_hidden, held_why=_why_it_waits(site, layer, file) if hold == WAITS else "",
+        timeline=[] if is_shielded else _timeline(steps, None if more else STEPS, is_hidden),
+        total=0 if is_shielded else len(steps),
         problem=problem, why=why, told=row.place.told() if row else "", strongest=STRONGEST,
         place=str(memory.project.store / file), links=_linked(site, layer, file, stored),
         name=_name(stored, file, is_hidden), path_of=note_path(layer, file),
@@ -64,10 +69,15 @@ def _named(site: Site, request: Request) -> tuple[str, Memory, str]:
 
 
 def _on_hold(stored: StoredNote, row: Row | None) -> str:
-    """Why a note is on hold, "" where it is not: SECRET, or what of other hands' text it is."""
+    """Why a note is on hold: it holds a SECRET, or WAITS for a person; "" where it is not."""
     if catalog.is_held(stored.note, is_secret):
         return catalog.SECRET
-    return row.place.why if row and row.status == "on hold" else ""
+    return WAITS if row and row.status == "on hold" else ""
+
+
+def _why_it_waits(site: Site, layer: str, file: str) -> str:
+    items = site.items().value
+    return next((item.why for item in items if (item.layer, item.key) == (layer, file)), WAITS)
 
 
 def _name(stored: StoredNote | None, file: str, is_hidden: bool) -> str:
@@ -75,12 +85,14 @@ def _name(stored: StoredNote | None, file: str, is_hidden: bool) -> str:
     return redacted(name) if is_hidden else name
 
 
-def _body(site: Site, layer: str, stored: StoredNote | None, is_hidden: bool) -> Any:
+def _body(
+    site: Site, layer: str, stored: StoredNote | None, is_hidden: bool, is_shielded: bool
+) -> Any:
     """The text of a note; of one that is on hold without its secrets, as it stands."""
-    if stored is None:
+    if stored is None or stored.note.head.status == UNREADABLE:
         return ""
-    if stored.note.head.status == UNREADABLE:
-        return ""
+    if is_shielded:
+        return "(shown only where a person started `mdmemory web` at a terminal)"
     if is_hidden:
         return Markup('<pre class="plain">{}</pre>').format(shown(redacted(stored.note.body)))
     return rendered(stored.note.body, _leads(site, layer))
@@ -162,7 +174,7 @@ def _timeline(steps: Sequence[Step], most: int | None, is_hidden: bool) -> list[
             before, after = redacted(before or ""), redacted(after)
         is_ours = step.kind not in (BY_HAND, REVERT, WORK_TREE) and step.commit is not None
         found.append({
-            "time": step.time or "", "kind": step.kind, "commit": (step.commit or "")[:10],
+            "time": step.time or "", "kind": step.kind, "commit": step.commit or "",
             "subject": step.subject.removeprefix("memory: ").removeprefix(f"{step.kind} "), "is_gone": step.text is None,
             "file": step.file, "diff": marks.changes(before or "", after),
             "is_ours": is_ours, "is_first": at == 0,

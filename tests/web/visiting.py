@@ -15,7 +15,7 @@ from mdmemory.web.access import Access
 
 SAME_ORIGIN = {"sec-fetch-site": "same-origin"}
 _FORM = re.compile(r'<form method="post" action="([^"]+)"[^>]*>(.*?)</form>', re.DOTALL)
-_FIELD = re.compile(r"<(input|textarea)([^>]*)>(?:\n?(.*?)</textarea>)?", re.DOTALL)
+_FIELD = re.compile(r"<(input)([^>]*)>()|<(textarea)([^>]*)>\n?(.*?)</textarea>", re.DOTALL)
 _VALUE = re.compile(r'([a-z-]+)(?:="([^"]*)")?')
 
 
@@ -89,7 +89,8 @@ class Visitor:
 
 def _posting(match: re.Match[str]) -> Posting:
     fields: dict[str, list[str]] = {}
-    for tag, attributes, text in _FIELD.findall(match[2]):
+    for found in _FIELD.findall(match[2]):
+        tag, attributes, text = found[:3] if found[0] else found[3:]
         known = dict(_VALUE.findall(attributes))
         if "name" not in known or (known.get("type") == "checkbox" and "checked" not in known):
             continue
