@@ -72,13 +72,14 @@ class Layers(Routed, BothLayers):
         cls, path: str | Path = ".", *, store: str | None = None,
         environment: Mapping[str, str] | None = None, holder: str = "a Python program",
         clock: Callable[[], datetime] = person.now, tell: Callable[[str], None] = lambda _: None,
-        automatic: bool = False, patience: Patience | None = None,
+        automatic: bool = False, patience: Patience | None = None, watched: bool = False,
     ) -> Layers:  # fmt: skip
         """The layers for the folder `path`; with `store` that one alone. Raises NoStore where the
-        named one is none; where there is none at all, reading raises it."""
+        named one is none; where there is none at all, reading raises it. For the other options see
+        `Opened`."""
         return cls(
             Path(path), person.places(environment), store=store, holder=holder, clock=clock,
-            tell=tell, automatic=automatic, patience=patience,
+            tell=tell, automatic=automatic, patience=patience, watched=watched,
         )  # fmt: skip
 
     @property

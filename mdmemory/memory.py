@@ -40,10 +40,13 @@ if TYPE_CHECKING:
     from mdmemory.search.project import Updated
     from mdmemory.search.results import Found, Passage
     from mdmemory.store.adopt import Look
+    from mdmemory.store.writer import Writer
 
 
 class Memory(Learning):
     """One store, with all that can be done with it."""
+
+    _looking: Writer | None = None
 
     @classmethod
     def open(
@@ -156,9 +159,12 @@ class Memory(Learning):
         Without `digests` (each is "" then) no file is read for its own, which many notes notice."""
         return actions.listing.listing(self._refresher(), digests)
 
-    def glance(self) -> Glance:
-        """How the store looks now: what was found of it holds as long as this stays the same."""
-        return actions.glance.glance(self._writer(), int(self._clock().timestamp() * 1e9))
+    def glance(self, notes: int | None = None) -> Glance:
+        """How the store looks now: what was found of it holds as long as this stays the same.
+        Whoever watches its files says what stands for them (`notes`)."""
+        self._looking = self._looking or self._writer()  # to find the repository takes a process
+        now = int(self._clock().timestamp() * 1e9)
+        return actions.glance.glance(self._looking, now, notes)
 
     def index_place(self, name: str) -> IndexPlace | None:
         """Why the index lists a note or does not, and when it left it; None for a note that is

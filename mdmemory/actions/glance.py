@@ -6,14 +6,12 @@ Only looks at names, times and sizes, and at git's own files: no process, no tex
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmemory.config.table import PROJECT_FILE
 from mdmemory.git import repositories
 from mdmemory.git.waiting import Waiting
-from mdmemory.store.store import is_note_name
 from mdmemory.store.writer import Writer
 
 SETTLED = 2_000_000_000  # ns; a file changed so recently may change again under the same time
@@ -30,19 +28,31 @@ class Glance:
     state: int
 
 
-def glance(writer: Writer, now: int) -> Glance:
-    """The store as it looks now; `now` is the time in ns since 1970."""
+def glance(writer: Writer, now: int, notes: int | None = None) -> Glance:
+    """The store as it looks now; `now` is the time in ns since 1970. `notes` stands for the store's
+    files, where somebody else watches them."""
     project = writer.project
     inbox = [print_ for folder in project.inboxes() for print_ in _prints(folder)]
-    with suppress(OSError):
-        inbox += _prints(project.private, ".json")
-    database = [_print(project.state_file), _print(Path(f"{project.state_file}-wal"))]
-    notes = [*_prints(project.store, ".md"), _print(project.root / "mdmemory.toml")]
-    newest = max((changed for _, changed, *_ in notes), default=0)
+    inbox += _prints(project.private, ".json")
     return Glance(
-        hash((tuple(notes), now - newest < SETTLED)), _commits(writer),
-        hash(tuple(inbox)), hash(tuple(database)),
+        hash((_print(project.root / PROJECT_FILE), _notes(project.store, now) if notes is None
+              else notes)),
+        _commits(writer), hash(tuple(inbox)), hash(_database(project.state_file)),
     )  # fmt: skip
+
+
+def _notes(folder: Path, now: int) -> int:
+    """What stands for the files of a store."""
+    found = _prints(folder, ".md")
+    newest = max((changed for _, changed, *_ in found), default=0)
+    return hash((tuple(found), now - newest < SETTLED))
+
+
+def _database(path: Path) -> tuple[object, ...]:
+    """A database as it looks; a log of its writes counts only with something in it, for whoever
+    only reads makes one, too."""
+    log = _print(Path(f"{path}-wal"))
+    return (_print(path), log if log[3] else ())
 
 
 def _commits(writer: Writer) -> str:
@@ -54,21 +64,24 @@ def _commits(writer: Writer) -> str:
 
 
 def _prints(folder: Path, ending: str = "") -> list[tuple[str, int, int, int, int]]:
-    return [*_seen(folder, ending)] if folder.is_dir() else []
-
-
-def _seen(folder: Path, ending: str) -> Iterator[tuple[str, int, int, int, int]]:
-    with os.scandir(folder) as entries:
+    """What each file with this ending looks like, in the folder's own order."""
+    found = []
+    try:
+        entries = os.scandir(folder)
+    except OSError:  # there is none
+        return []
+    with entries:
         for entry in entries:
-            if entry.name.endswith(ending) and (ending != ".md" or _counts(entry.name)):
-                with suppress(OSError):  # removed since the listing
+            name = entry.name
+            if name.endswith(ending) and name[0] != ".":
+                try:
                     status = entry.stat(follow_symlinks=False)
-                    yield (entry.name, status.st_ctime_ns, status.st_mtime_ns, status.st_size,
-                           status.st_ino)  # fmt: skip
-
-
-def _counts(name: str) -> bool:
-    return is_note_name(name) or name.startswith("_") or name == "MEMORY.md"
+                except OSError:  # removed since the listing
+                    continue
+                found.append(
+                    (name, status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
+                )
+    return found
 
 
 def _print(path: Path) -> tuple[str, int, int, int, int]:

@@ -50,7 +50,7 @@ def web(asked: Namespace) -> int:
     asked.holder = "web"
 
     def open_layers() -> Layers:
-        return layered(asked)
+        return layered(asked, watched=True)
 
     open_layers().main  # noqa: B018 - raises where there is no store
     with serving.listen(asked.port) as listening:

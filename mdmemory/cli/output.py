@@ -26,8 +26,9 @@ _WRITING = (
 )
 
 
-def layered(asked: Namespace, *, automatic: bool = False) -> Layers:
-    """The layers that the command uses; `automatic`: no person typed the command.
+def layered(asked: Namespace, *, automatic: bool = False, watched: bool = False) -> Layers:
+    """The layers that the command uses; `automatic`: no person typed the command; `watched`: it
+    keeps the indexes up to date by itself.
 
     A person's command waits longer for other writers and says so at a terminal. A command that
     writes first stores earlier requests that could not be stored then.
@@ -38,6 +39,7 @@ def layered(asked: Namespace, *, automatic: bool = False) -> Layers:
     layers = Layers.open(
         ".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn,
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
+        watched=watched,
     )  # fmt: skip
     if asked.holder in _WRITING and not getattr(asked, "dry_run", False):
         _write_wishes(layers, automatic)

@@ -66,6 +66,7 @@ def application(site: Site) -> Starlette:
 
 def _shown(site: Site, page: Callable[[Site, Request], Response], request: Request) -> Response:
     """A page; a failure that nobody foresaw is one sentence, and a file for whoever mends it."""
+    site.look()
     try:
         return page(site, request)
     except MdmemoryError:
@@ -77,12 +78,14 @@ def _shown(site: Site, page: Callable[[Site, Request], Response], request: Reque
 
 
 def _keys(site: Site, request: Request) -> Response:
+    site.look()
     return site.page(request, "keys.html")
 
 
 def _failed(site: Site, request: Request, problem: Exception) -> Response:
     """A sentence and the next step; what was typed is given back."""
     assert isinstance(problem, MdmemoryError)
+    site.look()
     status = 404 if isinstance(problem, NotFound) else 400
     if isinstance(problem, NoteChanged | Busy):
         status = 409
@@ -103,6 +106,7 @@ def _told(site: Site, request: Request, status: int, message: str, hint: str) ->
 
 def _missing(site: Site, request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
+    site.look()
     said = "There is no such page." if problem.status_code == 404 else "That cannot be done here."
     return site.page(
         request, "problem.html", status=problem.status_code, message=said,

@@ -28,7 +28,7 @@ def changes(site: Site, request: Request) -> Response:
     number = max(1, whole(request.query_params.get("page", "")))
     needed = number * SIZE + 1
     try:
-        found = site.layers.log(needed)
+        found = _newest(site, needed)
         problem = ""
     except MdmemoryError as why:
         found, problem = [], f"{why.message} {why.hint}".rstrip()
@@ -38,6 +38,14 @@ def changes(site: Site, request: Request) -> Response:
         request, "changes.html", rows=shown, problem=problem, number=number,
         has_more=len(rows) > number * SIZE, most_ops=MOST_OPS,
     )  # fmt: skip
+
+
+def _newest(site: Site, count: int) -> list[tuple[str, Logged, bool]]:
+    """So many changes of both layers, newest first."""
+    layers = site.layers
+    marks_ = tuple(glance.commits for _, glance in site.glances())
+    found = site.kept.get(("newest", count), marks_, lambda: layers.log(count))
+    return found.value if found.is_fresh else layers.log(count)
 
 
 def _row(layer: str, entry: Logged, undone: bool) -> dict[str, Any]:
@@ -62,7 +70,10 @@ def change(site: Site, request: Request) -> Response:
     """One change: its ops, and each file's difference word by word."""
     layer, id = request.path_params["layer"], request.path_params["id"]
     memory = site.memory(layer)
-    entry, text = memory.diff(None if id == "newest" else id, words=True, most=MOST_FILES)
+    wanted = None if id == "newest" else id
+    entry, text = site.of_commits(
+        ("diff", id), memory, lambda: memory.diff(wanted, words=True, most=MOST_FILES)
+    )
     if entry is None:
         raise NotFound("Nothing was changed yet.", "Begin at the inbox.")
     undone = any(each.commit == entry.commit and gone for each, gone in _log(site, memory))

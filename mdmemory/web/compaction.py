@@ -46,7 +46,7 @@ def compaction(site: Site, request: Request) -> Response:
     return site.page(
         request, "compaction.html", wait=1 if job and not job.is_done else 0, layer=layer,
         layers=[each for each, _ in site.layers.each()], job=job,
-        last=last, due=_due(memory), planner=planner, sends_to=sends_to(settings),
+        last=last, due=_due(site, layer, memory), planner=planner, sends_to=sends_to(settings),
         has_model=planner != _OFFLINE, preview=found, plan=_plan(memory, layer, found),
     )  # fmt: skip
 
@@ -55,9 +55,11 @@ def _name(layer: str) -> str:
     return f"plan-{layer}"
 
 
-def _due(memory: Memory) -> str:
+def _due(site: Site, layer: str, memory: Memory) -> str:
+    glance, now = site.glance(memory), memory.now()
+    mark = (glance.notes, glance.state, now.isoformat()[:15])  # ten minutes
     try:
-        return memory.due() or ""
+        return site.kept.get(("due", layer), mark, memory.due).value or ""
     except MdmemoryError:
         return ""
 

@@ -75,6 +75,11 @@ class Kept:
             if self._coming.get(name, (None, None))[1] is done:
                 del self._coming[name]
 
+    def peek(self, name: Hashable) -> Any:
+        """The value that is kept under a name, however old; None where there is none."""
+        with self._lock:
+            return self._values.get(name, (None, None))[1]
+
     def change(self, name: Hashable, change: Callable[[Any], Any]) -> None:
         """Change a kept value as an act of ours changed the store; the next look finds it anew."""
         with self._lock:

@@ -36,7 +36,7 @@ def note(site: Site, request: Request) -> Response:
     except NotFound:
         stored = None
     every = rows(site, layer)
-    row = next((each for each in every.value if each.file == file), None)
+    row = every.value.get(file)
     hold = "" if stored is None else _on_hold(stored, row)
     # of a secret all but the secret is shown; an order to an assistant, only to a person
     is_hidden = hold == catalog.SECRET
@@ -46,7 +46,8 @@ def note(site: Site, request: Request) -> Response:
         raise NotFound(f"There is no note {file.removesuffix('.md')}.", "The list shows all notes.")
     more = request.query_params.get("more", "")
     return site.page(
-        request, "note.html", layer=layer, file=file, stored=stored, row=row, hold=hold,
+        request, "note.html", is_fresh=every.is_fresh, layer=layer, file=file, stored=stored,
+        row=row, hold=hold,
         head=stored.note.head if stored else None,
         body=_body(site, layer, stored, is_hidden, is_shielded),
         is_secret=is_hidden, held_why=_why_it_waits(site, layer, file) if hold == WAITS else "",
@@ -105,8 +106,8 @@ def _facts(head: Head, is_hidden: bool) -> list[tuple[str, str]]:
         ("Type", f"{head.type}, {head.kind}" if head.kind else head.type),
         ("Source", head.source), ("Importance", head.importance), ("Created", head.created),
         ("Changed", head.updated), ("Said again", reinforced if head.reinforced else ""),
-        ("Also called", ", ".join(each for each in head.aliases if each != head.name)), ("Superseded", head.superseded),
-        ("Quote", head.quote),
+        ("Also called", ", ".join(each for each in head.aliases if each != head.name)),
+        ("Superseded", head.superseded), ("Quote", head.quote),
     ]  # fmt: skip
     return [(name, redacted(text) if is_hidden else text) for name, text in found if text]
 
@@ -116,9 +117,8 @@ def _facts(head: Head, is_hidden: bool) -> list[tuple[str, str]]:
 
 def link_map(site: Site, layer: str) -> LinkMap:
     """The links between the notes of a layer; only what changed is read again."""
-    known: dict[str, LinkMap] = site.link_maps
-    known[layer] = site.memory(layer).links(known.get(layer))
-    return known[layer]
+    before = site.kept.peek(("links", layer))
+    return site.of_notes("links", layer, lambda memory: memory.links(before)).value
 
 
 def _leads(site: Site, layer: str) -> Callable[[str], str | None]:
@@ -136,7 +136,7 @@ def _leads(site: Site, layer: str) -> Callable[[str], str | None]:
 def _linked(site: Site, layer: str, file: str, stored: StoredNote | None) -> dict[str, Any]:
     """The links of a note in both directions, with what the other notes are about."""
     known = link_map(site, layer)
-    about = {row.file: row.description for row in rows(site, layer).value}
+    about = rows(site, layer).value
     leads = _leads(site, layer) if stored else lambda _: None
     out = [(said, leads(said)) for said, _ in known.out_of(file)]
     into = known.into(file)
@@ -144,7 +144,7 @@ def _linked(site: Site, layer: str, file: str, stored: StoredNote | None) -> dic
         "out": [{"name": said, "path": path} for said, path in out[:MOST_LINKED]],
         "into": [
             {"name": other.removesuffix(".md"), "path": note_path(layer, other),
-             "about": about.get(other, "")}
+             "about": about[other].description if other in about else ""}
             for other in into[:MOST_LINKED]
         ],
         "more": max(0, len(into) - MOST_LINKED),
@@ -156,8 +156,10 @@ def _linked(site: Site, layer: str, file: str, stored: StoredNote | None) -> dic
 
 def _steps(site: Site, memory: Memory, file: str) -> tuple[Sequence[Step], str]:
     """The versions of a note, newest first, or why there are none."""
+    mark = site.glance(memory).notes
     try:
-        return memory.history(file), ""
+        name = ("life", file, mark)
+        return site.of_commits(name, memory, lambda: memory.history(file)), ""
     except NotFound:
         return [], ""
     except MdmemoryError as problem:
@@ -175,7 +177,8 @@ def _timeline(steps: Sequence[Step], most: int | None, is_hidden: bool) -> list[
         is_ours = step.kind not in (BY_HAND, REVERT, WORK_TREE) and step.commit is not None
         found.append({
             "time": step.time or "", "kind": step.kind, "commit": step.commit or "",
-            "subject": step.subject.removeprefix("memory: ").removeprefix(f"{step.kind} "), "is_gone": step.text is None,
+            "subject": step.subject.removeprefix("memory: ").removeprefix(f"{step.kind} "),
+            "is_gone": step.text is None,
             "file": step.file, "diff": marks.changes(before or "", after),
             "is_ours": is_ours, "is_first": at == 0,
             "is_new": not before and step.text is not None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from starlette.requests import Request
@@ -48,14 +49,16 @@ class Row:
     told: str
 
 
-def rows(site: Site, layer: str) -> Found[Sequence[Row]]:
-    """All notes of a layer, sorted by file."""
+def rows(site: Site, layer: str) -> Found[Mapping[str, Row]]:
+    """All notes of a layer by their files, in their order."""
 
-    def made(memory: Memory) -> Sequence[Row]:
+    def made(memory: Memory) -> Mapping[str, Row]:
         places = memory.index_places()
         found = memory.listing(digests=False)
-        return [_row(layer, each, places[each.head.file]) for each in found
-                if each.head.file in places]  # fmt: skip
+        return {
+            each.head.file: _row(layer, each, places[each.head.file])
+            for each in found if each.head.file in places
+        }  # fmt: skip
 
     return site.of_notes("rows", layer, made)
 
@@ -79,31 +82,30 @@ def memory(site: Site, request: Request) -> Response:
     asked = request.query_params
     layers = [layer for layer, _ in site.layers.each()]
     found = [rows(site, layer) for layer in layers]
-    every = [row for each in found for row in each.value]
-    wanted = [row for row in every if _fits(row, asked)]
+    every = [row for each in found for row in each.value.values()]
+    is_narrowed = any(asked.get(name) for name in _ASKED)
+    wanted = [row for row in every if _fits(row, asked)] if is_narrowed else every
     sort = asked.get("sort", "") if asked.get("sort", "") in SORTS else SORTS[0]
-    wanted.sort(key=_KEYS[sort])
+    key, is_reversed = _ORDERS[sort]
+    wanted = sorted(wanted, key=key, reverse=is_reversed)
     shown_rows = cut(wanted, asked.get("page", ""), SIZE)
     sources = sorted({row.source for row in every if row.source})
     return site.page(
         request, "memory.html", is_fresh=all(each.is_fresh for each in found),
-        cut=shown_rows, total=len(every), asked={name: asked.get(name, "") for name in _ASKED} | {"sort": sort}, layers=layers,
+        cut=shown_rows, total=len(every), layers=layers,
+        asked={name: asked.get(name, "") for name in _ASKED} | {"sort": sort},
         types=[*TYPES, "decision"], states=STATES, sources=sources, sorts=SORTS,
         strongest=STRONGEST, why=why, budgets=[_budget(site, layer) for layer in layers],
-        is_narrowed=any(asked.get(name) for name in _ASKED),
+        is_narrowed=is_narrowed,
     )  # fmt: skip
 
 
-_KEYS: Mapping[str, Callable[[Row], Any]] = {
-    "newest": lambda row: (_backwards(row.day), row.file),
-    "name": lambda row: (row.name.casefold(), row.file),
-    "strongest": lambda row: (-row.strength, row.file),
+# Stable, also backwards: equals stay in the order of their files.
+_ORDERS: Mapping[str, tuple[Callable[[Row], Any], bool]] = {
+    "newest": (attrgetter("day"), True),
+    "name": (lambda row: row.name.casefold(), False),
+    "strongest": (attrgetter("strength"), True),
 }
-
-
-def _backwards(day: str) -> tuple[int, ...]:
-    """What sorts the newest day first."""
-    return tuple(-ord(sign) for sign in day) or (1,)
 
 
 def _fits(row: Row, asked: Mapping[str, str]) -> bool:
@@ -141,7 +143,7 @@ def _budget(site: Site, layer: str) -> dict[str, Any]:
     return {
         "layer": layer, "chars": len(text.value), "tokens": len(text.value) // 4,
         "most_chars": settings.whole("index.max_chars"),
-        "listed": sum(row.listed for row in found), "total": len(found),
+        "listed": sum(row.listed for row in found.values()), "total": len(found),
         "most_listed": settings.whole("index.max_entries"), "text": shown(text.value),
         "path": str(memory.project.store / "MEMORY.md"),
     }  # fmt: skip

@@ -48,7 +48,7 @@ def serve(
     from mdmemory.web.guard import Guard
 
     access = Access(listening.getsockname()[1])
-    site = Site(access, open_layers, record, is_at_terminal)
+    site = Site(access, open_layers, record, is_at_terminal, is_watching=True)
     watch = _Idle(idle)
     config = uvicorn.Config(
         Guard(application(site), access, seen=watch.touch), http="h11", loop="asyncio", ws="none",
@@ -64,7 +64,7 @@ def serve(
     except KeyboardInterrupt:
         return "Stopped."
     finally:
-        site.kept.close()
+        site.close()
     return f"Stopped: nobody asked for {idle / 60:g} minutes." if watch.is_over else "Stopped."
 
 

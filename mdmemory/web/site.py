@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote, urlencode
 
@@ -24,17 +25,17 @@ from mdmemory.web.acts import Acts
 from mdmemory.web.guard import FORM
 from mdmemory.web.jobs import Jobs
 from mdmemory.web.kept import Found, Kept
+from mdmemory.web.watching import Watch
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from mdmemory.actions.glance import Glance
-    from mdmemory.actions.link_map import LinkMap
     from mdmemory.review.items import InboxItem
 
 TEMPLATES = "templates/web"
 ITEMS = "items"  # the name under which the inbox is kept
-_AGE = 5.0  # seconds after which the stores are opened anew: a setting or a store may be new
+_AGE = 60.0  # seconds after which the stores are opened anew: a setting or a store may be new
 T = TypeVar("T")
 
 
@@ -58,7 +59,8 @@ class Form:
 class Site:
     """The state of one run. `open_layers` opens the stores anew; `record` writes down a failure
     that nobody foresaw, and gives the file; `is_at_terminal`: a person started it, so what only a
-    person may see is shown; `deferred` are items that they put off."""
+    person may see is shown; `deferred` are items that they put off; `is_watching`: the system is
+    asked to tell of changes, so that no page looks at each file."""
 
     access: Access
     open_layers: Callable[[], Layers]
@@ -69,8 +71,11 @@ class Site:
     jobs: Jobs = field(default_factory=Jobs)
     deferred: set[str] = field(default_factory=set)
     acting: threading.Lock = field(default_factory=threading.Lock)
-    link_maps: dict[str, LinkMap] = field(default_factory=dict)
+    is_watching: bool = False
+    _watches: dict[Path, Watch] = field(default_factory=dict)
+    _watching: threading.Lock = field(default_factory=threading.Lock)
     _opened: tuple[float, Layers] | None = None
+    _seen: threading.local = field(default_factory=threading.local)  # of the page of a thread
 
     @property
     def layers(self) -> Layers:
@@ -89,19 +94,46 @@ class Site:
 
     # --- what is kept ---------------------------------------------------------------------------
 
+    def look(self) -> None:
+        """Look at the stores anew: at the beginning of each page, and after each act."""
+        self._seen.glances = {}
+
+    def glance(self, memory: Memory) -> Glance:
+        """How a store looks, as far as this page is concerned."""
+        seen: dict[Path, Glance] = self._seen.__dict__.setdefault("glances", {})
+        place = memory.project.store
+        if place not in seen:
+            seen[place] = memory.glance(self._watched(place))
+        return seen[place]
+
+    def _watched(self, place: Path) -> int | None:
+        """What stands for the files of a store, where the system tells of their changes."""
+        if not self.is_watching:
+            return None
+        with self._watching:
+            if place not in self._watches:
+                self._watches[place] = Watch(place)
+        return self._watches[place].mark()
+
+    def close(self) -> None:
+        """End what goes on beside the pages."""
+        self.kept.close()
+        for each in self._watches.values():
+            each.stop()
+
     def glances(self) -> tuple[tuple[str, Glance], ...]:
-        """How both stores look now."""
-        return tuple((layer, memory.glance()) for layer, memory in self.layers.each())
+        """How both stores look."""
+        return tuple((layer, self.glance(memory)) for layer, memory in self.layers.each())
 
     def of_notes(self, name: str, layer: str, make: Callable[[Memory], T]) -> Found[T]:
         """A value that is made from the notes of a layer."""
         memory = self.memory(layer)
-        mark = (memory.project.store, memory.glance().notes)
+        mark = (memory.project.store, self.glance(memory).notes)
         return self.kept.get((name, layer), mark, lambda: make(memory))
 
     def of_commits(self, name: Hashable, memory: Memory, make: Callable[[], T]) -> T:
         """A value that is made from the commits of a store, and is waited for."""
-        mark = memory.glance().commits
+        mark = self.glance(memory).commits
         found = self.kept.get((name, memory.project.store), mark, make)
         return found.value if found.is_fresh else make()
 
@@ -166,6 +198,7 @@ class Site:
         self, said: str, back: Callable[[], str] | None = None, then: str = "/inbox"
     ) -> Response:
         """The answer after an act: the page that shows what became of it, which says it."""
+        self.look()
         return redirect(then, done=self.acts.add(said, back, then.partition("?")[0]).id)
 
     def undoing(self, memory: Memory, id: str | None) -> Callable[[], str] | None:

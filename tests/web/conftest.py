@@ -44,27 +44,30 @@ def folder(_made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def open_layers(folder: Path) -> Callable[[], Layers]:
+def open_layers(folder: Path) -> Callable[..., Layers]:
     """Opens the stores, as another process would."""
 
-    def opened() -> Layers:
+    def opened(**how: bool) -> Layers:
         return Layers.open(
             folder / "billing", environment=demo_store.environment(folder), clock=lambda: NOW,
-            holder="a test",
+            holder="a test", **how,
         )  # fmt: skip
 
     return opened
 
 
 @pytest.fixture
-def visit(open_layers: Callable[[], Layers]) -> Iterator[Visit]:
+def visit(open_layers: Callable[..., Layers]) -> Iterator[Visit]:
     """Begins a run and gives a browser that was let in; options are those of `Site`."""
     sites: list[Site] = []
+
+    def watched() -> Layers:
+        return open_layers(watched=True)
 
     def begin(**options: object) -> Visitor:
         access = Access(PORT)
         kept = Kept(patience=60)  # a test waits until what it sees is of now
-        site = Site(access, open_layers, lambda problem: raised(problem), kept=kept, **options)  # type: ignore[arg-type]
+        site = Site(access, watched, lambda problem: raised(problem), kept=kept, **options)  # type: ignore[arg-type]
         sites.append(site)
         guard = Guard(application(site), access, user_of=lambda *_: None)
         client = TestClient(guard, base_url=f"http://127.0.0.1:{PORT}")  # type: ignore[arg-type]
@@ -72,7 +75,7 @@ def visit(open_layers: Callable[[], Layers]) -> Iterator[Visit]:
 
     yield begin
     for site in sites:
-        site.kept.close()
+        site.close()
 
 
 def raised(problem: Exception) -> str:
