@@ -53,7 +53,9 @@ _TYPED = 40  # characters from which on a field is given back after a failure
 
 def application(site: Site) -> Starlette:
     """The application without its guard."""
-    routes = [Route(path, partial(page, site), methods=[method]) for method, path, page in PAGES]
+    routes = [
+        Route(path, partial(_shown, site, page), methods=[method]) for method, path, page in PAGES
+    ]
     routes += [Route("/", lambda _: redirect("/inbox")), Route("/keys", partial(_keys, site))]
     static = StaticFiles(directory=assets.path(f"{TEMPLATES}/static"))
     return Starlette(

@@ -205,7 +205,7 @@ def _answered(site: Site, request: Request, action: str, form: Form) -> Response
     site.kept.change(ITEMS, lambda items: [each for each in items if each.id != item.id])
     layers = site.layers
     back = (lambda: answers.take_back(layers, done)) if done.can_be_taken_back else None
-    return site.done(done.said, back, after)
+    return site.done(done.said, back, after, f"/inbox#{anchor(item.id)}")
 
 
 def _item(site: Site, id: str, form: Form) -> InboxItem | None:
@@ -234,7 +234,8 @@ def _put_off(site: Site, item: InboxItem, after: str) -> Response:
         site.deferred.discard(item.id)
         return "It waits again."
 
-    return site.done(f"{_cut(item.notes[0].name)} stays in the inbox.", back, after)
+    said = f"{_cut(item.notes[0].name)} stays in the inbox."
+    return site.done(said, back, after, f"/inbox#{anchor(item.id)}")
 
 
 def _after(site: Site, item: InboxItem) -> str:

@@ -31,7 +31,7 @@ class Kept:
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._worker = ThreadPoolExecutor(1, "mdmemory-web")
         self._values: dict[Hashable, tuple[Hashable, Any]] = {}
         self._coming: dict[Hashable, tuple[Hashable, Future[Any]]] = {}

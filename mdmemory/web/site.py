@@ -182,7 +182,9 @@ class Site:
         text = self.templates.get_template(template).render(**known, **values)
         headers = {}
         if wait or not is_fresh:
-            headers["refresh"] = str(wait or 1)
+            # with its address: a browser takes one with a place in it for a jump on the same page
+            asked = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}"
+            headers["refresh"] = f"{(wait or 1) + 1}; url={asked}"
         return HTMLResponse(text, status, headers)
 
     def here(self) -> str:
@@ -195,11 +197,14 @@ class Site:
         return Form(request.scope.get(FORM, {}))
 
     def done(
-        self, said: str, back: Callable[[], str] | None = None, then: str = "/inbox"
-    ) -> Response:
-        """The answer after an act: the page that shows what became of it, which says it."""
+        self, said: str, back: Callable[[], str] | None = None, then: str = "/inbox",
+        undone: str = "",
+    ) -> Response:  # fmt: skip
+        """The answer after an act: the page that shows what became of it, which says it. `undone`
+        is the page after it was taken back, if another one."""
         self.look()
-        return redirect(then, done=self.acts.add(said, back, then.partition("?")[0]).id)
+        act = self.acts.add(said, back, undone or then.partition("?")[0])
+        return redirect(then, done=act.id)
 
     def undoing(self, memory: Memory, id: str | None) -> Callable[[], str] | None:
         """How a change is taken back; None for no change."""

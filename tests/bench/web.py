@@ -65,24 +65,28 @@ def run(project: Path, environment: dict[str, str], *words: str) -> str:
 
 
 class Browser:
-    """Asks one server, over one connection, and takes the time to the first byte."""
+    """Asks one server, and takes the time to the first byte."""
 
     def __init__(self, address: str) -> None:
         host = address.partition("//")[2].partition("/")[0]
-        self._connection = HTTPConnection(host)
-        self._connection.request("GET", address.partition(host)[2])
-        answer = self._connection.getresponse()
+        self._host = host
+        connection = HTTPConnection(host)
+        connection.request("GET", address.partition(host)[2])
+        answer = connection.getresponse()
         self._cookie = answer.headers["set-cookie"].partition(";")[0]
         answer.read()
 
     def get(self, path: str) -> tuple[float, str]:
         """The time in ms, and what the page says."""
+        connection = HTTPConnection(self._host)
+        connection.connect()
         begun = time.perf_counter()
-        self._connection.request("GET", path, headers={"Cookie": self._cookie})
-        answer = self._connection.getresponse()
+        connection.request("GET", path, headers={"Cookie": self._cookie})
+        answer = connection.getresponse()
         first = answer.read(1)
         took = (time.perf_counter() - begun) * 1000
         text = (first + answer.read()).decode()
+        connection.close()
         assert answer.status == 200, (path, answer.status, text[:2000])
         return took, text
 

@@ -92,6 +92,9 @@ window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
+// What is on its way is asked for again, at the same place.
+if (document.querySelector(".stale")) setTimeout(() => location.reload(), 700);
+
 // After an answer go on at the item that the address names.
 const target = location.hash ? document.getElementById(location.hash.slice(1)) : null;
 if (target && target.matches("[data-item]")) target.focus();
