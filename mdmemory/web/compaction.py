@@ -148,7 +148,8 @@ def _shown(store: Store, layer: str, op: Op) -> Mapping[str, Any]:
     match op:
         case Merge():
             kept = texts.get(op.target) or texts[op.sources[0]]
-            about = [(f"What {op.target} says then", marks.changes(kept, _joined(op)))]
+            then = marks.changes(kept, _joined(op)) or "what it says now"
+            about = [(f"What {op.target} says then", then)]
             about += [(f"{file}, which goes", texts[file]) for file in files if file != op.target]
             title = f"Merge {len(op.sources)} notes into {op.name}"
         case Delete():
