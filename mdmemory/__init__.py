@@ -24,6 +24,7 @@
     prompt/                                  what goes into a prompt, and receipts
     opened, learning, memory                 the Python interface, which all of the following use
     routing, both, layers                    the person's memory and the project's, read as one
+    overview                                 how a store stands, and where text is sent
     review/                                  all that waits for a person, and their answers
     tools/                                   the tools for assistants: one table for all hosts
     memory_tool                              the memory tool of the Anthropic API
@@ -35,6 +36,7 @@
     hosts/bridge/                            one process for each store, which answers all hooks
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
     mcp/                                     the same tools for any MCP host
+    web/                                     pages in a browser, on this machine alone
     cli/                                     the terminal
 
 A module imports from its own room or from a room further up in this drawing; tests/test_floors.py
@@ -96,7 +98,7 @@ if TYPE_CHECKING:
     from mdmemory.search.results import Hit as Hit
     from mdmemory.search.results import Passage as Passage
     from mdmemory.session.known import KnownSession as KnownSession
-    from mdmemory.session.known import RecalledNote as RecalledNote
+    from mdmemory.session.known import NoteRecalled as NoteRecalled
     from mdmemory.session.promotion import Accounting as Accounting
     from mdmemory.session.session import SessionMemory as SessionMemory
     from mdmemory.session.storage import Swept as Swept
@@ -148,7 +150,7 @@ _PUBLIC = {
     "search.notes": "Report",
     "search.project": "Updated",
     "search.results": "Found Hit Passage",
-    "session.known": "KnownSession RecalledNote",
+    "session.known": "KnownSession NoteRecalled",
     "session.promotion": "Accounting",
     "session.session": "SessionMemory",
     "session.storage": "Swept",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observations import Observations
     from mdmemory.search.notes import Report
-    from mdmemory.session.known import KnownSession, RecalledNote
+    from mdmemory.session.known import KnownSession, NoteRecalled
     from mdmemory.session.promotion import Accounting
     from mdmemory.session.session import SessionMemory
     from mdmemory.session.storage import Swept
@@ -136,7 +136,7 @@ class Learning(Opened):
         with self.state() as state:
             return sessions.known.known(state)
 
-    def recalled(self, session: str) -> list[RecalledNote]:
+    def recalled(self, session: str) -> list[NoteRecalled]:
         """The notes that went along with the messages of a session."""
         with self.state() as state:
             return sessions.known.recalled(state, session)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 SAME, GONE, NEW = " ", "-", "+"  # signs, as git's porcelain has them
-MOST_WORDS = 2_000  # of a stretch that is compared word by word; a longer one went and came whole
-MOST_LINES = 2_000  # of texts that are compared; comparing takes longer than it is worth beyond
+# Of a stretch that is compared, without what is the same at its ends; a longer one went and came as
+# a whole. What is compared may take the third power of it.
+MOST_WORDS, MOST_LINES = 600, 400
 
 _TOLD = re.compile(r"^(new|deleted|rename from|rename to|---|\+\+\+) ?(.*?)\t?$", re.MULTILINE)
 # Latin words, blanks, and each other character by itself
@@ -20,14 +21,14 @@ _WORD = re.compile(r"[A-Za-z0-9_]+|[ \t]+|\n|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DiffPiece:
     """Words that stayed (SAME), went (GONE) or came (NEW); they hold no line end."""
 
     sign: str
     words: str
 
 
-Line = tuple[Piece, ...]
+Line = tuple[DiffPiece, ...]
 """One line of the united text; a line that went and one that came in its place may be one."""
 
 
@@ -69,14 +70,14 @@ def _title(head: str) -> tuple[str, str]:
 
 def _lines(hunk: str) -> Iterator[Line]:
     """The lines of a hunk: in the porcelain each piece has its sign, and `~` ends a line."""
-    line: list[Piece] = []
+    line: list[DiffPiece] = []
     for part in hunk.split("\n")[:-1]:
         sign, words = part[:1] or SAME, part[1:]
         if sign == "~":
             yield tuple(line)
             line = []
         elif sign in (SAME, GONE, NEW) and words:
-            line.append(Piece(sign, words))
+            line.append(DiffPiece(sign, words))
     if line:
         yield tuple(line)
 
@@ -87,42 +88,54 @@ def _lines(hunk: str) -> Iterator[Line]:
 def between(before: str, after: str) -> list[Line]:
     """All lines of both texts, united, with what went and what came marked."""
     old, new = (text.replace("\r\n", "\n").split("\n") for text in (before, after))
-    if max(len(old), len(new)) > MOST_LINES:
-        return [*((Piece(GONE, line),) for line in old), *((Piece(NEW, line),) for line in new)]
     found: list[Line] = []
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            found += [(Piece(SAME, line),) if line else () for line in old[a:b]]
-        elif tag == "replace":
-            found += _by_words("\n".join(old[a:b]), "\n".join(new[c:d]))
+    for is_same, gone, came in _stretches(old, new, MOST_LINES):
+        if is_same:
+            found += [(DiffPiece(SAME, line),) if line else () for line in gone]
+        elif gone and came:
+            found += _by_words("\n".join(gone), "\n".join(came))
         else:
-            found += [(Piece(GONE, line),) for line in old[a:b]]
-            found += [(Piece(NEW, line),) for line in new[c:d]]
+            found += [(DiffPiece(GONE, line),) for line in gone]
+            found += [(DiffPiece(NEW, line),) for line in came]
     return found
+
+
+def _stretches(
+    old: Sequence[str], new: Sequence[str], most: int
+) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:
+    """What is the same in both, and what differs, in turns."""
+    least = min(len(old), len(new))
+    start = next((at for at in range(least) if old[at] != new[at]), least)
+    rest = least - start
+    end = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
+    if start:
+        yield True, old[:start], new[:start]
+    gone, came = old[start : len(old) - end], new[start : len(new) - end]
+    if max(len(gone), len(came)) > most:
+        yield False, gone, came
+    else:
+        matcher = SequenceMatcher(None, gone, came, autojunk=False)
+        for tag, a, b, c, d in matcher.get_opcodes():
+            yield tag == "equal", gone[a:b], came[c:d]
+    if end:
+        yield True, old[len(old) - end :], new[len(new) - end :]
 
 
 def _by_words(before: str, after: str) -> list[Line]:
     """The lines of two stretches of text that differ, compared word by word."""
-    old, new = _WORD.findall(before), _WORD.findall(after)
-    if max(len(old), len(new)) > MOST_WORDS:
-        return _split([Piece(GONE, before), Piece(SAME, "\n"), Piece(NEW, after)])
-    pieces: list[Piece] = []
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for tag, a, b, c, d in matcher.get_opcodes():
-        if tag == "equal":
-            pieces.append(Piece(SAME, "".join(old[a:b])))
-            continue
-        if gone := "".join(old[a:b]):
-            pieces.append(Piece(GONE, gone))
-        if came := "".join(new[c:d]):
-            pieces.append(Piece(NEW, came))
+    pieces: list[DiffPiece] = []
+    for is_same, gone, came in _stretches(_WORD.findall(before), _WORD.findall(after), MOST_WORDS):
+        if is_same:
+            pieces.append(DiffPiece(SAME, "".join(gone)))
+        else:
+            pieces += _changed("".join(gone), "".join(came))
     return _split(_joined(pieces))
 
 
-def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+def _joined(pieces: Sequence[DiffPiece]) -> list[DiffPiece]:
     """The pieces with blanks between two changes taken into them: words that went read as one
     stretch, then those that came."""
-    found: list[Piece] = []
+    found: list[DiffPiece] = []
     gone, came = "", ""
     for at, piece in enumerate(pieces):
         inside = bool(gone or came) and at + 1 < len(pieces)
@@ -136,21 +149,21 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
     return [*found, *_changed(gone, came)]
 
 
-def _changed(gone: str, came: str) -> list[Piece]:
-    found = [Piece(GONE, gone)] if gone else []
-    return [*found, Piece(NEW, came)] if came else found
+def _changed(gone: str, came: str) -> list[DiffPiece]:
+    found = [DiffPiece(GONE, gone)] if gone else []
+    return [*found, DiffPiece(NEW, came)] if came else found
 
 
-def _split(pieces: Sequence[Piece]) -> list[Line]:
+def _split(pieces: Sequence[DiffPiece]) -> list[Line]:
     """The pieces in lines, cut where any of them has a line end."""
-    lines: list[list[Piece]] = [[]]
+    lines: list[list[DiffPiece]] = [[]]
     for piece in pieces:
         first, *more = piece.words.split("\n")
         for number, words in enumerate([first, *more]):
             if number:
                 lines.append([])
             if words:
-                lines[-1].append(Piece(piece.sign, words))
+                lines[-1].append(DiffPiece(piece.sign, words))
     return [tuple(line) for line in lines]
 
 

@@ -6,7 +6,7 @@ Text in, text out. Control characters of a note never reach the terminal.
 
 from __future__ import annotations
 
-from mdmemory.actions.word_diff import SAME, FileDiff, Line, Piece, of_git
+from mdmemory.actions.word_diff import SAME, DiffPiece, FileDiff, Line, of_git
 from mdmemory.cli.output import visible
 
 # of the terminal: bold, red and struck out, green; and how the same looks without colours
@@ -35,7 +35,7 @@ def _line(line: Line, marks: dict[str, tuple[str, str]]) -> str:
     return "".join(_piece(piece, marks) for piece in line)
 
 
-def _piece(piece: Piece, marks: dict[str, tuple[str, str]]) -> str:
+def _piece(piece: DiffPiece, marks: dict[str, tuple[str, str]]) -> str:
     words = visible(piece.words)
     return words if piece.sign == SAME else _marked(words, marks[piece.sign])
 

@@ -26,7 +26,7 @@ class KnownSession:
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledNote:
+class NoteRecalled:
     """A note that went along with a message: its file (the person's as `me/FILE`), when (ISO 8601),
     its tokens, and whether the assistant still sees it."""
 
@@ -52,10 +52,10 @@ def known(state: State) -> list[KnownSession]:
     return sorted(found.values(), key=lambda each: (each.time, each.id), reverse=True)
 
 
-def recalled(state: State, session: str) -> list[RecalledNote]:
+def recalled(state: State, session: str) -> list[NoteRecalled]:
     """The notes that went along with the messages of a session, in their order."""
     query = "SELECT file, at, tokens, seen FROM recalled WHERE session = ? ORDER BY id"
     return [
-        RecalledNote(file, at, tokens, bool(seen))
+        NoteRecalled(file, at, tokens, bool(seen))
         for file, at, tokens, seen in state.rows(query, (session,))
     ]

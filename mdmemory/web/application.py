@@ -48,7 +48,7 @@ PAGES = (
     ("GET", "/health", health.health),
     ("POST", "/health/again", health.again),
 )
-_TYPED = 40  # characters from which on a field is given back after a failure
+_TYPED = ("text", "description", "body", "name")  # fields that are given back after a failure
 
 
 def application(site: Site) -> Starlette:
@@ -96,10 +96,7 @@ def _failed(site: Site, request: Request, problem: Exception) -> Response:
 
 def _told(site: Site, request: Request, status: int, message: str, hint: str) -> Response:
     fields = site.form(request).fields
-    typed = [
-        (name, text) for name, texts in fields.items() for text in texts if len(text) >= _TYPED
-        and name != "seen"
-    ]  # fmt: skip
+    typed = [(name, text) for name in _TYPED for text in fields.get(name, ()) if text.strip()]
     return site.page(
         request, "problem.html", status=status, message=message, hint=hint,
         typed=typed, back=_back(request),

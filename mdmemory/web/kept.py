@@ -19,14 +19,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
+class KeptValue(Generic[T]):
     """A value, and whether it is of now; else a newer one is on its way."""
 
     value: T
     is_fresh: bool = True
 
 
-class Kept:
+class KeptValues:
     """Values by name, each made from something that has a mark."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -36,21 +36,21 @@ class Kept:
         self._values: dict[Hashable, tuple[Hashable, Any]] = {}
         self._coming: dict[Hashable, tuple[Hashable, Future[Any]]] = {}
 
-    def get(self, name: Hashable, mark: Hashable, make: Callable[[], T]) -> Found[T]:
+    def get(self, name: Hashable, mark: Hashable, make: Callable[[], T]) -> KeptValue[T]:
         """The value of this name for this mark; `make` finds it, in one thread for all."""
         with self._lock:
             if name in self._values:
                 self._values[name] = self._values.pop(name)  # the last used is the last to go
                 before, value = self._values[name]
                 if before == mark:
-                    return Found(value)
+                    return KeptValue(value)
             is_known = name in self._values
             coming = self._begin(name, mark, make)
         try:
-            return Found(coming.result(self._patience if is_known else None))
+            return KeptValue(coming.result(self._patience if is_known else None))
         except Late:
             with self._lock:
-                return Found(self._values[name][1], is_fresh=False)
+                return KeptValue(self._values[name][1], is_fresh=False)
 
     def _begin(self, name: Hashable, mark: Hashable, make: Callable[[], T]) -> Future[Any]:
         wanted, coming = self._coming.get(name, (None, None))

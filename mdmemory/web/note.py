@@ -20,7 +20,7 @@ from mdmemory.store.store import Store, StoredNote, is_note_name
 from mdmemory.unseen import shown
 from mdmemory.web import marks
 from mdmemory.web.markdown import rendered
-from mdmemory.web.notes import STRONGEST, Row, rows, why
+from mdmemory.web.notes import STRONGEST, NoteRow, rows, why
 from mdmemory.web.site import Form, Site, note_path
 
 WAITS = "waits"
@@ -69,7 +69,7 @@ def _named(site: Site, request: Request) -> tuple[str, Memory, str]:
     return layer, site.memory(layer), file
 
 
-def _on_hold(stored: StoredNote, row: Row | None) -> str:
+def _on_hold(stored: StoredNote, row: NoteRow | None) -> str:
     """Why a note is on hold: it holds a SECRET, or WAITS for a person; "" where it is not."""
     if catalog.is_held(stored.note, is_secret):
         return catalog.SECRET

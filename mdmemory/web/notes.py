@@ -16,7 +16,7 @@ from mdmemory.layers import USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.unseen import shown
-from mdmemory.web.kept import Found
+from mdmemory.web.kept import KeptValue
 from mdmemory.web.paging import cut
 from mdmemory.web.site import Site, note_path
 
@@ -31,7 +31,7 @@ SORTS = ("newest", "name", "strongest")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NoteRow:
     """A note as the list shows it. `told` is what can be searched of it, `day` its last change."""
 
     layer: str
@@ -49,10 +49,10 @@ class Row:
     told: str
 
 
-def rows(site: Site, layer: str) -> Found[Mapping[str, Row]]:
+def rows(site: Site, layer: str) -> KeptValue[Mapping[str, NoteRow]]:
     """All notes of a layer by their files, in their order."""
 
-    def made(memory: Memory) -> Mapping[str, Row]:
+    def made(memory: Memory) -> Mapping[str, NoteRow]:
         places = memory.index_places()
         found = memory.listing(digests=False)
         return {
@@ -63,7 +63,7 @@ def rows(site: Site, layer: str) -> Found[Mapping[str, Row]]:
     return site.of_notes("rows", layer, made)
 
 
-def _row(layer: str, listed: Listed, place: IndexPlace) -> Row:
+def _row(layer: str, listed: Listed, place: IndexPlace) -> NoteRow:
     head, is_held = listed.head, listed.status == "held"
     # on hold: the description may be the secret
     description = "(on hold)" if is_held else head.description
@@ -71,7 +71,7 @@ def _row(layer: str, listed: Listed, place: IndexPlace) -> Row:
     mark = status if is_held else listed.mark
     type = head.kind or head.type
     told = f"{head.name}\n{head.file}\n{description}\n{' '.join(head.aliases)}".casefold()
-    return Row(
+    return NoteRow(
         layer, head.file, head.name, description, type, head.source, status, mark,
         listed.strength, listed.listed, place, head.updated or head.created, told,
     )  # fmt: skip
@@ -101,14 +101,14 @@ def memory(site: Site, request: Request) -> Response:
 
 
 # Stable, also backwards: equals stay in the order of their files.
-_ORDERS: Mapping[str, tuple[Callable[[Row], Any], bool]] = {
+_ORDERS: Mapping[str, tuple[Callable[[NoteRow], Any], bool]] = {
     "newest": (attrgetter("day"), True),
     "name": (lambda row: row.name.casefold(), False),
     "strongest": (attrgetter("strength"), True),
 }
 
 
-def _fits(row: Row, asked: Mapping[str, str]) -> bool:
+def _fits(row: NoteRow, asked: Mapping[str, str]) -> bool:
     for name in ("layer", "type", "source"):
         if (wanted := asked.get(name)) and getattr(row, name) != wanted:
             return False

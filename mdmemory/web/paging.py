@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Cut(Generic[T]):
+class ListPage(Generic[T]):
     """One page of a list: its `rows`, its `number` from 1, the `last` one's, and how many rows
     there are in all."""
 
@@ -20,11 +20,11 @@ class Cut(Generic[T]):
     total: int
 
 
-def cut(rows: Sequence[T], asked: str, size: int) -> Cut[T]:
+def cut(rows: Sequence[T], asked: str, size: int) -> ListPage[T]:
     """The page that an address asks for, the nearest that there is."""
     last = max(1, -(-len(rows) // size))
     number = min(max(1, whole(asked)), last)
-    return Cut(rows[(number - 1) * size : number * size], number, last, len(rows))
+    return ListPage(rows[(number - 1) * size : number * size], number, last, len(rows))
 
 
 def whole(asked: str) -> int:

@@ -24,8 +24,8 @@ from mdmemory.web.access import FIELD, Access
 from mdmemory.web.acts import Acts
 from mdmemory.web.guard import FORM
 from mdmemory.web.jobs import Jobs
-from mdmemory.web.kept import Found, Kept
-from mdmemory.web.watching import Watch
+from mdmemory.web.kept import KeptValue, KeptValues
+from mdmemory.web.watching import FolderWatch
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -66,13 +66,13 @@ class Site:
     open_layers: Callable[[], Layers]
     record: Callable[[Exception], str]
     is_at_terminal: bool = True
-    kept: Kept = field(default_factory=Kept)
+    kept: KeptValues = field(default_factory=KeptValues)
     acts: Acts = field(default_factory=Acts)
     jobs: Jobs = field(default_factory=Jobs)
     deferred: set[str] = field(default_factory=set)
     acting: threading.Lock = field(default_factory=threading.Lock)
     is_watching: bool = False
-    _watches: dict[Path, Watch] = field(default_factory=dict)
+    _watches: dict[Path, FolderWatch] = field(default_factory=dict)
     _watching: threading.Lock = field(default_factory=threading.Lock)
     _opened: tuple[float, Layers] | None = None
     _seen: threading.local = field(default_factory=threading.local)  # of the page of a thread
@@ -112,7 +112,7 @@ class Site:
             return None
         with self._watching:
             if place not in self._watches:
-                self._watches[place] = Watch(place)
+                self._watches[place] = FolderWatch(place)
         return self._watches[place].mark()
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class Site:
         """How both stores look."""
         return tuple((layer, self.glance(memory)) for layer, memory in self.layers.each())
 
-    def of_notes(self, name: str, layer: str, make: Callable[[Memory], T]) -> Found[T]:
+    def of_notes(self, name: str, layer: str, make: Callable[[Memory], T]) -> KeptValue[T]:
         """A value that is made from the notes of a layer."""
         memory = self.memory(layer)
         mark = (memory.project.store, self.glance(memory).notes)
@@ -137,7 +137,7 @@ class Site:
         found = self.kept.get((name, memory.project.store), mark, make)
         return found.value if found.is_fresh else make()
 
-    def items(self) -> Found[list[InboxItem]]:
+    def items(self) -> KeptValue[list[InboxItem]]:
         """All that waits for a person in both layers."""
         from mdmemory.review import waiting
 

@@ -18,7 +18,7 @@ _STEP, _DEBOUNCE = 10, 60  # ms that changes are gathered for
 _WAKE = 1_000  # ms between two looks at whether it is over
 
 
-class Watch:
+class FolderWatch:
     """Counts the changes of files in one folder, in a thread of its own."""
 
     def __init__(self, folder: Path) -> None:

@@ -16,6 +16,7 @@ from types import ModuleType
 from pace import FULL
 
 from mdmemory import bounds, privacy, protocol, unseen
+from mdmemory.actions import word_diff
 from mdmemory.capture import (
     asked,
     candidates,
@@ -43,7 +44,7 @@ from mdmemory.capture import (
 from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
 from mdmemory.citing import choosing, citation
 from mdmemory.citing import mentions as citing_mentions
-from mdmemory.cli import output, worddiff
+from mdmemory.cli import worddiff
 from mdmemory.compact import exchanged, plan, rewording, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
@@ -97,6 +98,7 @@ from mdmemory.transcripts import (
     turns,
 )
 from mdmemory.transcripts.turns import Turn
+from mdmemory.web import markdown as pages
 
 # All of this room is one function: what finds secrets.
 PRIVACY = [
@@ -263,9 +265,9 @@ def _written(text: str) -> object:
     return editing.edit(_note(text), set={"metadata.updated": DAY}, body=f"{text}.")
 
 
-def _difference(text: str) -> str:
+def _difference(text: str) -> object:
     porcelain = f"diff --git a b\n--- a\n+++ b\n@@ -1 +1 @@\n{text}"
-    return worddiff.render(porcelain, colour=False)
+    return worddiff.render(porcelain, colour=False), word_diff.of_git(porcelain)
 
 
 def _result(text: str) -> object:
@@ -392,6 +394,7 @@ EVERY = (
     row(_fences, injected),
     row(injected.without_memory, injected),
     row(unseen.without, unseen),
+    row(unseen.shown, unseen, "shown"),
     row(private.strip_private, private),
     row(redaction.redact, redaction, "redact", bounds.MESSAGE, *PRIVACY),
     row(lambda text: summary.parse(text, []), summary),
@@ -484,8 +487,9 @@ EVERY = (
     row(_event, compress),
     row(observation.ids, observation),
     row(timeline._safe, timeline),
-    row(output.visible, output),
-    row(_difference, worddiff, "render"),
+    row(_difference, word_diff, "of_git"),
+    row(lambda text: word_diff.between(text, f"{text[::-1]} a"), word_diff, "between"),
+    row(lambda text: pages.rendered(text, lambda name: f"/{name}"), pages, "rendered", pages.MOST),
     # queries
     row(lambda text: query.parse(text, TODAY), query, "parse", bounds.QUERY, dates, words),
     row(lambda text: query.marks(text, text), query, "marks", bounds.QUERY, words),

@@ -16,12 +16,11 @@ from mdmemory import Layers
 from mdmemory.web.access import Access
 from mdmemory.web.application import application
 from mdmemory.web.guard import Guard
-from mdmemory.web.kept import Kept
+from mdmemory.web.kept import KeptValues
 from mdmemory.web.site import Site
 
 PORT = 4567
 NOW = datetime(2026, 6, 29, 9, 0, tzinfo=UTC)
-
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +65,7 @@ def visit(open_layers: Callable[..., Layers]) -> Iterator[Visit]:
 
     def begin(**options: object) -> Visitor:
         access = Access(PORT)
-        kept = Kept(patience=60)  # a test waits until what it sees is of now
+        kept = KeptValues(patience=60)  # a test waits until what it sees is of now
         site = Site(access, watched, lambda problem: raised(problem), kept=kept, **options)  # type: ignore[arg-type]
         sites.append(site)
         guard = Guard(application(site), access, user_of=lambda *_: None)

@@ -31,7 +31,8 @@ _NOTES = (
     ("api-versioning", "project", "decision", "The public API is versioned by date, not by number",
      "The public API is versioned by date (`2026-06-01`), not by number.\n\n"
      "Why: clients pin a day, and we keep each version for a year.\n\n"
-     "| version | until |\n|---|---|\n| `2025-12-01` | 2026-12-01 |\n| `2026-06-01` | 2027-06-01 |"),
+     "| version | until |\n|---|---|\n| `2025-12-01` | 2026-12-01 |\n"
+     "| `2026-06-01` | 2027-06-01 |"),
     ("release-day", "project", "", "Releases go out on Tuesdays before noon",
      "Releases go out on Tuesdays before noon, so that the day is left to look after them."),
     ("review-size", "feedback", "", "Keep pull requests under 400 lines",
@@ -85,15 +86,15 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _opened(project: Path, home: Path, at: datetime) -> Layers:
-    return Layers.open(
-        project, environment=_environment(home), holder="the demo", clock=lambda: at
-    )
+    return Layers.open(project, environment=_environment(home), holder="the demo", clock=lambda: at)
 
 
 def _add_notes(project: Path, home: Path) -> None:
     for number, (name, type, kind, description, body) in enumerate(_NOTES):
         layers = _opened(project, home, FIRST + timedelta(days=number + 1, hours=number))
-        layers.add(name, type=type, kind=kind, description=description, body=body, source="explicit")
+        layers.add(
+            name, type=type, kind=kind, description=description, body=body, source="explicit"
+        )
     for name, description, body in _PERSONS:
         layers.add(name, type="user", description=description, body=body, source="explicit")
     memory = layers.main
@@ -112,7 +113,8 @@ def _let_wait(project: Path, home: Path) -> None:
     memory.index()
     memory.adopt()
     memory.store(
-        "The nightly backup of the billing database runs at 02:30 UTC", type="reference",
+        "The nightly backup of the billing database runs at 02:30 UTC",
+        type="reference",
         session=SESSION,
     )
     facts = [

@@ -20,8 +20,11 @@ def test_every_page_answers(visit: Visit) -> None:
         assert "<h1" in visitor.page
 
 
-@pytest.mark.parametrize("path", ["/no", "/note/project/none", "/note/other/x", "/changes/user/zzzz",
-                                  "/sessions/ses_none", "/inbox/edit/c-0"])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    ["/no", "/note/project/none", "/note/other/x", "/changes/user/zzzz", "/sessions/ses_none",
+     "/inbox/edit/c-0"],
+)  # fmt: skip
 def test_what_is_not_there_is_one_sentence(visit: Visit, path: str) -> None:
     visitor = visit()
     visitor.get(path)

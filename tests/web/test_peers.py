@@ -14,7 +14,7 @@ from pace import HUNG
 from mdmemory.web.peers import user_of
 
 LINUX = sys.platform == "linux"
-HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout\n"
+HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
 HERE, PEER = ("127.0.0.1", 0x1F90), ("127.0.0.1", 0xE112)
 needs_linux = pytest.mark.skipif(not LINUX, reason="only Linux has these tables")
 

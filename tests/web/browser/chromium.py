@@ -32,7 +32,9 @@ def program() -> str | None:
     found = named or next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None and (CLIENTS / "chromium" / "node_modules").is_dir():
         words = ["node", "--input-type=module", "-e", _PACKED]
-        done = subprocess.run(words, cwd=CLIENTS / "chromium", capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            words, cwd=CLIENTS / "chromium", capture_output=True, text=True, check=False
+        )
         found = done.stdout.strip() or None
     return found
 

@@ -41,6 +41,10 @@ def open_page(browser: Browser, served: str) -> Iterator[Callable[..., Page]]:
     contexts: list[Any] = []
     complaints: list[str] = []
 
+    def heard(said: Any) -> None:
+        if said.type in ("error", "warning"):
+            complaints.append(said.text)
+
     def opened(**options: Any) -> Page:
         if contexts and not options:
             page = contexts[0].new_page()
@@ -51,10 +55,7 @@ def open_page(browser: Browser, served: str) -> Iterator[Callable[..., Page]]:
             page.goto(served)
             page.wait_for_url(OPENED)
         page.on("pageerror", lambda problem: complaints.append(str(problem)))
-        page.on(
-            "console",
-            lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None,
-        )
+        page.on("console", heard)
         return page
 
     yield opened
@@ -71,5 +72,3 @@ def axe() -> str:
     if found is None:
         pytest.skip("NOT RUN: axe-core is not here. `sh tests/e2e/axe/install` brings it.")
     return found
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import demo_store
 import pytest
 from pace import FULL, sample
-from xss import CORPUS
 
 from mdmemory import Layers
 from mdmemory.review import waiting
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 Open = Callable[..., Any]
 full = pytest.mark.skipif(not FULL, reason="`make test-full` runs it")
+CORPUS = json.loads(Path(__file__).with_name("xss.json").read_text("utf-8"))
 PAGES = (
     "/inbox", "/memory", "/memory/index", "/note/project/reference-staging-address",
     "/note/project/project-api-versioning", "/note/project/reference-staging-address/edit",
@@ -225,8 +226,10 @@ def test_a_key_pressed_twice_answers_once(open_page: Open, folder: Path) -> None
     page = open_page()
     before = len(waiting.items(layers(folder)))
     page.keyboard.press("j")
-    page.evaluate("""() => { for (let n = 0; n < 3; n++)
-        document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "1", bubbles: true})) }""")
+    press = 'new KeyboardEvent("keydown", {key: "1", bubbles: true})'
+    page.evaluate(
+        f"() => {{ for (let n = 0; n < 3; n++) document.activeElement.dispatchEvent({press}) }}"
+    )
     page.get_by_text("holds, and replaced").wait_for()
     assert len(waiting.items(layers(folder))) == before - 1
 
@@ -243,7 +246,8 @@ def test_another_site_cannot_post_or_frame_or_read(
     home, before = base(page), len(waiting.items(layers(folder)))
     item = waiting.items(layers(folder))[0]
     attack = (
-        f'<form id=f method=post action="{home}/inbox/answer/this/{item.id}"><input name=seen></form>'
+        f'<form id=f method=post action="{home}/inbox/answer/this/{item.id}">'
+        "<input name=seen></form>"
         f'<iframe src="{home}/inbox"></iframe><script>window.read = "";'
         f'fetch("{home}/inbox", {{credentials: "include"}}).then(a => a.text())'
         '.then(t => { window.read = t }, e => { window.read = "refused" })</script>'
