@@ -9,16 +9,20 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
 
-test: $(BIN)/mdmemory client
+# the pages in your browser, on a made-up project in a temporary folder
+demo-web: $(BIN)/mdmemory
+	$(BIN)/python tests/web/open_demo.py
+
+test: $(BIN)/mdmemory client axe
 	$(BIN)/python -m pytest -n auto
 
 # whole matrices, long lives and every client, without a limit of time
-test-full: $(BIN)/mdmemory client
+test-full: $(BIN)/mdmemory client axe
 	failed=0; MDMEMORY_TEST_FULL=1 MDMEMORY_TEST_HOSTS=$(if $(wildcard $(HOST_CLIENTS)),1) \
 		$(BIN)/python -m pytest -n auto || failed=1; \
 	test -e $(HOST_CLIENTS) || echo "NOT RUN: Claude Code, Codex and Gemini CLI;" \
@@ -51,7 +55,7 @@ mutants: $(BIN)/mdmemory
 
 # all of them, even where one missed its target; what a client's hooks cost: client_hooks.py
 bench: $(BIN)/mdmemory
-	missed=0; for each in run search recall search_speed hooks host_hooks; do \
+	missed=0; for each in run search recall search_speed hooks host_hooks web; do \
 		$(BIN)/python tests/bench/$$each.py || missed=1; \
 	done; exit $$missed
 
@@ -90,9 +94,13 @@ lock: $(BIN)/mdmemory
 client:
 	sh tests/e2e/client/install
 
+.PHONY: axe
+axe:
+	sh tests/e2e/axe/install
+
 .PHONY: hosts
 hosts:
 	sh tests/e2e/hosts/install
 
 clean:
-	rm -rf .venv .opencode-client .host-clients .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf .venv .opencode-client .host-clients .web-clients build .mypy_cache .ruff_cache .hypothesis .coverage*

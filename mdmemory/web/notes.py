@@ -22,6 +22,7 @@ from mdmemory.web.site import Site, note_path
 
 SIZE = 50  # notes of a page
 STRONGEST = 7.5
+_MOST_WORDS = 20  # that the list is narrowed by
 _NAMED = {"held": "on hold"}
 _IN_FORCE, _OUT = "in force", "not in the index"
 # what `status` may ask for: its own words, and two of the list
@@ -84,7 +85,7 @@ def memory(site: Site, request: Request) -> Response:
     found = [rows(site, layer) for layer in layers]
     every = [row for each in found for row in each.value.values()]
     is_narrowed = any(asked.get(name) for name in _ASKED)
-    wanted = [row for row in every if _fits(row, asked)] if is_narrowed else every
+    wanted = _narrowed(every, asked)
     sort = asked.get("sort", "") if asked.get("sort", "") in SORTS else SORTS[0]
     key, is_reversed = _ORDERS[sort]
     wanted = sorted(wanted, key=key, reverse=is_reversed)
@@ -108,18 +109,22 @@ _ORDERS: Mapping[str, tuple[Callable[[NoteRow], Any], bool]] = {
 }
 
 
-def _fits(row: NoteRow, asked: Mapping[str, str]) -> bool:
+def _narrowed(every: list[NoteRow], asked: Mapping[str, str]) -> list[NoteRow]:
+    """The rows that fit all that was asked for."""
+    found = every
     for name in ("layer", "type", "source"):
-        if (wanted := asked.get(name)) and getattr(row, name) != wanted:
-            return False
+        if wanted := asked.get(name):
+            is_asked = attrgetter(name)
+            found = [row for row in found if is_asked(row) == wanted]
     status = asked.get("status", "")
-    if status == _OUT and row.listed:
-        return False
-    if status == _IN_FORCE and row.status:
-        return False
-    if status not in ("", _OUT, _IN_FORCE) and row.status != status:
-        return False
-    return all(word in row.told for word in asked.get("q", "").casefold().split()[:20])
+    if status == _OUT:
+        found = [row for row in found if not row.listed]
+    elif status:
+        status = "" if status == _IN_FORCE else status
+        found = [row for row in found if row.status == status]
+    for word in asked.get("q", "").casefold().split()[:_MOST_WORDS]:
+        found = [row for row in found if word in row.told]
+    return found
 
 
 def why(place: IndexPlace) -> str:
