@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 Open = Callable[..., Any]
-full = pytest.mark.skipif(not FULL, reason="`make test-full` runs it")
 CORPUS = json.loads(Path(__file__).with_name("xss.json").read_text("utf-8"))
 PAGES = (
     "/inbox", "/memory", "/memory/index", "/note/project/reference-staging-address",
@@ -139,13 +138,17 @@ def test_two_tabs_and_a_command_line_at_once(open_page: Open, folder: Path) -> N
         assert any(words in text for text in texts), words
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+FULL_ONLY = pytest.mark.full
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(1280, "light"), (390, "dark"), pytest.param(1280, "dark", marks=FULL_ONLY),
+     pytest.param(390, "light", marks=FULL_ONLY)],
+)  # fmt: skip
 def test_no_page_keeps_anybody_out(
     open_page: Open, axe: str, width: int, scheme: str, folder: Path
 ) -> None:
-    if not FULL and (width, scheme) not in ((1280, "light"), (390, "dark")):
-        pytest.skip("`make test-full` runs it")
     page = open_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
     home = base(page)
     wrong = []
@@ -165,7 +168,7 @@ def test_no_page_keeps_anybody_out(
     assert wrong == []
 
 
-@full
+@pytest.mark.full
 def test_the_pages_work_without_their_script(open_page: Open, folder: Path) -> None:
     page = open_page(java_script_enabled=False)
     page.get_by_role("button", name="keep this").click()
@@ -182,7 +185,7 @@ def test_the_pages_work_without_their_script(open_page: Open, folder: Path) -> N
     page.get_by_role("heading", name="Keys").wait_for()
 
 
-@full
+@pytest.mark.full
 def test_the_keys_lead_everywhere(open_page: Open) -> None:
     page = open_page()
     for key, path in (("m", "/memory"), ("c", "/changes"), ("p", "/compaction"),
@@ -207,7 +210,7 @@ def test_the_keys_lead_everywhere(open_page: Open) -> None:
     assert page.url.endswith("/edit")
 
 
-@full
+@pytest.mark.full
 def test_the_focus_is_seen_and_the_skip_link_skips(open_page: Open) -> None:
     page = open_page()
     page.keyboard.press("Tab")
@@ -221,7 +224,7 @@ def test_the_focus_is_seen_and_the_skip_link_skips(open_page: Open) -> None:
     assert outline == "solid"
 
 
-@full
+@pytest.mark.full
 def test_a_key_pressed_twice_answers_once(open_page: Open, folder: Path) -> None:
     page = open_page()
     before = len(waiting.items(layers(folder)))
@@ -234,7 +237,7 @@ def test_a_key_pressed_twice_answers_once(open_page: Open, folder: Path) -> None
     assert len(waiting.items(layers(folder))) == before - 1
 
 
-@full
+@pytest.mark.full
 def test_another_site_cannot_post_or_frame_or_read(
     open_page: Open, browser: Any, folder: Path
 ) -> None:

@@ -1,0 +1,82 @@
+"""A note's text as HTML: what it may become, and what it never does."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+from rows import each
+
+from mdmemory.web.markdown import MOST, rendered
+
+CORPUS = json.loads((Path(__file__).parent / "browser" / "xss.json").read_text("utf-8"))
+TAGS = {
+    "p", "a", "em", "strong", "code", "pre", "ul", "ol", "li", "blockquote", "h3", "h4", "h5", "h6",
+    "hr", "br", "s", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Every tag with its attributes, as a browser would read them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def leads(name: str) -> str | None:
+    return f"/note/project/feedback-{name}" if name in ("review-size", "a b") else None
+
+
+def links(text: str) -> list[str]:
+    return [str(given["href"]) for tag, given in Reader(rendered(text, leads)).found if tag == "a"]
+
+
+def harmless(text: str) -> None:
+    for tag, given in Reader(rendered(text, leads)).found:
+        assert tag in TAGS, tag
+        assert {*given} <= {"href", "rel", "title", "class", "start", "style"}
+        assert given.get("style") in (None, "text-align:left", "text-align:right")
+        href = given.get("href") or "https://"
+        assert href.startswith(("https://", "http://", "mailto:", "/note/project/")), href
+
+
+def test_no_text_becomes_more_than_markdown() -> None:
+    assert len(CORPUS) == 100
+    each(CORPUS, harmless)
+    each([text * 3 for text in CORPUS], harmless)
+
+
+def test_links_to_notes_lead_to_their_pages() -> None:
+    path = "/note/project/feedback-review-size"
+    assert links("[[review-size]] [[review-size|shown]] [[review-size#part]]") == [path] * 3
+    assert links("[x](review-size.md) [x](./review-size.md#a)") == [path] * 2
+    assert links("[[nothing]] [x](nothing.md) `[[review-size]]`") == []
+    assert ">shown</a>" in rendered("[[review-size|shown]]", leads)
+    assert "shown" in rendered("[[nothing|shown]]", leads)
+
+
+def test_links_lead_to_the_web_and_to_mail_and_nowhere_else() -> None:
+    assert links("[x](https://e.example/a?b=c&d) <mailto:a@e.example>") == [
+        "https://e.example/a?b=c&d", "mailto:a@e.example",
+    ]  # fmt: skip
+    assert 'rel="noopener noreferrer nofollow"' in rendered("[x](https://e.example)", leads)
+    for target in ("ftp://e", "//e", "/undo", "x.html", "../x.md", "tel:1", "data:x", "file:///a"):
+        assert links(f"[x]({target})") == [], target
+
+
+def test_headings_begin_below_those_of_the_page() -> None:
+    assert "<h3>" in rendered("# One", leads)
+    assert "<h6>" in rendered("###### Six", leads)
+
+
+def test_hidden_characters_are_marked_and_a_huge_text_is_shown_as_it_stands() -> None:
+    assert "\u202e" not in rendered("a\u202eb", leads)
+    assert "\ufffd" in rendered("a\u200bb", leads)
+    huge = rendered("<b>*x*</b>" * (MOST // 5), leads)
+    assert huge.startswith('<pre class="plain">&lt;b&gt;*x*')
