@@ -36,19 +36,14 @@ _PICTURES = (
 )  # fmt: skip
 
 
-# escape sequences, and marks that turn the direction of writing
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-def visible(text: str) -> str:
-    """The text with a mark (U+FFFD) in place of each control character; line ends stay."""
-    return _CONTROL.sub("\ufffd", text)
+# control characters but for line ends and tabs, and marks that turn the direction of writing
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def shown(text: str) -> str:
     """The text as a person may be shown it: with a mark in place of control characters, of what
     shows nothing, and of halves of surrogate pairs."""
-    found = marked(visible(text))
+    found = marked(CONTROL.sub("\ufffd", text))
     return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in found)
 
 

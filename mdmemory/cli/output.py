@@ -12,7 +12,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.git.lock import Patience
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
-from mdmemory.unseen import visible as visible
+from mdmemory.unseen import CONTROL
 
 NO_STORE_YET = (
     'There is no store yet. The first "Remember that ..." in a project makes one, or '
@@ -86,6 +86,11 @@ def emit(value: Any) -> None:
 def warn(sentence: str) -> None:
     """Print one sentence to standard error."""
     print(f"mdmemory: {sentence}", file=sys.stderr)
+
+
+def visible(text: str) -> str:
+    """`text` with control characters replaced by U+FFFD; line ends stay."""
+    return CONTROL.sub("\ufffd", text)
 
 
 def is_terminal() -> bool:
