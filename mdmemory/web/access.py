@@ -1,17 +1,25 @@
-"""Who may see and do anything here: one browser, by a token that works once, and by forms of ours.
+"""Who may see and do anything here: one browser, by a token that works once, and by forms of ours;
+and which user of this machine is at the other end of a connection, as Linux tells it.
 
-Made anew for each run, and never written anywhere.
+The secrets are made anew for each run, and never written anywhere.
 """
 
 from __future__ import annotations
 
 import hmac
 import secrets
+import socket
+import struct
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 
 NAMES = ("127.0.0.1", "localhost", "[::1]")  # by which a browser may call us
 ENTRY = "/open"  # the address that takes the token
 FIELD = "form_token"  # of a form
+
+Place = tuple[str, int]  # address and port
+_ESTABLISHED, _LISTENING = "01", "0A"
+_MAPPED = "0000000000000000FFFF0000"  # an IPv4 address as a socket of IPv6 has it
 
 
 class Access:
@@ -69,3 +77,35 @@ class Access:
 
 def _same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode())
+
+
+# --- whose connection it is
+
+
+def user_of(peer: Place, here: Place, tables: Path = Path("/proc/net")) -> int | None:
+    """The id of the user whose connection from `peer` to `here` it is, -1 where it is nobody's that
+    is known; None where this machine does not tell."""
+    ours, theirs = _shown(here), _shown(peer)
+    is_told = False
+    for name in ("tcp", "tcp6"):
+        for row in _rows(tables / name):
+            local, remote, state = (word.removeprefix(_MAPPED) for word in row[1:4])
+            if (local, remote, state) == (theirs, ours, _ESTABLISHED):
+                return int(row[7])
+            # a table without ourselves in it tells nothing
+            is_told = is_told or (local == ours and state in (_ESTABLISHED, _LISTENING))
+    return -1 if is_told else None
+
+
+def _shown(place: Place) -> str:
+    """An address and port as the table has them, in the byte order of the machine."""
+    (number,) = struct.unpack("=I", socket.inet_aton(place[0]))
+    return f"{number:08X}:{place[1]:04X}"
+
+
+def _rows(table: Path) -> list[list[str]]:
+    try:
+        lines = table.read_text(encoding="ascii", errors="replace").splitlines()[1:]
+    except OSError:
+        return []
+    return [row for line in lines if len(row := line.split()) > 7 and row[7].isdecimal()]

@@ -1,13 +1,36 @@
-"""What was done in this run, so that each page can say it and take it back."""
+"""What was done in this run, so that a page can say it and take it back, and what forms showed."""
 
 from __future__ import annotations
 
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
-MOST = 200  # acts that are remembered; older ones are taken back on the page of changes
+MOST = 1_000  # of each that are remembered; older acts are taken back on the page of changes
+T = TypeVar("T")
+
+
+class Remembered(Generic[T]):
+    """Things by a name, the last so many."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[str, T] = {}
+
+    def put(self, name: str, thing: T) -> None:
+        """Remember a thing, in place of another of this name."""
+        with self._lock:
+            self._known.pop(name, None)
+            self._known[name] = thing
+            while len(self._known) > MOST:
+                del self._known[next(iter(self._known))]
+
+    def get(self, name: str) -> T | None:
+        """The thing of this name, or None."""
+        with self._lock:
+            return self._known.get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,29 +44,16 @@ class Act:
     then: str = "/inbox"
 
 
-class Acts:
+class Acts(Remembered[Act]):
     """The acts of this run by their ids."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: dict[str, Act] = {}
 
     def add(self, said: str, back: Callable[[], str] | None = None, then: str = "/inbox") -> Act:
         """Remember an act."""
         act = Act(secrets.token_hex(6), said, back, then)
-        with self._lock:
-            self._known[act.id] = act
-            while len(self._known) > MOST:
-                del self._known[next(iter(self._known))]
+        self.put(act.id, act)
         return act
-
-    def get(self, id: str) -> Act | None:
-        """The act with this id, or None."""
-        with self._lock:
-            return self._known.get(id)
 
     def used(self, id: str) -> None:
         """Forget that an act can be taken back: it was."""
-        with self._lock:
-            if act := self._known.get(id):
-                self._known[id] = Act(act.id, act.said, None, act.then)
+        if act := self.get(id):
+            self.put(id, replace(act, back=None))

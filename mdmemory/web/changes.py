@@ -14,8 +14,7 @@ from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.memory import Memory
 from mdmemory.store.store import is_note_name
 from mdmemory.web import marks
-from mdmemory.web.paging import whole
-from mdmemory.web.site import Site, note_path
+from mdmemory.web.site import Site, note_path, whole
 
 SIZE = 30  # changes of a page
 MOST_FILES = 40  # of a change that are shown

@@ -44,7 +44,7 @@ def compaction(site: Site, request: Request) -> Response:
     planner = settings.text("planner")
     found: Preview | None = job.value if job and job.is_done else None
     return site.page(
-        request, "compaction.html", wait=1 if job and not job.is_done else 0, layer=layer,
+        request, "compaction.html", wait=bool(job and not job.is_done), layer=layer,
         layers=[each for each, _ in site.layers.each()], job=job,
         last=last, due=_due(site, layer, memory), planner=planner, sends_to=sends_to(settings),
         has_model=planner != _OFFLINE, preview=found, plan=_plan(memory, layer, found),

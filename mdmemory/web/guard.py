@@ -11,8 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qsl
 
-from mdmemory.web import peers
-from mdmemory.web.access import ENTRY, FIELD, Access
+from mdmemory.web.access import ENTRY, FIELD, Access, Place, user_of
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -52,7 +51,7 @@ class Guard:
 
     def __init__(
         self, app: App, access: Access, *, seen: Callable[[], None] = lambda: None,
-        user_of: Callable[[peers.Place, peers.Place], int | None] = peers.user_of,
+        user_of: Callable[[Place, Place], int | None] = user_of,
     ) -> None:  # fmt: skip
         self._app, self._access = app, access
         self._seen, self._user_of = seen, user_of

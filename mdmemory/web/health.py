@@ -28,7 +28,7 @@ def health(site: Site, request: Request) -> Response:
     work = site.kept.get("work", marks, lambda: overview.of_work(site.layers.main))
     rows = sorted(job.value or (), key=lambda row: _LEVELS.index(row["level"]))
     return site.page(
-        request, "health.html", wait=0 if job.is_done else 1, is_fresh=stores.is_fresh,
+        request, "health.html", wait=not job.is_done, is_fresh=stores.is_fresh,
         stores=stores.value, work=work.value, job=job, rows=rows,
         fixable=sum(row["fixable"] for row in rows),
         assistants=assistants(site.layers.main, person.places().environment),

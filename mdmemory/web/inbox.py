@@ -27,13 +27,10 @@ from mdmemory.review.items import (
 )
 from mdmemory.review.reviewed import Wording
 from mdmemory.web import marks
-from mdmemory.web.paging import cut
-from mdmemory.web.site import ITEMS, Form, Site, note_path, redirect, whose
+from mdmemory.web.site import ITEMS, Form, Site, cut, note_path, redirect, whose
 
 SIZE = 20  # items of a page
 _TITLE = 90  # characters
-_KNOWN: dict[str, InboxItem] = {}  # by what a page said that it showed
-_MOST_KNOWN = 1_000
 _CHANGED = "It was changed while you looked at it, and nothing was done. Here it is as it is now."
 
 
@@ -85,7 +82,7 @@ def _card(site: Site, item: InboxItem) -> Mapping[str, Any]:
         title = text.partition("\n")[0] or shown.notes[0].name
     return {
         "id": item.id, "anchor": anchor(item.id), "kind": item.kind, "why": item.why,
-        "quote": shown.quote, "is_pair": item.is_pair, "seen": _remember(item),
+        "quote": shown.quote, "is_pair": item.is_pair, "seen": _remember(site, item),
         "title": _cut(title), "sides": _sides(site, shown), "has_first": not item.is_pair,
         # one sentence needs no second place
         "is_short": len(shown.notes) == 1 and _cut(title) == text,
@@ -168,14 +165,11 @@ def _cut(text: str) -> str:
 # --- answers -------------------------------------------------------------------------------------
 
 
-def _remember(item: InboxItem) -> str:
+def _remember(site: Site, item: InboxItem) -> str:
     """What a form says that its page showed: the texts of the item as they were."""
     said = "\0".join([item.id, item.kind, *(f"{s.file}\0{s.digest}\0{s.text}" for s in item.notes)])
     seen = sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:24]
-    _KNOWN.pop(seen, None)
-    _KNOWN[seen] = item
-    while len(_KNOWN) > _MOST_KNOWN:
-        del _KNOWN[next(iter(_KNOWN))]
+    site.shown.put(seen, item)
     return seen
 
 
@@ -191,8 +185,8 @@ def _answered(site: Site, request: Request, action: str, form: Form) -> Response
     if item is None:
         message = "It does not wait any more: it was answered elsewhere, or its note changed."
         return _list(site, request, changed=Changed(message), status=409)
-    if form.get("seen") != _remember(item):
-        changed = Changed(_CHANGED, _differences(form, item))
+    if form.get("seen") != _remember(site, item):
+        changed = Changed(_CHANGED, _differences(site, form, item))
         if action == EDIT:
             return _edit_page(site, request, item, form, changed)
         return _list(site, request, changed=changed, status=409)
@@ -246,9 +240,9 @@ def _after(site: Site, item: InboxItem) -> str:
     return f"/inbox#{anchor(rest[0].id)}" if rest else "/inbox"
 
 
-def _differences(form: Form, item: InboxItem) -> list[tuple[str, Any]]:
+def _differences(site: Site, form: Form, item: InboxItem) -> list[tuple[str, Any]]:
     """What is different in each text since the page of the form was made."""
-    before = _KNOWN.get(form.get("seen"))
+    before = site.shown.get(form.get("seen"))
     if before is None or len(before.notes) != len(item.notes):
         return []
     return [
@@ -277,7 +271,7 @@ def _edit_page(
     is_note = bool(item.notes[side].file)
     return site.page(
         request, "inbox_edit.html", status=409 if changed else 200, name=item.notes[side].name,
-        why=item.why, text=text, seen=_remember(item), side=side, changed=changed,
+        why=item.why, text=text, seen=_remember(site, item), side=side, changed=changed,
         label="The whole note; its head stands between the --- lines" if is_note
         else "Text: the first line is the description",
         target=f"/inbox/answer/{EDIT}/{quote(item.id)}", anchor=anchor(item.id),

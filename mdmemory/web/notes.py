@@ -17,8 +17,7 @@ from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.unseen import shown
 from mdmemory.web.kept import KeptValue
-from mdmemory.web.paging import cut
-from mdmemory.web.site import Site, note_path
+from mdmemory.web.site import Site, cut, note_path
 
 SIZE = 50  # notes of a page
 STRONGEST = 7.5

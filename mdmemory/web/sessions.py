@@ -16,8 +16,7 @@ from mdmemory.session.known import KnownSession
 from mdmemory.store.store import is_note_name
 from mdmemory.tools.session import stored
 from mdmemory.web.changes import said
-from mdmemory.web.paging import cut
-from mdmemory.web.site import Site, note_path
+from mdmemory.web.site import Site, cut, note_path
 
 SIZE = 40
 _KEPT = ("added", "updated", "reinforced", "superseded", "flagged")

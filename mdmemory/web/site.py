@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote, unquote, urlencode
 
 from starlette.requests import Request
@@ -21,7 +21,7 @@ from mdmemory.memory import Memory
 from mdmemory.version import VERSION
 from mdmemory.web import marks
 from mdmemory.web.access import FIELD, Access
-from mdmemory.web.acts import Acts
+from mdmemory.web.acts import Acts, Remembered
 from mdmemory.web.guard import FORM
 from mdmemory.web.jobs import Jobs
 from mdmemory.web.kept import KeptValue, KeptValues
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 TEMPLATES = "templates/web"
 ITEMS = "items"  # the name under which the inbox is kept
+_AGAIN = 2  # seconds after which a page that waits for something is asked for again
 _AGE = 60.0  # seconds after which the stores are opened anew: a setting or a store may be new
 T = TypeVar("T")
 
@@ -59,7 +60,8 @@ class Form:
 class Site:
     """The state of one run. `open_layers` opens the stores anew; `record` writes down a failure
     that nobody foresaw, and gives the file; `is_at_terminal`: a person started it, so what only a
-    person may see is shown; `deferred` are items that they put off; `is_watching`: the system is
+    person may see is shown; `deferred` are items that they put off; `shown` are those of forms that
+    were made, by what the form says of them; `is_watching`: the system is
     asked to tell of changes, so that no page looks at each file."""
 
     access: Access
@@ -70,6 +72,7 @@ class Site:
     acts: Acts = field(default_factory=Acts)
     jobs: Jobs = field(default_factory=Jobs)
     deferred: set[str] = field(default_factory=set)
+    shown: Remembered[InboxItem] = field(default_factory=Remembered)
     acting: threading.Lock = field(default_factory=threading.Lock)
     is_watching: bool = False
     _watches: dict[Path, FolderWatch] = field(default_factory=dict)
@@ -169,23 +172,20 @@ class Site:
 
     def page(
         self, request: Request, template: str, *, status: int = 200, is_fresh: bool = True,
-        wait: int = 0, **values: Any,
+        wait: bool = False, **values: Any,
     ) -> Response:  # fmt: skip
-        """A page. `is_fresh` False, or seconds to `wait`: the browser asks for it again."""
+        """A page. Where it is not of now, or has to `wait` for something, the browser asks for it
+        again: by the script of the pages, else after so many seconds."""
         items = self.items()
         act = self.acts.get(request.query_params.get("done", ""))
         known = {
             "path": request.url.path, "waits": len(items.value), "act": act, "is_fresh": is_fresh,
+            "wait": _AGAIN if wait or not is_fresh else 0,
             "can_undo": act is not None and act.back is not None,
             "has_both": len(self.layers.there()) == 2, "here": self.here(),
         }  # fmt: skip
         text = self.templates.get_template(template).render(**known, **values)
-        headers = {}
-        if wait or not is_fresh:
-            # with its address: a browser takes one with a place in it for a jump on the same page
-            asked = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}"
-            headers["refresh"] = f"{(wait or 1) + 1}; url={asked}"
-        return HTMLResponse(text, status, headers)
+        return HTMLResponse(text, status)
 
     def here(self) -> str:
         """What the pages are about: the project's folder, else the person's own store."""
@@ -261,3 +261,29 @@ def minute(time: str) -> str:
 def whose(layer: str) -> str:
     """How a page marks what is of the person's own store; the project's needs no mark."""
     return "your own" if layer == USER else ""
+
+
+# --- long lists
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage(Generic[T]):
+    """One page of a list: its `rows`, its `number` from 1, the `last` one's, and how many rows
+    there are in all."""
+
+    rows: Sequence[T]
+    number: int
+    last: int
+    total: int
+
+
+def cut(rows: Sequence[T], asked: str, size: int) -> ListPage[T]:
+    """The page that an address asks for, the nearest that there is."""
+    last = max(1, -(-len(rows) // size))
+    number = min(max(1, whole(asked)), last)
+    return ListPage(rows[(number - 1) * size : number * size], number, last, len(rows))
+
+
+def whole(asked: str) -> int:
+    """The number in an address, 0 where there is none."""
+    return int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 9 else 0

@@ -190,6 +190,7 @@ def test_a_plan_is_seen_before_it_is_applied_and_can_be_undone(
     before = store_of(open_layers())
     visitor.get("/compaction")
     visitor.press("Preview without a model")
+    visitor.settled()
     assert store_of(open_layers()) == before
     assert "Merge 2 notes" in visitor.page
     visitor.press("Apply what is ticked")
@@ -205,6 +206,7 @@ def test_only_what_is_ticked_is_applied(visit: Visit, open_layers: Open) -> None
     before = store_of(open_layers())
     visitor.get("/compaction")
     visitor.press("Preview without a model")
+    visitor.settled()
     visitor.press("Apply what is ticked", op=[])
     assert visitor.status == 400
     assert "No line was chosen" in visitor.page
@@ -217,6 +219,7 @@ def test_a_plan_meets_the_notes_as_they_were_shown_or_nothing(
     visitor = visit()
     visitor.get("/compaction")
     visitor.press("Preview without a model")
+    visitor.settled()
     open_layers().main.edit("small-changes", body="Something else by now, with 55 lines.")
     visitor.press("Apply what is ticked")
     assert visitor.status == 409

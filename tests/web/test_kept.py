@@ -11,7 +11,7 @@ from pace import HUNG
 from mdmemory.errors import MdmemoryError
 from mdmemory.web import kept
 from mdmemory.web.kept import KeptValues
-from mdmemory.web.paging import cut
+from mdmemory.web.site import cut
 
 
 def test_a_value_is_made_once_for_a_mark() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
-from mdmemory.web.peers import user_of
+from mdmemory.web.access import user_of
 
 LINUX = sys.platform == "linux"
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"

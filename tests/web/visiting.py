@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,6 +80,13 @@ class Visitor:
         self.page, self.status = html.unescape(answer.text), answer.status_code
         self.headers, self.path = dict(answer.headers), answer.url.path
         self.page = answer.text
+        return self.page
+
+    def settled(self) -> str:
+        """Ask for the page again until it waits for nothing more."""
+        while 'class="stale"' in self.page:
+            time.sleep(0.1)
+            self.get(self.path)
         return self.page
 
     def said(self) -> str:

@@ -92,8 +92,11 @@ window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// What is on its way is asked for again, at the same place.
-if (document.querySelector(".stale")) setTimeout(() => location.reload(), 700);
+// What is on its way is asked for again, at the same place, unless the person goes elsewhere first.
+if (document.querySelector(".stale")) {
+  const again = setTimeout(() => location.reload(), 700);
+  addEventListener("beforeunload", () => clearTimeout(again));
+}
 
 // After an answer go on at the item that the address names.
 const target = location.hash ? document.getElementById(location.hash.slice(1)) : null;

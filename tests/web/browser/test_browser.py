@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import demo_store
 import pytest
 from pace import FULL, sample
+from playwright.sync_api import Error
 
 from mdmemory import Layers
 from mdmemory.review import waiting
@@ -40,8 +42,9 @@ def is_chosen(page: Page, begin: str) -> bool:
     """Whether the item that has the keys is one whose id begins so, as soon as it has them."""
     ask = "document.activeElement.closest('[data-item]')?.id ?? ''"
     for _ in range(200):  # our policy forbids the page to evaluate text, and so `wait_for_function`
-        if page.evaluate(ask).startswith(begin):
-            return True
+        with suppress(Error):  # a page that was not of now is asked for again
+            if page.evaluate(ask).startswith(begin):
+                return True
         page.wait_for_timeout(50)
     return False
 
