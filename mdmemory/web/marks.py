@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup, escape
 
 from mdmemory import unseen
-from mdmemory.actions.word_diff import GONE, NEW, SAME, Line, between, shortened, sides
+from mdmemory.actions.word_diff import GONE, NEW, SAME, DiffPiece, Line, between, shortened, sides
 
 _TAGS = {GONE: "del", NEW: "ins"}
 
@@ -80,3 +80,11 @@ def hunks(found: Iterable[Iterable[Line]]) -> Markup:
 def changes(before: str, after: str) -> Markup:
     """What changed from one text to another, with a few lines around each change."""
     return hunks(shortened(between(before, after)))
+
+
+def signed(diff: str) -> Markup:
+    """Lines with `-` or `+` in front, as they stand."""
+    found = [
+        (DiffPiece(row[:1] if row[:1] in _TAGS else SAME, row[1:]),) for row in diff.splitlines()
+    ]
+    return lines(found)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from mdmemory.actions.link_map import LinkMap
 from mdmemory.actions.note_history import BY_HAND, REVERT, WORK_TREE, Step
+from mdmemory.citing.states import QUICKLY
 from mdmemory.errors import BadNote, MdmemoryError, NoteChanged, NotFound
 from mdmemory.memory import Memory
 from mdmemory.note.note import UNREADABLE, Head
@@ -57,6 +58,7 @@ def note(site: Site, request: Request) -> Response:
         place=str(memory.project.store / file), links=_linked(site, layer, file, stored),
         name=_name(stored, file, is_hidden), path_of=note_path(layer, file),
         facts=_facts(stored.note.head, is_hidden) if stored else [],
+        cited=_cited(memory, stored) if stored and not hold else [],
     )  # fmt: skip
 
 
@@ -110,6 +112,21 @@ def _facts(head: Head, is_hidden: bool) -> list[tuple[str, str]]:
         ("Superseded", head.superseded), ("Quote", head.quote),
     ]  # fmt: skip
     return [(name, redacted(text) if is_hidden else text) for name, text in found if text]
+
+
+def _cited(memory: Memory, stored: StoredNote) -> list[dict[str, Any]]:
+    """What the note cites in the project, and how that stands now."""
+    if not stored.note.head.cites:
+        return []
+    try:
+        found = memory.citations([stored.file], patience=QUICKLY)
+    except MdmemoryError:  # no project, or its git cannot be asked
+        return []
+    return [
+        {"place": each.place, "state": each.state, "now": each.now, "why": each.why,
+         "diff": marks.signed(each.diff)}
+        for each in found
+    ]  # fmt: skip
 
 
 # --- links ---------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -12,9 +12,11 @@ from starlette.responses import Response
 
 from mdmemory.actions.index_place import IndexPlace
 from mdmemory.actions.listing import Listed
+from mdmemory.citing.states import DRIFTED
 from mdmemory.layers import USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
+from mdmemory.review.items import ON_CHANGED
 from mdmemory.unseen import shown
 from mdmemory.web.kept import KeptValue
 from mdmemory.web.site import Site, cut, note_path
@@ -25,7 +27,16 @@ _MOST_WORDS = 20  # that the list is narrowed by
 _NAMED = {"held": "on hold"}
 _IN_FORCE, _OUT = "in force", "not in the index"
 # what `status` may ask for: its own words, and two of the list
-STATES = (_IN_FORCE, "unconfirmed", "in conflict", "superseded", "on hold", "unreadable", _OUT)
+STATES = (
+    _IN_FORCE,
+    DRIFTED,
+    "unconfirmed",
+    "in conflict",
+    "superseded",
+    "on hold",
+    "unreadable",
+    _OUT,
+)
 _ASKED = ("q", "layer", "type", "status", "source")
 SORTS = ("newest", "name", "strongest")
 
@@ -84,7 +95,8 @@ def memory(site: Site, request: Request) -> Response:
     found = [rows(site, layer) for layer in layers]
     every = [row for each in found for row in each.value.values()]
     is_narrowed = any(asked.get(name) for name in _ASKED)
-    wanted = _narrowed(every, asked)
+    drifted = {(each.layer, each.key) for each in site.items().value if each.kind == ON_CHANGED}
+    wanted = _narrowed(every, asked, drifted)
     sort = asked.get("sort", "") if asked.get("sort", "") in SORTS else SORTS[0]
     key, is_reversed = _ORDERS[sort]
     wanted = sorted(wanted, key=key, reverse=is_reversed)
@@ -96,7 +108,7 @@ def memory(site: Site, request: Request) -> Response:
         asked={name: asked.get(name, "") for name in _ASKED} | {"sort": sort},
         types=[*TYPES, "decision"], states=STATES, sources=sources, sorts=SORTS,
         strongest=STRONGEST, why=why, budgets=[_budget(site, layer) for layer in layers],
-        is_narrowed=is_narrowed,
+        is_narrowed=is_narrowed, drifted=drifted,
     )  # fmt: skip
 
 
@@ -108,7 +120,9 @@ _ORDERS: Mapping[str, tuple[Callable[[NoteRow], Any], bool]] = {
 }
 
 
-def _narrowed(every: list[NoteRow], asked: Mapping[str, str]) -> list[NoteRow]:
+def _narrowed(
+    every: list[NoteRow], asked: Mapping[str, str], drifted: Collection[tuple[str, str]]
+) -> list[NoteRow]:
     """The rows that fit all that was asked for."""
     found = every
     for name in ("layer", "type", "source"):
@@ -118,6 +132,8 @@ def _narrowed(every: list[NoteRow], asked: Mapping[str, str]) -> list[NoteRow]:
     status = asked.get("status", "")
     if status == _OUT:
         found = [row for row in found if not row.listed]
+    elif status == DRIFTED:
+        found = [row for row in found if (row.layer, row.file) in drifted]
     elif status:
         status = "" if status == _IN_FORCE else status
         found = [row for row in found if row.status == status]

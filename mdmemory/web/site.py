@@ -146,7 +146,9 @@ class Site:
 
         marks_ = tuple((layer, g.notes, g.commits, g.inbox) for layer, g in self.glances())
         layers = self.layers
-        return self.kept.get(ITEMS, marks_, lambda: waiting.items(layers))
+        # what notes cite lies in the project, which nobody watches: it is asked now and then
+        half_minute = int(time.monotonic() / 30)
+        return self.kept.get(ITEMS, (marks_, half_minute), lambda: waiting.items(layers))
 
     # --- pages ----------------------------------------------------------------------------------
 
