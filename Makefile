@@ -18,11 +18,11 @@ demo: $(BIN)/mdmemory
 demo-web: $(BIN)/mdmemory
 	$(BIN)/python tests/web/open_demo.py
 
-test: $(BIN)/mdmemory client axe
+test: $(BIN)/mdmemory client browser
 	$(BIN)/python -m pytest -n auto
 
 # whole matrices, long lives and every client, without a limit of time
-test-full: $(BIN)/mdmemory client axe
+test-full: $(BIN)/mdmemory client browser
 	failed=0; MDMEMORY_TEST_FULL=1 MDMEMORY_TEST_HOSTS=$(if $(wildcard $(HOST_CLIENTS)),1) \
 		$(BIN)/python -m pytest -n auto || failed=1; \
 	test -e $(HOST_CLIENTS) || echo "NOT RUN: Claude Code, Codex and Gemini CLI;" \
@@ -94,9 +94,12 @@ lock: $(BIN)/mdmemory
 client:
 	sh tests/e2e/client/install
 
-.PHONY: axe
-axe:
+# what the tests of the pages need: axe, and a chromium where the system has none
+.PHONY: browser
+browser:
 	sh tests/e2e/axe/install
+	for each in chromium chromium-browser google-chrome; do \
+		command -v $$each >/dev/null && exit 0; done; sh tests/e2e/chromium/install
 
 .PHONY: hosts
 hosts:

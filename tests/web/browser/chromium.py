@@ -19,6 +19,7 @@ OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+_NAMED = os.environ.get("MDMEMORY_TEST_CHROMIUM")  # read before the tests' environment is emptied
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _PACKED = "import('@sparticuz/chromium').then(c => c.default.executablePath()).then(console.log)"
 MISSING = (
@@ -28,8 +29,7 @@ MISSING = (
 
 def program() -> str | None:
     """The path of the browser; None where there is none."""
-    named = os.environ.get("MDMEMORY_TEST_CHROMIUM")
-    found = named or next(filter(None, map(shutil.which, _NAMES)), None)
+    found = _NAMED or next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None and (CLIENTS / "chromium" / "node_modules").is_dir():
         words = ["node", "--input-type=module", "-e", _PACKED]
         done = subprocess.run(
@@ -45,15 +45,24 @@ def axe() -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 
+class NotStarted(Exception):
+    """A browser that is here, and does not start: mostly a library of the system is missing."""
+
+
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """A browser that is started, and ended."""
-    from playwright.sync_api import sync_playwright
+    """A browser that is started, and ended. Raises NotStarted."""
+    from playwright.sync_api import Error, sync_playwright
 
     path = program()
     assert path is not None, MISSING
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=[*OPTIONS])
+        try:
+            started = playwright.chromium.launch(executable_path=path, args=[*OPTIONS])
+        except Error as problem:
+            said = next((line for line in str(problem).splitlines() if "error" in line), "")
+            told = f"NOT RUN: {path} does not start. {said} `apt-get install chromium` helps."
+            raise NotStarted(told) from problem
         try:
             yield started
         finally:

@@ -22,8 +22,11 @@ def browser() -> Iterator[Browser]:
     """The browser, started once; without one the tests are skipped, and say so."""
     if chromium.program() is None:
         pytest.skip(chromium.MISSING)
-    with chromium.browser() as started:
-        yield started
+    try:
+        with chromium.browser() as started:
+            yield started
+    except chromium.NotStarted as problem:
+        pytest.skip(str(problem))
 
 
 @pytest.fixture
