@@ -80,7 +80,9 @@ class Methods:
 
     def _about(self, tells: bool) -> Json:
         """What we can do, and the text for the prompt; `tells`: of changes, unasked."""
-        can: Json = {"tools": {"listChanged": tells}, "prompts": {}, "resources": {}}
+        can: Json = {"tools": {"listChanged": tells}, "prompts": {}}
+        if self._index:  # for them Gemini CLI has two tools more, 280 tokens in each request
+            can["resources"] = {}
         return {"capabilities": can, "instructions": instructions(self._open, self._index)}
 
     def _methods(self) -> dict[str, Callable[[Json], Result]]:

@@ -263,7 +263,10 @@ def test_instructions_are_cut_to_what_claude_code_takes_and_the_resource_is_not(
         assert len(index["text"]) > MOST
     with serving(project, greets=False, index=False) as host:
         told = host.ask("initialize", HELLO)["result"]["instructions"]
-        assert "](" not in told.replace("[Title](file.md)", "")
+        assert "](" not in told
+        assert "# Memory protocol" not in told, "a hook gives it, too"
+        can = host.ask("initialize", HELLO)["result"]["capabilities"]
+        assert "resources" not in can
 
 
 def test_the_tools_take_less_than_a_thousand_tokens(project: Path) -> None:
