@@ -22,16 +22,18 @@ Git = Callable[..., str]
 
 @pytest.fixture
 def project(repository: Path) -> Path:
-    """A project whose OpenCode has the server, by the snippet of the page."""
+    """A project whose OpenCode has the server, started as the page says for other hosts."""
     memory, _ = Memory.init(repository)
     memory.add("proxy", type="project", description="The proxy's port", body="It listens on 8080.")
     page = (ROOT / "docs/hosts.md").read_text("utf-8")
-    (section,) = re.findall(r"^## OpenCode$(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    (section,) = re.findall(r"^## Other hosts, by hand$(.*?)^## ", page, re.MULTILINE | re.DOTALL)
     (snippet,) = re.findall(r"^```json\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-    config: dict[str, Any] = json.loads(snippet)
-    command = config["mcp"]["mdmemory"]["command"]
+    server: dict[str, Any] = json.loads(snippet)["mcpServers"]["mdmemory"]
+    command = [server["command"], *server["args"]]
     assert command == ["mdmemory", "mcp"]
     command[0] = str(Path(sys.executable).with_name("mdmemory"))
+    local = {"type": "local", "command": command, "enabled": True, "timeout": 20_000}
+    config = {"$schema": "https://opencode.ai/config.json", "mcp": {"mdmemory": local}}
     (repository / "opencode.json").write_text(json.dumps(config), "utf-8")
     return repository
 
