@@ -246,6 +246,8 @@ def test_what_was_put_before_a_prompt_of_gemini_is_no_word_of_the_persons(work: 
     assert "deploys" not in context(host.say(f"{put}</hook_context>\n\nGood morning to you"))
     assert FILE in context(host.say(f"{put}</hook_context>\n\n{DEPLOYS}"))
     assert len(Layers.open(work).notes()) == 3
+    host.say(f"{put}</hook_context>\n\n/memory-undo")
+    assert len(Layers.open(work).notes()) == 2, "a command is one behind it, too"
 
 
 def test_words_of_agents_decide_nothing(work: Path) -> None:
