@@ -118,6 +118,11 @@ class Comparison:
         """The lines of the new version that the old one has not."""
         return frozenset(range(len(self.new.lines))).difference(self._pairs)
 
+    @cached_property
+    def _known(self) -> frozenset[bytes]:
+        """All that lines of the old version say."""
+        return frozenset(self.old.lines)
+
     def standing(self, span: Span) -> Span | None:
         """Where the lines stand unchanged, between the neighbours that they had; else None."""
         start, end = span
@@ -136,17 +141,17 @@ class Comparison:
         is_before = end < len(self._pairs) and self._pairs[end] == last
         if is_behind and is_before:
             return True
-        if self._is_replaced(span, there):
-            return False
-        return is_behind or is_before or self._is_alone(span)
+        if is_behind or is_before:
+            return not self._is_replaced(span, there)
+        return self._is_alone(span) and not self._is_replaced(span, there, only_alike=True)
 
     def _is_alone(self, span: Span) -> bool:
         """Whether both versions have these lines at one place."""
         return all(len(self.old.runs(span, each, 2)) == 1 for each in (self.old, self.new))
 
-    def _is_replaced(self, span: Span, there: Span) -> bool:
-        """Whether other lines stand between the neighbours that they had: then the same lines, with
-        one of these neighbours, are a copy."""
+    def _is_replaced(self, span: Span, there: Span, *, only_alike: bool = False) -> bool:
+        """Whether new lines stand between the neighbours that they had: then the same lines, with
+        one of these neighbours, are a copy. `only_alike`: only if these are much like them."""
         start, end = span
         if not start or end == len(self._pairs):
             return False
@@ -158,6 +163,8 @@ class Comparison:
         return any(
             stop < len(new) and new[begin - 1] == before and new[stop] == after
             and (stop <= there[0] or begin >= there[1])
+            and not self._known.issuperset(new[begin:stop])
+            and (not only_alike or any(map(_is_like, new[begin:stop], self.old.lines[start:end])))
             for begin, stop in spans
         )  # fmt: skip
 
@@ -196,7 +203,7 @@ class Comparison:
     def _has_likeness(self, span: Span) -> bool:
         """Whether something like one of the lines stands where they stood: they were edited."""
         first, last = self._around(span)[1]
-        new = [at for at in range(first, last) if at in self._fresh]
+        new = [at for at in range(first, last) if self.new.lines[at] not in self._known]
         # of many the nearest to either neighbour
         near = new if len(new) <= _LOOKED_AT else new[: _LOOKED_AT // 2] + new[-_LOOKED_AT // 2 :]
         cited = self.old.lines[span[0] : min(span[1], span[0] + _LOOKED_AT)]
