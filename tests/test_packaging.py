@@ -181,4 +181,4 @@ def test_the_installed_wheel_runs_and_finds_its_texts(installed: Path, tmp_path:
 def test_the_demo_runs_from_the_installed_wheel(installed: Path, tmp_path: Path) -> None:
     done = run(installed, "-P", "-m", "mdmemory", "demo", "demo", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "demo/notes/memory/feedback-prefers-pnpm.md").is_file()
+    assert (tmp_path / "demo/mdmemory/billing/feedback-prefers-pnpm.md").is_file()

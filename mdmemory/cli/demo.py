@@ -6,6 +6,7 @@ Each step says what it shows and the command that a person would type, and then 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import subprocess
@@ -14,12 +15,25 @@ import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmemory import assets
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.repositories import is_installed
 
-_COLOURS = {"bold": "1", "dim": "2", "green": "32", "cyan": "36"}
+if TYPE_CHECKING:  # loaded by the step that shows it
+    from mdmemory.hosts.commands.hooks import CommandHooks
+
+_COLOURS = {"bold": "1", "green": "32", "cyan": "36"}
+_PROJECT, _STORE = "billing", "mdmemory/billing"  # below the demo's folder
+_SEEN_AS = f"~/{_STORE}"
+_PERSON = """\
+[user]
+	name = You
+	email = you@example.com
+[init]
+	defaultBranch = main
+"""
 
 
 def demo_options(parser: ArgumentParser) -> None:
@@ -30,11 +44,11 @@ def demo_options(parser: ArgumentParser) -> None:
 
 
 def demo(asked: Namespace) -> int:
-    """Show notes being captured, indexed, compacted and reverted, in a temporary folder."""
+    """Show in a temporary folder how notes are captured, indexed, merged, changed and undone."""
     if not is_installed():
         raise MdmemoryError("The demo needs git.", "Install git and run it again.", "no_git")
     folder = _folder(asked.dir)
-    with _inside(folder):
+    with _at_home_in(folder):
         _play(folder)
     return 0
 
@@ -50,83 +64,170 @@ def _folder(named: str | None) -> Path:
 
 
 @contextlib.contextmanager
-def _inside(folder: Path) -> Iterator[None]:
-    """The steps run where a person would stand, and see none of the caller's settings."""
-    before = {name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)}
+def _at_home_in(folder: Path) -> Iterator[None]:
+    """The steps run in the demo's project, with `folder` as home: they see none of the caller's
+    settings, and touch none of their notes."""
+    before = dict(os.environ)
     for name in before:
-        del os.environ[name]
-    own = {"MDMEMORY_STORE": str(folder), "MDMEMORY_HOME": str(folder / "mdmemory")}
-    os.environ |= own  # neither the person's notes nor their memory folder is looked at
+        if name.startswith(_SETTINGS) or name == "CI":
+            del os.environ[name]
+    os.environ["HOME"] = str(folder)
+    project = folder / _PROJECT
+    project.mkdir()
     try:
-        with contextlib.chdir(folder):
+        with contextlib.chdir(project):
             yield
     finally:
-        for name in own:
-            os.environ.pop(name, None)
-        os.environ |= before
+        os.environ.clear()
+        os.environ.update(before)
 
 
-_SETTINGS = ("MDMEMORY_", "MEMORY_", "GIT_")
+_SETTINGS = ("MDMEMORY_", "MEMORY_", "GIT_", "XDG_")
 
 
 def _play(folder: Path) -> None:
-    _say("bold", f"A project in {folder} with eight notes written by hand.")
+    _say("bold", f"The demo's home folder is {folder}; your own notes are not touched.")
+    _begin(folder)
+    _capture()
+    _tidy_up()
+    hooks = _hooks()
+    _change_of_mind(hooks)
+    _forget()
+    _inbox(hooks)
+    _where_next(folder)
+
+
+# --- the steps -----------------------------------------------------------------------------------
+
+
+def _begin(folder: Path) -> None:
+    person = Path(folder, ".gitconfig")
+    person.write_text(_PERSON, encoding="utf-8")
     _git("init", "-q")
-    for name, value in (("user.name", "You"), ("user.email", "you@example.com")):
-        _git("config", name, value)
-    shutil.copytree(assets.path("templates/demo/notes"), "notes/memory")
+    _git("commit", "-q", "--allow-empty", "-m", "first")
     shutil.copy(assets.path("templates/demo/transcript.json"), "transcript.json")
+    _mdmemory("A project gets a store in your memory folder. The project itself gets no file.",
+              "init")  # fmt: skip
+    shutil.copytree(assets.path("templates/demo/notes"), folder / _STORE, dirs_exist_ok=True)
+    _mdmemory("Eight notes that you wrote by hand, put there, are listed in MEMORY.md.", "index")
+
+
+def _capture() -> None:
     _mdmemory(
-        "Create a store in the project: MEMORY.md is written from the notes, in one commit.",
-        "init", "--store",
-        "notes/memory",
-    )  # fmt: skip
-    _git("add", "notes")
-    _git("commit", "-q", "-m", "notes: as they are")
-    _mdmemory(
-        "An exported OpenCode session: what the user asked to remember becomes notes, the "
-        "rest does not.",
+        "From a session with OpenCode: what you asked to remember becomes notes, the rest does "
+        "not.",
         "extract", "--transcript", "transcript.json",
     )  # fmt: skip
-    _step("OpenCode reads this before every request.", "cat notes/memory/MEMORY.md")
-    print(Path("notes/memory/MEMORY.md").read_text(encoding="utf-8"), end="")
-    _mdmemory(
-        "Compaction merges duplicates, and flags a contradiction for you to resolve, in one "
-        "commit. Uncommitted notes are committed first.",
-        "compact",
-    )  # fmt: skip
-    _step("What it did:", "git show")
-    print(_git("show", "--format=", _colour(), "--", "notes/memory"), end="")
-    _step("It is one commit of plain text, so git can revert it:", "git revert --no-edit HEAD")
-    print(_git("revert", "--no-edit", "HEAD"), end="")
-    _mdmemory("Every byte is as before. The log shows both.", "log")
-    _mdmemory("The index matches the files.", "index", "--check")
-    _where_next(folder)
+    _step("Your assistant reads this before every request.", f"cat {_SEEN_AS}/MEMORY.md")
+    print(_read("MEMORY.md"), end="")
+
+
+def _tidy_up() -> None:
+    _mdmemory("Compaction merges duplicates and flags contradictions, in one commit.", "compact")
+    in_store, show = f"git -C {_SEEN_AS}", ("show", "--stat", "--format=%s")
+    ledger = f"tail -n 1 {_SEEN_AS}/_CONFLICTS.md"
+    _step("That commit, and the contradiction that it wrote down:",
+          f"{in_store} {' '.join(show)}; {ledger}")  # fmt: skip
+    print(_git("-C", _store(), *show, _colour()), end="")
+    print(_read("_CONFLICTS.md").splitlines()[-1])
+    revert = ("revert", "--no-edit", "HEAD")
+    _step("It is plain text in git, so git can revert it.", f"{in_store} {' '.join(revert)}")
+    print(_git("-C", _store(), *revert), end="")
+    _mdmemory("Every byte is as before, and the index matches the notes.", "index", "--check")
+
+
+def _change_of_mind(hooks: CommandHooks) -> None:
+    _say_to("You tell your assistant a fact. Its hook stores it at once, and shows you a receipt:",
+            hooks, "Remember that deploys go out on Tuesdays only.")  # fmt: skip
+    _say_to("You change your mind, and the new fact replaces the old one:",
+            hooks, "From now on deploys go out on Thursdays only.")  # fmt: skip
+    _step("One line of the two is left in the index.", f"grep Deploys {_SEEN_AS}/MEMORY.md")
+    lines = _read("MEMORY.md").splitlines()
+    print("\n".join(line for line in lines if "Deploys" in line))
+
+
+def _forget() -> None:
+    _mdmemory("Forget a note. (In a session: \"Forget what I told you about ...\")",
+              "forget", "reference-error-dashboard")  # fmt: skip
+    _mdmemory("Take the newest change back, whatever it was.", "undo")
+
+
+def _inbox(hooks: CommandHooks) -> None:
+    _say_to("What mdmemory must not decide by itself waits for you.",
+            hooks, "Remember that billing stores its data in MySQL.")  # fmt: skip
+    _mdmemory("This is the inbox. At a terminal, `mdmemory review` takes one key for each answer.",
+              "review", piped="cat")  # fmt: skip
+    _mdmemory("Each change is one commit.", "log", "-n", "3")
 
 
 def _where_next(folder: Path) -> None:
     print()
     _say("bold", "Where to look:")
-    print(f"  the notes            {folder / 'notes/memory'}")
-    print(f"  what was done        git -C {folder} log --stat")
+    print(f"  the notes              {folder / _STORE}")
+    print(f"  their history          git -C {folder / _STORE} log --stat")
+    print(f"  the inbox              mdmemory --store {folder / _STORE} review")
     _say("bold", "For your own projects:")
-    print("  mdmemory setup opencode      connect OpenCode, once for all projects")
-    print("  mdmemory add --help          store your first note")
+    print("  mdmemory setup         connects OpenCode, Claude Code, Codex, Gemini CLI and editors")
+    print('  then say in a session  "Remember that ..."')
 
 
-def _mdmemory(why: str, *words: str) -> None:
+# --- how a step runs -----------------------------------------------------------------------------
+
+
+def _hooks() -> CommandHooks:
+    """What answers the hooks of Claude Code, Codex and Gemini CLI; here without a process of its
+    own, and it starts none."""
+    from functools import partial
+
+    from mdmemory.hosts.background import Starter
+    from mdmemory.hosts.bridge_log import Log
+    from mdmemory.hosts.commands.hooks import CommandHooks
+    from mdmemory.hosts.git_hooks import command
+    from mdmemory.layers import Layers
+
+    opened = partial(Layers.open, holder="the demo", automatic=True)
+    return CommandHooks(opened, partial(Starter, command), Log())
+
+
+def _say_to(why: str, hooks: CommandHooks, words: str) -> None:
+    """Send a message as Claude Code does, and print what its hook shows to the person."""
+    event = {
+        "hook_event_name": "UserPromptSubmit", "session_id": "the-demo", "prompt": words,
+        "prompt_id": words.replace(" ", "-").rstrip("."), "cwd": os.getcwd(),
+    }  # fmt: skip
+    _step(why, words, sign=">")
+    answer = hooks.hook({"host": "claude", "folder": os.getcwd(), "event": event})
+    print(answer["output"]["systemMessage"])
+
+
+def _mdmemory(why: str, *words: str, piped: str = "") -> None:
     from mdmemory.cli import main
 
-    _step(why, f"mdmemory {' '.join(words)}")
-    if main(words) != 0:
-        raise MdmemoryError(f"`mdmemory {' '.join(words)}` failed.", "See the lines above.")
+    command = f"mdmemory {' '.join(words)}"
+    _step(why, f"{command} | {piped}" if piped else command)
+    printed = io.StringIO()  # no terminal: a command asks nothing
+    try:
+        with contextlib.redirect_stdout(printed):
+            code = main(words)
+    finally:
+        print(printed.getvalue(), end="")
+    if code != 0:
+        raise MdmemoryError(f"`{command}` failed.", "See the lines above.")
 
 
-def _step(why: str, command: str) -> None:
+def _step(why: str, command: str, sign: str = "$") -> None:
     print()
     _say("cyan", f"# {why}")
-    _say("green", f"$ {command}")
+    _say("green", f"{sign} {command}")
     sys.stdout.flush()
+
+
+def _store() -> str:
+    return os.path.expanduser(_SEEN_AS)
+
+
+def _read(name: str) -> str:
+    return Path(_store(), name).read_text(encoding="utf-8")
 
 
 def _git(*words: str) -> str:
