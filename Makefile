@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model recording clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -70,6 +70,10 @@ bench-recall: $(BIN)/mdmemory
 # what a model of your choice keeps, merges and costs: docs/models.md; more options in WITH
 bench-model: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/model.py $(WITH)
+
+# docs/images/demo.svg, from a session that is played anew
+recording: $(BIN)/mdmemory
+	$(BIN)/python tests/recording/record.py
 
 # uv, inside the .venv, installs several times faster than pip and leaves nothing elsewhere; it is
 # told to trust the certificates that the system trusts, as pip does

@@ -1,0 +1,55 @@
+"""The recording of the README shows what mdmemory does today."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as Tree
+from itertools import pairwise
+
+import pytest
+from animation import COLUMNS, ROWS, Step, animated, last_row, rows, scrolled, timed
+from record import RECORDING, TITLE, played
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.slow
+def test_the_recording_shows_what_happens_today() -> None:
+    steps = played()
+    assert animated(steps, TITLE) == RECORDING.read_text(encoding="utf-8"), "`make recording`"
+    shown = {step.typed: step.shown for step in steps}
+    assert "It replaces: Deploys go out on Tuesdays only." in str(shown)
+    assert shown["/memory-undo"].startswith("mdmemory: Taken back: ")
+
+
+def test_the_recording_needs_nothing_from_outside_and_is_small() -> None:
+    recorded = RECORDING.read_text(encoding="utf-8")
+    root = Tree.fromstring(recorded)
+    assert len(recorded.encode()) < 100_000
+    assert {each.tag.removeprefix(SVG) for each in root.iter()} == {
+        "svg", "title", "style", "rect", "circle", "g", "text",
+    }  # fmt: skip
+    named = [value for each in root.iter() for value in each.attrib.values()]
+    assert not [each for each in named if ":" in each]  # no address
+    assert not re.search(r"url\(|@import|@font-face|//", root.findtext(f"{SVG}style") or "")
+
+
+def test_every_line_that_a_step_has_is_drawn_inside_the_window() -> None:
+    long = "deploys go out on Thursdays, " * 9
+    steps = [Step("$", "ls", f"{long}\n\n<a> & b"), Step(">", "x" * 40, ""), Step("#", "end", "")]
+    root = Tree.fromstring(animated(steps, "A test"))
+    drawn = [each.text for each in root.iter(f"{SVG}text")]
+    assert drawn == [line for step in steps for line in rows(step) if line]
+    assert "<a> & b" in drawn
+    assert max(len(str(line)) for line in drawn) <= COLUMNS
+    assert " ".join(rows(steps[0])[1:-2]) == long.strip()
+
+
+def test_a_step_begins_when_the_one_before_has_been_read_and_is_on_the_screen_then() -> None:
+    moments = list(timed([Step("$", f"step {at}", "line\n" * 7) for at in range(9)]))
+    for one, next_one in pairwise(moments):
+        assert one.begins < one.typed < one.ends == next_one.begins
+        assert next_one.row > last_row(one)
+    tops = [scrolled(moment) for moment in moments]
+    assert tops == sorted(tops)
+    assert all(0 <= last_row(each) - top <= ROWS for each, top in zip(moments, tops, strict=True))
