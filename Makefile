@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model recording clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model recording docs clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -71,6 +71,17 @@ bench-recall: $(BIN)/mdmemory
 bench-model: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/model.py $(WITH)
 
+# the documents as a site in build/docs, which opens from the disk and fetches nothing
+export NO_MKDOCS_2_WARNING = 1
+docs: $(BIN)/mkdocs
+	$(BIN)/mkdocs build
+	@echo "Open build/docs/index.html"
+
+$(BIN)/mkdocs: $(BIN)/mdmemory
+	$(BIN)/uv pip install --quiet --python $(BIN)/python \
+		--constraint requirements-dev.txt --editable '.[docs]'
+	touch $@
+
 # docs/images/demo.svg, from a session that is played anew
 recording: $(BIN)/mdmemory
 	$(BIN)/python tests/recording/record.py
@@ -90,7 +101,7 @@ $(BIN)/mdmemory: pyproject.toml requirements-dev.txt
 .PHONY: lock
 lock: $(BIN)/mdmemory
 	{ echo '# The versions that the tests were last run with; `make lock` writes this file.'; \
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --extra docs \
 		--no-emit-index-url --no-annotate --no-header pyproject.toml; } > requirements-dev.new
 	mv requirements-dev.new requirements-dev.txt
 
