@@ -134,7 +134,7 @@ def add(state: State, session: str, draft: Draft, now: datetime) -> Observation:
 
 def newest(state: State, limit: int, session: str = "") -> list[Observation]:
     """The newest observations, of one session or ("") of all, the newest first."""
-    query = f"{_SELECT} WHERE ?1 = '' OR session = ?1 ORDER BY at DESC, id DESC LIMIT ?2"
+    query = f"{_SELECT} WHERE ? IN ('', session) ORDER BY at DESC, id DESC LIMIT ?"
     return _read(state, query, (session, limit))
 
 
@@ -161,15 +161,15 @@ def _beside(
 ) -> list[Observation]:
     relation, order = side
     query = (
-        f"{_SELECT} WHERE (at, id) {relation} (?1, ?2) AND (?3 = '' OR session = ?3)"
-        f" ORDER BY at {order}, id {order} LIMIT ?4"
+        f"{_SELECT} WHERE (at, id) {relation} (?, ?) AND ? IN ('', session)"
+        f" ORDER BY at {order}, id {order} LIMIT ?"
     )
     return _read(state, query, values)
 
 
 def count(state: State, session: str = "") -> int:
     """The number of observations, of one session or ("") of all."""
-    query = "SELECT count(*) FROM observation WHERE ?1 = '' OR session = ?1"
+    query = "SELECT count(*) FROM observation WHERE ? IN ('', session)"
     return int(state.rows(query, (session,))[0][0])
 
 

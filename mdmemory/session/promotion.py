@@ -86,7 +86,7 @@ def _again(state: State, session: str, memory: Sections) -> list[str]:
 
 def journal(state: State, session: str | None = None) -> list[JournalEntry]:
     """The entries of a session, or of all sessions, the oldest first."""
-    query = f"{_SELECT} WHERE ?1 IS NULL OR session = ?1 ORDER BY since, rowid"
+    query = f"{_SELECT} WHERE session = coalesce(?, session) ORDER BY since, rowid"
     return [JournalEntry(*row) for row in state.rows(query, (session,))]
 
 

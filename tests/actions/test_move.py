@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tarfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
+from archives import unpack
 from moments import DIED, DONE, child, die, full, spread
 from pace import FULL
 
@@ -179,8 +179,7 @@ def test_what_was_asked_once_is_not_asked_again(shared: Path) -> None:
 
 @pytest.mark.parametrize("name", ["shared", "own", "stopped"])
 def test_a_store_of_0_1_0_moves_without_a_loss(name: str, tmp_path: Path, git: Git) -> None:
-    with tarfile.open(ARCHIVES / f"{name}.tar.xz") as archive:
-        archive.extractall(tmp_path)
+    unpack(ARCHIVES / f"{name}.tar.xz", tmp_path)
     root = tmp_path / name
     old = Memory.open(root).project.store
     notes = {file: data for file, data in texts(old).items() if not file.startswith(".mdmemory")}

@@ -13,11 +13,11 @@ import os
 import sqlite3
 import subprocess
 import sys
-import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from archives import unpack
 from pace import FULL, HUNG
 
 ARCHIVES = Path(__file__).parents[1] / "data" / "store_of_0_1_0"
@@ -58,8 +58,7 @@ def left(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def unpacked(name: str, folder: Path) -> Path:
     """The project that 0.1.0 left, with its waiting fact as fresh as on the day it was made."""
-    with tarfile.open(ARCHIVES / f"{name}.tar.xz") as archive:
-        archive.extractall(folder)
+    unpack(ARCHIVES / f"{name}.tar.xz", folder)
     for database in (folder / name).rglob(".mdmemory/state.db"):
         today = datetime.now(UTC).date().isoformat()
         with sqlite3.connect(database) as connection:
