@@ -161,14 +161,20 @@ def _inbox(hooks: CommandHooks) -> None:
 
 
 def _where_next(folder: Path) -> None:
+    from shlex import join, quote
+
+    from mdmemory.hosts.git_hooks import command
+
+    program = "mdmemory" if shutil.which("mdmemory") else join(command())
+    store = quote(str(folder / _STORE))
     print()
     _say("bold", "Where to look:")
-    print(f"  the notes              {folder / _STORE}")
-    print(f"  their history          git -C {folder / _STORE} log --stat")
-    print(f"  the inbox              mdmemory --store {folder / _STORE} review")
+    print(f"  the notes      {folder / _STORE}")
+    print(f"  their history  git -C {store} log --stat")
+    print(f"  the inbox      {program} --store {store} review")
     _say("bold", "For your own projects:")
-    print("  mdmemory setup         connects OpenCode, Claude Code, Codex, Gemini CLI and editors")
-    print('  then say in a session  "Remember that ..."')
+    print(f"  {program} setup    # connects OpenCode, Claude Code, Codex, Gemini CLI and editors")
+    print('  and then say in a session: "Remember that ..."')
 
 
 # --- how a step runs -----------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def test_what_waits_in_the_inbox_of_the_demo_waits_there_afterwards(
     listed = shown(played[1])["$ mdmemory review | cat"]
     assert "this: billing-stores-data-mysql" in listed
     assert "that: postgres-for-billing" in listed
-    (command,) = re.findall(r"^  the inbox +mdmemory (.+)$", played[1], re.MULTILINE)
+    (command,) = re.findall(r"^  the inbox .+?mdmemory (--.+)$", played[1], re.MULTILINE)
     assert main(command.split()) == 0
     assert capsys.readouterr().out.strip() == listed.strip()
 
