@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model recording docs clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model recording docs version release clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -86,12 +86,24 @@ $(BIN)/mkdocs: $(BIN)/mdmemory
 recording: $(BIN)/mdmemory
 	$(BIN)/python tests/recording/record.py
 
-# uv, inside the .venv, installs several times faster than pip and leaves nothing elsewhere; it is
-# told to trust the certificates that the system trusts, as pip does
+# sets the version in all files that name it, and dates the changes: make version V=0.2.0
+version: $(BIN)/mdmemory
+	$(BIN)/python tests/release/set_version.py $(V)
+
+# build/dist, tried on each Python that is here, or on those of PYTHONS="3.12 3.13"
+release: $(BIN)/mdmemory
+	$(BIN)/python tests/release/run.py $(PYTHONS)
+
+# uv, inside the .venv, installs several times faster than pip; it is told to trust the certificates
+# that the system trusts, as pip does, and neither keeps a cache in your home
 export UV_SYSTEM_CERTS = 1
+export UV_NO_CACHE = 1
+export PIP_NO_CACHE_DIR = 1
+OFFLINE := { echo "Python packages could not be fetched: see above, and run make again." >&2; exit 1; }
 $(BIN)/mdmemory: pyproject.toml requirements-dev.txt
+	@PYTHON="$(PYTHON)" sh .ci/needs python git
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv || $(OFFLINE)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python \
 		--constraint requirements-dev.txt --editable '.[dev]' \
 		|| $(BIN)/python -m pip install --quiet --editable '.[dev]'

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sysconfig
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from pace import FULL, HUNG
+
+import mdmemory
 
 pytest_plugins = ("machines", "projects", "stores", "citing_projects")
 
@@ -33,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     _find_system_programs()
     _hear_interrupts()
+    if os.environ.get("MDMEMORY_TEST_INSTALLED") == "1":
+        _require_installed()
     if config.option.basetemp is None and _holds_programs(MEMORY_DISK):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY_DISK))
     # no law is about time, and a busy machine takes ten times as long as an idle one
@@ -72,6 +77,13 @@ def _find_system_programs() -> None:
     known = os.environ.get("PATH", os.defpath).split(os.pathsep)
     missing = [folder for folder in SYSTEM_PROGRAMS if folder not in known]
     os.environ["PATH"] = os.pathsep.join([*known, *missing])
+
+
+def _require_installed() -> None:
+    """Refuse to try a checkout where the installed wheel is meant (`make release`)."""
+    package, installed = Path(mdmemory.__file__).parent, Path(sysconfig.get_path("purelib"))
+    if package.parent != installed:
+        raise pytest.UsageError(f"mdmemory was imported from {package}, not from {installed}.")
 
 
 def _hear_interrupts() -> None:

@@ -26,6 +26,7 @@ from mdmemory.cli.commands import COMMANDS
 from mdmemory.config.table import TABLE, Setting
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = Path(mdmemory.__file__).parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 NAMES = [name for name, _, _ in COMMANDS]
 
@@ -58,7 +59,7 @@ def test_every_link_of_a_page_leads_somewhere(path: Path) -> None:
             assert anchor in slugs, target
 
 
-SHIPPED = [*(ROOT / "mdmemory").rglob("*.py"), *(ROOT / "protocol").glob("*.md")]
+SHIPPED = [*PACKAGE.rglob("*.py"), *(ROOT / "protocol").glob("*.md")]
 
 
 def name_known_commands(path: Path) -> None:
@@ -207,7 +208,7 @@ def test_the_settings_page_is_what_the_table_says() -> None:
 
 
 def test_every_variable_that_the_code_reads_is_on_the_settings_page() -> None:
-    code = "".join(path.read_text("utf-8") for path in (ROOT / "mdmemory").rglob("*.py"))
+    code = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     read = set(re.findall(r'"((?:MDMEMORY|MEMORY|XDG)_[A-Z_]*[A-Z])"', code)) | {"NO_COLOR"}
     assert read <= set(re.findall(r"`([A-Z_]+)`", page("docs/settings.md")))
 
@@ -456,10 +457,9 @@ def test_many_processes_at_once_lose_no_note(repository: Path) -> None:
 
 
 def test_the_drawing_has_every_room_and_no_other() -> None:
-    package = ROOT / "mdmemory"
     real: set[str] = set()
-    for path in package.rglob("*.py"):
-        room, _, module = str(path.relative_to(package).with_suffix("")).rpartition("/")
+    for path in PACKAGE.rglob("*.py"):
+        room, _, module = str(path.relative_to(PACKAGE).with_suffix("")).rpartition("/")
         if room == "capture/imports":
             real.add(room)  # drawn as one of capture's modules
         elif not module.startswith("__"):

@@ -15,7 +15,7 @@ from rows import each
 
 import mdmemory
 
-PACKAGE = Path(__file__).parents[1] / "mdmemory"
+PACKAGE = Path(mdmemory.__file__).parent
 
 # From the ground up. A name that ends in a dot stands for a whole room.
 FLOORS = (

@@ -11,6 +11,7 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import contents
 import pytest
 from pace import HUNG
 from packaging.requirements import Requirement
@@ -21,14 +22,6 @@ from mdmemory.cli import main
 from mdmemory.version import VERSION
 
 ROOT = Path(__file__).parents[1]
-# what `man` and the shells find below the prefix
-SHARED = {
-    "man/man1/mdmemory.1": "man",
-    "bash-completion/completions/mdmemory": "bash",
-    "zsh/site-functions/_mdmemory": "zsh",
-    "fish/vendor_completions.d/mdmemory.fish": "fish",
-}
-
 pytestmark = pytest.mark.slow
 
 
@@ -126,23 +119,8 @@ def run(python: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[
 
 def test_the_wheel_holds_the_package_the_texts_and_the_type_marker(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    expected = (
-        {
-            f"mdmemory/{path.relative_to(ROOT / 'mdmemory')}"
-            for path in (ROOT / "mdmemory").rglob("*")
-            if path.suffix in (".py", ".toml", ".txt") or path.name == "py.typed"
-        }
-        | {
-            f"mdmemory/shipped/{path.relative_to(ROOT)}"
-            for top in ("protocol", "templates")
-            for path in (ROOT / top).rglob("*")
-            if path.is_file() and "__pycache__" not in path.parts
-        }
-        | {f"mdmemory-{VERSION}.data/data/share/{place}" for place in SHARED}
-    )
-    inside = {name for name in names if not name.startswith(f"mdmemory-{VERSION}.dist-info/")}
-    assert inside == expected
-    assert {"mdmemory/py.typed", "mdmemory/shipped/protocol/PROTOCOL.md"} <= inside
+    assert names == contents.of_wheel(contents.sources(ROOT), VERSION)
+    assert {"mdmemory/py.typed", "mdmemory/shipped/protocol/PROTOCOL.md"} <= names
     assert f"mdmemory-{VERSION}.dist-info/licenses/LICENSE" in names
 
 
@@ -150,7 +128,7 @@ def test_the_wheel_brings_the_manual_page_and_the_completions_of_this_version(
     wheel: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     archive = zipfile.ZipFile(wheel)
-    for place, wanted in SHARED.items():
+    for place, wanted in contents.SHARED.items():
         assert main(["completion", wanted]) == 0
         shared = archive.read(f"mdmemory-{VERSION}.data/data/share/{place}")
         assert shared.decode() == capsys.readouterr().out

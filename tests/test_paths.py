@@ -21,7 +21,9 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
-PACKAGE = Path(__file__).parents[1] / "mdmemory"
+import mdmemory
+
+PACKAGE = Path(mdmemory.__file__).parent
 LONGEST = 400  # lines of a file on one of these paths
 
 # path: at most so many files, and so many functions

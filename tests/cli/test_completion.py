@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
+import mdmemory
 from mdmemory.cli import main
 from mdmemory.cli.commands import COMMANDS
 from mdmemory.cli.completion import SHELLS, script
@@ -120,7 +121,7 @@ def test_the_scripts_need_nothing_but_pythons_library() -> None:
     # a wheel is built where no dependency is installed
     done = subprocess.run(
         [sys.executable, "-S", "-B", "-m", "mdmemory", "completion", "bash"],
-        cwd=Path(__file__).parents[2], env={"PATH": os.environ["PATH"]},
+        cwd=Path(mdmemory.__file__).parents[1], env={"PATH": os.environ["PATH"]},
         capture_output=True, text=True, timeout=HUNG,
     )  # fmt: skip
     assert (done.stderr, done.stdout) == ("", script("bash"))

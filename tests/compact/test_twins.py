@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import mdmemory
 from mdmemory.compact.plan import Delete, Flag, Merge, Rewrite, parse
 from mdmemory.text.near import Neighbours
 
@@ -76,8 +77,9 @@ def test_the_plan_on_the_page_is_a_plan() -> None:
 
 
 def test_the_page_names_every_code() -> None:
+    package = Path(mdmemory.__file__).parent
     rooms = ("plan", "guards", "removals", "text_guards")
-    code = "\n".join((ROOT / f"mdmemory/compact/{room}.py").read_text("utf-8") for room in rooms)
+    code = "\n".join((package / f"compact/{room}.py").read_text("utf-8") for room in rooms)
     given = set(re.findall(r'(?:yield \(?\s*|_refusal\(|= \()"([a-z_]+)", ?', code))
     given |= set(re.findall(r'yield \(\s*"([a-z_]+)",', code))
     named = set(re.findall(r"^\| `([a-z_]+)` \| [^|]+ \|$", PAGE, re.MULTILINE))

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
+import mdmemory
 from mdmemory.config.settings import load
 from mdmemory.session import failures, mentions, pressure, pruning, sections, tracking
 from mdmemory.session.failures import Category
@@ -121,8 +122,8 @@ def test_a_type_of_notes_is_one_name_and_its_weights(repository: Path) -> None:
 
 
 def test_the_page_names_each_table_where_it_is() -> None:
-    root = Path(__file__).parents[2]
-    page = (root / "docs/extending.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs/extending.md").read_text("utf-8")
+    root = Path(mdmemory.__file__).parents[1]
     named = re.findall(r"`(\w+)` in `(mdmemory/[\w/]+\.py)`", page)
     assert len(named) >= 6
     for table, module in named:
