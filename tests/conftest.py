@@ -43,9 +43,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # no law is about time, and a busy machine takes ten times as long as an idle one
     settings.register_profile("usual", settings.default, deadline=None)
     settings.load_profile("usual")
-    settings.register_profile("quick", settings.default, max_examples=25)
-    if config.option.markexpr == QUICK:
-        settings.load_profile("quick")
+    settings.register_profile("patient", deadline=None)  # no test fails by the clock
+    settings.register_profile("quick", settings.get_profile("patient"), max_examples=25)
+    settings.load_profile("quick" if config.option.markexpr == QUICK else "patient")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import contents
@@ -73,6 +73,7 @@ def _built(version: str) -> tuple[Path, Path]:
     """The wheel and the source archive, checked. Raises Failed."""
     for folder in (DIST, TRIED):
         shutil.rmtree(folder, ignore_errors=True)
+    TRIED.mkdir(parents=True)
     _run("build", [UV, "build", "--quiet", "--out-dir", DIST], ROOT)
     wheel = DIST / f"mdmemory-{version}-py3-none-any.whl"
     archive = DIST / f"mdmemory-{version}.tar.gz"
@@ -146,13 +147,11 @@ def _run(what: str, words: Sequence[object], folder: Path, **more: str) -> str:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     if done.returncode != 0:
-        last = "\n".join(_ends(done.stdout))
-        raise Failed(f"{what} ended with {done.returncode}\n{last}")
+        log = TRIED / f"failed-{what.split()[0]}-{folder.parent.name}.log"
+        log.write_text(done.stdout, encoding="utf-8")
+        last = "\n".join(done.stdout.splitlines()[-20:])
+        raise Failed(f"{what} ended with {done.returncode}: {log.relative_to(ROOT)}\n{last}")
     return done.stdout
-
-
-def _ends(text: str) -> Iterator[str]:
-    yield from text.splitlines()[-80:]
 
 
 if __name__ == "__main__":
