@@ -26,7 +26,10 @@ from mdmemory.store.store import GENERATED, INDEX, LEDGER, StoredNote, decode, i
 from mdmemory.store.writer import Writer
 
 ROUNDS = 3  # pushes that others may overtake before we give up
-_OVERTAKEN = (b"fetch first", b"non-fast", b"failed to update ref", b"cannot lock ref")
+_OVERTAKEN = (
+    b"fetch first", b"non-fast", b"failed to update ref", b"cannot lock ref",
+    b"incorrect old value",
+)  # fmt: skip
 _JOINS = (("Memory-Op", "join"),)
 
 

@@ -120,6 +120,7 @@ def parse(commit: str, time: str, subject: str, body: str) -> Logged:
     before, _, last = body.strip("\n").rpartition("\n\n")
     trailers = tuple(_TRAILER.findall(last))
     ops = tuple(filter(None, before.splitlines())) if trailers else ()
+    time = time.replace("Z", "+00:00")  # as newer versions of git write it
     return Logged(commit, time, subject, ops, trailers, tuple(_TAKES_BACK.findall(body)))
 
 

@@ -56,10 +56,10 @@ def in_memory(migrations: Sequence[str], like: sqlite3.Connection | None = None,
     """A database that ends with the process, with what `like` holds as far as it can be read."""
     if like is not None:
         with suppress(sqlite3.Error):
-            fresh = sqlite3.connect(":memory:", isolation_level=None)
+            fresh = connections.connect(None, isolation_level=None)
             like.backup(fresh)
             return fresh
-    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    fresh = connections.connect(None, isolation_level=None)
     _migrate(fresh, migrations)
     return fresh
 

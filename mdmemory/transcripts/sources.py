@@ -168,16 +168,16 @@ def copy(hosts: Hosts, session: str, folders: Sequence[Path] | None = None) -> b
     With `folders`, only one that began in or below one of them. Raises NotFound, BadTranscript.
     """
     for reader in READERS:
-        found = reader.find(place(hosts, reader), session, folders or ())
-        if found is not None:
-            try:
+        try:
+            found = reader.find(place(hosts, reader), session, folders or ())
+            if found is not None:
                 if folders is not None:
                     _require_here(session, reader.began(found), folders)
                 return as_lines(filter(None, map(reader.said, rows(found))))
-            except NotFound:
-                raise
-            except MdmemoryError as problem:
-                raise BadTranscript(problem.message, opencode.LIST) from problem
+        except NotFound:
+            raise
+        except MdmemoryError as problem:
+            raise BadTranscript(problem.message, opencode.LIST) from problem
     if hosts.opencode.is_file():
         if folders is not None:
             _require_here(session, opencode.directory(hosts.opencode, session), folders)

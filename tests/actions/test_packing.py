@@ -58,7 +58,9 @@ def found(project: Path) -> list[Taken]:
 def npm(project: Path) -> list[str]:
     words = [str(NPM), "pack", "--dry-run", "--json", "--ignore-scripts", "--offline"]
     done = subprocess.run(words, cwd=project, capture_output=True, check=True, timeout=HUNG)
-    return [row["path"] for row in json.loads(done.stdout)[0]["files"]]
+    packed = json.loads(done.stdout)  # by its name, from npm 12 on
+    (package,) = packed.values() if isinstance(packed, dict) else packed
+    return [row["path"] for row in package["files"]]
 
 
 def sdist(project: Path) -> list[str]:

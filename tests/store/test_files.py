@@ -44,7 +44,7 @@ def test_what_the_disk_refuses_is_said_and_leaves_the_file_as_it_was(
 def test_a_file_that_may_not_be_read_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(path: object, *_: object) -> None:
+    def refuse(path: object, *_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
     # not by chmod: the superuser, whom tests may run as, passes over that

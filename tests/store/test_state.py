@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -67,8 +68,8 @@ def test_an_older_file_is_migrated_step_by_step(
     with State(tmp_path / "state.db") as state:
         assert state.watermark("ses") == "msg"
         assert state.trouble is None
-    rows = sqlite3.connect(tmp_path / "state.db").execute("SELECT * FROM later").fetchall()
-    assert rows == [(1,)]
+    with closing(sqlite3.connect(tmp_path / "state.db")) as database:
+        assert database.execute("SELECT * FROM later").fetchall() == [(1,)]
 
 
 # --- a file that is not ours ------------------------------------------------------------------
