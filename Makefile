@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-search bench-recall bench-model recording docs version release clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-peers bench-search bench-recall bench-model recording docs version release clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -53,11 +53,19 @@ SEED ?= 1
 mutants: $(BIN)/mdmemory
 	$(BIN)/python tests/mutants/run.py --sample $(SAMPLE) --seed $(SEED)
 
-# all of them, even where one missed its target; what a client's hooks cost: client_hooks.py
+# what every command, hook and tool costs beside its floor (docs/performance.md), and how well search
+# and recall find; all of it, even where one missed its target. What a client's hooks cost inside
+# the client: client_hooks.py
+SIZES ?= 1000,10000
 bench: $(BIN)/mdmemory
-	missed=0; for each in run search recall search_speed hooks host_hooks web; do \
+	missed=0; $(BIN)/python tests/bench/run.py --sizes $(SIZES) $(WITH) || missed=1; \
+	for each in search recall search_speed web; do \
 		$(BIN)/python tests/bench/$$each.py || missed=1; \
 	done; exit $$missed
+
+# qmd and hypermnesic beside ours, which it installs into .bench-peers (850 MB); more in WITH
+bench-peers: $(BIN)/mdmemory
+	$(BIN)/python tests/bench/peers.py $(WITH)
 
 # how well search finds: on the project's own notes, or on DATA (docs/search.md); more options in WITH
 bench-search: $(BIN)/mdmemory
@@ -133,4 +141,4 @@ hosts:
 	sh tests/e2e/hosts/install
 
 clean:
-	rm -rf .venv .opencode-client .host-clients .web-clients build .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf .venv .opencode-client .host-clients .web-clients .bench-peers build .mypy_cache .ruff_cache .hypothesis .coverage*

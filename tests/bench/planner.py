@@ -63,6 +63,17 @@ def planted(total: int, *, chinese: bool = False) -> list[StoredNote]:
     return notes
 
 
+def contradicting(total: int) -> list[StoredNote]:
+    """Notes of random words in fours, which say four different numbers of the same thing."""
+    notes = planted(total)
+    for at, note in enumerate(notes):
+        if at % 4:
+            say = notes[at - at % 4].note.head.description
+            say = f"{say.rpartition('takes ')[0]}takes {at % 4 * 10 + 1} minutes"
+            notes[at] = stored(note.note.head.name, say, note.note.body)
+    return notes
+
+
 def lines(notes: list[StoredNote], chinese: list[StoredNote]) -> list[Line]:
     plain = [note.note for note in notes]
     most = removable(len(notes))

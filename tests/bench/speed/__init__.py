@@ -1,0 +1,1 @@
+"""What mdmemory costs, from where the person sits: the rows of `make bench`."""

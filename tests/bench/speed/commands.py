@@ -1,0 +1,158 @@
+"""Rows of the commands: their start, the index and the search database, reading, writing."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+
+from bench.speed.measure import Cost
+from bench.speed.rows import Table
+from bench.speed.world import World, append, forget
+
+START, INDEX = "start: list of 20 notes", "start: index of 20 notes"
+
+
+def start(table: Table, world: World) -> None:
+    """Processes from nothing to their end, in a store of 20 notes."""
+    world.settle()
+    for words in ("--help", "--version", "--help-all"):
+        table.row(f"start: {words}", world.size, world.step(words), floors=world.floors)
+    note = max(world.files)
+    for what, words, before in (
+        (START, "list", lambda: None),
+        (f"{INDEX}, one changed", "index", lambda: append(world.store, [note])),
+        (INDEX, "index", world.settle_once),
+    ):
+        table.row(
+            what, world.size, world.step(words), floors=world.floors, before=before, always=True,
+            rounds=12,
+        )  # fmt: skip
+
+
+def indexing(table: Table, world: World) -> None:
+    """What is derived from the notes: after nothing, one, and everything changed."""
+    size, floors = world.size, world.floors
+    index, note = world.step("index"), max(world.files)
+
+    def search() -> Cost:
+        return world.ours("search", world.question)
+
+    table.row("index: from nothing", size, index, floors=floors, before=forget(world), rounds=3)
+    both = "search: from nothing, index and database"
+    table.row(both, size, search, floors=floors, before=forget(world), rounds=3)
+    world.settle()
+    table.row("index: nothing changed", size, index, floors=floors)
+    table.row("index --check", size, world.step("index", "--check"))
+    table.row("search: cold", size, search, floors=floors)
+
+    def edit() -> None:
+        append(world.store, [note])
+
+    def rename() -> None:
+        text = (world.store / note).read_text(encoding="utf-8")
+        (world.store / note).write_text(text.replace("\nname: ", "\ntitle: More\nname: ", 1))
+
+    table.row("index: one note changed", size, index, floors=floors, before=edit)
+    table.row("search: one note changed", size, search, before=edit)
+    table.row("index: one line new", size, index, floors=floors, before=rename)
+    table.row("rebuild", size, world.step("rebuild"), rounds=2)
+    world.settle()
+
+
+READING = {
+    "list": ("list",),
+    "list --json": ("list", "--json"),
+    "status": ("status",),
+    "show": ("show", "{name}"),
+    "get": ("get", "{name}.md:1-5"),
+    "history": ("history", "{name}"),
+    "log": ("log",),
+    "diff": ("diff",),
+    "conflicts": ("conflicts",),
+    "review --json": ("review", "--json"),
+    "pending": ("pending",),
+    "doctor": ("doctor",),
+    "session list": ("session", "list"),
+    "config": ("config",),
+    "explain": ("explain", "Remember that the CI runs on Debian."),
+    "observe list": ("observe", "list"),
+    "export": ("export",),
+    "search --source all": ("search", "{question}", "--source", "all"),
+    "search --at": ("search", "{question}", "--at", "HEAD"),
+    "compact --offline --dry-run": ("compact", "--offline", "--dry-run"),
+    "compact --if-due": ("compact", "--if-due"),
+}
+
+
+def reading(table: Table, world: World) -> None:
+    """Commands that change nothing."""
+    for what, words in READING.items():
+
+        def step(words: tuple[str, ...] = words) -> Cost:
+            given = {"name": world.known, "question": world.question}
+            # doctor ends with 1 where it finds notes that seem to hold secrets, as some here do
+            codes = (0, 1) if words[0] == "doctor" else (0,)
+            return world.ours(*(word.format(**given) for word in words), codes=codes)
+
+        table.row(what, world.size, step, floors=world.floors, rounds=4)
+
+
+def writing(table: Table, world: World) -> None:
+    """Commands that make a commit."""
+    size, floors, turn = world.size, world.floors, count()
+    taken = iter(sorted(each.removesuffix(".md") for each in world.files)[1::4])
+    if not any(map(table.wants, WRITING)):
+        return
+    world.settle()
+
+    def add() -> Cost:
+        words = ("--type", "project", "--description", "The tea of the team is green")
+        return world.ours("add", world.name(), *words, "It is drunk with milk.")
+
+    def said() -> Cost:
+        return world.ours("add", f"The {world.name()} service listens on port {8000 + next(turn)}.")
+
+    def edit() -> Cost:
+        return world.ours("edit", world.known, f"Version {next(turn)} of this text.")
+
+    def rename() -> Cost:
+        return world.ours("rename", next(taken), f"renamed-{next(turn)}")
+
+    def undo() -> Cost:
+        return world.ours("undo", "--yes")
+
+    def sync() -> Cost:
+        return world.ours("sync")
+
+    steps = {
+        "add NAME": add,
+        "add TEXT": said,
+        "edit": edit,
+        "rename": rename,
+        "forget": lambda: world.ours("forget", next(taken)),
+        "undo": undo,
+        "compaction of 10 notes": lambda: compaction(world),
+        "sync of one changed note": sync,
+    }
+    if table.wants("sync of one changed note"):
+        world.follow_a_remote()
+    for what, step in steps.items():
+        before = (lambda: append(world.store, world.ten[:1])) if step is sync else lambda: None
+        table.row(what, size, step, floors=floors, before=before, rounds=5)
+
+
+WRITING = (
+    *("add NAME", "add TEXT", "edit", "rename", "forget", "undo", "compaction of 10 notes"),
+    "sync of one changed note",
+)
+
+
+def compaction(world: World) -> Cost:
+    """Ten notes changed by hand, which are kept, and rewritten by a plan."""
+    append(world.store, world.ten)
+    ops = []
+    for file in world.ten:
+        body = (world.store / file).read_text(encoding="utf-8").split("---\n", 2)[2].strip()
+        ops.append({"op": "rewrite", "file": file, "body": f"{body}\n\nIt was said again."})
+    plan = json.dumps({"ops": ops})
+    return world.ours("compact", "--plan", "-", said=plan)

@@ -1,0 +1,280 @@
+"""Rows of what lives on: OpenCode's bridge, the MCP server, and the hooks of the other clients."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from bench.speed.measure import Cost, Talking, of_process, peak_of
+from bench.speed.rows import Table
+from bench.speed.world import SCRIPT, World
+
+from mdmemory.hosts import launcher
+from mdmemory.hosts.bridge import place
+
+OFTEN, SELDOM = 200, 12  # runs of what is cheap, and of what writes
+LINES = "\n".join(f"src/module_{n}.py:{n * 7}: line {n} of some output" for n in range(25_000))
+OUTPUTS = {"8 kB": 8_000, "100 kB": 100_000, "1 MB": 1_000_000}
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}}
+COMMAND = (
+    'l="${XDG_CONFIG_HOME:-$HOME/.config}/mdmemory/launch"; [ -x "$l" ] || exit 0; '
+    'exec "$l" hook claude'
+)
+
+
+class Bridge:
+    """The bridge of OpenCode's plugin, asked as the plugin asks it."""
+
+    def __init__(self, world: World, env: dict[str, str]) -> None:
+        self.talking = Talking([str(SCRIPT), "bridge"], world.project, env)
+        self._turn = count()
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """The result."""
+        return self.talking.ask({"id": next(self._turn), "method": method, "params": params})
+
+    def say(self, text: str, session: str = "ses_1") -> Any:
+        """A message of the user's."""
+        parts = [{"type": "text", "text": text}]
+        return self.ask("message", session=session, message=f"msg_{next(self._turn)}", parts=parts)
+
+    def use(self, output: str) -> Any:
+        """A tool of the host's, with its output."""
+        shown = {"tool": "bash", "args": {"command": "make"}, "output": output, "exit": 0}
+        return self.ask("tool", session="ses_1", **shown)
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """A tool of ours."""
+        return self.ask("call", session="ses_1", tool=tool, arguments=arguments)
+
+
+def bridge(table: Table, world: World, env: dict[str, str]) -> None:
+    """The calls of OpenCode's plugin."""
+    names = [f"bridge: {each}" for each in (*BRIDGE, *(f"tool output of {n}" for n in OUTPUTS))]
+    if not table.wants(*names, "bridge: start to first answer"):
+        return
+    world.settle()
+    table.row("bridge: start to first answer", world.size, lambda: _started(world, env), rounds=4)
+    asked = Bridge(world, env)
+    hello = {"protocol": 1, "shows": True, "mode": "tui"}
+    asked.ask("hello", **hello)
+    turn = count()
+    asked.say("hello")
+    asked.ask("system", session="ses_1")
+    time.sleep(1)
+
+    def often(what: str, ask: Callable[[], object], rounds: int = OFTEN) -> None:
+        table.often(
+            f"bridge: {what}", world.size, lambda: asked.talking.step(ask), rounds,
+            floors=world.floors,
+        )  # fmt: skip
+
+    often("message, nothing asked", lambda: asked.say(f"How do I list the files of {next(turn)}?"))
+    often("message that brings notes", lambda: asked.say(world.question, f"ses_{next(turn)}"), 100)
+    often("system", lambda: asked.ask("system", session="ses_1"))
+    for what, size in OUTPUTS.items():
+        rounds = 100 if size < 200_000 else 30
+        often(f"tool output of {what}", lambda s=size: asked.use(_output(next(turn), s)), rounds)
+    _tools(
+        lambda what, ask, rounds: often(what, ask, rounds), lambda tool, **g: asked.call(tool, **g),
+        world, f"bridge-{world.size}",
+    )  # fmt: skip
+    often(
+        "message that is stored",
+        lambda: asked.say(f"Remember that service {world.name()} listens on {next(turn)}."), SELDOM,
+    )  # fmt: skip
+    often("compacting", lambda: asked.ask("compacting", session="ses_1"), SELDOM)
+    asked.talking.end()
+
+
+BRIDGE = (
+    *("message, nothing asked", "message that brings notes", "system", "message that is stored"),
+    *("memory_search", "memory_get", "memory_list", "memory_status", "memory_store"),
+    *("memory_update", "memory_forget", "session_memory", "compacting"),
+)
+
+
+def _started(world: World, env: dict[str, str]) -> Cost:
+    start = time.perf_counter()
+    asked = Bridge(world, env)
+    asked.ask("system", session="ses_1")
+    wall = time.perf_counter() - start
+    cost = Cost(of_process(asked.talking.pid), wall, peak_of(asked.talking.pid))
+    asked.talking.end()
+    return cost
+
+
+def _output(turn: int, size: int) -> str:
+    return f"{turn}\n{LINES[:size]}"
+
+
+def _tools(
+    often: Callable[[str, Callable[[], object], int], None],
+    call: Callable[..., object], world: World, who: str,
+) -> None:  # fmt: skip
+    """The tools for assistants, by whatever host."""
+    turn = count()
+    stored: list[str] = []
+
+    def store() -> object:
+        title = f"{who}-{next(turn)}"
+        stored.append(title)
+        return call(
+            "memory_store", content=f"The {title} service listens on port {next(turn)}.",
+            title=title, type="project",
+        )  # fmt: skip
+
+    def update() -> object:
+        said = f"The {stored[-1]} service listens on port {9000 + next(turn)} now."
+        return call("memory_update", note=f"project-{stored[-1]}", content=said)
+
+    often("memory_search", lambda: call("memory_search", query=world.question), 100)
+    often("memory_get", lambda: call("memory_get", file=f"{world.known}.md"), 30)
+    often("memory_list", lambda: call("memory_list"), 20)
+    often("memory_status", lambda: call("memory_status"), 20)
+    often("session_memory", lambda: call("session_memory", action="read"), 20)
+    often("memory_store", store, SELDOM)
+    if stored:
+        often("memory_update", update, SELDOM)
+    gone = iter(world.files[2 if who.startswith("mcp") else 3 :: 4])
+    often("memory_forget", lambda: call("memory_forget", note=next(gone)), 8)
+
+
+class Server:
+    """The MCP server, asked as a host asks it."""
+
+    def __init__(self, world: World, env: dict[str, str]) -> None:
+        self.talking = Talking([str(SCRIPT), "mcp"], world.project, env)
+        self._turn = count(1)
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """The result."""
+        asked = {"jsonrpc": "2.0", "id": next(self._turn), "method": method, "params": params}
+        return self.talking.ask(asked)
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """A tool of ours."""
+        return self.ask("tools/call", name=tool, arguments=arguments)
+
+
+def mcp(table: Table, world: World, env: dict[str, str]) -> None:
+    """The MCP server: its start, and each tool."""
+    names = [f"mcp: {each}" for each in ("initialize", "tools/list", *BRIDGE)]
+    if not table.wants(*names):
+        return
+    world.settle()
+
+    def started(*methods: str) -> Cost:
+        start = time.perf_counter()
+        server = Server(world, env)
+        server.ask("initialize", **HELLO)
+        for method in methods:
+            server.ask(method)
+        wall = time.perf_counter() - start
+        cost = Cost(of_process(server.talking.pid), wall, peak_of(server.talking.pid))
+        server.talking.end()
+        return cost
+
+    for what, methods in (("initialize", ()), ("tools/list", ("tools/list",))):
+        step = lambda m=methods: started(*m)  # noqa: E731
+        table.row(f"mcp: {what}", world.size, step, floors=world.floors)
+    server = Server(world, env)
+    server.ask("initialize", **HELLO)
+
+    def often(what: str, ask: Callable[[], object], rounds: int) -> None:
+        table.often(
+            f"mcp: {what}", world.size, lambda: server.talking.step(ask), rounds,
+            floors=world.floors,
+        )  # fmt: skip
+
+    _tools(often, server.call, world, f"mcp-{world.size}")
+    server.talking.end()
+
+
+class Hooks:
+    """The command that Claude Code starts at each event of a session."""
+
+    def __init__(self, world: World, env: dict[str, str]) -> None:
+        self._world, self._turn = world, count()
+        launcher.install(env)
+        self.entry = place.MapEntry(env, str(world.project), "")
+
+    def event(self, name: str, **more: Any) -> Cost:
+        """What the command costs, without the bridge that answers it."""
+        told = {
+            "hook_event_name": name, "session_id": f"s{next(self._turn) // 5}",
+            "cwd": str(self._world.project), "transcript_path": "/none.jsonl", **more,
+        }  # fmt: skip
+        starter, project = self._world.starter, self._world.project
+        return starter.run(project, "sh", "-c", COMMAND, said=json.dumps(told), linger=0.0)
+
+    def bridge(self) -> int:
+        """The number of the process that answers, started where there is none."""
+        self.event("SessionStart", source="startup")
+        until = time.monotonic() + 60
+        while True:
+            try:
+                connection = place.connected(self.entry.socket(), 5.0)
+            except OSError:
+                assert time.monotonic() < until, "no bridge came"
+                time.sleep(0.05)
+                continue
+            import socket
+
+            said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            connection.close()
+            return int.from_bytes(said[:4], "little")
+
+    def end(self) -> None:
+        """Tell the bridge to end."""
+        connection = place.connected(self.entry.socket(), 5.0)
+        connection.sendall(b'{"method": "dispose"}\n')
+        connection.recv(100)
+        connection.close()
+        shutil.rmtree(Path(self.entry.folder), ignore_errors=True)
+
+
+def hooks(table: Table, world: World, env: dict[str, str]) -> None:
+    """The events of Claude Code: the command's own cost, and what its bridge adds."""
+    turn = count()
+    events: dict[str, Callable[[Hooks], Cost]] = {
+        "session start": lambda h: h.event("SessionStart", source="startup"),
+        "prompt": lambda h: h.event(
+            "UserPromptSubmit", prompt=f"How do I list the files of {next(turn)}?"
+        ),
+        "prompt that brings notes": lambda h: h.event("UserPromptSubmit", prompt=world.question),
+        "prompt that is stored": lambda h: h.event(
+            "UserPromptSubmit",
+            prompt=f"Remember that service {world.name()} listens on {8000 + next(turn)}.",
+        ),
+        "stop": lambda h: h.event("Stop", last_assistant_message="Done."),
+        "before compaction": lambda h: h.event("PreCompact", trigger="auto"),
+        "session end": lambda h: h.event("SessionEnd", reason="other"),
+    }
+    names = [f"hook: {what}" for what in events]
+    if not table.wants(*names, *(f"{name}, the bridge" for name in names)):
+        return
+    world.settle()
+    asked = Hooks(world, env)
+    pid = asked.bridge()
+    for what, do in events.items():
+        behind: list[Cost] = []
+
+        def step(do: Callable[[Hooks], Cost] = do, behind: list[Cost] = behind) -> Cost:
+            start = of_process(pid)
+            cost = do(asked)
+            time.sleep(0.02)  # what it does behind the answer
+            behind.append(Cost(of_process(pid) - start, cost.wall, peak_of(pid)))
+            return cost
+
+        table.row(f"hook: {what}", world.size, step, floors=world.floors, rounds=12)
+        if behind:
+            each = iter(behind)
+            name = f"hook: {what}, the bridge"
+            table.often(name, world.size, lambda e=each: next(e), len(behind) - 2)
+    asked.end()
