@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
+from mdmemory.store import sights
 
 GRACE = 10.0  # seconds that work under way has from the end of our host; LAST_CALL lies within
 _LOOK = 1.0  # seconds between two looks at who started us
@@ -31,6 +32,7 @@ def bridge(asked: Namespace) -> int:
     """
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
+    sights.watch()
     return _listen(asked.store) if asked.listen else _forward(asked.store)
 
 
@@ -125,6 +127,7 @@ def mcp(asked: Namespace) -> int:
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
     asked.holder = "mcp"
+    sights.watch()
     if is_terminal():
         warn("This command is for MCP hosts, see docs/hosts.md. Ctrl-D ends it.")
     source, sink = _own_streams()

@@ -65,7 +65,8 @@ def state(catalog: Catalog, cache: Path | None) -> str:
 
 def update(
     database: Database, store: Store, *, is_held: Callable[[Note], bool], cutting: Cutting,
-    waiting: Collection[str] = (), clock: int = 0, seen: str = "", report: Report = lambda *_: None,
+    waiting: Callable[[], Collection[str]] = tuple, clock: int = 0, seen: str = "",
+    report: Report = lambda *_: None,
 ) -> list[str]:  # fmt: skip
     """Bring the database up to date with the store's folder; the files that were different.
 
@@ -77,18 +78,18 @@ def update(
     """
     if seen and database.seal(MEMORY) == seen:
         return []
-    known, now = database.prints(MEMORY), _look(store.folder)
+    known, now, left_out = database.prints(MEMORY), _look(store.folder), waiting()
     gone = [file for file in known if file not in now]
     stale = [file for file, (print, _) in now.items() if known.get(file, ("",))[0] != print]
     young = {file for file, (_, changed) in now.items() if changed >= clock - RACY}
     prints = {file: "" if file in young else now[file][0] for file in stale}
-    gone += [file for file in known if file in waiting and file in now]
+    gone += [file for file in known if file in left_out and file in now]
     if gone:
         database.remove(MEMORY, gone)
     different = [*gone]
     for at, some in enumerate(_batched(stale, BATCH)):
         report(at * BATCH, len(stale), "notes for search")
-        free = [file for file in some if file not in waiting]
+        free = [file for file in some if file not in left_out]
         different += _put(database, store, free, prints, known, is_held, cutting)
     if len(different) > MANY:
         database.tidy()

@@ -314,7 +314,7 @@ class Search:
         cache = path.with_name("catalog") if path else None
         return notes.update(
             database, self._refresher.store, is_held=self._is_held, cutting=self._cutting,
-            waiting=self._refresher.catalog().waiting,
+            waiting=lambda: self._refresher.catalog().waiting,
             clock=_now(path), seen=notes.state(self._refresher.catalog(), cache), report=report,
         )  # fmt: skip
 

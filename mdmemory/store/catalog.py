@@ -7,19 +7,14 @@ read anew.
 from __future__ import annotations
 
 import hashlib
-import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from stat import S_ISREG
-from typing import NamedTuple
 
-from mdmemory.errors import NoStore, NotFound, Unwritable
-from mdmemory.files import as_given, as_text
-from mdmemory.git.private_folder import opened
+from mdmemory.errors import NotFound, Unwritable
 from mdmemory.note.note import Head, Note
-from mdmemory.store import index, remembered, strangers
+from mdmemory.store import index, remembered, sights, strangers
 from mdmemory.store.remembered import (
     BLOBS,
     FILES,
@@ -33,20 +28,11 @@ from mdmemory.store.remembered import (
     Columns,
     SavedCatalog,
 )
-from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
 Values = tuple[str, ...]  # of a note, one for each column
 
 SECRET = "held"  # why a note is on hold: it seems to hold one
 RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
-
-
-class _Sight(NamedTuple):
-    """The folder at a glance: the notes, their states and the times (ns) of their last change."""
-
-    files: list[str]
-    prints: list[str]
-    times: list[int]
 
 
 class Catalog:
@@ -78,14 +64,17 @@ class Catalog:
         self._read_now: dict[str, Head] = {}
         self._held: frozenset[str] = frozenset()
         self._held_of: Columns | None = None
-        # In this order: what changes after the clock was read is too young to be trusted, and
-        # what changes after the look has another print the next time.
-        self._clock = _clock(cache) if cache else 0
-        self._sight, self._others = _look(folder)
-        self.changed = not remembered.is_sealed(
-            cache, self._stamp, _seal(self._sight, self._others)
-        )
+        self._sight = sights.take(folder, cache)
+        self.changed = not self._is_sealed()
+        if self.changed and sights.drop(self._sight):  # held, and no longer what is remembered
+            self._sight = sights.take(folder, cache)
+            self.changed = not self._is_sealed()
+        if not self.changed:
+            sights.keep(self._sight)
         self._is_ahead = False  # of what was seen of the files: some were written since
+
+    def _is_sealed(self) -> bool:
+        return remembered.is_sealed(self._cache, self._stamp, self._sight.seal)
 
     @property
     def is_index_known(self) -> bool:
@@ -94,7 +83,7 @@ class Catalog:
         if not self.changed:
             return True
         same = self._columns[1]
-        return same and not self._is_ahead and self._memory.others == _short(self._others)
+        return same and not self._is_ahead and self._memory.others == _short(self._sight.others)
 
     @property
     def files(self) -> Sequence[str]:
@@ -145,7 +134,7 @@ class Catalog:
     @property
     def clock(self) -> int:
         """The file system's own now (ns) when the folder was looked at, or 0."""
-        return self._clock
+        return self._sight.clock
 
     def changed_at(self) -> dict[str, int]:
         """When each file last changed (ns), by the file system's clock."""
@@ -195,12 +184,12 @@ class Catalog:
         """
         if self._cache is None:
             return False
-        others, newest = _others(self._folder)
+        others, newest = sights.others(self._folder)
         if not self.changed and remembered.is_sealed(
-            self._cache, self._stamp, _seal(self._sight, others)
+            self._cache, self._stamp, sights.seal(self._sight, others)
         ):
             return True
-        limit = self._clock - RACY
+        limit = self._sight.clock - RACY
         times = zip(self._sight.files, self._sight.times, strict=True)
         young = [file for file, time in times if time >= limit]
         is_settled = newest < limit
@@ -213,7 +202,7 @@ class Catalog:
             self._all_heads(),
         )
         try:
-            seal = _seal(self._sight, others) if is_sealed else "-"
+            seal = sights.seal(self._sight, others) if is_sealed else "-"
             remembered.put(self._cache, memory, self._stamp, seal)
         except Unwritable:
             return False
@@ -231,7 +220,7 @@ class Catalog:
     def _columns(self) -> tuple[Columns, bool]:
         """What is remembered of the files that look the same, and the others read anew; and
         whether that is, but for the prints, what was remembered."""
-        known, (files, prints, _) = self._memory.columns, self._sight
+        known, files, prints = self._memory.columns, self._sight.files, self._sight.prints
         same = known[FILES] == files
         if not same:
             places = {file: at for at, file in enumerate(known[FILES])}
@@ -300,82 +289,8 @@ def is_held(note: Note, is_secret: Callable[[str], bool]) -> bool:
     return note.head.secrets != "allowed" and is_secret(note.text)
 
 
-def _look(folder: Path) -> tuple[_Sight, str]:
-    """The notes in the folder, and the state of the other files that the index depends on."""
-    sight = _Sight([], [], [])
-    try:
-        # relative to an open folder: the kernel then need not walk the path for each file
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as problem:
-        message = f"The store {folder} cannot be listed: {problem.strerror}."
-        raise NoStore(message, "Check the folder, or make one: `mdmemory init`.") from problem
-    try:
-        names = map(as_text, os.listdir(handle))  # the index is the same under every locale
-        for file in sorted(_utf8([name for name in names if is_note_name(name)])):
-            try:
-                status = os.stat(as_given(file), dir_fd=handle, follow_symlinks=False)
-            except FileNotFoundError:
-                continue  # removed since the listing
-            if S_ISREG(status.st_mode):
-                sight.files.append(file)
-                sight.prints.append(_print(status))
-                sight.times.append(status.st_ctime_ns)
-    finally:
-        os.close(handle)
-    return sight, _others(folder)[0]
-
-
-def _print(status: os.stat_result) -> str:
-    # The change time too: unlike mtime and size it cannot be set, so nobody can forge a print.
-    return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
-
-
-def _utf8(names: list[str]) -> list[str]:
-    """Without the names that are no UTF-8: no note can be called by them."""
-    try:
-        "".join(names).encode()
-    except UnicodeEncodeError:
-        return [n for n in names if not any("\ud800" <= sign <= "\udfff" for sign in n)]
-    return names
-
-
-def _others(folder: Path) -> tuple[str, int]:
-    """The state of the index and the ledger, and when the newest of them changed (ns)."""
-    prints, newest = [], 0
-    for name in (INDEX, OVERFLOW, LEDGER):
-        try:
-            status = os.lstat(folder / name)
-        except OSError:
-            prints.append("-")
-            continue
-        prints.append(_print(status))
-        newest = max(newest, status.st_ctime_ns)
-    return "\n".join(prints), newest
-
-
-def _seal(sight: _Sight, others: str) -> str:
-    """One word for all that was seen. No file name holds a NUL."""
-    everything = "\0".join([others, *sight.files, "", *sight.prints])
-    return hashlib.sha256(everything.encode()).hexdigest()
-
-
 def _short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _clock(cache: Path) -> int:
-    """The file system's own idea of now (ns), or 0: its clock, not ours, stamps the notes."""
-    try:
-        handle = opened(cache, os.O_WRONLY | os.O_CREAT)
-    except OSError:
-        return 0
-    try:
-        os.utime(handle)
-        return os.fstat(handle).st_mtime_ns
-    except OSError:
-        return 0
-    finally:
-        os.close(handle)
 
 
 def _unprinted(known: Columns, files: Sequence[str]) -> Columns:

@@ -1,0 +1,151 @@
+"""In a process that lives on, a folder is looked at again when it changed, and only then."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mdmemory.store import inotify, sights
+from mdmemory.store.sights import Sight
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells of changes")
+
+
+@pytest.fixture(autouse=True)
+def _off_again() -> Iterator[None]:
+    yield
+    for watched in sights._watched.values():
+        if watched is not None:
+            watched.end()
+    for known in (sights._watched, sights._kept, sights._turns):
+        known.clear()
+    sights._is_on = False
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (store := tmp_path / "store").mkdir()
+    (store / "user-tea.md").write_text("tea", encoding="utf-8")
+    (store / "MEMORY.md").write_text("index", encoding="utf-8")
+    return store
+
+
+def seen(folder: Path) -> Sight:
+    """What a command sees that finds all settled."""
+    sight = sights.take(folder, None)
+    sights.keep(sight)
+    return sight
+
+
+def replaced(path: Path) -> None:
+    (path.parent / "fresh").write_text("other", encoding="utf-8")
+    os.replace(path.parent / "fresh", path)
+
+
+def appended(path: Path) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write("!")
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "written": lambda path: path.write_text("more", encoding="utf-8"),
+    "appended to": appended,
+    "replaced": replaced,
+    "removed": lambda path: path.unlink(),
+    "renamed": lambda path: path.rename(path.with_name("user-coffee.md")),
+    "given another time": lambda path: os.utime(path, (1, 1)),
+    "given other rights": lambda path: path.chmod(0o600),
+    "joined by another": lambda path: path.with_name("user-milk.md").touch(),
+    "taken along with its folder": lambda path: path.parent.rename(path.parent.with_name("old")),
+}
+
+
+@linux
+@pytest.mark.parametrize("name", ["user-tea.md", "MEMORY.md"])
+@pytest.mark.parametrize("how", CHANGES)
+def test_no_change_of_a_watched_folder_is_missed(folder: Path, how: str, name: str) -> None:
+    sights.watch()
+    first = seen(folder)
+    assert seen(folder) is first, "nothing changed"
+    CHANGES[how](folder / name)
+    if not folder.exists():
+        folder.mkdir()
+    second = seen(folder)
+    assert second is not first
+    assert second.seal != first.seal
+    assert seen(folder) is second, "nothing changed again"
+    (folder / "user-late.md").touch()
+    assert "user-late.md" in seen(folder).files
+
+
+@linux
+def test_what_changes_during_the_look_is_seen_by_the_next(folder: Path) -> None:
+    sights.watch()
+    seen(folder)
+    (folder / "user-milk.md").touch()
+    sight = sights.take(folder, None)
+    (folder / "user-milk.md").unlink()
+    sights.keep(sight)
+    assert "user-milk.md" not in sights.take(folder, None).files
+
+
+@linux
+def test_a_change_that_another_thread_was_told_of_ends_what_this_one_saw(folder: Path) -> None:
+    sights.watch()
+    seen(folder)
+    (folder / "user-a.md").touch()
+    mine = sights.take(folder, None)  # another thread looks and is told of the next change
+    (folder / "user-b.md").touch()
+    sights.take(folder, None)
+    sights.keep(mine)
+    assert "user-b.md" in sights.take(folder, None).files
+
+
+@linux
+def test_nothing_is_held_that_nobody_kept(folder: Path) -> None:
+    sights.watch()
+    assert sights.take(folder, None) is not sights.take(folder, None)
+
+
+@linux
+def test_a_note_with_another_name_elsewhere_is_looked_at_each_time(folder: Path) -> None:
+    sights.watch()
+    os.link(folder / "user-tea.md", folder.parent / "elsewhere")
+    first = seen(folder)
+    (folder.parent / "elsewhere").write_text("longer than before", encoding="utf-8")
+    assert seen(folder).seal != first.seal
+
+
+@linux
+def test_what_was_seen_holds_for_some_minutes_at_most(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sights.watch()
+    seen(folder)
+    first = seen(folder)
+    monkeypatch.setattr(first, "_until", 0.0)
+    assert seen(folder) is not first
+
+
+@pytest.mark.parametrize("kind", ["", "nfs4", "fuse.sshfs", "9p"])
+def test_a_folder_that_others_can_change_unseen_is_looked_at_each_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(inotify, "_file_system", lambda folder: kind)
+    sights.watch()
+    assert seen(folder) is not seen(folder)
+
+
+def test_a_command_watches_nothing(folder: Path) -> None:
+    assert seen(folder) is not seen(folder)
+    assert not sights._watched
+
+
+@linux
+def test_the_first_look_of_a_process_is_held_from_the_second_on(folder: Path) -> None:
+    sights.watch()
+    assert sights.take(folder, None)._turn >= 0, "it is watched before it is looked at"
