@@ -7,7 +7,8 @@ kept there, the person's until its first fact.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,6 +90,14 @@ class Layers(Routed, BothLayers):
         if memory is not None:
             return memory.project.settings
         return load(self._places.environment, self._places.personal_settings)
+
+    @contextmanager
+    def at_one_look(self) -> Iterator[None]:
+        """Answer all that is asked in the block by one look at each store."""
+        with ExitStack() as stack:
+            for memory in self.there():
+                stack.enter_context(memory.at_one_look())
+            yield
 
     def indexes(self) -> list[str]:
         """The real paths of both indexes, the person's first, as a prompt is to hold them."""

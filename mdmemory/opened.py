@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -64,6 +65,17 @@ class Opened:
         self._automatic, self._patience, self._watched = automatic, patience, watched
         self._holder, self._clock, self._tell = holder, clock, tell
         self._sentences: set[str] = set()
+        self._at_hand: Writer | None = None
+
+    @contextmanager
+    def at_one_look(self) -> Iterator[None]:
+        """Answer all that is asked in the block by one look at the notes. For what only reads, and
+        is soon done."""
+        self._at_hand = self._at_hand or self._writer()
+        try:
+            yield
+        finally:
+            self._at_hand = None
 
     def now(self) -> datetime:
         """The present moment in UTC, by the clock that this was opened with."""
@@ -83,7 +95,7 @@ class Opened:
         return self._clock().date().isoformat()
 
     def _refresher(self) -> Refresher:
-        return Refresher(self.project, is_secret)
+        return self._at_hand.refresher if self._at_hand else Refresher(self.project, is_secret)
 
     def _store(self) -> Store:
         refresher = self._refresher()
@@ -92,7 +104,7 @@ class Opened:
         return refresher.store
 
     def _writer(self) -> Writer:
-        return store.writer.Writer(
+        return self._at_hand or store.writer.Writer(
             self.project, is_secret, self._holder, self._tell_once, self._automatic, self._patience
         )
 

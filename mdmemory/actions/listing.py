@@ -89,7 +89,11 @@ def unadopted(writer: Writer) -> Look | None:
     from mdmemory.store.adopt import look  # a listing must not pay for it
 
     writer.refresher.keep_fresh()
-    return look(writer.refresher, writer.history) if writer.history else None
+    if writer.history is None:
+        return None
+    found = look(writer.refresher, writer.history)
+    writer.refresher.keep_fresh()  # what the look learned of files is not looked at again
+    return found
 
 
 def git_state(writer: Writer) -> str:

@@ -68,7 +68,8 @@ def review(asked: Namespace) -> int:
 
 
 def _list(layers: Layers, asked: Namespace) -> int:
-    found = [waiting.item(layers, asked.id)] if asked.id else waiting.items(layers)
+    with layers.at_one_look():
+        found = [waiting.item(layers, asked.id)] if asked.id else waiting.items(layers)
     if asked.json:
         emit([item.as_json() for item in found])
         return 0

@@ -68,9 +68,10 @@ def status(asked: Namespace) -> int:
         print(f"store       {NO_STORE_YET}\nassistants  {assistants}")
         return 0
     each, memory = layers.each(), layers.main
-    rows = [{"layer": layer, **overview.of_store(memory)} for layer, memory in each]
-    report = overview.of_work(memory)
-    waits = waiting.counts(layers)
+    with layers.at_one_look():
+        rows = [{"layer": layer, **overview.of_store(memory)} for layer, memory in each]
+        report = overview.of_work(memory)
+        waits = waiting.counts(layers)
     if asked.json:
         emit({**rows[0], **report, "review": waits, "layers": rows})
         return 0

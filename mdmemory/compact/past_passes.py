@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -106,9 +106,11 @@ def ended(
 
 
 def due(
-    last: Pass | None, digests: Mapping[str, str], now: datetime, settings: Settings
-) -> str | None:
-    """The reason why a pass is due, or None. Pure.
+    last: Pass | None, count: int, digests: Callable[[], Mapping[str, str]], now: datetime,
+    settings: Settings,
+) -> str | None:  # fmt: skip
+    """The reason why a pass is due, or None. `count` is that of the notes, and `digests` gives
+    those of their files; it is called only where they matter.
 
     A pass is due if none is recorded, if the last one left work, if `compact.churn` notes were
     added, changed or removed since, or if any was and `compact.interval_ms` is over. After a pass
@@ -116,13 +118,13 @@ def due(
     """
     if not settings.switch("compact.enabled"):
         return None
-    if len(digests) < settings.whole("compact.min_entries"):
+    if count < settings.whole("compact.min_entries"):
         return None
     if last is None:
         return "no pass is recorded"
     if last.outcome == PARTIAL:
         return "the last pass left work for another"
-    changed = {file for file, _ in last.digests.items() ^ digests.items()}
+    changed = {file for file, _ in last.digests.items() ^ digests().items()}
     if len(changed) >= settings.whole("compact.churn"):
         return f"{len(changed)} notes changed since the last pass"
     interval = timedelta(milliseconds=settings.whole("compact.interval_ms"))

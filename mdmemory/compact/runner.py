@@ -144,11 +144,10 @@ class Compactor:
 
     def due(self) -> str | None:
         """Why a pass is due now, or None."""
-        digests = _digests(self.writer.refresher.store.notes())
+        store, settings = self.writer.refresher.store, self.writer.project.settings
         with self.writer.state() as state:
-            return past_passes.due(
-                state.last_pass(), digests, self.now, self.writer.project.settings
-            )
+            last = state.last_pass()
+        return past_passes.due(last, len(store.files()), store.digests, self.now, settings)
 
     def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> ProposedPlan:
         try:

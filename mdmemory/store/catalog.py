@@ -63,6 +63,8 @@ class Catalog:
         self._read, self._is_secret, self._waiting = read, is_secret, waiting
         self._read_now: dict[str, Head] = {}
         self._held: frozenset[str] = frozenset()
+        self._heads: list[Head] = []
+        self._heads_of: Columns | None = None
         self._held_of: Columns | None = None
         self._sight = sights.take(folder, cache)
         self.changed = not self._is_sealed()
@@ -95,12 +97,14 @@ class Catalog:
         """The names of all notes in the order of their files, without what could not be seen."""
         return self._known[NAMES]
 
-    def heads(self) -> list[Head]:
+    def heads(self) -> Sequence[Head]:
         """The heads of all notes, sorted by file."""
-        files = self._known[FILES]
-        known = {head.file: head for head in remembered.unpack(self._memory.heads)}
-        known |= self._read_now
-        return [known[file] for file in files]
+        known = self._known
+        if self._heads_of is not known:  # a command may ask again
+            heads = {head.file: head for head in remembered.unpack(self._memory.heads)}
+            heads |= self._read_now
+            self._heads, self._heads_of = [heads[file] for file in known[FILES]], known
+        return self._heads
 
     def holding(self, text: str) -> list[str]:
         """The files of all notes that may hold this text in their heads, sorted."""

@@ -85,6 +85,17 @@ class Store:
                 continue  # removed between the listing and the reading
         return found
 
+    def digests(self) -> dict[str, str]:
+        """What `notes` gives as the digest of each file, without a note being read as one."""
+        found = {}
+        for file in self.files():
+            try:
+                data = self._bytes(file)
+            except NotFound:
+                continue
+            found[file] = "" if isinstance(data, Note) else digest(data)
+        return found
+
     def ledger(self) -> str:
         """The text of the conflict ledger, "" when there is none; encodes back to its bytes."""
         try:
