@@ -1,5 +1,6 @@
 """mdmemory: long-term memory for coding assistants, as markdown notes in git.
 
+    expressions                              regular expressions, compiled at their first use
     errors, debugging, version, assets,      failures, lines for whoever debugs, limits of length,
     bounds, unseen, wire                     unseen characters, lines of JSON
     privacy/                                 what in a text is private or secret; pure

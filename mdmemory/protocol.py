@@ -15,6 +15,7 @@ from mdmemory import assets
 from mdmemory.bounds import beginning
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.expressions import lazy
 from mdmemory.files import is_inside, read_regular
 from mdmemory.note.stamps import is_unedited, unstamped
 from mdmemory.store.project import Project, person_root
@@ -22,7 +23,7 @@ from mdmemory.store.trust import Trust
 
 OVERRIDE = ".opencode/memory/PROTOCOL.md"  # where `init --opencode` puts it in a project
 SECTIONS = ("Types", "The bar", "Format", "Limits")  # what prompts are cut from
-_FENCED = re.compile(r"(?ms)^```.*?(?:^```$\n?|\Z)")
+_FENCED = lazy(r"(?ms)^```.*?(?:^```$\n?|\Z)")
 MAX_OVERRIDE = 64 * 1024  # bytes; ours has 5,000
 _BAR = 1_200  # characters of an edited protocol's
 

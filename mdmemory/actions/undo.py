@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
+from mdmemory.expressions import lazy
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.erased_history import TRAILER as ERASED_TRAILER
@@ -26,7 +27,7 @@ from mdmemory.store.writer import Group, Writer, Written
 NO_CHANGES = frozenset({"init", "move", "sync", "mend", "undo", "erase"})
 _NAMED = 3  # facts of one commit that are named; of the others their number
 # lines of a head that count how often a note was met again, which is no change of what it says
-_COUNTERS = re.compile(rb"^[ \t]*(?:updated|reinforced|last_reinforced):[^\n]*\n", re.MULTILINE)
+_COUNTERS = lazy(rb"^[ \t]*(?:updated|reinforced|last_reinforced):[^\n]*\n", re.MULTILINE)
 
 Contents = dict[str, bytes | None]  # the bytes of each file, None where there is none
 
@@ -327,7 +328,7 @@ def _former(
 
 
 # What a note with a mark has besides its text; the name in it follows that of its successor.
-_SUCCESSOR = re.compile(rb"^[ \t]*superseded_by:[^\n]*\n", re.MULTILINE)
+_SUCCESSOR = lazy(rb"^[ \t]*superseded_by:[^\n]*\n", re.MULTILINE)
 
 
 def _in_force_again(

@@ -6,15 +6,16 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.words import keys
 
-_URL = re.compile(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")
-_MARK = re.compile(r"[\W_]")
+_URL = lazy(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")
+_MARK = lazy(r"[\W_]")
 # A path is concrete when it is rooted, or has a file's ending: "and/or" and "24/7" are none.
 _ENDING = r"[\w@+-]+(?:\.[\w-]+)*\.(?:[a-z]{1,5}\d?|[A-Z]{2,4})(?![\w/])"
-_PATH = re.compile(
+_PATH = lazy(
     r"(?<![\w/:.@+-])(?:(?:~|\.{1,2})?/[\w@.+-]+(?:/[\w@.+-]+)*/?"
     rf"|(?:[\w@.+-]+/)+{_ENDING}|(?:[\w@.+-]+/){{2,}}(?![\w/])"
     r"|[\w@+-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|cpp|md|json|ya?ml|toml|css|html|sql|sh|txt|lock)\b)"

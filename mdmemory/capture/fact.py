@@ -15,6 +15,7 @@ from mdmemory.capture.note_text import as_sentence, bare, description_of, name_o
 from mdmemory.capture.proof import heard
 from mdmemory.capture.triggers import FLOOR, holds_everywhere, own, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
+from mdmemory.expressions import lazy
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact, says_something
@@ -35,18 +36,18 @@ CATEGORIES = {
 BORNE_OUT = 0.3  # the share of a claim's words that one turn of the user has to have
 HOOK = 20  # letters; a shorter first line says too little to find the note by
 
-_REDACTED = re.compile(r"\[redacted:\w+\]")
-_HEADING = re.compile(r"(?m)^#{1,6}[ \t]+")
+_REDACTED = lazy(r"\[redacted:\w+\]")
+_HEADING = lazy(r"(?m)^#{1,6}[ \t]+")
 # what begins a heading, quotation, item or code block, and what ends a heading
-_MARKS = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+|[-*+][ \t]+|(?:`{3,}|~{3,})[^`~]*$)?|[ \t]+#+[ \t]*$")
-_WHY = re.compile(r"\bWhy:|原因[：:]")
-_ASKED = re.compile(r"(?:(?<=[.!?。！？\n])|\A)[^.!?。！？\n]*+[?？]")
-_HOW = re.compile(
+_MARKS = lazy(r"^[ \t>]*(?:#{1,6}[ \t]+|[-*+][ \t]+|(?:`{3,}|~{3,})[^`~]*$)?|[ \t]+#+[ \t]*$")
+_WHY = lazy(r"\bWhy:|原因[：:]")
+_ASKED = lazy(r"(?:(?<=[.!?。！？\n])|\A)[^.!?。！？\n]*+[?？]")
+_HOW = lazy(
     r"\b(?:prefer|like|want|always|never|avoid|don't|do not|should|must|please|user|I|my)\w{0,3}\b"
     r"|喜欢|偏好|不要|总是|必须|请|好き|好む|ください|선호|좋아|항상",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[.!;]\s|[。！；]")
+_SENTENCE = lazy(r"[.!;]\s|[。！；]")
 
 
 _ONE_FACT = "Store one lasting fact, in words that stand alone, or leave it out."

@@ -12,6 +12,7 @@ from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.claims import fold, invented
 from mdmemory.capture.takebacks import is_meant, later
 from mdmemory.capture.triggers import FLOOR, find, own, weight
+from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import keys
@@ -21,7 +22,7 @@ USER_ONLY = ("user", "feedback")  # what these claim about the user, the user sa
 
 _AROUND = " \t\"'“”‘’「」…."
 ROOT = 5  # letters
-_CLAUSES = re.compile(r"[.!;?]\s|[\n。！；？，,]")
+_CLAUSES = lazy(r"[.!;?]\s|[\n。！；？，,]")
 
 
 @dataclass(frozen=True, slots=True)

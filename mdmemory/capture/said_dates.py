@@ -10,18 +10,19 @@ from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
+from mdmemory.expressions import lazy
 from mdmemory.text.dates import ANY_MONTH, NAMED_MONTH
 from mdmemory.text.units import number
 from mdmemory.text.words import is_cjk, normal
 
 LONGEST = 366  # days from the day it was said to a date without its year
 _CALENDAR = Path(__file__).parents[1] / "text" / "words" / "calendar.txt"
-_ISO = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d|-\d)")
-_FIGURES = re.compile(
+_ISO = lazy(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d|-\d)")
+_FIGURES = lazy(
     r"(?<![\d.:/-])(?P<day>\d{1,2})(?P<sign>[./])\s?(?P<month>\d{1,2})(?P=sign)"
     r"\s?(?P<year>\d{4})?(?![\d/]|\.\d)"
 )
-_EASTERN = re.compile(
+_EASTERN = lazy(
     r"(?:(?P<year>\d{4})\s?[年년]\s?)?(?P<month>\d{1,2})\s?[月월](?:\s?(?P<day>\d{1,2})\s?[日号號일])?"
 )
 

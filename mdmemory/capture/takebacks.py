@@ -6,7 +6,6 @@ proof that a person wanted one gone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,6 +14,7 @@ from mdmemory import bounds
 from mdmemory.capture import wordings
 from mdmemory.capture.triggers import JUDGED, opens, squeezed, weight
 from mdmemory.capture.whose import BLANK, own_words
+from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.note.note import Note
 from mdmemory.text.polarity import may_deny
@@ -26,7 +26,7 @@ FORGET, UNWANTED, OUTDATED, CORRECT = "forget", "unwanted", "outdated", "correct
 MOST = 8  # sentences of one message
 SHARE = 0.5  # of the words of a subject that a note has to have, to be meant by it
 SPOKEN_OF = 0.6  # of the words of a fact that stand in a text that speaks of it
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?…]+(?=[ \t]|\n|\Z)|[。！？]+|(?=\n)|\Z)")
+_SENTENCE = lazy(r"[^\n]+?(?:[.!?…]+(?=[ \t]|\n|\Z)|[。！？]+|(?=\n)|\Z)")
 _TRAILING = " \t.!?。！？…\"'“”«»,;:"
 
 

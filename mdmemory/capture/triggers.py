@@ -19,15 +19,16 @@ from mdmemory import bounds
 from mdmemory.capture import unlisted, wordings
 from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.whose import BLANK, foreign_lines, own_lines, own_words
+from mdmemory.expressions import lazy
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import CJK
 
 FLOOR = 8
 JUDGED = 2_000  # characters of a sentence, or of a fact, that tell what it is
-_DATE = re.compile(
+_DATE = lazy(
     r"\d{1,2}\.\d{1,2}\. (?:bis|ist|sind|gilt|und|oder|ab|wird|nicht|um|kein)\b", re.IGNORECASE
 )
-_CJK = re.compile(f"[{CJK}]")
+_CJK = lazy(f"[{CJK}]")
 _CLOSE = 200  # characters at the end of a fact in which thanks may stand
 CLAUSES = 8  # of a sentence, in which a request is looked for
 

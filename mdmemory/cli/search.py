@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import asdict
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from mdmemory.cli.output import emit, layered, opened, plural, visible, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.expressions import lazy
 
 if TYPE_CHECKING:
     from threading import Event
@@ -26,7 +26,7 @@ _TOLD = 3  # of these, where the description stands above them
 _WIDTH = 400  # characters of such a line
 _MARK = ("\x1b[1;33m", "\x1b[0m")
 _TITLE = ("\x1b[1m", "\x1b[0m")
-_FILE = re.compile(r"(?s)(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?)?")
+_FILE = lazy(r"(?s)(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?)?")
 DEBOUNCE = 400  # ms: an editor writes a file in several steps
 
 

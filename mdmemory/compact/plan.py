@@ -16,6 +16,7 @@ from typing import Any
 
 from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
+from mdmemory.expressions import lazy
 
 MAX_ANSWER = bounds.PLAN
 MAX_DEPTH = 8  # a plan needs 4
@@ -226,7 +227,7 @@ def _json(text: str) -> Any:
 
 
 # Possessive: an unclosed string must not make this quadratic.
-_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
+_NESTING = lazy(r'"(?:[^"\\]++|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def _depth(text: str) -> int:
@@ -290,7 +291,7 @@ _TABLE = (
 _WORDS = {kind.word: kind for kind in _TABLE}
 _KINDS: dict[type[Op], _Kind] = {kind.make: kind for kind in _TABLE}
 _LISTS = {"sources": 1_000_000, "files": MAX_FLAGGED}  # each at least two
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = lazy(r"[0-9a-f]{64}")
 
 
 def _problems(value: Any) -> Iterator[str]:

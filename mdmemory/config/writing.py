@@ -14,9 +14,10 @@ from typing import Any
 
 from mdmemory.config.settings import flat
 from mdmemory.errors import BadSetting
+from mdmemory.expressions import lazy
 
-_HEADER = re.compile(r"[ \t]*+\[([\w.\"' \t-]+)\][ \t]*+(?:#.*)?")
-_ENTRY = re.compile(r"([\w.\"' \t-]+)=[ \t]*")
+_HEADER = lazy(r"[ \t]*+\[([\w.\"' \t-]+)\][ \t]*+(?:#.*)?")
+_ENTRY = lazy(r"([\w.\"' \t-]+)=[ \t]*")
 _MOST_LINES = 500  # of one value
 
 

@@ -13,11 +13,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmemory.expressions import lazy
 from mdmemory.git.repositories import Repository
 
 _MOST = 16  # first commits and remotes that are looked at; joined histories have two or three
-_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([^/\s]+)/*(\S*)", re.IGNORECASE)
-_SSH = re.compile(r"(?:[^/@:\s]+@)?([^/@:\s]+):(?!/{2})/*(\S+)")
+_ADDRESS = lazy(r"(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([^/\s]+)/*(\S*)", re.IGNORECASE)
+_SSH = lazy(r"(?:[^/@:\s]+@)?([^/@:\s]+):(?!/{2})/*(\S+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,11 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import Busy, Unwritable
+from mdmemory.expressions import lazy
 from mdmemory.files import writing
 from mdmemory.git.private_folder import opened
 
 _SILENCE = 1.0  # seconds of waiting that nobody is told of
-_NAMED = re.compile(r"process (\d{1,10}): .+")
+_NAMED = lazy(r"process (\d{1,10}): .+")
 # How many locks this line of work holds. Not one count for the process: another thread may rightly
 # wait for a model meanwhile. A thread started with this context (asyncio.to_thread) inherits it.
 _HELD: ContextVar[int] = ContextVar("locks held", default=0)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from mdmemory.expressions import lazy
 from mdmemory.git.repositories import Repository
 
 ID_TRAILER = "Memory-Id"
@@ -23,8 +24,8 @@ REVERTS = "This reverts commit "
 
 # A message holds no NUL, so the text between two is one field whatever it says.
 _FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
-_TRAILER = re.compile(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
-_TAKES_BACK = re.compile(rf"^(?:{REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
+_TRAILER = lazy(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
+_TAKES_BACK = lazy(rf"^(?:{REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

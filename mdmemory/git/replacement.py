@@ -17,6 +17,7 @@ from pathlib import Path
 
 from mdmemory import debugging
 from mdmemory.errors import MdmemoryError, NoteChanged, Unwritable
+from mdmemory.expressions import lazy
 from mdmemory.files import (
     digest,
     exchange,
@@ -339,7 +340,7 @@ def _write_new(path: Path, data: bytes, like: Path, executable: bool) -> None:
 
 # --- old texts that another program holds open, and may append to --------------------------------
 
-_OPEN_NAME = re.compile(re.escape(OPEN_MARK) + r"([0-9a-f]{16})-[0-9a-f]{6}-.+", re.DOTALL)
+_OPEN_NAME = lazy(re.escape(OPEN_MARK) + r"([0-9a-f]{16})-[0-9a-f]{6}-.+", re.DOTALL)
 _DIGITS = 16  # of a digest, in the name
 _LONGEST = 200  # bytes of a name; file systems take 255
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from mdmemory import debugging
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
+from mdmemory.expressions import lazy
 from mdmemory.files import read_if_there, require_utf8
 
 # Each of these closes a door through which a repository's own configuration could run a program,
@@ -76,10 +77,10 @@ _UNFINISHED = {
 }
 
 # names that are what they look like, without anything that git would refuse in one
-_PLAIN = re.compile(r"refs/heads/(?!.*\.lock)\w[\w+@%=,-]*(?:[./]\w[\w+@%=,-]*)*", re.ASCII)
-_OURS = re.compile(r"refs/mdmemory/[a-z]+/[a-z]+(?:/[0-9a-f]{12})?")
-_HEAD = re.compile(rb"ref: (%s)\n" % _PLAIN.pattern.encode())
-_ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n")
+_PLAIN = lazy(r"refs/heads/(?!.*\.lock)\w[\w+@%=,-]*(?:[./]\w[\w+@%=,-]*)*", re.ASCII)
+_OURS = lazy(r"refs/mdmemory/[a-z]+/[a-z]+(?:/[0-9a-f]{12})?")
+_HEAD = lazy(rb"ref: (%s)\n" % _PLAIN.pattern.encode())
+_ID = lazy(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n")
 _LIMIT = 256 * 1024 * 1024  # bytes; packed-refs of a very large repository
 
 

@@ -11,12 +11,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mdmemory.expressions import lazy
+
 BOM = "\ufeff"
-_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*(?s:.*?)\*/)*")
-_TO_LINE_END = re.compile(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
-_INDENT = re.compile(r"[ \t]*\Z")
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_LINE_IS_OVER = re.compile(r"[ \t]*(?:\r|\n|//)")
+_BLANK = lazy(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*(?s:.*?)\*/)*")
+_TO_LINE_END = lazy(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
+_INDENT = lazy(r"[ \t]*\Z")
+_LINE_END = lazy(r"\r\n|\n|\r")
+_LINE_IS_OVER = lazy(r"[ \t]*(?:\r|\n|//)")
 _DEEPEST = 100  # levels; a configuration has five
 
 

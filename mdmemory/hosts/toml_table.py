@@ -7,16 +7,17 @@ that the file says what it said, apart from our table.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mdmemory.expressions import lazy
+
 _BOM = "\ufeff"
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LINE = lazy(r"[^\n]*\n|[^\n]+")
 # A line that begins a table: [a.b], [[a]], ["a".b]. Its keys are read one by one.
-_OPENING = re.compile(r"[ \t]*\[\[?")
-_KEY = re.compile(r"""[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([A-Za-z0-9_-]+))[ \t]*""")
-_CLOSING = re.compile(r"\]\]?[ \t]*(?:#[^\r\n]*)?\r?\n?\Z")
+_OPENING = lazy(r"[ \t]*\[\[?")
+_KEY = lazy(r"""[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([A-Za-z0-9_-]+))[ \t]*""")
+_CLOSING = lazy(r"\]\]?[ \t]*(?:#[^\r\n]*)?\r?\n?\Z")
 
 
 class TomlError(ValueError):

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.errors import MdmemoryError
+from mdmemory.expressions import lazy
 from mdmemory.llm.json_text import Damaged, strict, string, values
 
 _DEEP = 3  # how often a list may be wrapped in objects, lists and strings
-_ALONE = re.compile(r"(?m)^[ \t`]*(?:json)?[ \t]*\[\s*\][ \t`]*$")  # an empty list
-_BETWEEN = re.compile(r"(?:[\s,;]++|```\w*)*+")  # of objects that stand one after the other
+_ALONE = lazy(r"(?m)^[ \t`]*(?:json)?[ \t]*\[\s*\][ \t`]*$")  # an empty list
+_BETWEEN = lazy(r"(?:[\s,;]++|```\w*)*+")  # of objects that stand one after the other
 
 
 class BadAnswer(MdmemoryError):

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from mdmemory.expressions import lazy
+
 _MOST_BYTES = 200_000
 _MOST_WORDS = 2_000  # characters of a message that are looked at
 _DEEPEST = 4
@@ -27,7 +29,7 @@ _CODES = (
     "request_too_large",  # Anthropic
     "contextoverflowerror",  # OpenCode
 )
-_TOO_LONG = re.compile(
+_TOO_LONG = lazy(
     r"context[ _-]?(?:length|window|size|limit)|exceeds? (?:the )?context|n_ctx"
     r"|prompt (?:is )?too long|input (?:is )?too long|too many (?:input )?tokens"
     r"|maximum prompt length|number of tokens allowed|(?:request|prompt) (?:body )?too large"

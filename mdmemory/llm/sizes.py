@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from mdmemory.expressions import lazy
 from mdmemory.llm.answer import Asking, Model, ModelFailed, Schema, in_words
 
 UNBOUNDED = 10**9  # tokens of a window that nobody knows
@@ -23,13 +24,13 @@ THOUGHT = 8_000  # tokens that a model may think before it answers; they count a
 # Hundredths of a token, from the counts of o200k, cl100k and Mistral's v3 tokenizer over this
 # repository's code, docs, sessions and word lists and prose in 14 languages: 0.95 to 1.3 times the
 # largest of the three counts (a hash or base64: 0.7), and up to 1.4 times the smallest in English.
-_PIECES = re.compile(
+_PIECES = lazy(
     r"[A-Za-z]+|[0-9]|[\u0080-\u052f]|[\u0530-\u2fff]|[\u3000-\uffff]|[\U00010000-\U0010ffff]"
     r"|[^\sA-Za-z0-9]|[\n\t]| {2,}"
 )
 _WORD, _LONG_WORD, _LETTER, _LETTER_OF_CODE = 115, 150, 23, 80
 _DIGIT, _SIGN, _ACCENTED, _OTHER, _WIDE, _PICTURE = 115, 86, 92, 132, 138, 400
-_WORDS = re.compile(r"[^\W\d_\u3000-\uffff]+")  # no tokenizer puts two of them into one token
+_WORDS = lazy(r"[^\W\d_\u3000-\uffff]+")  # no tokenizer puts two of them into one token
 _CUT_AT = 1_024  # windows that are set by hand are multiples of it
 
 

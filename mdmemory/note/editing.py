@@ -5,11 +5,11 @@ Law: only the lines of what changes are touched; the result is read back before 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mdmemory.errors import BadNote
+from mdmemory.expressions import lazy
 from mdmemory.note import frontmatter, limits
 from mdmemory.note.frontmatter import (
     Field,
@@ -31,7 +31,7 @@ from mdmemory.note.limits import (
 )
 from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, body_span, opened, parse
 
-_FLOW_PLAIN = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
+_FLOW_PLAIN = lazy(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
 
 
 def put(head: str, place: str, value: str | None, eol: str) -> str:
@@ -133,9 +133,9 @@ _ORDER = (
 )
 # What makes a note a confirmed one.
 CONFIRMED: dict[str, str | None] = {"metadata.status": None, "metadata.quote": None}
-_PLACE = re.compile(r"(?:metadata\.)?[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_BLANK_LINES = re.compile(rf"(?:[ \t]*{EOL})+")
-_ANY_EOL = re.compile(EOL)
+_PLACE = lazy(r"(?:metadata\.)?[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_BLANK_LINES = lazy(rf"(?:[ \t]*{EOL})+")
+_ANY_EOL = lazy(EOL)
 
 
 def compose(

@@ -10,11 +10,12 @@ import re
 from collections.abc import Sequence
 
 from mdmemory.errors import BadNote
+from mdmemory.expressions import lazy
 from mdmemory.note import frontmatter
 from mdmemory.note.editing import put
 from mdmemory.note.frontmatter import Field, children_of, comment_of, lines_of, scan
 
-_ITEM = re.compile(r"([ \t]*)-(?=[ \t\r\n]|\Z)")
+_ITEM = lazy(r"([ \t]*)-(?=[ \t\r\n]|\Z)")
 
 
 def carry(head: str, place: str, value: object, source: str, eol: str) -> str:

@@ -6,7 +6,6 @@ it was asked to change. Nothing here knows about paths, git or the clock.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmemory.errors import BadNote
+from mdmemory.expressions import lazy
 from mdmemory.note import limits
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 
@@ -37,13 +37,13 @@ _AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
 _BESIDE = frozenset(("title",))
 
 EOL = r"(?:\r\n|[\r\n])"
-_OPENING = re.compile(rf"\ufeff?---[ \t]*{EOL}")
+_OPENING = lazy(rf"\ufeff?---[ \t]*{EOL}")
 # The first is searched as a literal, several times as fast; few files have lone "\r" line ends.
-_CLOSING = re.compile(rf"\n---[ \t]*(?:{EOL}|\Z)")
-_CLOSING_ANY = re.compile(rf"[\r\n]---[ \t]*(?:{EOL}|\Z)")
-_BLANK_LINE = re.compile(rf"[ \t]*{EOL}")
-_TEXT_LINE = re.compile(r"\S[^\r\n]*")
-_HEADING_MARKS = re.compile(r"#{1,6}[ \t]+")
+_CLOSING = lazy(rf"\n---[ \t]*(?:{EOL}|\Z)")
+_CLOSING_ANY = lazy(rf"[\r\n]---[ \t]*(?:{EOL}|\Z)")
+_BLANK_LINE = lazy(rf"[ \t]*{EOL}")
+_TEXT_LINE = lazy(r"\S[^\r\n]*")
+_HEADING_MARKS = lazy(r"#{1,6}[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mdmemory.expressions import lazy
 from mdmemory.privacy.matching import CJK, any_of, expression, is_cjk, place
 
 _DATA = Path(__file__).parent / "data"
@@ -22,9 +23,9 @@ SHOWN = {
 # Long enough to be recognised inside another word: Datenbankpasswort, dbpassword.
 _INSIDE = ("password", "passwort", "kennwort", "passwd", "passwörter", "apikey", "api_key")
 _STEM = 5  # letters of a Chinese, Japanese or Korean word that are looked for first
-_RUN = re.compile(r"[a-z0-9]+")
+_RUN = lazy(r"[a-z0-9]+")
 # The capital is looked for first: it is the rarer of the two letters.
-_HUMP = re.compile("[A-ZÀ-ÞА-ЯЁ](?<=[a-zß-ÿа-яё].)")
+_HUMP = lazy("[A-ZÀ-ÞА-ЯЁ](?<=[a-zß-ÿа-яё].)")
 _REMEMBERED = 20_000  # pieces of text that are remembered, each of at most _LONG characters
 _LONG = 40
 
@@ -180,7 +181,7 @@ def labels(text: str, lower: str) -> list[Label]:
 
 # Of anything, as a rule: of a door as well as of an error.
 CODES = ("code", "código", "codigo", "codice", "код", "кода", "コード", "코드", "códigos", "codes")
-_OTHER_AFTER = re.compile(
+_OTHER_AFTER = lazy(
     r"[ -]?(?:d['’]|(?:de|di|do|da|del|des|du|la)[ ])?[ ]?(?:l['’]|la[ ]|el[ ]|o[ ])?"
     r"(?:err|postal|postale|[ée]tat|estado|stato|status|fiscal|iso\b|pays|pa[ií]s|paese|sou?rce|fuente|fonte"
     r"|sortie|salida|sa[ií]da|uscita|barr|http|retour|retorno|ritorno|r[ée]ponse|respuesta|resposta|risposta"

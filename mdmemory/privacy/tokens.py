@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from mdmemory.expressions import lazy
 from mdmemory.privacy.matching import Span, any_of, expression, place
 from mdmemory.privacy.values import changes, made_up, mixed
 
@@ -31,7 +32,7 @@ _ALPHABETS = {
     "path": "[A-Za-z0-9_./+=@~:%-]",
 }
 _UUID = "-".join(f"[0-9a-fA-F]{{{length}}}" for length in (8, 4, 4, 4, 12))
-_PART = re.compile(r"<(?P<alphabet>\w+)(?::(?P<least>\d+)(?P<open>-)?(?P<most>\d+)?)?>")
+_PART = lazy(r"<(?P<alphabet>\w+)(?::(?P<least>\d+)(?P<open>-)?(?P<most>\d+)?)?>")
 
 
 @dataclass(frozen=True, slots=True)

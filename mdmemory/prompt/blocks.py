@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from mdmemory.bounds import QUERY_OF_MESSAGE
+from mdmemory.expressions import lazy
 from mdmemory.search.chunks import tokens
 from mdmemory.search.results import Hit
 from mdmemory.session.cleaning import clean, visible
@@ -29,7 +30,7 @@ _KEPT = (
     "the summary need not repeat it:"
 )
 # Any of these tags in a note would open or close a block for whoever reads the session later.
-_TAGS = re.compile(rf"<(?=/?(?:{MEMORY_TAGS})\b)", re.IGNORECASE)
+_TAGS = lazy(rf"<(?=/?(?:{MEMORY_TAGS})\b)", re.IGNORECASE)
 
 
 def joined(blocks: Iterable[str]) -> str:

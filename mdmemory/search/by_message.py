@@ -7,12 +7,12 @@ words have to meet in a note, and so rarely that chance would hardly bring them 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Container, Iterable, Iterator
 from datetime import date
 from functools import cache
 from pathlib import Path
 
+from mdmemory.expressions import lazy
 from mdmemory.search import ranking
 from mdmemory.search.database import Database, Row
 from mdmemory.search.query import Term, parse
@@ -32,7 +32,7 @@ FEW = 200  # notes; so many are counted in any case
 _LOOKED_AT = 12  # places whose texts are read
 _LISTS = Path(words.__file__).parent / "words" / "everyday.txt"
 # Numbers that stand anywhere: small ones, years and days.
-_NUMBER = re.compile(r"\d{1,3}|(?:19|20)\d\d(?:\d{4})?")
+_NUMBER = lazy(r"\d{1,3}|(?:19|20)\d\d(?:\d{4})?")
 
 
 def needed(database: Database, text: str, today: date, bar: float = BAR) -> list[Hit]:

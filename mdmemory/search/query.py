@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from mdmemory.bounds import QUERY
+from mdmemory.expressions import lazy
 from mdmemory.text import dates, east_asian
 from mdmemory.text.search_words import (
     SmallWords,
@@ -30,9 +31,9 @@ MOST = 48  # terms
 _LIGHT_WEIGHT = 0.3
 _SMALL_WEIGHT = 0.01  # of a word that says nothing, in a query of such words: what has it is weak
 _HALF = 0.5  # of a German compound counts each of its parts
-_QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
-JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
-_BEGUN = re.compile(r"(?<![^\W_])([^\W_]++)\*")
+_QUOTED = lazy(r"[\"“”]([^\"“”]{1,500})[\"“”]")
+JOINED = lazy(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
+_BEGUN = lazy(r"(?<![^\W_])([^\W_]++)\*")
 
 
 @dataclass(frozen=True, slots=True)

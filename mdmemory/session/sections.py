@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mdmemory.config.settings import Settings
+from mdmemory.expressions import lazy
 
 # The most characters of each block, in the order of the prompt.
 BLOCKS = {"goal": 1_000, "progress": 2_000, "context": 1_500}
@@ -213,10 +214,10 @@ def fingerprint(summary: str) -> str:
     return hashlib.sha256(summary.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-_OPENS = re.compile(
+_OPENS = lazy(
     r"(?:let'?s|(?:we|i)(?:'ve| have)? (?:decided|agreed) (?:to|on|that))\s", re.IGNORECASE
 )
-_LINE_NUMBER = re.compile(r":\d+$")  # of a place in a file
+_LINE_NUMBER = lazy(r":\d+$")  # of a place in a file
 
 
 def key(text: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+from mdmemory.expressions import lazy
 from mdmemory.store.store import StoredNote
 
 HEADER = """\
@@ -25,7 +26,7 @@ takes your answer. A ticked box means "looked at: keep both".
 IN_CONFLICT = "in conflict"  # the status of a note in an open entry
 MAX_WHY = 300  # characters
 
-_LINE = re.compile(
+_LINE = lazy(
     r"\s*[-*+] \[(?P<box>[ xX])\] (?P<id>c-[0-9a-f]{8}) "
     r"\[[^\]]*\]\((?P<one>[^()\s]+)\) × \[[^\]]*\]\((?P<other>[^()\s]+)\) — (?P<why>.*)"
     r" · since (?P<since>\d{4}-\d\d-\d\d)"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
+from mdmemory.expressions import lazy
 from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
@@ -23,7 +24,7 @@ from mdmemory.store.store import GENERATED
 
 _NAMED = 3  # changes that are told one by one
 _NO_FILE = "no file"  # in place of an object id: a link, a folder, what cannot be read
-_ENTRY = re.compile(r"- \[(?:\\.|[^\]\\])*\]\(([^()]+)\)")  # a line of the index, and its note
+_ENTRY = lazy(r"- \[(?:\\.|[^\]\\])*\]\(([^()]+)\)")  # a line of the index, and its note
 
 
 def replay(history: History, waiting: Waiting) -> list[str]:

@@ -6,19 +6,19 @@ tell, and Japanese shows by its three scripts, Korean by its spaces where words 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mdmemory.expressions import lazy
 from mdmemory.text import korean
 from mdmemory.text.stop_words import east_asian, listed
 from mdmemory.text.words import CJK, grams
 
 LIGHT = 0.3  # of a word counts that may be one by chance
-_RUNS = re.compile(f"[\uac00-\ud7a3]+|(?:(?![\uac00-\ud7a3])[{CJK}])+")
-_KANA = re.compile("[\u3040-\u30ff]")
+_RUNS = lazy(f"[\uac00-\ud7a3]+|(?:(?![\uac00-\ud7a3])[{CJK}])+")
+_KANA = lazy("[\u3040-\u30ff]")
 # Han with what Japanese verbs have behind it, words of foreign origin, and the rest.
-_JAPANESE = re.compile(
+_JAPANESE = lazy(
     "(?P<han>[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)|(?P<foreign>[\u30a0-\u30ff]+)"
     "|(?P<own>[\u3040-\u309f]+)"
 )

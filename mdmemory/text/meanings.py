@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
+from mdmemory.expressions import lazy
 from mdmemory.text.moments import with_moments
 from mdmemory.text.wordlists import LATIN, in_languages
 from mdmemory.text.words import CJK, key, normal, spellings, stem_in
@@ -26,11 +27,11 @@ KIND = "=kind"  # begins the names of the words for a kind of thing
 _AS_WRITTEN = (ENDED, NEVER, DENIED)
 
 _TABLE = Path(__file__).parent / "words" / "meanings.txt"
-_KANA = re.compile("[\u3040-\u30ff]")
-_IS_CJK = re.compile(f"[{CJK}]")
-_WORD = re.compile(rf"[^\W\d_{CJK}]+")
+_KANA = lazy("[\u3040-\u30ff]")
+_IS_CJK = lazy(f"[{CJK}]")
+_WORD = lazy(rf"[^\W\d_{CJK}]+")
 # What a negation further on in a clause speaks of alone: "via Anna and not via Bob".
-_ASIDE = re.compile(
+_ASIDE = lazy(
     r"(?i)\s(?=(?:and|but) not\b|instead of\b|rather than\b|(?:und|aber) nicht\b|statt\b|anstelle\b"
     r"|et non\b|mais pas\b|au lieu d|y no\b|sino\b|en vez de\b|e não\b|em vez de\b|e non\b"
     r"|invece d)|(?=而不是|而非|ではなく|不是)"
@@ -81,7 +82,7 @@ def _written() -> dict[str, frozenset[str]]:
     }
 
 
-_MINUS = re.compile(
+_MINUS = lazy(
     r"(?i)(?:(?<!\w)(?<!au )(?<!al )(?<!lo )(?:minus|moins|menos|meno)\s|零下|氷点下|マイナス)"
     r"\s?(?=\d)"
     r"|(?<![\w.)\]])[\u2212\u2013](?=\d)"

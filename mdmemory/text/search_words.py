@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
+from mdmemory.expressions import lazy
 from mdmemory.text import compounds, romance
 from mdmemory.text.korean import cut, is_korean
 from mdmemory.text.stop_words import languages, light_words, stop_words
@@ -27,8 +28,8 @@ _IRREGULAR = Path(__file__).parent / "words" / "irregular.txt"
 _EXCHANGED = Path(__file__).parent / "words" / "exchanged.txt"
 _HEADED = {"Deutsch": "de", "Français": "romance", "Español": "romance", "Português": "romance"}
 # One word, and the signs that make it a name: `C++`, `C#`, `.NET`.
-SIGNED = re.compile(r"(?<![^\W_])(?:\.[^\W_]{1,64}|[^\W_]{1,64}(?:\+\+|#))(?![^\W_])")
-_HUMPS = re.compile(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
+SIGNED = lazy(r"(?<![^\W_])(?:\.[^\W_]{1,64}|[^\W_]{1,64}(?:\+\+|#))(?![^\W_])")
+_HUMPS = lazy(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
 
 
 @dataclass(frozen=True, slots=True)

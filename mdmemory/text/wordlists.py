@@ -11,13 +11,15 @@ import re
 from functools import cache, partial
 from pathlib import Path
 
+from mdmemory.expressions import lazy
+
 FOLDER = Path(__file__).parent / "languages"
 LATIN = ("de", "en", "es", "fr", "it", "pt")
 CJK = ("ja", "ko", "zh")
 
-_NAMED = re.compile(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
-_PLAIN = re.compile(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
-_EAST_ASIAN = re.compile("[\u1100-\u11ff\u2e80-\ufaff\uff00-\uffef]")
+_NAMED = lazy(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
+_PLAIN = lazy(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
+_EAST_ASIAN = lazy("[\u1100-\u11ff\u2e80-\ufaff\uff00-\uffef]")
 
 
 def pattern(expression: str, text: str) -> re.Pattern[str]:

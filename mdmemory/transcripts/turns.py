@@ -6,12 +6,12 @@ out here, for every host, so that no later step can take them for a person's wor
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from mdmemory.bounds import beginning
+from mdmemory.expressions import lazy
 from mdmemory.privacy.private import strip_private
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.unseen import without
@@ -21,7 +21,7 @@ MAX_CHARS = 24_000
 ROLES = ("user", "assistant")
 
 _OWN_TITLE = "mdmemory"
-_ID = re.compile(r"[\w.:-]{1,120}")
+_ID = lazy(r"[\w.:-]{1,120}")
 
 
 @dataclass(frozen=True, slots=True)

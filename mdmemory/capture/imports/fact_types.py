@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 
 from mdmemory.capture.fact_type import signs, type_of
+from mdmemory.expressions import lazy
 
 JUDGED = 600  # characters of a fact
 
-_PLACE = re.compile(
+_PLACE = lazy(
     r"\b(?:documented|docs|documentation|dokumentiert|wiki|runbook|confluence|channel|repo(?:sitory)?)"
     r"\b.{0,40}\b(?:at|in|under|on|unter|is|ist|lives?|found)\b"
     r"|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[\w-]+(?:\.[\w-]+)+:\d{2,5}\b|\bport \d{2,5}\b",
@@ -20,7 +21,7 @@ _PLACE = re.compile(
 )
 # these signs alone leave the type to the headings
 _SAYS_LITTLE = {"thing", "number", "quoted", "contrast", "polite"}
-_PERSON = re.compile(
+_PERSON = lazy(
     r"^(?:the )?user(?:['’]s)?\b|^(?:name|role|location|time ?zone|pronouns|languages?)[ \t]*[:=]"
     r"|\b(?:i|he|she|they) (?:am|is|are|lives?|works?|likes?|love|prefers?|speak)\b"
     r"|^(?:[\w .-]{1,40}: )?(?:i['’]m|likes|prefers|loves|lives|speaks|works (?:at|as|in|for)"
@@ -37,7 +38,7 @@ _SECTIONS = (
     ("project", r"project|goals?|status|architecture|decisions?|deployment|context|stack|overview"
                 r"|environment|infrastructure|setup|projekt|notes?"),
 )  # fmt: skip
-_SECTION = [(type, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for type, words in _SECTIONS]
+_SECTION = [(type, lazy(rf"\b(?:{words})\b", re.IGNORECASE)) for type, words in _SECTIONS]
 
 
 def type_of_fact(text: str, origin: str) -> tuple[str, str]:

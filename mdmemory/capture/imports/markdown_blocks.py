@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from mdmemory.expressions import lazy
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
@@ -23,8 +25,8 @@ LINES = 200_000  # a longer text is refused: it is no memory
 NO_FACT = "no_fact"
 TASK = "task"
 
-_TASK = re.compile(r"\[[ xX]\][ \t]")
-_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
+_TASK = lazy(r"\[[ xX]\][ \t]")
+_MARKER = lazy(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
 _INTRO = (
     80  # characters; a line that ends with a colon above a list, and is no longer, is a heading
 )

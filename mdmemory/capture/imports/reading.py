@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from mdmemory.capture.imports import exported, json_memories, markdown, open_mem, working_memory
 from mdmemory.capture.imports.incoming import BadImport, Incoming
+from mdmemory.expressions import lazy
 
 MAX_BYTES = 64 * 1024 * 1024
-_ASIDE = re.compile(r".*_(?:pressure|compaction|sweep)\.json")  # logs beside the sessions
+_ASIDE = lazy(r".*_(?:pressure|compaction|sweep)\.json")  # logs beside the sessions
 
 
 def read(path: Path) -> list[Incoming]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mdmemory.errors import MdmemoryError
+from mdmemory.expressions import lazy
 from mdmemory.files import read_regular
 from mdmemory.hosts import jsonc
 from mdmemory.hosts.opencode.places import Place, from_home
@@ -23,7 +23,7 @@ from mdmemory.note.stamps import version_of
 SCHEMA = "https://opencode.ai/config.json"
 LIST, SERVERS, SERVER = "instructions", "mcp", "mdmemory"
 # In a relative entry these made a pattern of the folder's name.
-_PATTERN = re.compile(r"[*?\[\]{}()!\\]")
+_PATTERN = lazy(r"[*?\[\]{}()!\\]")
 
 
 def new(instructions: Sequence[str], command: Sequence[str]) -> str:

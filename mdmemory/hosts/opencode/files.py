@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory import assets
+from mdmemory.expressions import lazy
 from mdmemory.files import is_inside, read_regular
 from mdmemory.hosts.opencode import configurations
 from mdmemory.hosts.opencode.places import Place, drop, from_home
@@ -33,7 +34,7 @@ _TEMPLATES = (
     SKILL,
 )
 NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *_TEMPLATES)
-_CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
+_CONSTANT = lazy(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
 
 Writes = list[tuple[Path, bytes]]
 
