@@ -98,9 +98,9 @@ class Memory(Learning):
 
     def stating(self, fact: str) -> StoredNote | None:
         """The note in force that states this fact already; None where there is none."""
-        keys = capture.note_text.keys_of_fact(fact)
-        notes = store.superseding.in_force(self.notes())
-        return next((each for each in notes if keys & capture.extract.keys_of(each.note)), None)
+        says = capture.note_text.stating(capture.note_text.keys_of_fact(fact))
+        found = [each for each in self.notes() if says(each.note.head.description, each.note.body)]
+        return next(iter(store.superseding.in_force(found)), None)
 
     def edit(
         self, name: str, *, description: str | None = None, body: str | None = None,

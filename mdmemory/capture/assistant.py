@@ -13,9 +13,8 @@ from datetime import datetime
 from mdmemory import unseen
 from mdmemory.actions.editing import taken_names
 from mdmemory.actions.replacing import UNCONFIRMED, Superseding, anothers, with_marks
-from mdmemory.capture.extract import keys_of
 from mdmemory.capture.fact import BorneOut, Fact, NotStored, borne_out, fact_of, is_borne_out
-from mdmemory.capture.note_text import beside, description_of, keys_of_fact
+from mdmemory.capture.note_text import beside, description_of, keys_of_fact, stating
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, is_new_in
 from mdmemory.capture.triggers import FLOOR, holds_everywhere, weight
@@ -113,7 +112,8 @@ def _stored(
     notes = [note for note in every if note.file not in held and note.note.text]
     confirmed = bool(proof.sentence)
     keys = keys_of_fact(fact.body)
-    says = [note for note in notes if keys & keys_of(note.note)]
+    has = stating(keys)
+    says = [note for note in notes if has(note.note.head.description, note.note.body)]
     if same := (in_force(says) or says)[:1]:
         return _again(writer, same[0], notes, fact, session, proof, today)
     if there := keys & route.said.keys():

@@ -44,8 +44,14 @@ def canonical(text: str) -> str:
     What tells facts apart stays: accents and vowel signs, pictures and currencies, the point and
     the minus of a number, and the end of a name such as C++ or C#.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(_MARK.sub(_kept, folded).split())
+    return " ".join(_MARK.sub(_kept, folded(text)).split())
+
+
+def folded(text: str) -> str:
+    """The text in lower case, each character in its plainest form."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _kept(mark: re.Match[str]) -> str:

@@ -15,7 +15,14 @@ from mdmemory.actions.replacing import Effect, IsAnothers, Superseding
 from mdmemory.capture.asked import Asked, asked_in
 from mdmemory.capture.duplicates import ComparedFact, canonical, place_of
 from mdmemory.capture.fact_type import type_of
-from mdmemory.capture.note_text import description_of, keys_of_fact, keys_of_text, name_of, worded
+from mdmemory.capture.note_text import (
+    description_of,
+    keys_of_fact,
+    keys_of_text,
+    name_of,
+    stating,
+    worded,
+)
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, as_now, nobodys
 from mdmemory.citing.citation import MAY_CITE
@@ -208,11 +215,11 @@ def _words(fact: ComparedFact) -> dict[str, object]:
 
 def _near(what: ComparedFact, existing: Sequence[StoredNote]) -> list[dict[str, object]]:
     """The notes that say the same (1.0), or speak of the same place (0.9)."""
-    place = place_of(what)
+    place, says = place_of(what), stating(keys_of_fact(what.text))
     found: list[dict[str, object]] = []
     for stored in existing:
         head = stored.note.head
-        if keys_of_fact(what.text) & keys_of(stored.note):
+        if says(head.description, stored.note.body):
             found.append({"file": stored.file, "score": 1.0})
         elif place and place == place_of(
             ComparedFact(f"{head.description}\n{stored.note.body}", head.type, head.kind)

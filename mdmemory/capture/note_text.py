@@ -7,9 +7,9 @@ says that something changed ("from now on"), and whatever would stand in a note 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from mdmemory.capture.duplicates import canonical, pointer
+from mdmemory.capture.duplicates import canonical, folded, pointer
 from mdmemory.capture.fact_type import languages_of
 from mdmemory.capture.triggers import weight
 from mdmemory.expressions import lazy
@@ -96,6 +96,27 @@ def keys_of_text(description: str, body: str) -> set[str]:
     hook = "" if description.endswith("…") else description
     whole = canonical(f"{hook} {body}")
     return {canonical(body), canonical(hook), whole, pointer(hook), pointer(body)} - {""}
+
+
+def stating(keys: Collection[str]) -> Callable[[str, str], bool]:
+    """Whether a note of a description and a body has one of these keys, by `keys_of_text`. Most
+    notes have not, and lack a word that they would need."""
+    needed = {_needed(key) for key in keys}
+
+    def has(description: str, body: str) -> bool:
+        text = folded(f"{description} {body}")
+        if not any(word in text for word in needed):
+            return False
+        return not keys_of_text(description, body).isdisjoint(keys)
+
+    return has
+
+
+def _needed(key: str) -> str:
+    """What the folded text of a note holds that has this key: the longest word, and of the key of
+    a pointer, which begins with its address, the machine."""
+    _, is_pointer, address = key.partition("://")
+    return folded(re.split("[/ ]", address)[0]) if is_pointer else max(key.split(), key=len)
 
 
 def description_of(fact: str) -> str:

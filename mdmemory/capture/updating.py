@@ -17,7 +17,6 @@ from mdmemory.capture import assistant, consent
 from mdmemory.capture.assistant import Stored
 from mdmemory.capture.consent import Consent
 from mdmemory.capture.duplicates import canonical
-from mdmemory.capture.extract import keys_of
 from mdmemory.capture.fact import Fact, fact_of
 from mdmemory.capture.forgetting import (
     Meant,
@@ -28,6 +27,7 @@ from mdmemory.capture.forgetting import (
     offer,
     session_trailer,
 )
+from mdmemory.capture.note_text import stating
 from mdmemory.capture.routes import visible
 from mdmemory.citing.citations import cites_of
 from mdmemory.files import digest
@@ -161,9 +161,9 @@ def _replaced(chosen: Meant, fact: Fact, session: str, today: str) -> Edited:
 
 def _former(writer: Writer, fact: Fact) -> StoredNote | None:
     """The superseded note that says the new text already."""
-    key = canonical(fact.body)
+    says = stating([canonical(fact.body)])
     notes = [each for each in visible(writer) if each.note.head.status == SUPERSEDED]
-    return next((each for each in notes if key in keys_of(each.note)), None)
+    return next((n for n in notes if says(n.note.head.description, n.note.body)), None)
 
 
 def _body(chosen: Meant, fact: Fact) -> str:

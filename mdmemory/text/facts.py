@@ -208,7 +208,10 @@ def shared(one: ReadFact, other: ReadFact) -> list[bool]:
     has_cjk = any(is_cjk(item.word.text[0]) for item in one.items)
     forms = one.cut.shared(other.cut) if has_cjk else [False] * len(one.cut.words)
     is_form = dict(zip(map(id, one.cut.words), forms, strict=True))
-    strange = [key for key in other.keys - one.keys if key.isalpha() and len(key) >= _BEGIN]
+    strange: dict[str, list[str]] = {}  # by the letters that two forms of one word have alike
+    for key in other.keys - one.keys:
+        if key.isalpha() and len(key) >= _BEGIN:
+            strange.setdefault(key[: _BEGIN - 1], []).append(key)
     found: list[bool] = []
     for item in one.items:
         if item.key in other.keys:
@@ -217,7 +220,8 @@ def shared(one: ReadFact, other: ReadFact) -> list[bool]:
             found.append(is_form[id(item.word)])
         else:
             is_word = not item.group and item.key.isalpha() and len(item.key) >= _BEGIN
-            found.append(is_word and any(begins_alike(item.key, each) for each in strange))
+            near = strange.get(item.key[: _BEGIN - 1], ()) if is_word else ()
+            found.append(any(begins_alike(item.key, each) for each in near))
     return found
 
 
