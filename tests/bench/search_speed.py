@@ -1,8 +1,9 @@
-"""What search costs: `python tests/bench/search_speed.py [--sizes 1000,10000] [--large]`.
+"""What the search database costs: `python tests/bench/search_speed.py [--sizes 1000,10000]`.
 
-Seconds of CPU against fixed targets, a plain full-text table of the same notes in the same run, and
-known notes looked for among all others; `--large` adds 100,000 notes. Exits 1 when a target is
-missed by more than 25 %, or a known note is not among the first five.
+What a command costs is told by run.py; here is what no command shows. Seconds of CPU against fixed
+targets, a plain full-text table of the same notes in the same run, and known notes looked for among
+all others; `--large` adds 100,000 notes. Exits 1 when a target is missed by more than 25 %, or a
+known note is not among the first five.
 """
 
 from __future__ import annotations
@@ -10,10 +11,8 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import resource
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -42,10 +41,9 @@ KNOWN = 50
 DEPTH = 5
 WARM = ("warm search, p50", "warm search, p95")
 FLOOR = ("plain table, p50", "plain table, p95")
-SHOWN = ("full index", "one note changed", "cold search, p50", *WARM, *FLOOR)
+SHOWN = ("full index", *WARM, *FLOOR)
 VECTORS, DIMENSIONS = 10_000, 1536
 STORE = "notes/memory"
-SCRIPT = Path(sys.executable).with_name("mdmemory")
 
 
 @dataclass(frozen=True)
@@ -125,24 +123,8 @@ def measured(root: Path, size: int) -> Iterator[Result]:
     queries = [question(text) for text in chosen]
     yield from warm(memory, queries, 60 if many else 10)
     yield from floor(notes, queries)
-    if not many:
-        yield from kept_fresh(root, memory, size)
-        yield from cold(root, queries)
     for what, query in (("name", by_name), ("description", described)):
         yield known(memory, notes, what, query, None if many else 0)
-
-
-def kept_fresh(root: Path, memory: Memory, size: int) -> Iterator[Result]:
-    """What it takes to see that nothing, or one note, is different."""
-    memory.freshen()
-    same = min(cpu(memory.freshen) for _ in range(5))
-    floor = min(cpu(lambda: scan(root / STORE)) for _ in range(5))
-    # with few notes it is the opening of a file that counts
-    target = 1.5 if size >= 10_000 else None
-    yield Result("nothing changed / scandir + stat", same / floor, target, "")
-    yield Result("one note changed", changed(root, memory), 0.25, "s")
-    time.sleep(SETTLE)
-    memory.freshen()
 
 
 @contextmanager
@@ -178,41 +160,6 @@ def milliseconds(ask: Callable[[str], object], queries: list[str]) -> list[float
     for query in queries[:5]:
         ask(query)
     return [cpu(lambda q=query: ask(q)) * 1000 for query in queries]  # type: ignore[misc]
-
-
-def cold(root: Path, queries: list[str]) -> Iterator[Result]:
-    """One command, from nothing to its end, and the memory that it takes."""
-
-    def run(query: str) -> None:
-        words = [SCRIPT, "search", query]
-        subprocess.run(words, cwd=root, check=True, stdout=subprocess.DEVNULL)
-
-    every = [cpu_of_children(lambda q=query: run(q)) for query in queries[:9]]  # type: ignore[misc]
-    yield Result("cold search, p50", statistics.median(every), 0.15, "s")
-    yield Result("memory of a search", memory_of(root, queries[0]), 100, "MiB")
-    (root / ".mdmemory/search.db").unlink()
-    yield Result("memory of a search that indexes all", memory_of(root, queries[0]), 100, "MiB")
-
-
-def memory_of(root: Path, query: str) -> float:
-    # asked of the process itself: what `wait` tells counts the fork of this large one, too
-    code = (
-        "import sys; from mdmemory.cli import main; main(['search', sys.argv[1]]);"
-        "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0], file=sys.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code, query], cwd=root, check=True, capture_output=True
-    )
-    return int(done.stderr.split()[-1]) / 1024
-
-
-def changed(root: Path, memory: Memory) -> float:
-    note = max((root / STORE).glob("*-*.md"))
-    costs = []
-    for _ in range(3):
-        note.write_text(note.read_text(encoding="utf-8") + "More.\n", encoding="utf-8")
-        costs.append(cpu(memory.freshen))
-    return min(costs)
 
 
 def known(
@@ -252,24 +199,11 @@ def new_project(root: Path, notes: dict[str, str]) -> None:
         (root / STORE / file).write_text(text, encoding="utf-8")
 
 
-def scan(folder: Path) -> None:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            entry.stat(follow_symlinks=False)
-
-
 def cpu(step: Callable[[], object]) -> float:
     """Seconds of CPU of this process."""
     before = time.process_time()
     step()
     return time.process_time() - before
-
-
-def cpu_of_children(step: Callable[[], object]) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    step()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ class Cost:
     cpu: float
     wall: float
     peak: float = 0.0
+    waited: float = 0.0  # of one that lives on: seconds of CPU of the thread that answers
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(self.cpu + other.cpu, self.wall + other.wall, max(self.peak, other.peak))
@@ -112,6 +113,12 @@ def of_process(pid: int) -> float:
     return time.clock_gettime((~pid << 3) | 2) + ended
 
 
+def of_thread(pid: int) -> float:
+    """Seconds of CPU that the first thread of a living process has used (Linux)."""
+    told = Path(f"/proc/{pid}/task/{pid}/schedstat").read_text(encoding="ascii")
+    return int(told.split()[0]) / 1e9
+
+
 def peak_of(pid: int) -> float:
     """The most memory in MB that a living process has held (Linux)."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
@@ -147,10 +154,11 @@ class Talking:
 
     def step(self, ask: Callable[[], object]) -> Cost:
         """What it costs that process, and those that it starts, to answer."""
-        start, wall = of_process(self.pid), time.perf_counter()
+        start, thread, wall = of_process(self.pid), of_thread(self.pid), time.perf_counter()
         ask()
         wall = time.perf_counter() - wall
-        return Cost(of_process(self.pid) - start, wall, peak_of(self.pid))
+        used, waited = of_process(self.pid) - start, of_thread(self.pid) - thread
+        return Cost(used, wall, peak_of(self.pid), waited)
 
     def end(self) -> None:
         """Close its input, and wait."""

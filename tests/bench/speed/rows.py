@@ -136,10 +136,10 @@ class Table:
 
     def often(
         self, what: str, size: int, step: Step, rounds: int, *,
-        floors: Mapping[str, Step] | None = None, unseen: int = 2,
+        floors: Mapping[str, Step] | None = None, unseen: int = 2, is_first_thread: bool = False,
     ) -> None:  # fmt: skip
         """Median and 95th percentile of many runs of a step; the first `unseen` load what is
-        needed."""
+        needed. `is_first_thread`: the percentile is that of the thread which answers."""
         if not self.wants(what):
             return
         target = self._target(what)
@@ -149,9 +149,12 @@ class Table:
         except FailedError as problem:
             self._put(Row(what, size, 0.0, 0.0, 0.0, failed=str(problem)))
             return
-        every = [cost.cpu for cost in costs]
+        # what is done behind the answer is waited for by nobody
+        every = [cost.waited if is_first_thread else cost.cpu for cost in costs]
         middle = Cost(
-            median(every), median(cost.wall for cost in costs), max(cost.peak for cost in costs)
+            median(cost.cpu for cost in costs),
+            median(cost.wall for cost in costs),
+            max(cost.peak for cost in costs),
         )
         p95 = quantiles(every, n=20)[-1]
         self._put(self._row(what, size, target, middle, floor, p95))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import time
 from collections.abc import Callable
 from itertools import count
@@ -14,17 +16,15 @@ from bench.speed.measure import Cost, Talking, of_process, peak_of
 from bench.speed.rows import Table
 from bench.speed.world import SCRIPT, World
 
+from mdmemory import Layers
 from mdmemory.hosts import launcher
-from mdmemory.hosts.bridge import place
+from mdmemory.hosts.bridge import place, starting
 
 OFTEN, SELDOM = 200, 12  # runs of what is cheap, and of what writes
 LINES = "\n".join(f"src/module_{n}.py:{n * 7}: line {n} of some output" for n in range(25_000))
 OUTPUTS = {"8 kB": 8_000, "100 kB": 100_000, "1 MB": 1_000_000}
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}}
-COMMAND = (
-    'l="${XDG_CONFIG_HOME:-$HOME/.config}/mdmemory/launch"; [ -x "$l" ] || exit 0; '
-    'exec "$l" hook claude'
-)
+COMMAND = launcher.line("hook claude")
 
 
 class Bridge:
@@ -71,7 +71,7 @@ def bridge(table: Table, world: World, env: dict[str, str]) -> None:
     def often(what: str, ask: Callable[[], object], rounds: int = OFTEN) -> None:
         table.often(
             f"bridge: {what}", world.size, lambda: asked.talking.step(ask), rounds,
-            floors=world.floors,
+            floors=world.floors, is_first_thread=what.startswith(("message", "system", "tool")),
         )  # fmt: skip
 
     often("message, nothing asked", lambda: asked.say(f"How do I list the files of {next(turn)}?"))
@@ -230,12 +230,15 @@ class Hooks:
             connection.close()
             return int.from_bytes(said[:4], "little")
 
-    def end(self) -> None:
-        """Tell the bridge to end."""
-        connection = place.connected(self.entry.socket(), 5.0)
-        connection.sendall(b'{"method": "dispose"}\n')
-        connection.recv(100)
-        connection.close()
+    def keep_bridges_off(self) -> None:
+        """Let it look as if a bridge had just failed to start."""
+        shutil.rmtree(self.entry.folder, ignore_errors=True)
+        Path(self.entry.folder).mkdir(parents=True)
+        Path(starting.mark(self.entry)).touch()
+
+    def end(self, pid: int) -> None:
+        """End the bridge."""
+        os.kill(pid, signal.SIGKILL)  # told to end, it would start the readings that wait
         shutil.rmtree(Path(self.entry.folder), ignore_errors=True)
 
 
@@ -253,11 +256,11 @@ def hooks(table: Table, world: World, env: dict[str, str]) -> None:
             prompt=f"Remember that service {world.name()} listens on {8000 + next(turn)}.",
         ),
         "stop": lambda h: h.event("Stop", last_assistant_message="Done."),
-        "before compaction": lambda h: h.event("PreCompact", trigger="auto"),
         "session end": lambda h: h.event("SessionEnd", reason="other"),
     }
     names = [f"hook: {what}" for what in events]
-    if not table.wants(*names, *(f"{name}, the bridge" for name in names)):
+    alone = [f"hook alone: {what}" for what in events]
+    if not table.wants(*names, *alone, *(f"{name}, the bridge" for name in names)):
         return
     world.settle()
     asked = Hooks(world, env)
@@ -276,5 +279,14 @@ def hooks(table: Table, world: World, env: dict[str, str]) -> None:
         if behind:
             each = iter(behind)
             name = f"hook: {what}, the bridge"
-            table.often(name, world.size, lambda e=each: next(e), len(behind) - 2)
-    asked.end()
+            table.often(name, world.size, lambda e=each: next(e), len(behind), unseen=0)
+    asked.end(pid)
+    for what, do in events.items():
+
+        def without(do: Callable[[Hooks], Cost] = do) -> Cost:
+            asked.keep_bridges_off()
+            return do(asked)
+
+        table.often(f"hook alone: {what}", world.size, without, 8)
+        Layers.open(world.project).write_wishes()  # else the next events write thirty of them
+    shutil.rmtree(asked.entry.folder, ignore_errors=True)
