@@ -156,7 +156,7 @@ class Table:
             median(cost.wall for cost in costs),
             max(cost.peak for cost in costs),
         )
-        p95 = quantiles(every, n=20)[-1]
+        p95 = quantiles(every, n=20)[-1] if len(every) > 1 else every[0]
         self._put(self._row(what, size, target, middle, floor, p95))
 
     def _target(self, what: str) -> Target:
