@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,7 @@ def test_a_pass_is_due_when_there_is_something_to_do(
     last: tuple[str, dict[str, str]] | None, now: dict[str, str], hours: int, is_due: bool
 ) -> None:
     before = Pass(AT, *last) if last else None
-    found = due(before, now, NOON + timedelta(hours=hours), load({}))
+    found = due(before, len(now), lambda: now, NOON + timedelta(hours=hours), load({}))
     assert (found is not None) == is_due
 
 
@@ -152,7 +153,9 @@ def test_settings_decide_when_it_is_due() -> None:
         ("MEMORY_COMPACT_INTERVAL_MS", "0", SEEN, False),
         ("MEMORY_COMPACT_MIN_ENTRIES", "21", changed(20), False),
     ]:
-        assert (due(before, notes, NOON, load({name: value})) is not None) == is_due, name
+        assert (
+            due(before, len(notes), partial(dict, notes), NOON, load({name: value})) is not None
+        ) == is_due, name
 
 
 def test_a_pass_that_is_not_due_asks_no_planner(shop: Shop) -> None:
@@ -381,7 +384,10 @@ def test_a_planner_that_raises_leaves_the_store_as_it_was(shop: Shop) -> None:
     last = shop.last()
     assert last is not None
     assert last.outcome == "failed"
-    assert due(last, dict(last.digests), NOON + timedelta(hours=1), load({})) is None
+    assert (
+        due(last, len(last.digests), lambda: last.digests, NOON + timedelta(hours=1), load({}))
+        is None
+    )
 
 
 def test_a_busy_store_is_left_alone_when_nobody_waits(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,9 @@ def test_a_failed_pass_changes_nothing_and_waits(
     changed = {f"{at}.md": "0" * 64 for at in range(8)}
     for hours, more, is_due in ((11, {}, False), (12, {}, True), (0, changed, True)):
         digests = {**record.digests, **more}
-        found = due(record, digests, NOON + timedelta(hours=hours), settings)
+        found = due(
+            record, len(digests), partial(dict, digests), NOON + timedelta(hours=hours), settings
+        )
         assert (found is not None) == is_due
     assert memory.compact(model=Scripted(), if_due=True).outcome == "not_due"
 
