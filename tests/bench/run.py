@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -39,7 +41,7 @@ def main() -> int:
     table = Table(filter(None, chosen.only.split(",")), chosen.rounds)
     began = time.monotonic()
     with (
-        tempfile.TemporaryDirectory(prefix="mdmemory-bench-") as name,
+        tempfile.TemporaryDirectory(prefix="mdmemory-bench-", ignore_cleanup_errors=True) as name,
         clean_environment(Path(name) / "home") as env,
         Starter(Path(name), env) as starter,
     ):
@@ -48,30 +50,47 @@ def main() -> int:
         few.commit()
         commands.start(table, few)
         for size in map(int, chosen.sizes.split(",")):
-            measure(table, Path(name) / str(size), size, starter, env)
+            with table.area("all rows", size):
+                measure(table, Path(name) / str(size), size, starter, env, chosen.json)
+            shutil.rmtree(Path(name) / str(size), ignore_errors=True)
         if not chosen.no_lives:
             for area in long_lives.AREAS:
-                area(table, Path(name) / area.__name__, starter)
-        inside_rows.planning(table)
+                with table.area(area.__name__, 0):
+                    area(table, Path(name) / area.__name__, starter)
+                keep(table, chosen.json)
+        with table.area("offline plans", inside_rows.PLANNED):
+            inside_rows.planning(table)
     steep = tell_growth(table)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(told(table), indent=1) + "\n", encoding="utf-8")
+    keep(table, chosen.json)
     return summed_up(table, steep, time.monotonic() - began)
 
 
 def measure(
-    table: Table, folder: Path, size: int, starter: Starter, env: dict[str, str]
+    table: Table, folder: Path, size: int, starter: Starter, env: dict[str, str],
+    json_file: Path | None,
 ) -> None:  # fmt: skip
     """All rows of a store of so many notes."""
     world = World(folder, size, starter)
     world.commit()
-    commands.indexing(table, world)
-    commands.reading(table, world)
-    inside_rows.judging(table, world)
-    serving.bridge(table, world, env)
-    serving.mcp(table, world, env)
-    serving.hooks(table, world, env)
-    commands.writing(table, world)
+    areas: dict[str, Callable[[], None]] = {
+        "index": lambda: commands.indexing(table, world),
+        "reading": lambda: commands.reading(table, world),
+        "secrets": lambda: inside_rows.judging(table, world),
+        "bridge": lambda: serving.bridge(table, world, env),
+        "mcp": lambda: serving.mcp(table, world, env),
+        "hooks": lambda: serving.hooks(table, world, env),
+        "writing": lambda: commands.writing(table, world),
+    }
+    for name, area in areas.items():
+        with table.area(name, size):
+            area()
+        keep(table, json_file)
+
+
+def keep(table: Table, file: Path | None) -> None:
+    """Write what was measured so far."""
+    if file:
+        file.write_text(json.dumps(told(table), indent=1) + "\n", encoding="utf-8")
 
 
 def tell_growth(table: Table) -> int:

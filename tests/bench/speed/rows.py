@@ -7,6 +7,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -156,8 +157,16 @@ class Table:
             median(cost.wall for cost in costs),
             max(cost.peak for cost in costs),
         )
-        p95 = quantiles(every, n=20)[-1] if len(every) > 1 else every[0]
+        p95 = quantiles(every, n=20, method="inclusive")[-1] if len(every) > 1 else every[0]
         self._put(self._row(what, size, target, middle, floor, p95))
+
+    @contextmanager
+    def area(self, name: str, size: int) -> Iterator[None]:
+        """The rows of a block. What goes wrong in it is a row that failed; the next ones come."""
+        try:
+            yield
+        except Exception as problem:  # noqa: BLE001 - hours of other rows must not be lost by it
+            self._put(Row(name, size, 0.0, 0.0, 0.0, failed=f"{type(problem).__name__}: {problem}"))
 
     def _target(self, what: str) -> Target:
         self._met.add(what)
