@@ -148,7 +148,8 @@ def _open(store: Store) -> list[Entry]:
     """The open entries between notes that are in force."""
     if not (text := store.ledger()):
         return []
-    return conflicts.open_entries(text, superseded_files(store.notes()))
+    files = sorted({file for entry in conflicts.parse(text) for file in entry.files})
+    return conflicts.open_entries(text, superseded_files(store.those_of(files)))
 
 
 def _mark(writer: Writer, keep: str, today: str) -> Callable[[StoredNote], bytes]:
@@ -182,8 +183,7 @@ def _others(store: Store, entry: Entry, keep: str) -> list[StoredNote]:
 
 
 def _present(store: Store, entry: Entry) -> list[StoredNote]:
-    files = set(store.files())
-    return [store.read(file) for file in entry.files if file in files]
+    return store.those_of(entry.files)
 
 
 def _bytes(text: str) -> bytes:

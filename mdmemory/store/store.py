@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 
 from mdmemory.errors import Ambiguous, BadNote, MdmemoryError, NotFound
 from mdmemory.files import as_given, as_text, digest, read_if_there, read_regular
@@ -50,6 +51,20 @@ class Store:
                 for entry in entries
                 if is_note_name(entry.name) and entry.is_file(follow_symlinks=False)
             )
+
+    def those_of(self, files: Iterable[str]) -> list[StoredNote]:
+        """The notes of these files that `files` would list, in their order. A name may come from
+        outside."""
+        found = []
+        for file in files:
+            if not file or os.path.basename(file) != file or not is_note_name(file):
+                continue
+            try:
+                if S_ISREG(os.lstat(f"{self.folder}/{as_given(file)}").st_mode):
+                    found.append(self.read(file))
+            except (OSError, ValueError, NotFound):
+                continue  # gone, or no name that a file can have
+        return found
 
     def read(self, file: str) -> StoredNote:
         """One note. A file that is no readable text still gives a note, with the problem named.
