@@ -23,6 +23,8 @@ AT_ONCE = 50  # names asked for before their answers are read: far below what a 
 
 FOLDER = b"40000"  # the mode of a folder; some old trees have a zero before it
 
+MANY = 100  # objects that are one file in git's own eyes (fetch.unpackLimit)
+_AS_PACK, _ONE_BY_ONE = ("index-pack", "--stdin"), ("unpack-objects", "-q")
 _TYPES = {"commit": 1, "tree": 2, "blob": 3}  # in a pack
 _Entries = dict[bytes, tuple[bytes, bytes]]  # name: its mode, and its id as bytes
 
@@ -108,7 +110,9 @@ class Objects:
         different = {(thing.kind, thing.data): thing for thing in things}
         if different:
             pack = packed([*different.values()], self.repository.hash_name)
-            self.repository.run("unpack-objects", "-q", data=pack)
+            # as git does with what it fetches: many stay one file, which is synced once
+            is_much = len(different) >= MANY
+            self.repository.run(*(_AS_PACK if is_much else _ONE_BY_ONE), data=pack)
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, None for a root commit."""

@@ -38,6 +38,7 @@ SAFE = (
     "-c", "i18n.logOutputEncoding=UTF-8",
 )  # fmt: skip
 TIMEOUT = 120.0  # seconds for one git command; they take milliseconds
+_PACE = 200_000  # bytes of input that a command has one more second for
 PATIENCE = 5.0  # seconds to wait for somebody else's index.lock, which is never ours to delete
 PAUSE = 0.02  # seconds between two looks at it
 _GRACE = 5.0  # seconds that a command has to end once it was told to
@@ -127,17 +128,17 @@ def run(
     extra: Mapping[str, str] | None = None, seconds: float = TIMEOUT,
 ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
     """One git command in `folder`, with nothing of the caller's GIT_* variables in it. Raises
-    GitFailed after `seconds`."""
+    GitFailed after `seconds`, more for much data."""
     require_utf8(words)
-    begun = time.monotonic()
+    begun, limit = time.monotonic(), seconds + len(data) / _PACE
     with _given(data) as given:
         try:
             done = subprocess.run(
                 ["git", *SAFE, *words], cwd=folder, env=environment(extra),
-                **given, capture_output=True, timeout=seconds, check=False,
+                **given, capture_output=True, timeout=limit, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as problem:
-            raise GitFailed(f"git {words[0]} did not end within {seconds:.0f} s.") from problem
+            raise GitFailed(f"git {words[0]} did not end within {limit:.0f} s.") from problem
     if debugging.logger:
         # the name of the command alone: what follows it may be a person's words
         spent = (time.monotonic() - begun) * 1000

@@ -11,7 +11,7 @@ import pytest
 
 from mdmemory.errors import GitFailed
 from mdmemory.git import repositories as our_git
-from mdmemory.git.objects import Blob, Object, Objects
+from mdmemory.git.objects import MANY, Blob, Object, Objects
 
 Git = Callable[..., str]
 # names that git sorts otherwise than a plain sort does, and that need quoting elsewhere
@@ -80,6 +80,21 @@ def test_objects_are_read_as_they_were_written_many_at_once(root: Path) -> None:
     objects.write(things)
     names = [objects.id(thing) for thing in things]
     assert objects.read([*names, "0" * 39]) == [*things, None]
+
+
+@pytest.mark.parametrize("count", [MANY - 2, MANY - 1])
+def test_many_objects_go_into_one_file_and_are_read_all_the_same(
+    root: Path, git: Git, count: int
+) -> None:
+    packs = root / ".git/objects/pack"
+    things = [Object("blob", b"%d\n" % number) for number in range(count)]
+    things += [things[0], Object("blob", (root / "a.md").read_bytes())]  # twice, and there already
+    objects = objects_of(root)
+    objects.write(things)
+    objects.write(things)
+    assert objects_of(root).read([objects.id(each) for each in things]) == things
+    assert len([*packs.glob("*.pack")]) == (count + 1 >= MANY)
+    git(root, "fsck", "--strict")
 
 
 def test_a_damaged_object_is_a_failure(root: Path, git: Git) -> None:
