@@ -9,13 +9,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, AnyStr, cast
-else:
-
-    def cast(_: object, value: object) -> object:
-        """What `typing.cast` does; `typing` would cost more than it all."""
-        return value
-
+    from typing import Any, AnyStr
 
 _METHODS = (
     *("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn", "scanner"),
@@ -26,7 +20,7 @@ _METHODS = (
 class Lazy:
     """Stands for an expression; at the first question it is compiled, and answers itself."""
 
-    def __init__(self, pattern: str | bytes, flags: int) -> None:
+    def __init__(self, pattern: str | bytes, flags: int = 0) -> None:
         self.pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
@@ -38,7 +32,12 @@ class Lazy:
         return getattr(made, name)
 
 
-def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """What `re.compile` gives, but for the functions of `re`, which do not take it as a pattern.
-    A mistake in the expression is found at its first use."""
-    return cast("re.Pattern[AnyStr]", Lazy(pattern, flags))
+if TYPE_CHECKING:
+
+    def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+        """What `re.compile` gives, but for the functions of `re`, which do not take it as a
+        pattern. A mistake in the expression is found at its first use."""
+        ...
+
+else:
+    lazy = Lazy
