@@ -106,7 +106,9 @@ def _parsed(text: str) -> Citation | None:
 
 def is_path(text: str) -> bool:
     """Whether a text is a path that stays in the project, as git writes paths."""
-    if not text.isprintable() or not 0 < len(text) <= _LONGEST or text.startswith("/"):
+    if not text.isprintable() or not 0 < len(text) <= _LONGEST:
+        return False
+    if text.startswith("/") or text != text.strip():
         return False
     parts = text.removesuffix("/").split("/")
     return not any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts)
