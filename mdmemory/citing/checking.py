@@ -23,7 +23,7 @@ _ODD = "it cannot be read as a citation"
 _NEVER = "this repository never held it, as far as its history reaches"
 _UNREAD = "its history could not be read"
 _SHALLOW = "this clone leaves out the commits that could tell"
-_AT_ONCE = 500  # old versions that are held in memory
+_AT_ONCE = 50  # old versions that are held in memory
 _NOT_THERE = CitationVerdict("")  # what is remembered of lines that a version does not have
 
 
@@ -37,6 +37,7 @@ class Checker:
         self._files, self._known, self._at = files, known, at
         self._tip = tip if at is None else at
         self._versions: dict[str, Version | None] = {}
+        self._blobs: dict[str, bytes | None] = {}
 
     def check(self, notes: Iterable[tuple[str, Sequence[str]]]) -> list[CheckedCitation]:
         """Every citation of these notes (file and citations), in their order."""
@@ -131,9 +132,9 @@ class Checker:
         left.sort(key=lambda cite: (cites[cite].path, cites[cite].blob))
         for at in range(0, len(left), _AT_ONCE):
             some = left[at : at + _AT_ONCE]
-            blobs = self._files.blobs({cites[cite].blob for cite in some})
+            self._fetch({cites[cite].blob for cite in some})
             for cite in some:
-                old, new = blobs.get(cites[cite].blob), self._files.data(here[cite])
+                old, new = self._blob(cites[cite].blob), self._files.data(here[cite])
                 verdict = judging.in_version(cites[cite], old, new) or _NOT_THERE
                 self._known.put(cite, here[cite].id, verdict)
                 found[cite] = verdict
@@ -158,12 +159,15 @@ class Checker:
         self._look({trail.path for trail in trails.values()})
         against = {cite: self._against(trail) for cite, trail in trails.items()}
         known = self._known.verdicts([*against.items()])
-        for cite, each in ((cite, cites[cite]) for cite in trails):
-            if (verdict := known.get((cite, against[cite]))) is None:
-                verdict, is_lasting = self._at_its_end(each, trails[cite])
+        found |= {cite: verdict for (cite, _), verdict in known.items()}
+        left = [cite for cite in trails if (cite, against[cite]) not in known]
+        for at in range(0, len(left), _AT_ONCE):
+            some = left[at : at + _AT_ONCE]
+            self._fetch({b for cite in some for b in (cites[cite].blob, trails[cite].blob)})
+            for cite in some:
+                found[cite], is_lasting = self._at_its_end(cites[cite], trails[cite])
                 if is_lasting:
-                    self._known.put(cite, against[cite], verdict)
-            found[cite] = verdict
+                    self._known.put(cite, against[cite], found[cite])
         return found
 
     def _against(self, trail: Trail) -> str:
@@ -194,15 +198,17 @@ class Checker:
                 return CitationVerdict(MOVED, stands), True
             if self._at is None and (stands := self._uncommitted.lines(trail)):
                 return CitationVerdict(MOVED, stands), False
+        # what HEAD still has may turn up in another file before it is committed
+        is_committed = not trail.lines or self._at is not None
         if version is None:
-            return self._absent(cite), True
-        return self._changed(cite, version), True
+            return self._absent(cite), is_committed
+        return self._changed(cite, version), is_committed
 
     def _stands(self, follower: Citation, version: Version) -> str:
         """Where the lines at the end of a trail stand in the file that is there; "": nowhere."""
         if version.is_blob(follower.blob):
             return follower.place
-        old = self._files.blobs([follower.blob]).get(follower.blob)
+        old = self._blob(follower.blob)
         verdict = judging.in_version(follower, old, self._files.data(version))
         if verdict is None or verdict.state == UNKNOWN:
             return ""
@@ -210,13 +216,22 @@ class Checker:
 
     def _changed(self, cite: Citation, version: Version) -> CitationVerdict:
         """Lines that are not in the file any more."""
-        blob = self._files.blobs([cite.blob])
-        old = blob.get(cite.blob)
+        old = self._blob(cite.blob)
         if old is None and self._is_cut_off:
             return CitationVerdict(UNKNOWN, why=_SHALLOW)
         if old is None and cite.path == version.path and (id := self._by_hash(cite)):
-            old = self._files.blobs([id]).get(id)
+            old = self._blob(id)
         return judging.drifted(cite, old, self._files.data(version) or b"", version.path)
+
+    def _blob(self, id: str) -> bytes | None:
+        """What a blob holds; of those that are needed together it is read already."""
+        if id not in self._blobs:
+            self._fetch({id})
+        return self._blobs[id]
+
+    def _fetch(self, ids: Collection[str]) -> None:
+        found = self._files.blobs(ids)
+        self._blobs = {id: found.get(id) for id in ids}
 
     def _absent(self, cite: Citation) -> CitationVerdict:
         """A file or folder that is not there: gone, where the history knows it."""

@@ -129,8 +129,8 @@ class Pinning:
         plain = path.removeprefix("./")
         beside = os.path.normpath(f"{self._inside}/{plain}") if self._inside else ""
         for each in filter(is_path, dict.fromkeys((plain, beside))):
-            if self._is_stores(each):
-                continue
+            if self._is_stores(each) or parse(each) != Citation(each):
+                continue  # our own, or a name that ends like a citation
             bare = each.rstrip("/")
             if not each.endswith("/") and self._version(bare) is not None:
                 return bare

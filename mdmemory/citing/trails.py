@@ -6,7 +6,7 @@ on. Git's objects alone are read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from os.path import basename, commonpath
@@ -20,6 +20,8 @@ from mdmemory.git.log import Touched
 _HOPS = 20  # moves that are followed
 _VERSIONS = 300  # of a file that are looked into
 _OTHERS = 200  # files of one commit that are looked into
+_AT_ONCE = 25  # blobs that are read together
+_KEPT = 200  # blobs that are held in memory
 _BATCH = 400  # paths on one command line
 
 
@@ -47,7 +49,7 @@ class Trails:
     def __init__(self, files: ProjectFiles, tip: str) -> None:
         self._files, self._tip = files, tip
         self._steps: dict[str, list[_Step]] = {}
-        self._squeezed = lru_cache(maxsize=256)(self._read)
+        self._texts: dict[str, Squeezed] = {}
         self._compared = lru_cache(maxsize=64)(self._compare)
         self._changes = lru_cache(maxsize=64)(self._all_of)
 
@@ -139,14 +141,14 @@ class Trails:
     ) -> str | None:
         """The commit that took the lines away: after it no version of the path has them. None where
         no version had them; `is_later`: the blob itself lay there before the first step."""
-        text = self._squeezed(blob)
-        said, taken = text.text(span), None
-        for step in steps[:_VERSIONS]:
+        said, taken = self._squeezed(blob).text(span), None
+        for at, step in enumerate(steps[:_VERSIONS]):
             if step.blob == blob:
                 return taken
-            if not step.blob or said not in self._squeezed(step.blob).flat:
-                pass
-            elif self._compared(blob, step.blob).standing(span):
+            if at % _AT_ONCE == 0:
+                self._fetch(each.blob for each in steps[at : at + _AT_ONCE])
+            has_it = bool(step.blob) and said in self._squeezed(step.blob).flat
+            if has_it and self._compared(blob, step.blob).standing(span):
                 return taken
             taken = step.commit
         return taken if is_later else None
@@ -176,12 +178,18 @@ class Trails:
     ) -> Trail | None:
         """Where the lines came into another file, in the commit that took them out of this one."""
         text = self._squeezed(blob)
+        said = text.text(span)
         others = [t for t in self._changes(commit) if t.path != path and t.blob]
-        for touched in sorted(others, key=lambda t: distance(path, t.path))[:_OTHERS]:
-            before = self._blob(parent, touched.old_path or touched.path)
-            there = self._compared(before, touched.blob or "")
+        others = sorted(others, key=lambda t: distance(path, t.path))[:_OTHERS]
+        for at, touched in enumerate(others):
+            if at % _AT_ONCE == 0:
+                self._fetch(each.blob or "" for each in others[at : at + _AT_ONCE])
+            new = touched.blob or ""
+            if said not in self._squeezed(new).flat:
+                continue
+            there = self._compared(self._blob(parent, touched.old_path or touched.path), new)
             if found := there.arrived(text, span, IN_FILES):
-                return Trail(touched.path, touched.blob or "", there.new.in_file(found))
+                return Trail(touched.path, new, there.new.in_file(found))
         return None
 
     def _renamed(self, commit: str, path: str) -> Touched | None:
@@ -224,8 +232,18 @@ class Trails:
         found = self._files.objects.some(commit, [path]) if commit else {}
         return found[path].id if path in found else ""
 
-    def _read(self, blob: str) -> Squeezed:
-        return Squeezed(self._files.blobs([blob]).get(blob, b"") if blob else b"")
+    def _fetch(self, blobs: Iterable[str]) -> None:
+        """Read these blobs at once: each alone would cost a process."""
+        missing = {blob for blob in blobs if blob and blob not in self._texts}
+        if len(self._texts) + len(missing) > _KEPT:
+            self._texts.clear()
+        found = self._files.blobs(missing)
+        self._texts |= {blob: Squeezed(found.get(blob, b"")) for blob in missing}
+
+    def _squeezed(self, blob: str) -> Squeezed:
+        if blob not in self._texts:
+            self._fetch([blob])
+        return self._texts.get(blob) or Squeezed(b"")
 
     def _compare(self, old: str, new: str) -> Comparison:
         return Comparison(self._squeezed(old), self._squeezed(new))

@@ -21,6 +21,7 @@ class Uncommitted:
     def __init__(self, files: ProjectFiles, tip: str) -> None:
         self._files, self._tip = files, tip
         self._pair = lru_cache(maxsize=_OTHERS)(self._compared)
+        self._now = lru_cache(maxsize=_OTHERS)(self._read)
 
     def renamed(self, path: str) -> str:
         """The path that a file has in git's index and had another one in HEAD; "" for none."""
@@ -40,8 +41,11 @@ class Uncommitted:
                 return place(path, there.new.in_file(found))
         if not Comparison(before, self._now(trail.path)).left(span):
             return ""
+        said = before.text(span)
         others = [path for path in self._changed if path != trail.path]
         for path in sorted(others, key=lambda path: distance(trail.path, path))[:_OTHERS]:
+            if said not in self._now(path).flat:
+                continue
             there = self._pair(path)
             if found := there.arrived(before, span, IN_FILES):
                 return place(path, there.new.in_file(found))
@@ -71,7 +75,7 @@ class Uncommitted:
         data = self._files.blobs([blob.id]).get(blob.id) if blob else None
         return Comparison(Squeezed(data or b""), self._now(path))
 
-    def _now(self, path: str) -> Squeezed:
+    def _read(self, path: str) -> Squeezed:
         version = self._files.now([path]).get(path)
         return Squeezed((self._files.data(version) if version else None) or b"")
 
