@@ -60,7 +60,7 @@ def test_the_answers_in_json_have_the_keys_that_the_page_shows(say: Say) -> None
         "file": "user-tea.md", "name": "tea", "start_line": 9, "end_line": 16, "score": 1.0,
         "source": "memory", "text": BODY, "title": "tea", "date": "2026-06-01", "status": "",
         "superseded_by": "", "layer": "project", "project": "",
-        "description": "Drinks green tea", "weak": False,
+        "description": "Drinks green tea", "weak": False, "cites": [],
     }  # fmt: skip
     assert json.loads(say("get", "user-tea.md:9-10", "--json")[1]).keys() == passage.keys()
     assert json.loads(say("rebuild", "--json")[1]).keys() == rebuilt.keys()
