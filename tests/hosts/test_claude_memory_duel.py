@@ -1,8 +1,9 @@
-"""Claude Code's Write tool, a bridge, a person's editor and a compaction on the same notes at once:
-every text that was written is in the tree or in git."""
+"""Claude Code's Write tool, OpenCode's bridge, a person's editor and a compaction on the same notes
+at once: every text that was written is in the tree or in git, and nobody's last word is undone."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from pace import HUNG
 
-from mdmemory import Memory
+from mdmemory import Layers, Memory
 
 Git = Callable[..., str]
 ROUNDS, NOTES = 12, 3
@@ -41,15 +42,31 @@ for _ in range(int(sys.argv[2])):
             print(problem.code)
     time.sleep(0.02)
 """
+TELLS = """
+import sys
+from pathlib import Path
+from mdmemory.hosts.background import Starter
+from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.opencode.hooks import Hooks
+from mdmemory.layers import Layers
+project = Path(sys.argv[1])
+start = Starter(lambda: ["true"], project)
+hooks = Hooks(lambda: Layers.open(project, automatic=True), start, Log())
+for number in range(int(sys.argv[2])):
+    said = f"Remember that locker {number} belongs to the team {chr(65 + number) * 3}."
+    part = {"type": "text", "text": said}
+    hooks.message({"session": "ses_1", "message": f"msg_{number}", "parts": [part]})
+"""
 
 
-def test_claude_a_bridge_an_editor_and_a_compaction_at_once_lose_nothing(
+def test_claude_opencode_an_editor_and_a_compaction_at_once_lose_nothing(
     repository: Path, git: Git
 ) -> None:
     store = Memory.init(repository, home=True)[0].project.store
     words = [
         *([WRITES, str(store), who, str(ROUNDS), str(NOTES)] for who in ("claude", "editor")),
         *([ADOPTS, str(repository), "4"] for _ in range(2)),
+        [TELLS, str(repository), str(ROUNDS)],
     ]
     running = [
         subprocess.Popen([sys.executable, "-P", "-c", *each], stderr=subprocess.PIPE, text=True)
@@ -59,9 +76,16 @@ def test_claude_a_bridge_an_editor_and_a_compaction_at_once_lose_nothing(
         _, errors = process.communicate(timeout=HUNG)
         assert process.returncode == 0, errors
     Memory.open(repository).adopt()
+    Layers.open(repository).write_wishes()  # what came while others wrote
     kept = git(store, "log", "--all", "-p", "--format=%H", "--", "*.md")
     kept += "".join(path.read_text("utf-8") for path in store.glob("*.md"))
     for who in ("claude", "editor"):
         for number in range(ROUNDS):
             assert f"Lot {number} of {who}." in kept
+    facts = [note.note.head.description for note in Memory.open(repository).notes()]
+    for number in range(ROUNDS):
+        assert f"Locker {number} belongs to the team {chr(65 + number) * 3}" in facts
+    for shelf in range(NOTES):  # the last that either of the two wrote there
+        text = (store / f"project_shelf-{shelf}.md").read_text("utf-8")
+        assert re.search(rf"Lot {ROUNDS - NOTES + shelf} of (?:claude|editor)\.", text)
     assert git(store, "fsck", "--strict") == ""
