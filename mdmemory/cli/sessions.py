@@ -81,12 +81,10 @@ def _rows(project: Project, found: tuple[Session, ...]) -> list[dict[str, Any]]:
 
 
 def _title(session: Session) -> str:
-    """The session's title; where its host gives none, the beginning of what was said first."""
+    """The session's title on one line."""
     from mdmemory.privacy import redacted
 
-    first = next((turn.text for turn in session.transcript.turns if turn.role == "user"), "")
-    title = session.transcript.title or first.strip().split("\n")[0]
-    shown = redacted(title[: _TITLE * 4])
+    shown = redacted(session.transcript.named[: _TITLE * 4])
     return shown if len(shown) <= _TITLE else f"{shown[: _TITLE - 1].rstrip()}…"
 
 

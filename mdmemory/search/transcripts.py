@@ -26,6 +26,7 @@ from mdmemory.transcripts.sources import READERS, Reader, began_in, place, read
 from mdmemory.transcripts.turns import Transcript
 
 EXPORTS = (".json", ".jsonl")
+_TITLE = 80  # characters
 _TOGETHER = 10  # sessions that are held in memory at once
 # A print begins with where its session lies: this, or the name of a host that keeps files.
 _OPENCODE, _EXPORT = "o", "e"
@@ -153,7 +154,7 @@ class Transcripts:
         if found is None or not found.turns or is_other:
             return Document(SESSIONS, name, print, state)
         newest = max(turn.time for turn in found.turns)
-        title = self.redact(" ".join(found.title.split()))
+        title = self.redact(" ".join(found.named[: _TITLE * 4].split()))[:_TITLE].rstrip()
         return Document(
             SESSIONS, name, print, state, name=found.session or name, title=title,
             date=_day(newest), chunks=tuple(self._chunks(found, cutting)),

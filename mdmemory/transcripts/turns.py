@@ -56,6 +56,12 @@ class Transcript:
     turns: tuple[Turn, ...]
     summaries: tuple[Turn, ...] = ()
 
+    @property
+    def named(self) -> str:
+        """The title; where the host gives none, the first line of what the user said first."""
+        first = next((turn.text for turn in self.turns if turn.role == "user"), "")
+        return self.title or first.strip().split("\n")[0]
+
 
 def since(
     transcript: Transcript, watermark: str, max_turns: int = MAX_TURNS, max_chars: int = MAX_CHARS

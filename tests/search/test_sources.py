@@ -82,6 +82,18 @@ def test_a_turn_is_found_with_its_session(opened: Opened, empty_home: Path) -> N
     assert memory.search("herons").hits == (), "nobody asked for sessions"
 
 
+def test_a_session_without_a_title_is_shown_by_its_first_words(
+    opened: Opened, empty_home: Path
+) -> None:
+    memory = opened({})
+    root = memory.project.root
+    said = f"The key {SECRET} opens the house of the herons, {'and ' * 40}more.\nAnd so on."
+    say(empty_home, "ses_a", root, said, title="")
+    (hit, *_) = memory.search("herons", source="sessions").hits
+    assert hit.title.startswith("The key [redacted")
+    assert len(hit.title) <= 80
+
+
 def test_what_answers_in_the_next_turn_is_found_too(opened: Opened, empty_home: Path) -> None:
     memory = opened({})
     root = memory.project.root
