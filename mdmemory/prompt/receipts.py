@@ -191,15 +191,16 @@ def toast(
 
 
 def tell_withdrawn(answer: dict[str, Any], done: Withdrawn | None) -> None:
-    """Put into the answer to a message what it took back, and the notes that it may mean."""
+    """Put into the answer to a message what it took back, and the notes that it may mean: not
+    those that it made."""
     if done is None:
         return
-    answer["parts"] += _withdrawn(done)
+    answer["parts"] += _withdrawn(done, answer.get("saved", ()))
     if found := _withdrawn_toast(done):
         answer["toast"] = found
 
 
-def _withdrawn(done: Withdrawn) -> list[str]:
+def _withdrawn(done: Withdrawn, fresh: Sequence[str]) -> list[str]:
     said = []
     if done.taken or done.dropped:
         files = ", ".join(file for file, _ in done.taken) or "a fact that waited in the inbox"
@@ -210,7 +211,9 @@ def _withdrawn(done: Withdrawn) -> list[str]:
     for sentence, notes in done.forget:
         said.append(_offered("wants something forgotten", "memory_forget", sentence, notes))
     for sentence, notes in done.correct:
-        said.append(_offered("says what may change a note", "memory_update", sentence, notes))
+        old = [each for each in notes if each[0] not in fresh]
+        if old:
+            said.append(_offered("says what may change a note", "memory_update", sentence, old))
     for sentence in done.unknown:
         said.append(
             f"The user wants something forgotten ({_quote(sentence)!r}), and no note says "

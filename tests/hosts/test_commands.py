@@ -205,6 +205,13 @@ def test_what_the_prompt_shows_does_not_come_along(host: CommandHost) -> None:
     assert context(host.say("on which port does billing listen?")) == ""
 
 
+def test_what_a_message_stored_is_not_offered_as_what_it_may_change(host: CommandHost) -> None:
+    host.say("Remember that our API is versioned by date.")
+    said = host.say("Actually the API is versioned by number now, remember that.")
+    assert "It replaces: Our API is versioned by date" in shown(said)
+    assert "memory_update" not in context(said)
+
+
 def test_a_vague_wish_is_asked_about(host: CommandHost) -> None:
     first(host)
     output = host.say("Remember this.")
