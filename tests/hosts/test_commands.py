@@ -209,6 +209,8 @@ def test_what_a_message_stored_is_not_offered_as_what_it_may_change(host: Comman
     host.say("Remember that our API is versioned by date.")
     said = host.say("Actually the API is versioned by number now, remember that.")
     assert "It replaces: Our API is versioned by date" in shown(said)
+    command = "$memory-undo" if host.host == "codex" else "/memory-undo"
+    assert f"or {command}, takes it back" in context(said)
     assert "memory_update" not in context(said)
 
 

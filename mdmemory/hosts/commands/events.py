@@ -114,14 +114,16 @@ def output(event: HookEvent, context: str = "", lines: Sequence[str] = ()) -> di
     """What the hook prints: `context` for the assistant, `lines` for the person; {} for nothing."""
     printed: dict[str, Any] = {}
     if context:
-        said = without_angles(context) if event.host == "gemini" else context
+        said = without_angles(context) if event.host == "gemini" else _marked(event, context)
         printed["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": said}
     if told := "\n".join(f"{MARK}{line}" for line in lines if line):
-        # Codex starts a skill of ours by another mark
-        printed["systemMessage"] = (
-            told.replace(_COMMAND, "$memory-") if event.host == "codex" else told
-        )
+        printed["systemMessage"] = _marked(event, told)
     return printed
+
+
+def _marked(event: HookEvent, text: str) -> str:
+    """A text that names commands of ours as the host knows them: Codex starts them by a dollar."""
+    return text.replace(f" {_COMMAND}", f" ${_COMMAND[1:]}") if event.host == "codex" else text
 
 
 def idle(settings: Settings) -> float:
