@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # few messages ask for anything
 
 Output = dict[str, Any]
 Stores = list[tuple[str, Project]]
-_WHY = MdmemoryError("The memory is just starting.", code="busy")
+_WHY = MdmemoryError("The memory is just starting, and writes it in a moment.", code="busy")
 
 
 class Alone(NamedTuple):
