@@ -75,7 +75,7 @@ def main() -> int:
             with Starter(Path(name), env) as starter:
                 world = World(Path(name) / "world", size, starter)
                 world.commit()
-                found = {who: dict(measure(world, env)) for who, measure in WHO.items()}
+                found = {who: measured(who, world, env) for who in WHO}
         print(*markdown(size, found), "", sep="\n", flush=True)
         told[size] = {who: {row: vars(cost) for row, cost in of.items()} for who, of in
                       found.items()}  # fmt: skip
@@ -91,9 +91,20 @@ def install() -> None:
         words = ("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix")
         subprocess.run([*words, HERE / "qmd", QMD, BUN], check=True)
     if not (HERE / HYPERMNESIC / "bin" / HYPERMNESIC).exists():
-        subprocess.run([sys.executable, "-m", "venv", HERE / HYPERMNESIC], check=True)
+        subprocess.run([loading(), "-m", "venv", HERE / HYPERMNESIC], check=True)
         pip = [HERE / HYPERMNESIC / "bin/python", "-m", "pip", "install", "--quiet", HYPERMNESIC]
         subprocess.run(pip, check=True)
+
+
+def loading() -> str:
+    """A Python whose SQLite loads extensions, which hypermnesic needs; this one where none does."""
+    asks = "import sqlite3; sqlite3.Connection.enable_load_extension"
+    for program in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
+        if Path(program).exists() and not subprocess.run(
+            [program, "-c", asks], capture_output=True, check=False
+        ).returncode:  # fmt: skip
+            return program
+    return sys.executable
 
 
 def ours(world: World, env: dict[str, str]) -> Iterator[tuple[str, Cost]]:
@@ -224,6 +235,17 @@ def floors(world: World, env: dict[str, str]) -> Iterator[tuple[str, Cost]]:
 WHO: dict[str, Callable[[World, dict[str, str]], Iterator[tuple[str, Cost]]]] = {
     "mdmemory": ours, "qmd": qmd, HYPERMNESIC: hypermnesic, "plain git and FTS5": floors,
 }  # fmt: skip
+
+
+def measured(who: str, world: World, env: dict[str, str]) -> Found:
+    """The rows of one of them, as far as it comes."""
+    found: Found = {}
+    try:
+        for row, cost in WHO[who](world, env):
+            found[row] = cost
+    except (FailedError, subprocess.SubprocessError) as problem:
+        print(f"{who} ended after {len(found)} rows: {problem}", file=sys.stderr)
+    return found
 
 
 def best(step: Step, before: Callable[[], object] = lambda: None, runs: int = RUNS) -> Cost:
