@@ -10,6 +10,12 @@ from mdmemory.errors import NotFound, UsageError
 from mdmemory.hosts import clients
 
 
+_NEXT = (
+    'Next: say "Remember that ..." to your assistant. To take all of this out again: '
+    "`mdmemory setup --remove`."
+)
+
+
 def setup_options(parser: ArgumentParser) -> None:
     """Options of `setup`."""
     parser.add_argument(
@@ -30,6 +36,7 @@ def setup(asked: Namespace) -> int:
     said = work(names, os.environ, dry_run=asked.dry_run)
     if said and not asked.remove:
         said += _not_here(asked, missing)
+        said += [] if asked.dry_run else [_NEXT]
     if asked.json:
         emit({"clients": names, "missing": missing, "said": said})
     elif not said:

@@ -137,7 +137,8 @@ def install(names: Iterable[str], environment: Environment, *, dry_run: bool = F
 
     Raises MdmemoryError, with nothing written, where a file of any of them is not valid.
     """
-    names = [*names]
+    # OpenCode last: it needs no skill of its own where it reads that of Claude Code
+    names = sorted(names, key=OPENCODE.__eq__)
     plan = _planned(names, partial(_install, environment=environment, dry_run=True), "")
     plan += launcher.install(environment, dry_run=True)
     if dry_run:

@@ -91,7 +91,7 @@ def install(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
     ]
     said = [sentence for *_, sentences in texts for sentence in sentences]
     fresh = [own for own in wiring.own if _step(own) in ("Installed", "Updated")]
-    said += [_told(own, step) for own in wiring.own if (step := _step(own))]
+    said += _own_sentences(wiring.own)
     changed = [each for each, before, after, *_ in texts if after != before]
     settings_files.refuse_read_only([each.path for each in changed] + [own.path for own in fresh])
     if dry_run or not (changed or fresh):
@@ -127,13 +127,15 @@ def remove(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
             said[-1] = f"Removed {each.path}, which held only our entries."
         elif not dry_run:
             _write(each, record, wiring.record, is_removal=True)
-    for own in wiring.own:
-        present = settings_files.bytes_of(own.path)
-        if present is not None and is_unedited(present):
-            gone.append(own.path)
-            said.append(f"Removed {own.path}.")
-        elif present is not None and version_of(present):
-            said.append(f"Left {own.path} where it is: it was edited.")
+    present = {own.path: settings_files.bytes_of(own.path) for own in wiring.own}
+    ours = [path for path, data in present.items() if data is not None and is_unedited(data)]
+    said += [f"Removed {_listed(ours)}."] if ours else []
+    said += [
+        f"Left {path} where it is: it was edited."
+        for path, data in present.items()
+        if data is not None and path not in ours and version_of(data)
+    ]
+    gone += ours
     if not dry_run:
         _forget(wiring, record, gone)
     return said
@@ -296,10 +298,28 @@ def _step(own: Own) -> str:
     return "edited" if version_of(present) else "another's"
 
 
-def _told(own: Own, step: str) -> str:
-    if step in ("Installed", "Updated"):
-        return f"{step} {own.path}."
-    return f"Left {own.path} as it is: it {_LEFT[step]}. Remove it and run this again for ours."
+def _own_sentences(files: Sequence[Own]) -> list[str]:
+    """What is to be done with the files of ours: one sentence for all that are written, and one
+    for each that is left."""
+    steps = [(own.path, step) for own in files if (step := _step(own))]
+    sentences = [
+        f"{verb} {_listed(paths)}."
+        for verb in ("Installed", "Updated")
+        if (paths := [path for path, step in steps if step == verb])
+    ]
+    return sentences + [
+        f"Left {path} as it is: it {_LEFT[step]}. Remove it and run this again for ours."
+        for path, step in steps
+        if step in _LEFT
+    ]
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    """The paths of files; of several, the folder that they share is named once."""
+    if len(paths) == 1:
+        return str(paths[0])
+    folder = os.path.commonpath(paths)
+    return f"in {folder}: {', '.join(os.path.relpath(path, folder) for path in paths)}"
 
 
 def _write(

@@ -239,6 +239,22 @@ def test_an_empty_home_is_empty_again(client: str, empty_home: Path, say: Say) -
     assert tree(empty_home) == {}
 
 
+@pytest.mark.parametrize("client", ["claude", "gemini"])
+def test_the_files_of_ours_are_one_sentence_and_the_next_step_is_named(
+    client: str, empty_home: Path, say: Say
+) -> None:
+    code, said = say(client)
+    (installed,) = [line for line in said.splitlines() if line.startswith("Installed ")]
+    assert installed.startswith(f"Installed in {empty_home}/.{client}: commands/remember.")
+    assert installed.endswith(", skills/mdmemory/SKILL.md.")
+    assert 'Next: say "Remember that ..." to your assistant.' in said
+    assert "`mdmemory setup --remove`" in said
+    _, said = say("--remove")
+    (removed,) = [line for line in said.splitlines() if "SKILL.md" in line]
+    assert removed == installed.replace("Installed", "Removed")
+    assert "Next:" not in said + say(client, "--dry-run")[1]
+
+
 @pytest.mark.parametrize("client", WIRED)
 def test_a_second_time_changes_nothing(client: str, lived_in: Path, say: Say) -> None:
     say(client)
@@ -530,6 +546,10 @@ def test_no_client_sees_the_skill_twice(empty_home: Path, say: Say) -> None:
     assert ours.is_file()
     say("claude")
     assert (ours.exists(), claudes.exists()) == (False, True), "OpenCode reads Claude's, too"
+    assert say("opencode", "claude") == (0, "All is in place; nothing changed.\n")
+    say("--remove")
+    say("opencode", "claude")
+    assert not ours.exists(), "nor is it written first, and then removed"
     assert say("opencode", "claude") == (0, "All is in place; nothing changed.\n")
     say("claude", "--remove")
     assert (ours.exists(), claudes.exists()) == (True, False)
