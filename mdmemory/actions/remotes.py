@@ -19,11 +19,12 @@ from mdmemory.store.writer import Writer
 NAME = "origin"
 
 
-def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> None:
+def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> bool:
     """Give a store of its own the remote `url`, and its branch the one there that it follows.
 
-    Again with the same address it changes nothing. Raises RepositoryState where the store has
-    another already or is a project's, GitFailed where nothing can be read at that address.
+    Whether the store had no remote before; with the same address again nothing changes. Raises
+    RepositoryState where the store has another already or is a project's, GitFailed where nothing
+    can be read at that address.
     """
     if not url or url.startswith("-") or not url.isprintable():
         raise UsageError(f"{url[:200]!r} is no address of a repository.", "Give a URL or a path.")
@@ -51,13 +52,20 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> None
         )
     branch = history.branch().removeprefix("refs/heads/")
     if known and config(history, f"branch.{branch}.merge"):
-        return
+        return False
     there = _branch_there(own, url, branch)
     with writer.locked():
         if not known:
             history.repository.run("remote", "add", NAME, url)
         history.repository.run("config", f"branch.{branch}.remote", NAME)
         history.repository.run("config", f"branch.{branch}.merge", there)
+    return not known
+
+
+def disconnect(writer: Writer, history: History) -> None:
+    """Take the remote away that `connect` gave, with what was fetched from it."""
+    with writer.locked():
+        history.repository.run("remote", "remove", NAME)
 
 
 def _places_of_project(project: Project) -> tuple[str, ...]:
@@ -109,14 +117,13 @@ def upstream(history: History, *, is_own: bool) -> tuple[str, str]:
     first = "" if remotes else "`git remote add origin URL`, then "
     name = remotes[0] if len(remotes) == 1 else NAME
     way = f"Once: {first}`git push -u {name} {branch}`."
+    why = f"The branch {branch} follows no branch of a remote, so there is nothing to sync with."
     if is_own:
         url = config(history, f"remote.{NAME}.url")
-        way = f"Once: `mdmemory sync --remote {shown(url) or 'URL'}` (an empty repository will do)."
-    raise RepositoryState(
-        f"The branch {branch} follows no branch of a remote, so there is nothing to sync with.",
-        way,
-        code="no_upstream",
-    )
+        given = f"`--remote {shown(url) or 'URL'}`"
+        way = f"Once: the same command with {given} (an empty repository will do)."
+        why = why if remotes else "This store has no remote: its notes are only on this disk."
+    raise RepositoryState(why, way, code="no_upstream")
 
 
 def address(history: History) -> str | None:

@@ -31,6 +31,11 @@ _OVERTAKEN = (
     b"incorrect old value",
 )  # fmt: skip
 _JOINS = (("Memory-Op", "join"),)
+_NOT_A_STORE = "not_a_store"
+_OTHER_ADDRESS = (
+    "The store has no remote, as before. Run `mdmemory sync --remote URL` with the address of an "
+    "empty repository, or of this memory's."
+)
 
 
 @dataclass
@@ -68,8 +73,19 @@ def sync(
     if history is None:
         raise writer.refusal() or NoGit("There is no git repository.")
     own = PersonsGit(history.repository.top, environment)
-    if remote is not None:
-        remotes.connect(writer, history, own, remote)
+    is_new = remote is not None and remotes.connect(writer, history, own, remote)
+    try:
+        return _sync(writer, history, own, today, rebase=rebase, push_all=push_all)
+    except RepositoryState as refused:
+        if not (is_new and refused.code == _NOT_A_STORE):
+            raise
+        remotes.disconnect(writer, history)
+        raise RepositoryState(refused.message, _OTHER_ADDRESS, code=refused.code) from refused
+
+
+def _sync(
+    writer: Writer, history: History, own: PersonsGit, today: str, *, rebase: bool, push_all: bool
+) -> Synced:
     with writer.locked():
         if refusal := writer.refusal():
             raise refusal
@@ -152,7 +168,7 @@ def _require_store(store: Path, history: History, upstream: str, theirs: str) ->
         raise RepositoryState(
             f"{upstream} holds something other than a memory, so nothing was joined or pushed.",
             hint,
-            code="not_a_store",
+            code=_NOT_A_STORE,
         )
     settings = history.read(theirs, PROJECT_FILE)
     if settings is None or not (store / PROJECT_FILE).is_file():
@@ -161,7 +177,7 @@ def _require_store(store: Path, history: History, upstream: str, theirs: str) ->
     if (ours is None) != (other is None) or (ours and other and not ours.shares(other)):
         whose = "the memory of another project" if other else "a memory that is no project's"
         raise RepositoryState(
-            f"{upstream} holds {whose}, so nothing was joined or pushed.", hint, code="not_a_store"
+            f"{upstream} holds {whose}, so nothing was joined or pushed.", hint, code=_NOT_A_STORE
         )
 
 

@@ -158,8 +158,8 @@ def sync(asked: Namespace) -> int:
     """Commit the notes, fetch, merge, update the index and push, with your git configuration."""
     asked.holder = "sync"
     remote = None if asked.remote is None else _address(asked.remote)
-    if remote is not None and asked.store is None:
-        _require_own_project()
+    if remote is not None:
+        _require_own_project() if asked.store is None else _begin_persons(asked.store)
     done = opened(asked).sync(rebase=asked.rebase, remote=remote, push_all=asked.all)
     if asked.json:
         emit({
@@ -186,6 +186,20 @@ def _require_own_project() -> None:
         "This project has no store yet, and a remote of your own store is not set from here.",
         f"`mdmemory init` first; for your own: `mdmemory --store {own.store} sync --remote URL`.",
     )
+
+
+def _begin_persons(named: str) -> None:
+    """Make the person's own store if it is the named one: a second machine begins with it."""
+    from mdmemory.actions import memory_folder
+    from mdmemory.config import person
+    from mdmemory.privacy import is_secret
+    from mdmemory.store.project import person_root
+
+    places = person.places()
+    root = person_root(places)
+    if Path(named).expanduser().absolute() == root and not os.path.lexists(root):
+        memory_folder.begin_person(places, is_secret)
+        warn(f"Your own store is {root}.")
 
 
 def _address(named: str) -> str:

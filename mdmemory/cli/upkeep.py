@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
@@ -97,15 +98,20 @@ def _store(row: dict[str, Any]) -> str:
     if row["superseded"]:
         notes += f", {row['superseded']} superseded"
     git = "" if row["git"] == "ready" else f"; git: {row['git']}"
-    remote = "" if row["remote"] else "; only on this disk (`mdmemory sync --remote URL`)"
+    # the same command without a store named would give the project's store that remote
+    named = f" --store {shlex.quote(row['store'])}" if row["layer"] == USER else ""
+    remote = "" if row["remote"] else f"; only on this disk (`mdmemory{named} sync --remote URL`)"
     return f"{whose} {row['store']}: {notes}{git}{remote}"
 
 
 def _waits(waits: dict[str, int], rows: list[dict[str, Any]]) -> str:
     """How many of each kind wait for a person, and whether more facts find a place."""
     from mdmemory.capture.pending import FULL
+    from mdmemory.review.items import LOST
 
-    said = [f"{count} {kind.replace('_', ' ')}" for kind, count in waits.items() if count]
+    # lost notes are one item to answer, and are counted one by one
+    counts = waits | {LOST: sum(len(row["lost"]) for row in rows)}
+    said = [f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count]
     full = "; it is full: no more facts are kept" if _is_full(rows, FULL) else ""
     return f"{', '.join(said)}: `mdmemory review`{full}" if said else "nothing waits for you"
 
@@ -134,10 +140,7 @@ def _told_of_files(rows: list[dict[str, Any]]) -> list[str]:
             "to the branch"
         )
     if unread := [file for row in rows for file in row["unread"]]:
-        said.append(
-            f"unreadable  {_some(unread)}: skipped and never committed by mdmemory; "
-            "`mdmemory doctor` says why"
-        )
+        said.append(f"unreadable  {_some(unread)}: passed over; `mdmemory doctor` says why")
     return said
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from machines import Machine, add, check_same, identify, texts
 
 from mdmemory import Memory
 from mdmemory.cli import main
-from mdmemory.errors import GitFailed, RepositoryState, UsageError
+from mdmemory.errors import GitFailed, NoStore, RepositoryState, UsageError
 from mdmemory.layers import Layers
 
 Git = Callable[..., str]
@@ -61,9 +62,11 @@ def test_an_address_that_leads_nowhere_leaves_the_store_without_a_remote(
     assert home.remote() is None
     with pytest.raises(UsageError):
         home.sync(remote="--upload-pack=touch x")
-    with pytest.raises(RepositoryState, match="follows no branch") as caught:
+    with pytest.raises(
+        RepositoryState, match="no remote: its notes are only on this disk"
+    ) as caught:
         home.sync()
-    assert "mdmemory sync --remote URL" in caught.value.hint
+    assert "the same command with `--remote URL`" in caught.value.hint
 
 
 def test_a_store_in_a_projects_repository_gets_no_remote_of_its_own(
@@ -82,8 +85,12 @@ def test_a_repository_of_other_things_is_not_joined(
     git(home.project.root, "push", "-q", str(empty_remote), "main")
     add(home, "tea")
     (home.project.root / "src").mkdir()
-    with pytest.raises(RepositoryState, match="something other than a memory"):
+    configured = (home.project.store / ".git/config").read_bytes()
+    with pytest.raises(RepositoryState, match="something other than a memory") as caught:
         home.sync(remote=str(empty_remote))
+    assert "The store has no remote, as before." in caught.value.hint
+    assert (home.remote(), (home.project.store / ".git/config").read_bytes()) == (None, configured)
+    assert git(home.project.store, "for-each-ref", "refs/remotes") == ""
     assert git(empty_remote, "log", "--format=%s", "--all").split() == ["first"]
     assert home.git_state() == "ready"
     assert [note.file for note in home.notes()] == ["user-tea.md"]
@@ -402,3 +409,33 @@ def test_in_a_project_without_a_store_the_persons_own_gets_no_remote(
     assert "`mdmemory init` first" in capsys.readouterr().err
     me = str(tmp_path / "home/mdmemory/me")
     assert "Pushed" in ran(capsys, "--store", me, "sync", "--remote", str(empty_remote))
+
+
+def test_the_persons_own_store_is_synced_by_its_name_and_a_second_machine_gets_it(
+    empty_remote: Path, use: Callable[[str], Path], tmp_path: Path, git: Git,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    folder = use("home")
+    add(Layers.open(folder).for_type("user"), "tea")
+    git(folder, "init", "-q")
+    git(folder, "-c", "user.name=o", "-c", "user.email=o@o", "commit", "-q", "--allow-empty", "-mx")
+    Memory.init(folder, home=True)
+    me = str(tmp_path / "home/mdmemory/me")
+    hints = re.findall(r"`mdmemory (.*?) URL`", ran(capsys, "status"))
+    assert hints == ["sync --remote", f"--store {me} sync --remote"]
+    ran(capsys, *hints[1].split(), str(empty_remote))
+    use("work")
+    me = str(tmp_path / "work/mdmemory/me")
+    with pytest.raises(NoStore, match="is not there"):
+        Memory.open(store=me)
+    assert "Fetched" in ran(capsys, "--store", me, "sync", "--remote", str(empty_remote))
+    assert "user-tea.md" in ran(capsys, "list")
+
+
+def test_no_store_is_made_for_another_name(
+    empty_remote: Path, use: Callable[[str], Path], tmp_path: Path
+) -> None:
+    use("work")
+    other = tmp_path / "work/mdmemory/mine"
+    assert main(["--store", str(other), "sync", "--remote", str(empty_remote)]) == 1
+    assert not other.parent.exists()

@@ -237,7 +237,10 @@ def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Layers) -> N
     assert bytes_of(full.main) == before
 
 
-def test_lost_notes_are_put_back_or_their_loss_is_committed(memory: Memory, git: Git) -> None:
+def test_lost_notes_are_put_back_or_their_loss_is_committed(
+    memory: Memory, git: Git, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(memory.project.root)
     for number in range(5):
         text = f"Service {number} is written in Go."
         memory.add(f"service-{number}", type="project", description=text, body=text)
@@ -252,6 +255,8 @@ def test_lost_notes_are_put_back_or_their_loss_is_committed(memory: Memory, git:
 
     item = lose()
     assert (item.kind, len(item.notes)) == ("lost", 5)
+    assert main(["status"]) == 0
+    assert "5 lost: `mdmemory review`" in capsys.readouterr().out
     answers.answer(layers, item, "keep")
     assert {name: bytes_of(memory)[name] for name in before} == before
     done = answers.answer(layers, lose(), "drop")
