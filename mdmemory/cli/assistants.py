@@ -24,12 +24,14 @@ def setup_options(parser: ArgumentParser) -> None:
         metavar="CLIENT",
         help=f"{', '.join(clients.NAMES)} (default: all that are installed)",
     )
-    parser.add_argument("--remove", action="store_true", help="remove exactly what setup added")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be written")
+    parser.add_argument(
+        "--remove", action="store_true", help="remove what setup added, and nothing else"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be written")
 
 
 def setup(asked: Namespace) -> int:
-    """Connect your assistants to the memory, for all projects. Safe to repeat."""
+    """Connect your assistants to the memory, for all projects. You can repeat it at any time."""
     names = _names(asked)
     missing = [name for name in clients.NAMES if not clients.is_installed(name, os.environ)]
     work = clients.remove if asked.remove else clients.install

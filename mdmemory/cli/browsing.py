@@ -21,7 +21,7 @@ def web_options(parser: ArgumentParser) -> None:
     parser.add_argument("--no-open", action="store_true", help="only print the address")
     parser.add_argument(
         "--idle", type=_minutes, default=IDLE, metavar="MINUTES",
-        help=f"end after this time without a request (default {IDLE:g})",
+        help=f"end after so many minutes without a request (default {IDLE:g})",
     )  # fmt: skip
 
 
@@ -42,8 +42,8 @@ def _minutes(text: str) -> float:
 
 
 def web(asked: Namespace) -> int:
-    """Show the memory in your browser: the inbox, all notes, their history, search and health. Only
-    this machine and your user can reach it. Ctrl-C ends it."""
+    """Show the inbox, all notes, their history, search and problems in your browser. Only you, on
+    this machine, can open the address. Ctrl-C ends it."""
     from mdmemory.cli.commands import record
     from mdmemory.web import serving
 

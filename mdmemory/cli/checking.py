@@ -18,18 +18,21 @@ _LISTED = 200  # citations that are listed; the rest is counted
 
 def check_options(parser: ArgumentParser) -> None:
     """Options of `check`."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these notes (default: all)")
     parser.add_argument(
-        "--diff", metavar="REV", help="only what the change since REV takes away: a commit, a "
-        "branch (since this one left it), HEAD for what is not committed yet",
+        "names", nargs="*", metavar="NAME", help="check only these notes (default: all)"
+    )
+    parser.add_argument(
+        "--diff", metavar="REV", help="list only what has changed since this commit, since this "
+        "branch left REV, or with HEAD what is not committed yet",
     )  # fmt: skip
-    parser.add_argument("--all", action="store_true", help="list the fresh ones, too")
+    parser.add_argument("--all", action="store_true", help="also list what has not changed")
 
 
 def check(asked: Namespace) -> int:
-    """Check what the notes cite in the project: fresh, moved, drifted, gone or unknown.
+    """Check whether the code that the notes cite has changed.
 
-    Exit code 1 where something drifted or is gone. Nothing is written, and no model is asked.
+    The exit code is 1 if something was changed or removed. Nothing is written, and no model is
+    asked.
     """
     asked.holder = "check"
     layers = layered(asked)

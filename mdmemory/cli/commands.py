@@ -19,52 +19,56 @@ from mdmemory.version import VERSION
 
 # name, module of this package, what it does; in the order in which help shows them
 COMMANDS = (
-    ("add", "notes", "store a note"),
+    ("add", "notes", "store a fact as a note"),
     ("search", "search", "find the notes that answer a question"),
     ("list", "notes", "list all notes"),
     ("show", "notes", "show one note"),
     ("edit", "notes", "change a note"),
-    ("rename", "notes", "rename a note; the links to it follow"),
+    ("rename", "notes", "rename a note, and the links to it"),
     ("forget", "forgetting", "remove a note; git keeps its text"),
     ("review", "review", "answer what waits for you, one key each"),
     ("log", "history", "list the changes to the notes"),
-    ("undo", "history", "take a change back"),
+    ("undo", "history", "undo a change"),
     ("setup", "assistants", "connect your assistants, for all projects"),
     ("init", "setup", "create a store for a project"),
-    ("move", "place", "move the store, with its history, to another place"),
-    ("open", "place", "show the store's folder in your file manager"),
-    ("import", "moving", "import the facts of another memory, in one commit"),
-    ("export", "moving", "write all notes as JSON or as one markdown file"),
-    ("sync", "moving", "commit the notes, fetch, merge and push"),
     ("status", "upkeep", "show the store, what waits, and where text is sent"),
-    ("doctor", "doctor", "find problems, and say how to fix them"),
+    ("doctor", "doctor", "find problems and their fixes"),
     ("config", "configuring", "list the settings, or change one"),
-    ("completion", "completion", "complete commands and names of notes with the tab key"),
-    ("demo", "demo", "try it all in a temporary folder"),
-    ("web", "browsing", "show the inbox, the notes and their history in your browser"),
-    ("extract", "passes", "store what a session says is worth remembering"),
-    ("compact", "passes", "merge duplicates and flag contradictions, in one commit"),
-    ("conflicts", "inbox", "list contradictions and resolve them"),
-    ("pending", "inbox", "list facts that lack proof; accept or drop them"),
-    ("session", "sessions", "list sessions, and how far each was read"),
-    ("observe", "observing", "list and search what the assistant's tools showed"),
-    ("diff", "history", "show what one change did"),
+    ("import", "moving", "import the facts of another memory"),
+    ("sync", "moving", "share the notes with your other machines, by git"),
+    ("web", "browsing", "show everything in your browser"),
+    ("demo", "demo", "show how it works, in a temporary folder"),
+    ("diff", "history", "show what a change did"),
     ("history", "history", "show every version of one note"),
-    ("explain", "passes", "explain why a message would be remembered or not"),
+    ("confirm", "notes", "confirm a note that is unconfirmed or outdated"),
+    ("conflicts", "inbox", "list contradictions between notes, and resolve them"),
+    ("pending", "inbox", "list proposed facts, and accept or drop them"),
+    ("check", "checking", "check whether the code that the notes cite has changed"),
+    ("extract", "passes", "store the facts that a session holds"),
+    ("compact", "passes", "merge duplicates and flag contradictions"),
+    ("session", "sessions", "list the sessions of your assistants"),
+    ("observe", "observing", "list and search what the assistant's tools showed"),
+    ("explain", "passes", "explain why a message would be stored or not"),
+    ("move", "place", "move the store, with its history"),
+    ("open", "place", "show the store's folder in your file manager"),
+    ("export", "moving", "write all notes as JSON or as one markdown file"),
+    ("get", "search", "show some lines of a note"),
     ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
     ("rebuild", "search", "rebuild MEMORY.md and the search database"),
     ("watch", "search", "keep both up to date while you edit notes"),
-    ("get", "search", "show a search result, or some lines of a note"),
-    ("confirm", "notes", "confirm an unconfirmed note, or one on changed code"),
-    ("check", "checking", "check what the notes cite in the project"),
-    ("remove", "forgetting", "the other name of forget"),
+    ("completion", "completion", "complete commands and names with the tab key"),
     ("trust", "upkeep", "let models read this project's edited PROTOCOL.md"),
-    ("mcp", "serving", "serve the memory to an MCP host (Claude Code, Cursor, ...)"),
+    ("mcp", "serving", "serve the memory to an MCP client"),
     ("bridge", "serving", "serve OpenCode's plugin; not for people"),
     ("hook", "hook", "answer an event of an assistant; not for people"),
+    ("remove", "forgetting", "another name for forget"),
 )
-# The first command of each group, and the heading above it. The last group is for --help-all.
-GROUPS = {"add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing"}
+# The first command of each group, and the heading above it. `--help` shows the first two groups.
+GROUPS = {
+    "add": "Daily", "setup": "Set-up", "diff": "History and inbox", "extract": "Sessions",
+    "move": "Files", "completion": "Plumbing",
+}  # fmt: skip
+_FIRST_GROUPS = 2
 # What people type who know other programs, and what it is called here.
 _OTHER_NAMES = {
     "mv": "rename", "rm": "forget", "delete": "forget", "ls": "list",
@@ -74,12 +78,16 @@ _OTHER_NAMES = {
 
 
 def _width() -> int:
-    """The columns that help may take. argparse would load four packages to find out, and asks
-    whenever an option is added."""
+    """The columns that help may take."""
     try:
-        return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2
+        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2
     except (ValueError, OSError):
         return 78
+    return min(max(columns, 40), 98)
+
+
+# argparse makes one whenever an option is added, and would load four packages to find its width.
+_FORMATTER = partial(argparse.HelpFormatter, width=78)
 
 
 class Parser(argparse.ArgumentParser):
@@ -91,25 +99,31 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint)
 
 
-class TopParser(Parser):
-    """The parser of the words before a command, whose help lists the commands in their groups."""
-
-    shows_all = False  # the last group, too
+class CommandParser(Parser):
+    """The parser of the words behind a command."""
 
     def format_help(self) -> str:
         """The help, made only where it is shown."""
-        width = max(len(name) for name, _, _ in COMMANDS)
-        *_, last = GROUPS
-        lines = []
+        from mdmemory.cli.help import of_command
+
+        return of_command(self, _width())
+
+
+class TopParser(Parser):
+    """The parser of the words before a command, whose help lists the commands in their groups."""
+
+    shows_all = False  # the other groups, too
+
+    def format_help(self) -> str:
+        """The help, made only where it is shown."""
+        from mdmemory.cli.help import of_all
+
+        groups: list[tuple[str, list[tuple[str, str]]]] = []
         for name, _, what in COMMANDS:
-            if name == last and not self.shows_all:
-                lines.append("\nThe other commands: `mdmemory --help-all`.")
-                break
             if name in GROUPS:
-                lines.append(f"\n{GROUPS[name]}:")
-            lines.append(f"  {name:<{width}}  {what}")
-        listing = "\n".join(lines)
-        return f"{super().format_help()}{listing}\n\nOptions: `mdmemory COMMAND --help`.\n"
+                groups.append((GROUPS[name], []))
+            groups[-1][1].append((name, what))
+        return of_all(groups if self.shows_all else groups[:_FIRST_GROUPS], is_all=self.shows_all)
 
 
 def discard_output() -> None:
@@ -179,9 +193,7 @@ def _dispatch(words: Sequence[str]) -> int:
 def command_and_parser(name: str, module: str) -> tuple[Callable[..., int], Parser]:
     """The function of a command, in a module of this package, and the parser of its words."""
     room = import_module(f"mdmemory.cli.{module}")
-    parser = Parser(
-        prog=f"mdmemory {name}", formatter_class=partial(argparse.HelpFormatter, width=_width())
-    )
+    parser = CommandParser(prog=f"mdmemory {name}", formatter_class=_FORMATTER)
     parser.add_argument("--store", metavar="PATH", help="the store or project to use")
     parser.add_argument("--json", action="store_true", help="answer in JSON")
     parser.add_argument("--verbose", action="store_true", help="log what is done to standard error")
@@ -216,14 +228,7 @@ def _after(words: Sequence[str], command: str) -> list[str]:
 
 
 def _top() -> TopParser:
-    parser = TopParser(
-        prog="mdmemory",
-        usage="mdmemory [--store PATH] COMMAND ...",
-        description="Long-term memory for coding assistants: markdown notes in git.\n\n"
-        "Begin with `mdmemory setup`, which connects your assistants, or in a project with\n"
-        "`mdmemory add`. `mdmemory demo` shows it all in a temporary folder.",
-        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=_width()),
-    )
+    parser = TopParser(prog="mdmemory", formatter_class=_FORMATTER)
     parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
     parser.add_argument("--store", metavar="PATH", help="the store or project to use")
     parser.add_argument("--help-all", action="store_true", help="show every command")

@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from mdmemory import assets
-from mdmemory.cli.manual import Described, commands, page
+from mdmemory.cli.manual import Described, about, commands, page
 from mdmemory.expressions import lazy
 
 SHELLS = ("bash", "zsh", "fish")
@@ -23,14 +23,14 @@ def completion_options(parser: ArgumentParser) -> None:
     """Options of `completion`."""
     parser.add_argument(
         "wanted", choices=(*SHELLS, "man", "stores"), metavar="WHAT",
-        help="bash, zsh or fish: a script for this shell; man: the manual page; stores: the "
-        "folders of notes, for the scripts",
+        help="bash, zsh or fish: the script for this shell\nman: the manual page\n"
+        "stores: the folders of notes, for the scripts",
     )  # fmt: skip
 
 
 def completion(asked: Namespace) -> int:
-    """Print a script that completes commands, options and names of notes with the tab key, or the
-    manual page."""
+    """Print a script that lets the tab key complete commands, options and names of notes, or print
+    the manual page."""
     asked.holder = "completion"
     if asked.wanted == "stores":
         print("\n".join(_stores(asked)))
@@ -76,16 +76,16 @@ def _value(action: argparse.Action) -> str | None:
     None for an option without a value."""
     if action.option_strings and action.nargs == 0:
         return None
-    metavar, about = str(action.metavar or ""), action.help or ""
+    metavar, told = str(action.metavar or ""), action.help or ""
     if action.choices:
         return f"words {' '.join(map(str, action.choices))}"
-    if metavar == "NAME" and about.startswith("the setting"):
+    if metavar == "NAME" and told.startswith("the setting"):
         from mdmemory.config.table import TABLE
 
         return f"words {' '.join(row.name for row in TABLE if not row.former)}"
-    if metavar.startswith("NAME") and "note" in about:
+    if metavar.startswith("NAME") and "note" in told:
         return "notes"
-    if listed := _LISTED.match(about):
+    if listed := _LISTED.match(told):
         return f"words {listed[0].replace(',', '')}"
     if action.dest == "store":
         return "folders"
@@ -155,8 +155,8 @@ def _fish_option(command: str, action: argparse.Action) -> str:
     kind = _value(action)
     required = "-r" if kind == "files" else "-x"
     value = "" if kind is None else f" {required} {_fish_words(kind)}".rstrip()
-    about = f" -d {_fished((action.help or '') % vars(action))}" if action.help else ""
-    return f"complete -c mdmemory -n '__mdmemory_in {command}' {names}{value}{about}"
+    told = f" -d {_fished(about(action))}" if action.help else ""
+    return f"complete -c mdmemory -n '__mdmemory_in {command}' {names}{value}{told}"
 
 
 def _fish_words(kind: str | None) -> str:

@@ -20,25 +20,35 @@ def config_options(parser: ArgumentParser) -> None:
     """Options of `config`."""
     parser.add_argument(
         "action", nargs="?", choices=("list", "get", "set"), default="list", metavar="ACTION",
-        help="list (the default), get or set",
+        help="list (default), get or set",
     )  # fmt: skip
-    parser.add_argument("name", nargs="?", metavar="NAME", help="the setting: index.max_chars")
     parser.add_argument(
-        "value", nargs="?", metavar="VALUE", help="its new value; - reads standard input"
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="the setting, such as index.max_chars; with list: a part of its name",
     )
-    parser.add_argument("--unset", action="store_true", help="with set: take the setting out")
+    parser.add_argument(
+        "value", nargs="?", metavar="VALUE", help="its new value (- reads standard input)"
+    )
+    parser.add_argument("--all", action="store_true", help="with list: all settings")
+    parser.add_argument(
+        "--unset", action="store_true", help="with set: remove the setting from the file"
+    )
     parser.add_argument(
         "--global", action="store_true", dest="everywhere",
-        help="with set: in your own file, for all your projects",
+        help="with set: write to your own file, for all your projects",
     )  # fmt: skip
     parser.add_argument(
-        "--changed", action="store_true", help="with list: only those that have another value"
+        "--changed",
+        action="store_true",
+        help="with list: only settings that are not at their default",
     )
 
 
 def config(asked: Namespace) -> int:
-    """List the settings with their values and where each comes from, show one, or set one in the
-    right file."""
+    """List the settings that people change most often, or all of them, with their values and where
+    each value comes from; or print or set one."""
     asked.holder = "config"
     _refuse_nonsense(asked)
     if asked.action == "set":
@@ -47,21 +57,39 @@ def config(asked: Namespace) -> int:
     settings = _settings(project)
     if asked.action == "get":
         return _get(settings, asked)
-    wanted = asked.name or ""
-    rows = [
-        row for row in TABLE
-        if wanted in row.name
-        and (settings.origins[row.name] != "default" or not (asked.changed or row.former))
-    ]  # fmt: skip
+    rows = _rows(settings, asked)
     if asked.json:
         emit([_json(settings, row) for row in rows])
-        return 0
+    else:
+        _show(settings, rows, asked)
+    return 0
+
+
+def _rows(settings: Settings, asked: Namespace) -> list[Setting]:
+    """The settings to list, those that people set first; of the others those that are set, unless
+    all, some by name, or JSON is asked for."""
+    is_whole = asked.all or asked.json or asked.name
+    rows = [
+        row for row in TABLE
+        if (asked.name or "") in row.name
+        and (
+            settings.origins[row.name] != "default"
+            or (not (asked.changed or row.former) and (is_whole or row.common))
+        )
+    ]  # fmt: skip
+    return sorted(rows, key=lambda row: not row.common)
+
+
+def _show(settings: Settings, rows: list[Setting], asked: Namespace) -> None:
     for row in rows:
         print(f"{row.name} = {settings.shown(row.name)}  ({settings.origins[row.name]})")
         print(f"    {row.help}")
-    if not rows:
-        print("Every setting has its default." if asked.changed else f"No setting has {wanted!r}.")
-    return 0
+    if rows and not (asked.all or asked.changed or asked.name):
+        left = [row for row in TABLE if not row.former and row not in rows]
+        print(f"{len(left)} more settings: `mdmemory config --all`")
+    elif not rows:
+        nothing = f"No setting has {asked.name!r} in its name."
+        print("Every setting has its default." if asked.changed else nothing)
 
 
 def _refuse_nonsense(asked: Namespace) -> None:
@@ -72,7 +100,9 @@ def _refuse_nonsense(asked: Namespace) -> None:
                 "Or `mdmemory config set NAME --unset` for the default.",
             )
     elif asked.value is not None or asked.unset or asked.everywhere:
-        raise UsageError("VALUE, --unset and --global go with set.", "`mdmemory config set --help`")
+        raise UsageError(
+            "VALUE, --unset and --global go with set.", "See `mdmemory config --help`."
+        )
     elif asked.action == "get" and asked.name is None:
         raise UsageError("`config get` needs NAME.", "`mdmemory config` lists the settings.")
 

@@ -44,7 +44,8 @@ def demo_options(parser: ArgumentParser) -> None:
 
 
 def demo(asked: Namespace) -> int:
-    """Show in a temporary folder how notes are captured, indexed, merged, changed and undone."""
+    """Show how notes are stored, indexed, merged, replaced and undone, in a temporary folder. Your
+    own notes and settings are not touched."""
     if not is_installed():
         raise MdmemoryError("The demo needs git.", "Install git and run it again.", "no_git")
     folder = _folder(asked.dir)

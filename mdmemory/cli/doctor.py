@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 def doctor_options(parser: ArgumentParser) -> None:
     """Options of `doctor`."""
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--fix", action="store_true", help="first fix what is safe to fix")
+    what.add_argument("--fix", action="store_true", help="first fix what can be fixed safely")
     what.add_argument(
         "--quality",
         action="store_true",
-        help="count where notes come from, and what was turned down",
+        help="instead count where notes come from, and which facts were refused",
     )
 
 
 def doctor(asked: Namespace) -> int:
-    """Find problems of the stores and of their connection to your assistants, each with its fix.
-
-    Without a store it looks at the assistants alone, where any is connected.
-    """
+    """Find problems of the stores and of your assistants' connection to them, each with its
+    fix."""
     from mdmemory.hosts import problems
 
     asked.holder = "doctor"

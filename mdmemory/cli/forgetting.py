@@ -25,14 +25,15 @@ def forget_options(parser: ArgumentParser) -> None:
     remove_options(parser)
     parser.add_argument(
         "--erase", action="store_true",
-        help="take its text out of the whole history, for good: there is no undo",
+        help="also remove its text from the whole git history; this cannot be undone",
     )  # fmt: skip
 
 
 def forget(asked: Namespace) -> int:
-    """Remove a note, in one commit, with those that it replaced. `mdmemory undo` brings it back.
+    """Remove a note, and the older notes that it replaced, in one commit. `mdmemory undo` brings
+    them back.
 
-    A note that is described and not named is shown, and removed only after a yes.
+    Without the note's name, the notes with these words are shown, and you choose one.
     """
     asked.holder = "forget"
     return _erased(asked) if asked.erase else _removed(asked)
@@ -41,12 +42,12 @@ def forget(asked: Namespace) -> int:
 def remove_options(parser: ArgumentParser) -> None:
     """Options of `remove`."""
     parser.add_argument(
-        "name", metavar="NAME|QUERY", nargs="+", help="the note, or what it is about"
+        "name", metavar="NAME|QUERY", nargs="+", help="the note's name, or words that it has"
     )
 
 
 def remove(asked: Namespace) -> int:
-    """Remove a note, in one commit. The other name of `forget`."""
+    """Remove a note, in one commit: another name for `forget`."""
     asked.holder = "remove"
     return _removed(asked)
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 def log_options(parser: ArgumentParser) -> None:
     """Options of `log`."""
-    parser.add_argument("-n", type=_count, metavar="N", help="only the newest N")
+    parser.add_argument("-n", type=_count, metavar="N", help="show only the newest N")
     parser.add_argument(
         "--captures",
         action="store_true",
-        help="list facts found in sessions, with why each was stored or not",
+        help="instead list the facts found in sessions, and why each was stored or not",
     )
 
 
@@ -87,13 +87,13 @@ def _json(entry: Logged, undone: bool) -> dict[str, Any]:
 def diff_options(parser: ArgumentParser) -> None:
     """Options of `diff`."""
     parser.add_argument(
-        "id", nargs="?", metavar="ID", help="a Memory-Id or a commit (default: the newest)"
+        "id", nargs="?", metavar="ID", help="the id of a change, or a commit (default: the newest)"
     )
-    parser.add_argument("--all", action="store_true", help="include MEMORY.md and _MORE.md")
+    parser.add_argument("--all", action="store_true", help="also show MEMORY.md and _MORE.md")
 
 
 def diff(asked: Namespace) -> int:
-    """Show what a change did to the notes: word by word on a terminal, else a unified diff."""
+    """Show what a change did to the notes: word by word at a terminal, else as a unified diff."""
     asked.holder = "diff"
     words = sys.stdout.isatty() and not asked.json
     layers = layered(asked)
@@ -119,11 +119,16 @@ def _rendered(text: str) -> str:
 
 def history_options(parser: ArgumentParser) -> None:
     """Options of `history`."""
-    parser.add_argument("name", metavar="NAME", help="name or file of the note; it may be removed")
     parser.add_argument(
-        "id", nargs="?", metavar="ID", help="only this Memory-Id or commit, with the text"
+        "name", metavar="NAME", help="the note's name or file; also of a removed note"
     )
-    parser.add_argument("--text", action="store_true", help="show the text of each version")
+    parser.add_argument(
+        "id",
+        nargs="?",
+        metavar="ID",
+        help="show only the version of this change or commit, with its text",
+    )
+    parser.add_argument("--text", action="store_true", help="also show the text of each version")
 
 
 def history(asked: Namespace) -> int:
@@ -171,14 +176,14 @@ def undo_options(parser: ArgumentParser) -> None:
     """Options of `undo`."""
     parser.add_argument(
         "id", nargs="?", metavar="ID",
-        help="a Memory-Id or a commit of mdmemory (default: the newest change)",
+        help="the id of a change, as `mdmemory log` shows it (default: the newest)",
     )  # fmt: skip
     parser.add_argument("--session", metavar="ID", help="undo everything that this session stored")
-    parser.add_argument("--yes", action="store_true", help="do not ask at a terminal")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def undo(asked: Namespace) -> int:
-    """Take the newest change back, byte for byte. Files edited since are kept and listed."""
+    """Undo a change, byte for byte. A file that you edited since then is kept, and named."""
     asked.holder = "undo"
     if asked.session and asked.id:
         raise UsageError("ID and --session cannot be combined.", "Pass one of them.")

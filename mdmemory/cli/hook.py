@@ -16,10 +16,10 @@ def hook_options(parser: ArgumentParser) -> None:
 
 
 def hook(asked: Namespace) -> int:
-    """Answer an event of the assistant HOST, which is JSON on standard input, by JSON or nothing.
+    """Answer an event of an assistant, given as JSON on standard input. Not for people.
 
-    `mdmemory setup` writes this command into the configuration of each assistant. It ends within
-    two seconds and never fails. MDMEMORY_DISABLE=1: it does nothing.
+    `mdmemory setup` writes this command into the assistants' configurations. It ends within two
+    seconds and never fails. It does nothing if MDMEMORY_DISABLE is set.
     """
     is_typed = os.isatty(0)
     if asked.host in client.HOSTS and not is_typed:

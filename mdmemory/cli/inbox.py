@@ -22,13 +22,15 @@ def pending_options(parser: ArgumentParser) -> None:
         "action",
         nargs="?",
         choices=["accept", "drop"],
-        help="store the fact as a note, or delete it",
+        metavar="ACTION",
+        help="accept: store the fact as a note; drop: delete it",
     )
-    parser.add_argument("id", nargs="?", metavar="ID", help="such as p-1a2b3c4d")
+    parser.add_argument("id", nargs="?", metavar="ID", help="the fact, such as p-1a2b3c4d")
 
 
 def pending(asked: Namespace) -> int:
-    """List facts that a model proposed without proof. They wait until you answer."""
+    """List the facts that a model found without proof in your words, and accept or drop one. They
+    wait until you answer."""
     asked.holder = "pending"
     layers = layered(asked)
     if asked.action is None:
@@ -114,14 +116,16 @@ def waiting_files(memory: Memory) -> list[str]:
 
 def conflicts_options(parser: ArgumentParser) -> None:
     """Options of `conflicts`."""
-    parser.add_argument("action", nargs="?", choices=["resolve"], help="resolve one")
-    parser.add_argument("id", nargs="?", metavar="ID", help="such as c-1a2b3c4d")
-    parser.add_argument("--keep", metavar="NAME", help="keep this note and remove the other")
+    parser.add_argument(
+        "action", nargs="?", choices=["resolve"], metavar="ACTION", help="resolve: resolve one"
+    )
+    parser.add_argument("id", nargs="?", metavar="ID", help="the contradiction, such as c-1a2b3c4d")
+    parser.add_argument("--keep", metavar="NAME", help="keep this note, and remove the other")
     parser.add_argument("--both", action="store_true", help="keep both: they do not contradict")
 
 
 def conflicts(asked: Namespace) -> int:
-    """List contradictions between notes. Only you resolve them."""
+    """List the contradictions between notes, and resolve one. Only you can do that."""
     asked.holder = "conflicts"
     layers = layered(asked)
     if asked.action is None:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdmemory.cli.commands import COMMANDS, GROUPS, command_and_parser
+from mdmemory.cli.help import COMMON
 from mdmemory.version import VERSION
 
-_COMMON = ("help", "store", "json", "verbose")
 _ENDS = """\
 .SH EXIT STATUS
 .TP
@@ -75,7 +75,7 @@ def page(commands: Sequence[Described]) -> str:
         "gives it to them in later sessions.",
         ".SH OPTIONS", "Every command has these:",
     ]  # fmt: skip
-    common = [each for each in commands[0].options() if each.dest in _COMMON]
+    common = [each for each in commands[0].options() if each.dest in COMMON]
     lines += [line for each in common for line in _option(each)]
     for command in commands:
         if command.name in GROUPS:
@@ -89,7 +89,7 @@ def _command(command: Described) -> Iterator[str]:
     yield f".SS mdmemory {_plain(command.name)} {words}".rstrip()
     yield _plain(" ".join((command.parser.description or "").split()))
     for each in command.options():
-        if each.dest not in _COMMON:
+        if each.dest not in COMMON:
             yield from _option(each)
 
 
@@ -102,7 +102,12 @@ def _word(action: argparse.Action) -> str:
 def _option(action: argparse.Action) -> Iterator[str]:
     names = ", ".join(rf"\fB{_plain(name)}\fR" for name in action.option_strings)
     value = "" if action.nargs == 0 else rf" \fI{_plain(_named(action))}\fR"
-    yield from (".TP", f"{names}{value}", _plain((action.help or "") % vars(action)))
+    yield from (".TP", f"{names}{value}", _plain(about(action)))
+
+
+def about(action: argparse.Action) -> str:
+    """What an option or a word does, in one line."""
+    return "; ".join(((action.help or "") % vars(action)).splitlines())
 
 
 def _named(action: argparse.Action) -> str:

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 def export_options(parser: ArgumentParser) -> None:
     """Options of `export`."""
     parser.add_argument(
-        "--markdown", metavar="FILE", help="write one markdown file instead (- for standard output)"
+        "--markdown", metavar="FILE", help="write one markdown file instead (- is standard output)"
     )
 
 
 def export(asked: Namespace) -> int:
-    """Write all notes but those on hold to standard output as JSON, or to one markdown file."""
+    """Write all notes to standard output as JSON, or to one markdown file. Notes on hold are left
+    out."""
     asked.holder = "export"
     found = {layer: _exported(memory) for layer, memory in layered(asked).each()}
     pairs = [pair for each in found.values() for pair in each]
@@ -92,16 +93,14 @@ def _markdown(pairs: list[tuple[Listed, StoredNote]]) -> str:
 def import_options(parser: ArgumentParser) -> None:
     """Options of `import`."""
     parser.add_argument("path", metavar="PATH", help="a file or folder of another memory")
-    parser.add_argument(
-        "--yes", action="store_true", help="store the facts; without it they are only listed"
-    )
+    parser.add_argument("--yes", action="store_true", help="store the facts")
     parser.add_argument(
         "--dry-run", action="store_true", help="only list the facts, even with --yes"
     )
 
 
 def import_(asked: Namespace) -> int:
-    """Import facts of another memory as notes, in one commit; without --yes only list them."""
+    """Import the facts of another memory as notes, in one commit. Without --yes, only list them."""
     asked.holder = "import"
     wet = asked.yes and not asked.dry_run
     done = layered(asked).import_from(asked.path, dry_run=not wet)
@@ -141,21 +140,20 @@ def _tell(done: Imported, wet: bool) -> None:
 
 def sync_options(parser: ArgumentParser) -> None:
     """Options of `sync`."""
-    parser.add_argument(
-        "--remote", metavar="URL", help="first give a store of its own this remote, as `origin`"
-    )
+    parser.add_argument("--remote", metavar="URL", help="first set the store's remote")
     parser.add_argument(
         "--rebase", action="store_true",
         help="in a project's repository: rebase your commits instead of merging",
     )  # fmt: skip
     parser.add_argument(
         "--all", action="store_true",
-        help="in a project's repository: push commits that are not the memory's, too",
+        help="in a project's repository: also push commits that are not mdmemory's",
     )  # fmt: skip
 
 
 def sync(asked: Namespace) -> int:
-    """Commit the notes, fetch, merge, update the index and push, with your git configuration."""
+    """Share the notes with your other machines: commit, fetch, merge and push, with your own git
+    configuration."""
     asked.holder = "sync"
     remote = None if asked.remote is None else _address(asked.remote)
     if remote is not None:

@@ -24,41 +24,44 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
 def add_options(parser: ArgumentParser) -> None:
     """Options of `add`."""
     parser.add_argument(
-        "text", metavar="TEXT", help="a sentence, or - for standard input; or a NAME (prefers-pnpm)"
-        " with --type and --description",
+        "text", metavar="TEXT", help="the fact as a sentence (- reads standard input), or a name "
+        "such as prefers-pnpm, together with --type and --description",
     )  # fmt: skip
-    parser.add_argument("--type", default="", help=f"{', '.join(TYPES)} (default: worked out)")
-    parser.add_argument("--description", default="", help="one line, shown in the index")
-    parser.add_argument("--name", default="", help="the name of a sentence's note")
+    parser.add_argument("--type", default="", help=f"{', '.join(TYPES)} (default: from the text)")
+    parser.add_argument(
+        "--description", default="", metavar="LINE", help="one line, shown in the index"
+    )
+    parser.add_argument("--name", default="", help="the note's name (default: from the text)")
     parser.add_argument(
         "--kind",
         default="",
         choices=["decision"],
         metavar="KIND",
-        help="decision (for --type project)",
+        help="decision, for a note of the type project",
     )
     parser.add_argument(
         "--source",
         default="manual",
         choices=["explicit", "manual", "assistant"],
-        help="where the fact comes from (default: manual)",
+        help="its origin: manual (default), explicit or assistant",
     )
     parser.add_argument(
-        "--everywhere", action="store_true", help="it holds in all projects: into your own store"
+        "--everywhere", action="store_true", help="store it in your own store, for all projects"
     )
     parser.add_argument(
         "--cite", action="append", default=[], metavar="PATH[#L10-L20]",
-        help="a place in the project that it speaks of, besides those that its text names",
+        help="a place in the project that it is about; repeatable",
     )  # fmt: skip
-    parser.add_argument("body", nargs="?", metavar="BODY", help="the text; - reads standard input")
+    parser.add_argument(
+        "body", nargs="?", metavar="BODY", help="the note's text (- reads standard input)"
+    )
 
 
 def add(asked: Namespace) -> int:
-    """Store a fact, in one commit: a sentence, or NAME, --type, --description and BODY (without
-    it, the editor opens).
+    """Store a fact as a note, in one commit. Type, name and description come from the sentence,
+    or you give all three, with the text as BODY (without it, your editor opens).
 
-    Of a sentence, type, name and description are worked out and shown. `user` notes, and what is
-    said to hold everywhere, go to your own store, all others to the project's.
+    Facts about you, and facts for all projects, go to your own store, all others to the project's.
     """
     asked.holder = "add"
     if not asked.description:
@@ -127,7 +130,7 @@ def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
 def list_options(parser: ArgumentParser) -> None:
     """Options of `list`."""
     parser.add_argument(
-        "--all-projects", action="store_true", help="list the notes of all your projects, too"
+        "--all-projects", action="store_true", help="also list the notes of your other projects"
     )
 
 
@@ -161,7 +164,7 @@ def _unlisted(row: Listed) -> str:
 
 def show_options(parser: ArgumentParser) -> None:
     """Options of `show`."""
-    parser.add_argument("name", metavar="NAME", help="name or file of the note")
+    parser.add_argument("name", metavar="NAME", help="the note's name or file")
 
 
 def show(asked: Namespace) -> int:
@@ -201,15 +204,15 @@ def _warn_of_drift(layers: Layers, memory: Memory, file: str) -> None:
 
 def edit_options(parser: ArgumentParser) -> None:
     """Options of `edit`."""
-    parser.add_argument("name", metavar="NAME", help="name or file of the note")
-    parser.add_argument("--description", help="the new description")
+    parser.add_argument("name", metavar="NAME", help="the note's name or file")
+    parser.add_argument("--description", metavar="LINE", help="the new description")
     parser.add_argument(
-        "body", nargs="?", metavar="BODY", help="the new text; - reads standard input"
+        "body", nargs="?", metavar="BODY", help="the new text (- reads standard input)"
     )
 
 
 def edit(asked: Namespace) -> int:
-    """Change a note. Without --description and BODY, the editor opens a copy of it."""
+    """Change a note, in one commit. Without --description and BODY your editor opens."""
     asked.holder = "edit"
     layers = layered(asked)
     memory, name = layers.holding(asked.name)
@@ -227,12 +230,13 @@ def edit(asked: Namespace) -> int:
 
 def rename_options(parser: ArgumentParser) -> None:
     """Options of `rename`."""
-    parser.add_argument("name", metavar="NAME", help="name or file of the note")
-    parser.add_argument("new", metavar="NEW", help="its new name, in kebab-case: uses-pnpm")
+    parser.add_argument("name", metavar="NAME", help="the note's name or file")
+    parser.add_argument("new", metavar="NEW", help="its new name, such as uses-pnpm")
 
 
 def rename(asked: Namespace) -> int:
-    """Give a note another name, in one commit. Links to it follow; the old name stays an alias."""
+    """Give a note another name, in one commit. Links to it are updated, and the old name goes on
+    working."""
     asked.holder = "rename"
     layers = layered(asked)
     memory, name = layers.holding(asked.name)
@@ -259,15 +263,15 @@ def rename(asked: Namespace) -> int:
 
 def confirm_options(parser: ArgumentParser) -> None:
     """Options of `confirm`."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="name or file of the note")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the note's name or file")
     parser.add_argument(
-        "--gone", action="store_true", help="commit that many notes were removed by hand"
+        "--gone", action="store_true", help="confirm that you removed many notes on purpose"
     )
 
 
 def confirm(asked: Namespace) -> int:
-    """Confirm an unconfirmed note or one that waits, so that the index lists it; and cite anew what
-    the project changed since the note was written."""
+    """Confirm that a note is right: the index lists it from now on, and what it cites in the
+    project counts as it is now."""
     asked.holder = "confirm"
     if asked.gone == bool(asked.name):
         raise UsageError("Name a note, or say --gone.", "`mdmemory status` lists what waits.")

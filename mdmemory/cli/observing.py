@@ -23,19 +23,26 @@ def observe_options(parser: ArgumentParser) -> None:
         "action",
         choices=[*_ACTIONS],
         metavar="ACTION",
-        help="; ".join(f"{name}: {what}" for name, (_, what) in _ACTIONS.items()),
+        help="\n".join(f"{name}: {what}" for name, (_, what) in _ACTIONS.items()),
     )
-    parser.add_argument("what", nargs="*", metavar="WHAT", help="a text, a query, or numbers")
-    parser.add_argument("--type", default="discovery", choices=_TYPES, help="with add")
+    parser.add_argument("what", nargs="*", metavar="WHAT", help="a text, words, or numbers")
     parser.add_argument(
-        "--file", action="append", default=[], help="with add: a file that it is about"
+        "--type", default="discovery", choices=_TYPES, help=f"with add: {', '.join(_TYPES)}"
     )
-    parser.add_argument("--session", default="", metavar="ID", help="only this session")
+    parser.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        help="with add: a file that it is about; repeatable",
+    )
+    parser.add_argument(
+        "--session", default="", metavar="ID", help="only this session; with work, summarize it, too"
+    )
     parser.add_argument(
         "--around",
         default="",
         metavar="WHAT",
-        help="with list: around a number or a day (12, 2026-06-01)",
+        help="with list: those around a number or a day, such as 12 or 2026-06-01",
     )
     parser.add_argument(
         "-k",
@@ -53,8 +60,8 @@ def _count(text: str) -> int:
 
 
 def observe(asked: Namespace) -> int:
-    """Work with observations: short records of what the assistant's tools showed. They are stored
-    only if you turned observe.enabled on, and are no notes."""
+    """List, search and edit observations: short records of what the assistant's tools showed. They
+    are stored only if the setting observe.enabled is true."""
     asked.holder = "observe"
     action, _ = _ACTIONS[asked.action]
     return action(opened(asked).observations(), asked)
@@ -184,11 +191,11 @@ def _refuse_words(asked: Namespace) -> None:
 
 
 _ACTIONS: Mapping[str, tuple[Callable[[Observations, Namespace], int], str]] = {
-    "list": (_list, "the newest, one line each"),
+    "list": (_list, "the newest observations"),
     "show": (_show, "some in full, by number"),
     "search": (_search, "those that answer a question"),
     "add": (_add, "store one in your own words"),
     "forget": (_forget, "delete some, by number"),
-    "promote": (_promote, "propose its facts as notes; you accept them in `mdmemory review`"),
-    "work": (_work, "summarize waiting tool uses; with --session also that session"),
+    "promote": (_promote, "propose its facts as notes, in `mdmemory review`"),
+    "work": (_work, "summarize waiting tool uses"),
 }

@@ -27,12 +27,14 @@ MAX_WAIT = 3600  # seconds
 
 def explain_options(parser: ArgumentParser) -> None:
     """Options of `explain`."""
-    parser.add_argument("text", nargs="+", metavar="TEXT", help="a message as you would type it")
+    parser.add_argument(
+        "text", nargs="+", metavar="TEXT", help="a message, as you would type it to an assistant"
+    )
 
 
 def explain(asked: Namespace) -> int:
-    """Explain why a message would be remembered or not, and which notes would go along with it.
-    Stores nothing."""
+    """Explain why a message would be stored or not, and which notes would be sent along with it.
+    Nothing is stored."""
     from mdmemory.capture.extract import explain as explained
 
     asked.holder = "explain"
@@ -67,31 +69,35 @@ def extract_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--transcript",
         metavar="FILE",
-        help="the output of `opencode export`, a session file of Claude Code, or "
-        "text with `User:` and `Assistant:`; - reads standard input",
+        help="the output of `opencode export`, a session file of an assistant, or text with "
+        "`User:` and `Assistant:` (- reads standard input)",
     )
     parser.add_argument(
-        "--session", metavar="ID", help="a session on this machine; `session list` shows the ids"
+        "--session",
+        metavar="ID",
+        help="a session of this project, as `mdmemory session list` shows it",
     )
     parser.add_argument(
-        "--all-projects", action="store_true", help="with --session: one of any project"
+        "--all-projects", action="store_true", help="with --session: a session of any project"
     )
     parser.add_argument(
         "--after",
         metavar="SECONDS",
         type=_seconds,
         default=0.0,
-        help="copy the session now, read it after this time unless a newer "
-        "copy waits, then compact if due",
+        help="copy the session now, read the copy after so many seconds, then compact if that "
+        "is due",
     )
-    parser.add_argument("--dry-run", action="store_true", help="show the result and store nothing")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="store nothing, only show what would be stored"
+    )
 
 
 def extract(asked: Namespace) -> int:
-    """Store what a session says is worth remembering, in one commit.
+    """Store the facts that a session holds, in one commit.
 
-    Requests ("remember ...") are always stored. Other facts are found only by a model, if you
-    chose one; a dry run asks it, too. Each turn is read once.
+    What you asked to remember is always stored. Only a model finds other facts, if you chose one.
+    Each message is read once.
     """
     asked.holder = "extract"
     if bool(asked.transcript) == bool(asked.session):
@@ -244,22 +250,23 @@ def _copy(memory: Memory, asked: Namespace) -> bytes:
 
 def compact_options(parser: ArgumentParser) -> None:
     """Options of `compact`."""
-    parser.add_argument("--if-due", action="store_true", help="do nothing if it is not due")
-    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
-    parser.add_argument("--offline", action="store_true", help="plan without a model")
     parser.add_argument(
-        "--all", action="store_true", help="show the model all notes, not only what is new"
+        "--if-due", action="store_true", help="do nothing unless a compaction is due"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="change nothing, only show the plan")
+    parser.add_argument("--offline", action="store_true", help="make the plan without a model")
+    parser.add_argument(
+        "--all", action="store_true", help="send the model all notes, not only new ones"
     )
     parser.add_argument(
-        "--plan", metavar="FILE", help="apply this plan (JSON); - reads standard input"
+        "--plan", metavar="FILE", help="apply the plan in this JSON file (- reads standard input)"
     )
 
 
 def compact(asked: Namespace) -> int:
-    """Merge duplicates and flag contradictions, in one commit that you can revert.
+    """Merge duplicates and flag contradictions, in one commit that `mdmemory undo` takes back.
 
-    Uncommitted notes are committed first. A model makes the plan if you chose one; a dry run asks
-    it, too.
+    If you chose a model, it makes the plan; --dry-run asks it, too.
     """
     from mdmemory import protocol
 

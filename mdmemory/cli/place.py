@@ -21,11 +21,12 @@ _PROMPT = 3.0  # seconds in which a program that shows folders says that it cann
 
 def open_options(parser: ArgumentParser) -> None:
     """Options of `open`."""
-    parser.add_argument("--print", action="store_true", help="only print the folder's path")
+    parser.add_argument("--print", action="store_true", help="only print the path")
 
 
 def open_(asked: Namespace) -> int:
-    """Print the path of the store's folder, and show it in the file manager where there is one."""
+    """Print the path of the store's folder, and show the folder in your file manager if there is
+    a screen."""
     asked.holder = "open"
     folder = opened(asked).project.store
     shown = not asked.print and not asked.json and _show(folder)
@@ -72,17 +73,17 @@ def _program() -> str | None:
 def move_options(parser: ArgumentParser) -> None:
     """Options of `move`."""
     parser.add_argument(
-        "--to", choices=(moving.HOME, moving.HERE), default=moving.HOME,
-        help="your memory folder (default), or a repository of its own inside the project",
+        "--to", choices=(moving.HOME, moving.HERE), default=moving.HOME, metavar="PLACE",
+        help="home: your memory folder (default); here: a repository of its own inside the project",
     )  # fmt: skip
     parser.add_argument(
         "--folder", metavar="PATH", help="with --to here: the folder, relative to the project"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would move where")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be moved")
 
 
 def move(asked: Namespace) -> int:
-    """Move the store with its history, by default out of the project into your memory folder; the
+    """Move the store and its history, by default out of the project into your memory folder. The
     project's commits stay as they are."""
     asked.holder = "move"
     places = person.places()

@@ -40,21 +40,25 @@ _SIGNS = {"1": (KEEP, THIS), "a": (KEEP, THIS), "2": (THAT,), "b": (THAT,), "3":
 
 def review_options(parser: ArgumentParser) -> None:
     """Options of `review`."""
-    parser.add_argument("id", nargs="?", metavar="ID", help="such as p-1a2b3c4d")
+    parser.add_argument("id", nargs="?", metavar="ID", help="the item, such as p-1a2b3c4d")
     parser.add_argument("answer", nargs="?", metavar="ANSWER", help=", ".join(ACTIONS))
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="with edit: which note of a conflict"
+        "name", nargs="?", metavar="NAME", help="with edit: the note of a conflict that you edit"
     )
-    parser.add_argument("--text", help="with edit: the new text, or - for standard input")
+    parser.add_argument("--text", help="with edit: the new text (- reads standard input)")
     parser.add_argument(
-        "--more", action="store_true", help=f"all that a session left, not its best {FROM_ONE}"
+        "--more",
+        action="store_true",
+        help=f"show all facts of a session, not only its best {FROM_ONE}",
     )
-    parser.add_argument("--all", metavar="KIND", help=f"answer all of a kind: {', '.join(KINDS)}")
+    parser.add_argument(
+        "--all", metavar="KIND", help=f"give ANSWER to all items of a kind: {', '.join(KINDS)}"
+    )
 
 
 def review(asked: Namespace) -> int:
-    """Show what waits for you, one after the other, and answer with one key each. With ID and
-    ANSWER: answer one. Each answer is one change that `mdmemory undo` takes back."""
+    """Show what waits for your answer, one item after the other; you answer each with one key.
+    With ID and ANSWER, answer one item. `mdmemory undo` takes an answer back."""
     asked.holder = "review"
     layers = layered(asked)
     if asked.all:

@@ -32,19 +32,19 @@ DEBOUNCE = 400  # ms: an editor writes a file in several steps
 
 def search_options(parser: ArgumentParser) -> None:
     """Options of `search`."""
-    parser.add_argument("query", nargs="+", metavar="QUERY", help="words or a question")
+    parser.add_argument("query", nargs="+", metavar="QUERY", help="words, or a question")
     parser.add_argument(
-        "-k", type=_count, default=6, metavar="N", help="number of results (default 6)"
+        "-k", type=_count, default=6, metavar="N", help="show at most N results (default 6)"
     )
     parser.add_argument("--source", default="memory",
                         choices=["memory", "sessions", "files", "observations", "all"],
-                        help="memory: the notes (default); sessions: the sessions of this "
-                        "project; files: search.folders; observations: what tools showed; all: "
-                        "notes, sessions and files"
+                        help="memory: the notes (default)\nsessions: the sessions of this "
+                        "project\nfiles: the folders of the setting search.folders\n"
+                        "observations: what tools showed\nall: notes, sessions and files"
                         )  # fmt: skip
     parser.add_argument("--at", metavar="REV", help="search the notes as they were at a commit")
     parser.add_argument(
-        "--all-projects", action="store_true", help="search the notes of all your projects, too"
+        "--all-projects", action="store_true", help="also search the notes of your other projects"
     )
 
 
@@ -109,7 +109,9 @@ def _marked(line: str, query: str) -> str:
 
 def get_options(parser: ArgumentParser) -> None:
     """Options of `get`."""
-    parser.add_argument("file", metavar="FILE[:A-B]", help="a file, and optionally lines of it")
+    parser.add_argument(
+        "file", metavar="FILE[:A-B]", help="the file that a search shows, and the lines A to B"
+    )
 
 
 def get(asked: Namespace) -> int:
@@ -132,7 +134,7 @@ def get(asked: Namespace) -> int:
 
 def rebuild_options(parser: ArgumentParser) -> None:
     """Options of `rebuild`."""
-    parser.add_argument("--db", action="store_true", help="only the search database")
+    parser.add_argument("--db", action="store_true", help="rebuild only the search database")
 
 
 def rebuild(asked: Namespace) -> int:
@@ -159,7 +161,7 @@ def watch_options(parser: ArgumentParser) -> None:
 
 
 def watch(asked: Namespace) -> int:
-    """Keep MEMORY.md and the search database up to date until Ctrl-C."""
+    """Keep MEMORY.md and the search database up to date while you edit notes. Ctrl-C ends it."""
     import signal
     import threading
 

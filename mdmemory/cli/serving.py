@@ -21,14 +21,14 @@ def bridge_options(parser: ArgumentParser) -> None:
     """Options of `bridge`."""
     parser.add_argument(
         "--listen", action="store_true",
-        help="serve the hooks of all other clients, at a socket beside the store's state",
+        help="serve the hooks of the other assistants, at a socket",
     )  # fmt: skip
 
 
 def bridge(asked: Namespace) -> int:
-    """Serve OpenCode's plugin: JSON lines in and out, until the input ends.
+    """Serve OpenCode's plugin with lines of JSON, until the input ends. Not for people.
 
-    Not for people. Ends at once if MDMEMORY_DISABLE is set.
+    It ends at once if MDMEMORY_DISABLE is set.
     """
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
@@ -111,15 +111,15 @@ def _end_with_host(source: int) -> None:
 def mcp_options(parser: ArgumentParser) -> None:
     """Options of `mcp`."""
     parser.add_argument(
-        "--no-index", action="store_true", help="a hook gives the index: do not tell it again"
+        "--no-index", action="store_true", help="leave the index out, because a hook gives it"
     )
 
 
 def mcp(asked: Namespace) -> int:
-    """Serve the memory to an MCP host over standard input and output.
+    """Serve the memory to an MCP client over standard input and output.
 
-    The host's configuration starts this command (docs/hosts.md). Ends at once if MDMEMORY_DISABLE
-    is set.
+    `mdmemory setup` writes this command into the client's configuration. It ends at once if
+    MDMEMORY_DISABLE is set.
     """
     from mdmemory.cli.output import is_terminal, layered, warn
     from mdmemory.mcp.server import serve

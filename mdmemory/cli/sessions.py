@@ -27,22 +27,23 @@ def session_options(parser: ArgumentParser) -> None:
     """Options of `session`."""
     parser.add_argument(
         "action", choices=["list", "show", "sweep"], metavar="ACTION",
-        help="list: the sessions, newest first; show: what is stored about one; sweep: delete old "
+        help="list: the sessions, newest first\nshow: what is stored about one\nsweep: delete old "
         "session data",
     )  # fmt: skip
     parser.add_argument(
-        "id", nargs="?", metavar="ID", help="show: a session, or a shortened output (o-...)"
+        "id", nargs="?", metavar="ID", help="with show: a session, or a shortened output (o-...)"
     )
-    parser.add_argument("--all", action="store_true", help=f"list: more than the newest {_NEWEST}")
     parser.add_argument(
-        "--all-projects", action="store_true", help="list: the sessions of all projects"
+        "--all", action="store_true", help=f"with list: all, not only the newest {_NEWEST}"
+    )
+    parser.add_argument(
+        "--all-projects", action="store_true", help="with list: the sessions of all projects"
     )
 
 
 def session(asked: Namespace) -> int:
-    """List the sessions of this project in OpenCode, Claude Code, Codex and Gemini CLI, and how
-    many turns of each are unread; or show what is stored about one: its goal, errors, decisions,
-    todos, files."""
+    """List this project's sessions in OpenCode, Claude Code, Codex and Gemini CLI, with the number
+    of messages that mdmemory has not read; or show what it keeps about one."""
     from mdmemory.transcripts.sources import sessions
 
     asked.holder = "session"

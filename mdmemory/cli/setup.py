@@ -39,44 +39,46 @@ def init_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--here", "--own-repo", action="store_true",
-        help="make the store in the project, with a git repository of its own",
+        help="put the store into the project, with its own repository",
     )  # fmt: skip
     parser.add_argument(
         "--shared", action="store_true",
-        help="make it part of the project's repository, for a team; personal facts stay out",
+        help="put the store into the project's repository, for a team",
     )  # fmt: skip
     parser.add_argument(
-        "--join", metavar="STORE", help="use a store of the memory folder for this project, too"
+        "--join", metavar="STORE", help="use this store of your memory folder for the project"
     )
-    wide = "create your personal store, for all projects, and connect OpenCode to it"
+    wide = "create your own store, for all projects, and connect OpenCode to it"
     parser.add_argument("--user", action="store_true", help=wide)
     parser.add_argument(
-        "--opencode", action="store_true", help="connect OpenCode to this project's memory"
+        "--opencode", action="store_true", help="connect OpenCode, in this project only"
     )
     parser.add_argument(
-        "--mcp", action="store_true", help="with --opencode: an MCP server instead of the plugin"
+        "--mcp", action="store_true", help="with --opencode: use an MCP server, not the plugin"
     )
     parser.add_argument(
         "--no-npm", action="store_true", help="with --opencode: skip OpenCode's npm install"
     )
     parser.add_argument(
-        "--planner", choices=tuple(PLANNERS), help="who reads sessions; all but offline send text"
+        "--planner",
+        choices=tuple(PLANNERS),
+        help="who reads sessions: offline, opencode or openai; the last two send text",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="with --opencode: show what would be written"
+        "--dry-run", action="store_true", help="with --opencode: only show what would be written"
     )
     parser.add_argument(
-        "--git-hooks", action="store_true", help="let git hooks keep MEMORY.md up to date"
+        "--git-hooks", action="store_true", help="install git hooks that keep MEMORY.md up to date"
     )
     parser.add_argument(
         "--remove",
         action="store_true",
-        help="remove what init added to git and OpenCode; notes stay",
+        help="remove what init added to git and OpenCode, not notes",
     )
 
 
 def init(asked: Namespace) -> int:
-    """Create a store for the project DIR: in your memory folder, or inside the project with
+    """Create a store for the project DIR in your memory folder, or inside the project with
     --here, --shared or --store PATH."""
     _refuse_nonsense(asked)
     root = person_root(person.places()) if asked.user else Path(asked.dir or ".")

@@ -18,12 +18,12 @@ from mdmemory.store.store import INDEX
 def index_options(parser: ArgumentParser) -> None:
     """Options of `index`."""
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 if it is out of date"
+        "--check", action="store_true", help="write nothing; exit code 1 if it is out of date"
     )
 
 
 def index(asked: Namespace) -> int:
-    """Update MEMORY.md from the notes, and commit what other hands did to them."""
+    """Update MEMORY.md from the notes, and commit notes that you or a program changed."""
     asked.holder = "index"
     rows = [_index(memory, asked, layer) for layer, memory in layered(asked).each()]
     if asked.json:
@@ -174,13 +174,14 @@ def trust_options(parser: ArgumentParser) -> None:
     what.add_argument(
         "--check",
         action="store_true",
-        help="change nothing; exit 1 if the edited file is not trusted",
+        help="change nothing; exit code 1 if the file is not trusted",
     )
-    what.add_argument("--forget", action="store_true", help="stop trusting it")
+    what.add_argument("--forget", action="store_true", help="do not trust the file any longer")
 
 
 def trust(asked: Namespace) -> int:
-    """Let models read this project's edited PROTOCOL.md as it is now. Read it first."""
+    """Let models read this project's edited PROTOCOL.md. Read it first: somebody else may have
+    written it."""
     from mdmemory import protocol
 
     asked.holder = "trust"

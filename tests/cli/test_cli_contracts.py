@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from pace import HUNG, seldom
 
 from mdmemory import assets
 from mdmemory.cli import commands, main
-from mdmemory.cli.commands import COMMANDS
 from mdmemory.git.lock import Patience, locked
 
 Ask = Callable[..., tuple[int, Any]]
@@ -532,20 +530,6 @@ def test_what_is_unexpected_exits_3_with_a_log_and_without_a_trace(
     assert "ZeroDivisionError: a surprise" in log.read_text(encoding="utf-8")
 
 
-def test_no_command_shows_the_help_and_exits_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 2
-    shown = capsys.readouterr().out
-    assert main(["--help-all"]) == 0
-    everything = capsys.readouterr().out
-    names = [name for name, _, _ in COMMANDS]
-    assert re.findall(r"^  ([a-z]+) ", everything, re.MULTILINE) == names
-    daily = names[: names.index("index")]
-    assert re.findall(r"^  ([a-z]+) ", shown, re.MULTILINE) == daily
-    assert re.findall(r"^([A-Z][\w-]+):$", everything, re.MULTILINE) == [
-        "Daily", "Set-up", "Passes", "Plumbing",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [("mv", "rename"), ("rm", "forget"), ("settings", "config"), ("renmae", "rename")],
@@ -555,14 +539,6 @@ def test_an_unknown_command_is_answered_with_the_one_that_was_meant(
 ) -> None:
     assert main([typed]) == 2
     assert f"Did you mean `mdmemory {meant}`?" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", [name for name, _, _ in COMMANDS])
-def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([command, "--help"])
-    assert ended.value.code == 0
-    assert f"usage: mdmemory {command} " in capsys.readouterr().out
 
 
 # --- through the console script ----------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tomllib
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from mdmemory.actions.configuring import set_for_person
 from mdmemory.cli import main
 from mdmemory.config.settings import load
+from mdmemory.config.table import TABLE
 from mdmemory.config.writing import changed
 from mdmemory.errors import BadSetting
 
@@ -117,7 +119,7 @@ def test_config_says_each_value_and_where_it_comes_from(
     assert said("set", "openai.api_key", "sk-secret") == (
         0, f"Wrote openai.api_key to {Path.home()}/.config/mdmemory/config.toml.\n", "",
     )  # fmt: skip
-    code, out, _ = said()
+    code, out, _ = said("--all")
     assert code == 0
     assert "index.max_entries = 70  (MEMORY_INDEX_MAX_ENTRIES)\n    Maximum number of" in out
     assert "index.max_chars = 8000  (default)\n" in out
@@ -127,6 +129,29 @@ def test_config_says_each_value_and_where_it_comes_from(
     assert [row["value"] for row in shown if row["name"] == "openai.api_key"] == [None]
     assert "sk-secret" not in json.dumps(shown) + out
     assert said("--changed")[1].count("(") == 2
+
+
+def test_config_lists_what_people_set_and_what_is_set_and_with_all_everything(
+    said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "70")
+    common = [row.name for row in TABLE if row.common]
+    known = {row.name for row in TABLE if not row.former}
+    assert len(common) == 12
+    shown = said()[1]
+    assert names(shown) == [*common, "index.max_entries"]
+    assert shown.endswith(f"\n{len(known) - 13} more settings: `mdmemory config --all`\n")
+    everything = names(said("--all")[1])
+    assert (everything[:12], {*everything}) == (common, known)
+    assert names(said("list", "embedding_m")[1]) == ["search.embedding_model"]
+    assert said("list", "moon")[1] == "No setting has 'moon' in its name.\n"
+    assert {row["name"] for row in json.loads(said("--json")[1])} == known
+
+
+def names(shown: str) -> list[str]:
+    """The settings in a list of them."""
+    return re.findall(r"^([a-z_.]+) = ", shown, re.MULTILINE)
 
 
 def test_config_writes_what_a_person_alone_may_set_into_their_own_file(
