@@ -1,7 +1,4 @@
-"""The documents, held to what the code does.
-
-`python tests/test_docs.py` writes docs/settings.md anew from the table of settings.
-"""
+"""The documents, held to what the code does."""
 
 from __future__ import annotations
 
@@ -19,12 +16,13 @@ import pytest
 from blocks import normal
 from pace import HUNG
 from rows import each
+from settings_pages import settings_pages
 
 import mdmemory
 from mdmemory import Memory, assets
 from mdmemory.cli import main
 from mdmemory.cli.commands import COMMANDS
-from mdmemory.config.table import TABLE, Setting
+from mdmemory.config.table import TABLE
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(mdmemory.__file__).parent
@@ -98,81 +96,25 @@ def test_the_readme_sets_up_without_make_as_the_makefile_does() -> None:
         assert f"\t{line}\n" in recipe
 
 
-# --- docs/settings.md --------------------------------------------------------------------------
-
-INTRODUCTION = """\
-# Settings
-
-`mdmemory config` shows the values in effect and where each comes from; `mdmemory config set NAME
-VALUE` writes one into the right file. Later wins (this page is generated from
-`mdmemory/config/table.py`):
-
-1. the default
-2. your own file, `~/.config/mdmemory/config.toml` (or under `$XDG_CONFIG_HOME`)
-3. the project's file, `mdmemory.toml` at its root
-4. the environment
-
-A dot in a name is a table in a file:
-
-```toml
-store = "notes/memory"
-
-[index]
-max_entries = 60
-```
-
-Somebody else may have written the project's file, so it cannot name a host, a key, a program or a
-planner: such a line is an error that names the right file. An unknown name and a bad value are
-errors, too; an empty variable is ignored. [Privacy](privacy.md#what-a-model-is-sent) says what each
-planner sends.
-
-| name | what it does | value | default | variable | allowed in |
-|---|---|---|---|---|---|
-"""
-OUTSIDE = """\
-
-## Outside the table
-
-| variable | what it does |
-|---|---|
-| `MDMEMORY_STORE` | the store or project to use, like `--store` |
-| `XDG_CONFIG_HOME` | the folder of your own file and OpenCode's own (default `~/.config`) |
-| `XDG_DATA_HOME` | OpenCode's sessions, and a personal store of 0.1 (default `~/.local/share`) |
-| `OPENCODE_DB` | the name of OpenCode's database there (default `opencode.db`) |
-| `CLAUDE_CONFIG_DIR` | the folder of Claude Code's sessions (default `~/.claude`) |
-| `CODEX_HOME` | the folder of Codex's sessions (default `~/.codex`) |
-| `GEMINI_CLI_HOME` | the folder in which Gemini CLI has its `.gemini` (default `~`) |
-| `XDG_STATE_HOME` | the folder of `error.log` and `trusted.json` (default `~/.local/state`) |
-| `XDG_CACHE_HOME` | the folder of fetched models, `mdmemory/models` (default `~/.cache`) |
-| `FASTEMBED_CACHE_PATH` | another folder for them |
-| `MDMEMORY_DISABLE` | turns off the git hooks, OpenCode's plugin and its bridge |
-| `MDMEMORY_DEBUG` | a file for the log of `--verbose`; `1`: standard error |
-| `NO_COLOR` | turns off colours |
-"""
+# --- docs/settings.md, docs/settings-advanced.md -----------------------------------------------
 
 
-def settings_page() -> str:
-    """docs/settings.md as it has to be."""
-    listed = [setting for setting in TABLE if not setting.former]
-    return INTRODUCTION + "".join(map(_row, listed)) + OUTSIDE
+def test_the_settings_pages_are_what_the_table_says() -> None:
+    for name, text in settings_pages().items():
+        assert page(f"docs/{name}") == text, "run `python tests/docs/settings_pages.py`"
 
 
-def _row(setting: Setting) -> str:
-    variables = ", ".join(f"`{name}`" for name in setting.variables) or "none"
-    places = "your own file" if setting.personal else "both files"
-    default = f"`{str(setting.default).lower()}`" if setting.default != "" else "not set"
-    cells = (f"`{setting.name}`", setting.help, setting.kind, default, variables, places)
-    return f"| {' | '.join(cells)} |\n"
+def test_the_first_settings_page_has_the_few_that_people_change() -> None:
+    shown = re.findall(r"^\| `([a-z_.]+)`", page("docs/settings.md"), re.MULTILINE)
+    assert shown == [setting.name for setting in TABLE if setting.common]
+    assert len(shown) == 12
 
 
-def test_the_settings_page_is_what_the_table_says() -> None:
-    assert page("docs/settings.md") == settings_page(), "run `python tests/test_docs.py`"
-
-
-def test_every_variable_that_the_code_reads_is_on_the_settings_page() -> None:
+def test_every_variable_that_the_code_reads_is_on_a_settings_page() -> None:
     code = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     read = set(re.findall(r'"((?:MDMEMORY|MEMORY|XDG)_[A-Z_]*[A-Z])"', code)) | {"NO_COLOR"}
-    assert read <= set(re.findall(r"`([A-Z_]+)`", page("docs/settings.md")))
+    pages = page("docs/settings.md") + page("docs/settings-advanced.md")
+    assert read <= set(re.findall(r"`([A-Z_]+)`", pages))
 
 
 # --- docs/command-line.md ----------------------------------------------------------------------
@@ -432,7 +374,3 @@ def test_the_drawing_has_every_room_and_no_other() -> None:
         named = re.findall(r"`(\w+)`", modules)
         drawn |= {f"{room if room != 'mdmemory' else ''}/{module}" for module in named}
     assert drawn == real
-
-
-if __name__ == "__main__":
-    (ROOT / "docs/settings.md").write_text(settings_page(), encoding="utf-8")

@@ -104,7 +104,7 @@ def _refuse_nonsense(asked: Namespace) -> None:
             "VALUE, --unset and --global go with set.", "See `mdmemory config --help`."
         )
     elif asked.action == "get" and asked.name is None:
-        raise UsageError("`config get` needs NAME.", "`mdmemory config` lists the settings.")
+        raise UsageError("`config get` needs NAME.", "`mdmemory config --all` lists the settings.")
 
 
 def _project(asked: Namespace) -> Project | None:

@@ -30,13 +30,13 @@ def observe_options(parser: ArgumentParser) -> None:
         "--type", default="discovery", choices=_TYPES, help=f"with add: {', '.join(_TYPES)}"
     )
     parser.add_argument(
-        "--file",
-        action="append",
-        default=[],
-        help="with add: a file that it is about; repeatable",
+        "--file", action="append", default=[], help="with add: a file that it is about; repeatable"
     )
     parser.add_argument(
-        "--session", default="", metavar="ID", help="only this session; with work, summarize it, too"
+        "--session",
+        default="",
+        metavar="ID",
+        help="only this session; with work, summarize it, too",
     )
     parser.add_argument(
         "--around",

@@ -153,7 +153,7 @@ def setting(name: str, place: str = "") -> Setting:
 
     near = difflib.get_close_matches(name, _BY_NAME, 1)
     # `config` cannot list the settings while a file is wrong
-    where = "docs/settings.md" if place else "`mdmemory config`"
+    where = "docs/settings.md" if place else "`mdmemory config --all`"
     hint = f"Did you mean {near[0]}?" if near else f"{where} lists the settings."
     raise BadSetting(f"Unknown setting {name}{place}.", hint)
 

@@ -167,7 +167,7 @@ TABLE = (
     Setting("store", (), "a folder inside the project", folder_inside, DEFAULT_STORE,
             "The folder of the notes, relative to this file."),
     Setting("memory.home", ("MDMEMORY_HOME",), "an absolute folder", folder, "~/mdmemory",
-            "The memory folder. It holds your own store, `me`, and a store for each project.",
+            "The memory folder, with your own store `me` and a store for each project.",
             personal=True, common=True),
     Setting("memory.projects", ("MDMEMORY_PROJECTS",), "all or listed", one_of("all", "listed"),
             "all", "Which projects get a store in the memory folder. `all`: a project gets one "
@@ -175,13 +175,13 @@ TABLE = (
             personal=True),
     Setting("claude.memory", ("MDMEMORY_CLAUDE_MEMORY",), "store, shared, read or off",
             one_of("store", "shared", "read", "off"), "store",
-            "Where Claude Code keeps the notes of its own memory. `store`: in the project's store. "
-            "`shared`: there, even if you share that store with others. `read`: in its own folder, "
-            "which mdmemory reads. `off`: there, and mdmemory does not read it.",
+            "Where Claude Code keeps its own notes. `store`: in the project's store; `shared`: "
+            "there, even if you share that store; `read`: in its own folder, which mdmemory reads; "
+            "`off`: there, unread.",
             personal=True, common=True),
     Setting("index.max_chars", ("MEMORY_INDEX_MAX_CHARS",), "a whole number of at least 500",
             whole(500), 8000,
-            "Maximum length of MEMORY.md, which is part of every prompt, in characters. A Chinese, "
+            "Maximum length of MEMORY.md, which is part of every prompt, in characters; a Chinese, "
             f"Japanese or Korean one counts three. Your own store begins with {PERSONS_CHARS}.",
             common=True),
     Setting("index.max_entries", ("MEMORY_INDEX_MAX_ENTRIES",), "a whole number of at least 1",
@@ -207,8 +207,8 @@ TABLE = (
             "Milliseconds between two checks in OpenCode whether a compaction is due."),
     Setting("planner", ("MDMEMORY_PLANNER",), "offline, openai or opencode",
             one_of("offline", "openai", "opencode"), "offline",
-            "Who reads sessions and plans compactions. `offline`: no model, and nothing is sent. "
-            "`openai`: any OpenAI-compatible server. `opencode`: the provider of your OpenCode.",
+            "Who reads sessions and plans compactions. `offline`: no model, nothing is sent. "
+            "`openai`: any OpenAI-compatible server. `opencode`: your OpenCode's provider.",
             personal=True, common=True),
     Setting("extract.enabled", ("MEMORY_EXTRACT_ENABLED",), "true or false", switch, True,
             "Let the model find facts in sessions. Explicit requests are stored either way.",
@@ -218,18 +218,18 @@ TABLE = (
             "Milliseconds that a session must be idle before it is read automatically."),
     Setting("extract.model", ("MEMORY_EXTRACT_MODEL",), "a model such as openai/gpt-5-mini",
             model, "openai/gpt-5-mini",
-            "The model. With the planner `openai`, one leading `openai/` is dropped. With "
-            "`opencode`, write provider/model; if not set, OpenCode's default is used.",
+            "The model. The planner `openai` drops one leading `openai/`; `opencode` takes "
+            "provider/model, or OpenCode's default if this is not set.",
             personal=True, common=True),
     Setting("compact.model", ("MEMORY_COMPACT_MODEL",), "a model such as openai/gpt-5-mini",
             or_empty(model), "", "Another model for compactions; extract.model if not set.",
             personal=True),
     Setting("openai.base_url", ("OPENAI_BASE_URL",),
             "an http(s) address without user, query or fragment", address,
-            "https://api.openai.com/v1", "The server of the planner `openai`; usually ends in /v1.",
+            "https://api.openai.com/v1", "The server of the planner `openai`.",
             personal=True, common=True),
     Setting("openai.api_key", ("OPENAI_API_KEY",), "printable ASCII without spaces",
-            or_empty(key), "", "The key for that server. Without planner it sends nothing.",
+            or_empty(key), "", "The key for that server. It alone sends nothing.",
             personal=True, secret=True, common=True),
     Setting("opencode.command", ("MDMEMORY_OPENCODE",),
             "an absolute path, or the name of a program", or_empty(program), "",
@@ -237,7 +237,7 @@ TABLE = (
             "but not in relative folders or inside the project.",
             personal=True),
     Setting("llm.daily_calls", ("MDMEMORY_DAILY_CALLS",), "a whole number of at least 0",
-            whole(0), 200, "Maximum number of calls to models per project and day (UTC).",
+            whole(0), 200, "Maximum calls to models per project and day (UTC).",
             personal=True, common=True),
     Setting("llm.timeout_s", ("MDMEMORY_TIMEOUT_S",), "a whole number of at least 1", whole(1), 60,
             "Seconds to wait for the first token of an answer, and for each next one; without "
@@ -262,15 +262,15 @@ TABLE = (
             personal=True),
     Setting("search.dsn", ("MDMEMORY_SEARCH_DSN",),
             "a PostgreSQL address such as postgresql://user@host/database", or_empty(dsn), "",
-            "The address of that server. The password is safer in ~/.pgpass.",
+            "The address of search.backend `postgres`. The password is safer in ~/.pgpass.",
             personal=True, secret=True),
     Setting("search.recency_days", (), "a whole number of at least 0", whole(0), 0,
             "Days after which a result has lost a quarter of its score; it loses at most half. "
             "0: age does not count."),
     Setting("search.embeddings", (), "off, openai or local", one_of("off", "openai", "local"),
             "off", "Search also by meaning. `local`: a model on this machine, which `mdmemory "
-            "config set` installs after it has asked you. `openai`: an OpenAI-compatible server, "
-            "which gets all searched text, without secrets, and each query.",
+            "config set` installs if you agree. `openai`: a server, which gets all searched text, "
+            "without secrets, and each query.",
             personal=True, common=True),
     Setting("search.embedding_model", (),
             "a model such as text-embedding-3-small, or a folder's whole path",
@@ -281,8 +281,8 @@ TABLE = (
             "package), and a folder with a model.",
             personal=True),
     Setting("search.embedding_dimensions", (), "a whole number from 1 to 16000",
-            whole(1, 16_000), 1536, "Length of that model's vectors; `local` ignores it.",
-            personal=True),
+            whole(1, 16_000), 1536,
+            "Length of the vectors of search.embedding_model; `local` ignores it.", personal=True),
     Setting("search.embedding_url", (),
             "an http(s) address without user, query or fragment", or_empty(address), "",
             "The server of `openai` embeddings. If not set: openai.base_url, with its key.",
@@ -296,17 +296,16 @@ TABLE = (
     Setting("search.vector_floor", (), "a number from 0 to 1", share, 0.3,
             "Minimum similarity (cosine) of a strong result that matches by meaning alone."),
     Setting("search.folders", (), "a list of absolute folders", folders, "",
-            "Folders with markdown, such as an Obsidian vault, that `search --source files` reads.",
+            "Folders of markdown, such as an Obsidian vault, for `search --source files`.",
             personal=True, common=True),
     Setting("search.transcripts", (), "a list of absolute folders", folders, "",
-            "Folders with exported sessions (*.json, *.jsonl) that `search --source sessions` also "
-            "reads.",
+            "Folders of exported sessions (*.json, *.jsonl) for `search --source sessions`.",
             personal=True),
     Setting("recall.by_message", (), "true or false", switch, True,
-            "Send the notes that your message needs along with it. Most messages need none.",
+            "Send the notes that your message needs along with it.",
             common=True),
     Setting("recall.message_tokens", (), "a whole number of at least 100", whole(100), 600,
-            "Maximum length of these notes for one message, in tokens."),
+            "Maximum length of the notes of recall.by_message for one message, in tokens."),
     Setting("recall.session_tokens", (), "a whole number of at least 0", whole(0), 6_000,
             "Maximum length of these notes for one session, in tokens."),
     Setting("recall.notes", (), "off, keyword or hybrid", one_of("off", "keyword", "hybrid"),
@@ -338,8 +337,8 @@ TABLE = (
     Setting("session.critical_percent", (), "a whole number from 1 to 100", whole(1, 100), 95,
             "Context usage, in percent, from which tool outputs are shortened most."),
     Setting("observe.enabled", ("MDMEMORY_OBSERVE",), "true or false", switch, False,
-            "Store short records of what the assistant's tools show. If planner is a model, it "
-            "gets that output.",
+            "Store short records of what the assistant's tools show. A planner with a model gets "
+            "that text.",
             personal=True, common=True),
     Setting("observe.ignore", ("MDMEMORY_OBSERVE_IGNORE",), "names of tools, with commas",
             or_empty(some_text), "", "Tools whose output is not recorded."),
