@@ -287,13 +287,6 @@ def test_every_test_that_a_page_names_exists() -> None:
     assert set(re.findall(r"`(test_\w+)`", docs)) <= known
 
 
-def test_every_promise_names_a_test() -> None:
-    promises = sections(page("docs/safety.md"))["Twenty promises"]
-    rows = [line for line in promises.splitlines() if re.match(r"\| \d+ \|", line)]
-    assert [int(row.split("|")[1]) for row in rows] == list(range(1, 21))
-    assert all("`test_" in row.split("|")[-2] for row in rows)
-
-
 SCRIPT = Path(sys.executable).with_name("mdmemory")
 
 
