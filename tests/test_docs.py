@@ -349,21 +349,3 @@ def test_many_processes_at_once_lose_no_note(repository: Path) -> None:
     assert [entry.get("Memory-Op") for entry, _ in memory.log()].count("add") == 6
     assert memory.index(check=True).changed == ()
 
-
-# --- docs/architecture.md ----------------------------------------------------------------------
-
-
-def test_the_drawing_has_every_room_and_no_other() -> None:
-    real: set[str] = set()
-    for path in PACKAGE.rglob("*.py"):
-        room, _, module = str(path.relative_to(PACKAGE).with_suffix("")).rpartition("/")
-        if room == "capture/imports":
-            real.add(room)  # drawn as one of capture's modules
-        elif not module.startswith("__"):
-            real.add(f"{room}/{module}")
-    drawn: set[str] = set()
-    rows = re.findall(r"^\| `(\S+?)/?` \| (.*?) \|", page("docs/architecture.md"), re.MULTILINE)
-    for room, modules in rows:
-        named = re.findall(r"`(\w+)`", modules)
-        drawn |= {f"{room if room != 'mdmemory' else ''}/{module}" for module in named}
-    assert drawn == real

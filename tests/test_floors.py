@@ -1,12 +1,14 @@
-"""The drawing of the rooms in docs/architecture.md, held to: imports go one way, down."""
+"""The drawings of the rooms, in docs/architecture.md and the package, held to: imports go one way,
+down."""
 
 from __future__ import annotations
 
 import ast
 import graphlib
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -326,26 +328,35 @@ def test_the_common_way_loads_nothing_heavy(code: str) -> None:
 # --- the drawings and the names ------------------------------------------------------------------
 
 
-def packages() -> set[str]:
-    """Every room: the folders of the package, as `hosts/opencode/`."""
-    return {
-        f"{path.parent.relative_to(PACKAGE).as_posix()}/"
-        for path in PACKAGE.rglob("__init__.py")
-        if path.parent != PACKAGE
-    }
+def rooms() -> list[str]:
+    """What a drawing has to show: each folder of the package, as `hosts/opencode/`, and each
+    module that lies in none."""
+    folders = (path.parent for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE)
+    modules = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"}
+    return sorted([*(f"{path.relative_to(PACKAGE).as_posix()}/" for path in folders), *modules])
 
 
-def modules_in(folder: Path) -> set[str]:
-    """The modules of a folder, without those of the folders in it."""
-    return {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
-
-
-def test_the_drawing_in_the_package_lists_the_rooms_that_there_are() -> None:
+def in_the_package() -> list[str]:
+    """The rooms as the package's own docstring draws them."""
     lines = (ast.get_docstring(TREES[""]) or "").splitlines()
     drawn = [line.strip().split("  ")[0] for line in lines if line.startswith("    ")]
-    names = {name for each in drawn for name in each.rstrip(",").split(", ")}
-    assert {name for name in names if name.endswith("/")} == packages()
-    assert {name for name in names if not name.endswith("/")} == modules_in(PACKAGE)
+    return [name for each in drawn for name in each.rstrip(",").split(", ")]
+
+
+def on_the_page() -> list[str]:
+    """The rooms as docs/architecture.md draws them."""
+    page = (PACKAGE.parent / "docs/architecture.md").read_text(encoding="utf-8")
+    section = page.partition("\n## The rooms\n")[2].partition("\n## ")[0]
+    drawn = re.findall(r"^- ((?:`[\w/]+`(?:, )?)+): \S", section, re.MULTILINE)
+    return [name for each in drawn for name in re.findall(r"`([\w/]+)`", each)]
+
+
+@pytest.mark.parametrize("drawing", [in_the_package, on_the_page])
+def test_a_drawing_has_each_room_once_from_the_ground_up(drawing: Callable[[], list[str]]) -> None:
+    drawn = drawing()
+    assert sorted(drawn) == rooms()
+    floors = [place(f"{name.replace('/', '.')}x" if "/" in name else name)[0] for name in drawn]
+    assert floors == sorted(floors)
 
 
 def test_a_public_class_name_stands_once() -> None:
