@@ -67,7 +67,7 @@ bench: $(BIN)/mdmemory
 bench-peers: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/peers.py $(WITH)
 
-# how well search finds: on the project's own notes, or on DATA (docs/search.md); more options in WITH
+# how well search finds: on the project's own notes, or on DATA (docs/performance.md); more options in WITH
 bench-search: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/search.py $(if $(DATA),"$(DATA)") $(WITH)
 

@@ -55,7 +55,7 @@ _NO_SECRETS = "Without its secret it says nothing: secrets belong in a password 
 
 
 class NotStored(MdmemoryError):
-    """The text is no fact to keep; `reasons` are the codes of docs/capture.md."""
+    """The text is no fact to keep; `reasons` are the codes of docs/how-it-works.md."""
 
     code = "not_stored"
 

@@ -107,7 +107,7 @@ def _agreed(how: Installation, cost: str) -> bool:
 
 
 def _cost(name: str, needs: Needs, folder: Path) -> str:
-    """What the model costs, measured as docs/search.md says."""
+    """What the model costs, measured as docs/performance.md says."""
     if name in PACKAGED:
         return (
             "It takes 180 MB of disk, about 160 MB of memory while it runs, and about 35 s of one "

@@ -1,9 +1,16 @@
 """How well search finds what is asked: `make bench-search [DATA=PATH] [WITH="--misses"]`.
 
-PATH is LoCoMo's file, BEAM's folders, or questions of your own beside your notes; docs/search.md
-has the formats. Without it the project's own corpora are measured, and the exit is 1 where one of
-the promises about them is broken. Every figure stands beside a plain full-text table, measured in
-the same run.
+PATH is LoCoMo's file `locomo10.json`, BEAM's folders (`chats/100K`, or one talk in it), or a folder
+with `questions.jsonl`, beside which lie `notes.jsonl`, a folder `notes`, or the notes themselves.
+A line of `questions.jsonl` has `text` (or `question`), `answers` (or `gold`): all notes that answer
+it, by file or `id`, [] where nothing does; and, if you like, `lang` and `kind`, which get figures
+of their own. A line of `notes.jsonl` has `id`, `name`, `description`, `created`, and may have
+`type`, `body`, `updated`, `aliases`. Relative dates count from the day of the newest note.
+
+Without PATH the project's own corpora are measured, and the exit is 1 where one of the promises
+about them is broken. Every figure stands beside a plain full-text table from the same run, which
+is made as well as one can. Of BEAM, questions are left out that name no message, or an id that two
+messages have.
 """
 
 from __future__ import annotations
@@ -39,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("--model", default=hybrid.MODEL, help="with --vectors (%(default)s)")
     options.add_argument("--floor", type=float, help="search.vector_floor, with --vectors")
     options.add_argument("--json", action="store_true", help="all figures, for a program")
-    options.add_argument("--markdown", action="store_true", help="the tables of docs/search.md")
+    options.add_argument("--markdown", action="store_true", help="tables in markdown")
     chosen = options.parse_args(arguments)
     try:
         levels = readers.read(chosen.data) if chosen.data else own.levels()

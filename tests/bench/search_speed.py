@@ -66,7 +66,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", default="1000,10000", help="numbers of notes, by commas")
     options.add_argument("--large", action="store_true", help=f"{LARGE:,} notes, too: minutes")
-    options.add_argument("--markdown", action="store_true", help="the table of docs/search.md")
+    options.add_argument("--markdown", action="store_true", help="a table in markdown")
     chosen = options.parse_args()
     sizes = [*map(int, chosen.sizes.split(",")), *([LARGE] if chosen.large else [])]
     missed, table = 0, {}
@@ -87,7 +87,7 @@ def main() -> int:
 
 
 def markdown(table: Mapping[int, Sequence[Result]]) -> Iterator[str]:
-    """The table of docs/search.md."""
+    """The figures as a table in markdown."""
     yield "| notes | " + " | ".join(SHOWN) + " |"
     yield "|---|" + "---|" * len(SHOWN)
     for size, results in table.items():

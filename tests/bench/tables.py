@@ -38,7 +38,7 @@ def text(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def markdown(lines: Iterable[Line]) -> Iterator[str]:
-    """The tables of docs/search.md: a row for all questions and for those of each language, the
+    """Tables in markdown: a row for all questions and for those of each language, the
     searches beside each other in it."""
     for level, of_level in groupby(lines, lambda line: line.level):
         some = [line for line in of_level if line.key != "kind"]

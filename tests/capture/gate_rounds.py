@@ -1,7 +1,7 @@
 """Two rounds of candidates, 60 facts and 60 pieces of junk each, sorted by hand and written before
 the gate was changed for them: SEEN, which its rules were then mended on, and UNSEEN, which they
 were not. TAUGHT holds what later samples taught. One hand wrote lines and rules:
-see docs/capture.md on what that hides.
+see docs/performance.md on what that hides.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def test_the_corpus_is_what_it_says(capsys: pytest.CaptureFixture[str], tmp_path
             f" {FIGURES['fact']}; junk stored {FIGURES['junk stored']} of {FIGURES['junk']};"
             f" false redactions {FIGURES['false redactions']}"
         )
-    page = (Path(__file__).parents[2] / "docs" / "capture.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "performance.md").read_text(encoding="utf-8")
     page = " ".join(page.split())
     assert f"In {len(SESSIONS)} test sessions" in page
     assert f"all {FIGURES['fact stored']} facts are stored" in page

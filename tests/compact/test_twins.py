@@ -1,4 +1,4 @@
-"""The offline planner finds what docs/compaction.md says, and the page says what the code does."""
+"""The offline planner finds what docs/performance.md says, and a plan is what the pages say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from mdmemory.compact.plan import Delete, Flag, Merge, Rewrite, parse
 from mdmemory.text.near import Neighbours
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "compaction.md").read_text(encoding="utf-8")
+FIGURES = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
 TWINS = runpy.run_path(str(Path(__file__).with_name("twins.py")))
 
 
@@ -24,20 +25,29 @@ def found() -> Any:
     return TWINS["measure"](TWINS["plant"](1_000, 7))
 
 
-def told(table: str) -> Mapping[str, float]:
-    """Every figure of the table and the line below it, by its name."""
+def told(page: str) -> Mapping[str, float]:
+    """What the page promises: of each kind of twins the share that is found, and two precisions."""
+    (found,) = re.findall(r"contradictions found:((?:\s+\w+ \d+\s+of\s+\d+[,.])+)", page)
+    shares = re.findall(r"(\w+) (\d+)\s+of\s+(\d+)", found)
+    promised = {name: int(part) / int(whole) for name, part, whole in shares}
+    precisions = re.findall(r"\b(Merges|Flags): precision (\d\.\d+)", page)
+    return promised | {name: float(figure) for name, figure in precisions}
+
+
+def measured(table: str) -> Mapping[str, float]:
+    """Every figure of the table that `twins.py` prints, and of the line below it, by its name."""
     rows = re.findall(r"^\| (\w+) \| \d+ \| \d+ \| ([\d.]+) \|$", table, re.MULTILINE)
     rows += re.findall(r"\b(Merges|Flags): precision (\d\.\d+)", table)
     return {name: float(figure) for name, figure in rows}
 
 
 def test_the_planner_finds_as_much_as_the_page_says(found: Any) -> None:
-    promised, measured = told(PAGE), told(TWINS["table"](found))
+    promised, real = told(FIGURES), measured(TWINS["table"](found))
     assert {*TWINS["MERGED"], *TWINS["MAY_MERGE"], *TWINS["FLAGGED"], "Merges", "Flags"} == set(
         promised
     )
     for name, figure in promised.items():
-        assert measured[name] >= figure, name
+        assert real[name] >= round(figure, 3), name
 
 
 def test_what_is_to_be_left_alone_is_left_alone(found: Any) -> None:
@@ -82,5 +92,5 @@ def test_the_page_names_every_code() -> None:
     code = "\n".join((package / f"compact/{room}.py").read_text("utf-8") for room in rooms)
     given = set(re.findall(r'(?:yield \(?\s*|_refusal\(|= \()"([a-z_]+)", ?', code))
     given |= set(re.findall(r'yield \(\s*"([a-z_]+)",', code))
-    named = set(re.findall(r"^\| `([a-z_]+)` \| [^|]+ \|$", PAGE, re.MULTILINE))
-    assert named == given
+    refused = PAGE.partition("Refused as a whole:")[2].partition("\n## ")[0]
+    assert sorted(re.findall(r"`([a-z_]+)`", refused)) == sorted(given)

@@ -1,6 +1,6 @@
 """A store with planted twins, and how many of them the offline planner finds.
 
-`python tests/compact/twins.py` prints the table of docs/compaction.md; `--total` and `--seed`
+`python tests/compact/twins.py` prints the figures of docs/performance.md; `--total` and `--seed`
 plant another store. Of every fact the planner sees only the text.
 """
 
@@ -242,7 +242,7 @@ def measure(planted: Planted) -> Found:
 
 
 def table(found: Found) -> str:
-    """The figures as they stand in docs/compaction.md."""
+    """The figures of docs/performance.md, as a table."""
     rows = [("twins", "planted", "found", "recall")]
     for kind in (*MERGED, *MAY_MERGE, *FLAGGED, *LEFT):
         recall = f"{found.recall(kind):.3f}" if kind not in LEFT else "left alone"

@@ -60,13 +60,9 @@ def outputs(body: dict[str, Any]) -> list[str]:
 
 
 def sample() -> str:
-    """The prompt that docs/sessions.md shows."""
-    text = (ROOT / "docs/sessions.md").read_text(encoding="utf-8")
-    return (
-        text.partition("as the client 1.18.33 sends it")[2]
-        .partition("```text\n")[2]
-        .partition("\n```")[0]
-    )
+    """The prompt that docs/how-it-works.md shows."""
+    text = (ROOT / "docs/how-it-works.md").read_text(encoding="utf-8")
+    return text.partition("## Sessions\n")[2].partition("```text\n")[2].partition("\n```")[0]
 
 
 def compact(client: OpenCode, server: FakeServer, session: str) -> None:
