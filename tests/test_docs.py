@@ -348,4 +348,3 @@ def test_many_processes_at_once_lose_no_note(repository: Path) -> None:
     assert len(memory.notes()) == 6
     assert [entry.get("Memory-Op") for entry, _ in memory.log()].count("add") == 6
     assert memory.index(check=True).changed == ()
-

@@ -9,7 +9,6 @@ from mdmemory.cli.output import emit
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.hosts import clients
 
-
 _NEXT = (
     'Next: say "Remember that ..." to your assistant. To take all of this out again: '
     "`mdmemory setup --remove`."

@@ -71,8 +71,9 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     line = 1
     for paragraph in re.split(r"\n(?=\n|\s*[-|\d])", text):
-        yield line + paragraph.count("\n", 0, len(paragraph) - len(paragraph.lstrip("\n"))), " ".join(
-            re.sub(r"^\s*(?:[-|]|\d+\.)\s*|\*\*", "", paragraph).split()
+        yield (
+            line + paragraph.count("\n", 0, len(paragraph) - len(paragraph.lstrip("\n"))),
+            " ".join(re.sub(r"^\s*(?:[-|]|\d+\.)\s*|\*\*", "", paragraph).split()),
         )
         line += paragraph.count("\n") + 1
 

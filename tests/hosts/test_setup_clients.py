@@ -244,6 +244,7 @@ def test_the_files_of_ours_are_one_sentence_and_the_next_step_is_named(
     client: str, empty_home: Path, say: Say
 ) -> None:
     code, said = say(client)
+    assert code == 0
     (installed,) = [line for line in said.splitlines() if line.startswith("Installed ")]
     assert installed.startswith(f"Installed in {empty_home}/.{client}: commands/remember.")
     assert installed.endswith(", skills/mdmemory/SKILL.md.")

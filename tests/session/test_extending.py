@@ -1,4 +1,4 @@
-"""docs/architecture.md on how to extend mdmemory, held to: one row in one table adds one of each."""
+"""docs/architecture.md on how to extend mdmemory, held to: one row of a table adds one of each."""
 
 from __future__ import annotations
 
