@@ -32,8 +32,8 @@ def bridge(asked: Namespace) -> int:
     """
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
-    sights.watch()
-    return _listen(asked.store) if asked.listen else _forward(asked.store)
+    with sights.watching():
+        return _listen(asked.store) if asked.listen else _forward(asked.store)
 
 
 def _forward(store: str | None) -> int:
@@ -127,13 +127,13 @@ def mcp(asked: Namespace) -> int:
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
     asked.holder = "mcp"
-    sights.watch()
     if is_terminal():
         warn("This command is for MCP hosts, see docs/hosts.md. Ctrl-D ends it.")
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     index = not asked.no_index and not _is_read_already(asked)
-    serve(source, sink, lambda: layered(asked, automatic=True), index=index)
+    with sights.watching():
+        serve(source, sink, lambda: layered(asked, automatic=True), index=index)
     return 0
 
 

@@ -10,6 +10,7 @@ import hashlib
 import os
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,8 @@ from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mdmemory.store.inotify import Watched
 
 LONGEST = 600.0  # seconds that a glance holds without another: what goes unreported ends by then
@@ -56,11 +59,21 @@ _changing = threading.Lock()
 _is_on = False
 
 
-def watch() -> None:
-    """From now on hold what is seen of a folder until it changes. For a process that lives on: the
-    first glance at a folder costs a little more."""
+@contextmanager
+def watching() -> Iterator[None]:
+    """Hold what is seen of a folder until it changes. For a process that lives on: the first glance
+    at a folder costs a little more."""
     global _is_on
     _is_on = True
+    try:
+        yield
+    finally:
+        _is_on = False
+        with _changing:
+            for watched in filter(None, _watched.values()):
+                watched.end()
+            for known in (_watched, _kept, _turns):
+                known.clear()
 
 
 def take(folder: Path, cache: Path | None) -> Sight:

@@ -254,9 +254,10 @@ def test_a_git_that_does_not_end_is_given_up(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = found(repository)
-    monkeypatch.setattr(our_git, "TIMEOUT", 0.0)
+    os.mkfifo(repository / "pipe")
+    monkeypatch.setattr(our_git, "TIMEOUT", 0.1)
     with pytest.raises(GitFailed, match="did not end"):
-        here.run("status")
+        here.run("hash-object", "pipe")  # nobody writes into it
 
 
 # a hostile repository

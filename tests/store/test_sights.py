@@ -15,15 +15,10 @@ from mdmemory.store.sights import Sight
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells of changes")
 
 
-@pytest.fixture(autouse=True)
-def _off_again() -> Iterator[None]:
-    yield
-    for watched in sights._watched.values():
-        if watched is not None:
-            watched.end()
-    for known in (sights._watched, sights._kept, sights._turns):
-        known.clear()
-    sights._is_on = False
+@pytest.fixture
+def _watching() -> Iterator[None]:
+    with sights.watching():
+        yield
 
 
 @pytest.fixture
@@ -64,11 +59,11 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.usefixtures("_watching")
 @linux
 @pytest.mark.parametrize("name", ["user-tea.md", "MEMORY.md"])
 @pytest.mark.parametrize("how", CHANGES)
 def test_no_change_of_a_watched_folder_is_missed(folder: Path, how: str, name: str) -> None:
-    sights.watch()
     first = seen(folder)
     assert seen(folder) is first, "nothing changed"
     CHANGES[how](folder / name)
@@ -82,9 +77,9 @@ def test_no_change_of_a_watched_folder_is_missed(folder: Path, how: str, name: s
     assert "user-late.md" in seen(folder).files
 
 
+@pytest.mark.usefixtures("_watching")
 @linux
 def test_what_changes_during_the_look_is_seen_by_the_next(folder: Path) -> None:
-    sights.watch()
     seen(folder)
     (folder / "user-milk.md").touch()
     sight = sights.take(folder, None)
@@ -93,9 +88,9 @@ def test_what_changes_during_the_look_is_seen_by_the_next(folder: Path) -> None:
     assert "user-milk.md" not in sights.take(folder, None).files
 
 
+@pytest.mark.usefixtures("_watching")
 @linux
 def test_a_change_that_another_thread_was_told_of_ends_what_this_one_saw(folder: Path) -> None:
-    sights.watch()
     seen(folder)
     (folder / "user-a.md").touch()
     mine = sights.take(folder, None)  # another thread looks and is told of the next change
@@ -105,38 +100,38 @@ def test_a_change_that_another_thread_was_told_of_ends_what_this_one_saw(folder:
     assert "user-b.md" in sights.take(folder, None).files
 
 
+@pytest.mark.usefixtures("_watching")
 @linux
 def test_nothing_is_held_that_nobody_kept(folder: Path) -> None:
-    sights.watch()
     assert sights.take(folder, None) is not sights.take(folder, None)
 
 
+@pytest.mark.usefixtures("_watching")
 @linux
 def test_a_note_with_another_name_elsewhere_is_looked_at_each_time(folder: Path) -> None:
-    sights.watch()
     os.link(folder / "user-tea.md", folder.parent / "elsewhere")
     first = seen(folder)
     (folder.parent / "elsewhere").write_text("longer than before", encoding="utf-8")
     assert seen(folder).seal != first.seal
 
 
+@pytest.mark.usefixtures("_watching")
 @linux
 def test_what_was_seen_holds_for_some_minutes_at_most(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sights.watch()
     seen(folder)
     first = seen(folder)
     monkeypatch.setattr(first, "_until", 0.0)
     assert seen(folder) is not first
 
 
+@pytest.mark.usefixtures("_watching")
 @pytest.mark.parametrize("kind", ["", "nfs4", "fuse.sshfs", "9p"])
 def test_a_folder_that_others_can_change_unseen_is_looked_at_each_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr(inotify, "_file_system", lambda folder: kind)
-    sights.watch()
     assert seen(folder) is not seen(folder)
 
 
@@ -145,7 +140,17 @@ def test_a_command_watches_nothing(folder: Path) -> None:
     assert not sights._watched
 
 
+@pytest.mark.usefixtures("_watching")
 @linux
 def test_the_first_look_of_a_process_is_held_from_the_second_on(folder: Path) -> None:
-    sights.watch()
     assert sights.take(folder, None)._turn >= 0, "it is watched before it is looked at"
+
+
+@linux
+def test_where_the_watching_ends_nothing_is_held_or_open(folder: Path) -> None:
+    before = os.listdir("/proc/self/fd")
+    with sights.watching():
+        seen(folder)
+        assert seen(folder) is seen(folder)
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+    assert seen(folder) is not seen(folder)
