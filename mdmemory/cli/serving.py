@@ -128,7 +128,7 @@ def mcp(asked: Namespace) -> int:
         return 0
     asked.holder = "mcp"
     if is_terminal():
-        warn("This command is for MCP hosts, see docs/hosts.md. Ctrl-D ends it.")
+        warn("This command is for MCP hosts, see docs/assistants.md. Ctrl-D ends it.")
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     index = not asked.no_index and not _is_read_already(asked)

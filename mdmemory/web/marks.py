@@ -19,6 +19,16 @@ def shown(value: object) -> object:
     return value
 
 
+def commands(sentence: str) -> Markup:
+    """A sentence of ours, with what stands between backticks as code."""
+    parts = unseen.shown(sentence).split("`")
+    spans = [Markup("<code>{}</code>" if n % 2 else "{}").format(part)
+             for n, part in enumerate(parts)]  # fmt: skip
+    if len(parts) % 2:
+        return Markup("").join(spans)
+    return Markup("").join([*spans[:-1], "`", parts[-1]])
+
+
 def lines(found: Iterable[Line]) -> Markup:
     """Lines of a word diff, each in a row."""
     rows = (Markup('<span class="line {}">{}</span>').format(_kind(each), line(each))

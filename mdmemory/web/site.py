@@ -166,7 +166,9 @@ class Site:
             "version": VERSION, "form_field": FIELD, "form_token": self._form_token,
             "note_path": note_path, "query": _query,
         }  # fmt: skip
-        made.filters |= {"plural": plural, "minute": minute, "whose": whose}
+        made.filters |= {
+            "plural": plural, "minute": minute, "whose": whose, "commands": marks.commands,
+        }  # fmt: skip
         return made
 
     def _form_token(self, target: str) -> str:
