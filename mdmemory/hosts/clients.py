@@ -170,6 +170,8 @@ def remove(names: Iterable[str], environment: Environment, *, dry_run: bool = Fa
     if OPENCODE not in names:
         said += personal.share_skill(environment)
     wired.drop_folders(made)  # those that another client of ours still needed before
+    if not any(is_wired(name, environment) for name in _BY_NAME):
+        personal.take_over_folders(environment, made)
     return _once([*said, *gone])
 
 

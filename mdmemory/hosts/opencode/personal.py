@@ -7,7 +7,7 @@ the other. A configuration of the person's is never written, and nothing keeps n
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from mdmemory import protocol
@@ -92,6 +92,12 @@ def is_wired(environment: Mapping[str, str]) -> bool:
 def made_folders(environment: Mapping[str, str]) -> frozenset[Path]:
     """The folders that were not there before `install`."""
     return wiring.made_folders(place(environment)) or frozenset()
+
+
+def take_over_folders(environment: Mapping[str, str], made: Collection[Path]) -> None:
+    """Record folders that another client's wiring made and that are still of use."""
+    if is_wired(environment):
+        wiring.keep_folders(place(environment), [each for each in made if each.is_dir()])
 
 
 def has_skill(environment: Mapping[str, str]) -> bool:

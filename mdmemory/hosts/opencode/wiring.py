@@ -7,7 +7,7 @@ folder. What a person wrote or edited stays; everything is checked before the fi
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from mdmemory.files import read_regular
@@ -114,10 +114,16 @@ def _remember_folders(place: Place, paths: Sequence[Path]) -> None:
     if place.folders_record is None:
         return
     all_paths = [*paths, place.folders_record]
-    missing = {folder for path in all_paths for folder in path.parents if not folder.exists()}
-    if not missing:
+    keep_folders(
+        place, {folder for path in all_paths for folder in path.parents if not folder.exists()}
+    )
+
+
+def keep_folders(place: Place, more: Collection[Path]) -> None:
+    """Record folders, beside those that are recorded, as made for us."""
+    if place.folders_record is None or not more:
         return
-    made = sorted(map(str, missing.union(made_folders(place) or ())))
+    made = sorted(map(str, {*more, *(made_folders(place) or ())}))
     write(place.folders_record, (json.dumps(made, indent=2) + "\n").encode())
 
 
