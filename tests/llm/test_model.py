@@ -266,7 +266,7 @@ def test_status_says_where_text_goes_and_what_it_cost_but_no_key(
     assert main(["status"]) == 0
     told = capsys.readouterr().out
     assert "planner     openai: text is sent to api.openai.com; today 1 call, 1200 tokens" in told
-    assert main(["config", "list"]) == 0
+    assert main(["config", "list", "--all"]) == 0
     told += capsys.readouterr().out
     assert "openai.api_key = set  (OPENAI_API_KEY)" in told
     assert "compact.model = not set" in told
