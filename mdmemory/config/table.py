@@ -262,7 +262,7 @@ TABLE = (
             personal=True),
     Setting("search.dsn", ("MDMEMORY_SEARCH_DSN",),
             "a PostgreSQL address such as postgresql://user@host/database", or_empty(dsn), "",
-            "The address of search.backend `postgres`. ~/.pgpass is the safer place for a password.",
+            "The address of search.backend `postgres`. ~/.pgpass is safer for a password.",
             personal=True, secret=True),
     Setting("search.recency_days", (), "a whole number of at least 0", whole(0), 0,
             "Days after which a result has lost a quarter of its score; it loses at most half. "
