@@ -45,6 +45,7 @@ def _two_machines(scene: Scene) -> None:
 # A page, and what is there before its first block. The folder of the shell is ~/shop.
 GUIDES: dict[str, Callable[[Scene], None]] = {
     "README.md": _nothing,
+    "docs/inbox.md": _nothing,
     "docs/team.md": _two_machines,
 }
 
