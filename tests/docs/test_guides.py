@@ -46,6 +46,7 @@ def _two_machines(scene: Scene) -> None:
 GUIDES: dict[str, Callable[[Scene], None]] = {
     "README.md": _nothing,
     "docs/inbox.md": _nothing,
+    "docs/models.md": _nothing,
     "docs/team.md": _two_machines,
     "docs/trouble.md": _nothing,
 }
