@@ -47,6 +47,7 @@ GUIDES: dict[str, Callable[[Scene], None]] = {
     "README.md": _nothing,
     "docs/inbox.md": _nothing,
     "docs/models.md": _nothing,
+    "docs/moving.md": _two_machines,
     "docs/team.md": _two_machines,
     "docs/trouble.md": _nothing,
 }
