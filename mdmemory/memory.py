@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.learning import Learning
+from mdmemory.note.note import SUPERSEDED
 from mdmemory.opened import actions, capture, citing, search, store
 from mdmemory.privacy import is_secret
 from mdmemory.store.project import find
@@ -181,17 +182,16 @@ class Memory(Learning):
         patience: float | None = None,
     ) -> list[CheckedCitation]:  # fmt: skip
         """What the notes cite in the project and how that stands now, in the order of the notes; of
-        these `files` alone, if given. `since` a revision of the project: only what stood until then
-        and does not any more. `patience`: seconds that a command of git may take; what is not found
-        out in them is unknown. Raises NoGit for a store without a project, NotFound for a revision.
+        these `files` alone, if given, else of all that no newer note replaced. `since` a revision
+        of the project: only what stood until then and does not any more. `patience`: seconds that a
+        command of git may take; what is not found out in them is unknown. Raises NoGit for a store
+        without a project, NotFound for a revision.
         """
         heads = self._refresher().catalog().heads()
-        wanted = None if files is None else {*files}
-        notes = [
-            (head.file, head.cites)
-            for head in heads
-            if head.cites and (wanted is None or head.file in wanted)
-        ]
+        if files is None:
+            files = [head.file for head in heads if head.status != SUPERSEDED]
+        wanted = {*files}
+        notes = [(head.file, head.cites) for head in heads if head.cites and head.file in wanted]
         cited = citing.citations.Citations(self.project, patience)
         return cited.check(notes) if since is None else cited.drifted_since(notes, since)
 

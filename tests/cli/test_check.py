@@ -67,6 +67,18 @@ def test_what_stands_is_counted_and_what_drifted_is_shown_with_its_lines(
     assert "what it cites is as it was" in said(capsys, "confirm", "port")[1]
 
 
+def test_a_note_that_a_newer_one_replaced_is_checked_by_its_name_alone(
+    inside: CitedProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inside.replace("src/server.py", "8081", "9090")
+    assert said(capsys, "check")[0] == 1
+    _, out, _ = said(capsys, "add", "It listens on port 9090, see src/server.py")
+    assert "It replaces project-port.md" in out
+    assert said(capsys, "check", "--diff", "HEAD")[0] == 0
+    assert said(capsys, "check") == (0, "1 citation in 1 note: 1 fresh.\n", "")
+    assert said(capsys, "check", "port")[0] == 1
+
+
 def test_add_shows_what_it_cites_and_takes_a_place(
     inside: CitedProject, capsys: pytest.CaptureFixture[str]
 ) -> None:

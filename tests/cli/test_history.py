@@ -1,4 +1,4 @@
-"""log, diff, history and undo as a person meets them, and the page about them."""
+"""log, diff, history and undo as a person meets them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from blocks import steps
 from pace import HUNG
+from scene import Scene
 
 import mdmemory
 from mdmemory import Memory
@@ -20,7 +22,6 @@ from mdmemory.cli import main
 from mdmemory.cli.worddiff import render
 
 Git = Callable[..., str]
-PAGE = Path(__file__).parents[2] / "docs" / "history.md"
 
 
 @pytest.fixture
@@ -247,30 +248,13 @@ def test_no_git_command_that_obeys_display_settings_is_run() -> None:
     assert found == ["demo.py"]  # which shows a person what they would see
 
 
-# --- the page ----------------------------------------------------------------------------------
-
-
-def normal(text: str, folder: Path) -> str:
-    """Without what differs from run to run."""
-    text = text.replace(str(folder), "/home/you/project")
-    text = re.sub(r"\bm-[0-9a-f]{8}\b", "m-ID", text)
-    text = re.sub(r"\b[0-9a-f]{10}\b", "COMMIT", text)
-    return re.sub(r"\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b", "DATE", text)
+# --- all of them, one after the other ----------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_every_example_of_the_page_is_what_happens(repository: Path) -> None:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    shown, seen = [], []
-    for block in re.findall(r"^```console\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S):
-        parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
-        for command, answer in zip(parts[1::2], parts[2::2], strict=True):
-            done = subprocess.run(
-                ["sh", "-c", command], cwd=repository, env={**os.environ, "PATH": path},
-                capture_output=True, text=True, timeout=HUNG, check=False,
-            )  # fmt: skip
-            assert done.stderr == "", command
-            shown.append((command, normal(answer, repository)))
-            seen.append((command, normal(done.stdout, repository)))
-    assert len(seen) > 10
-    assert seen == shown
+def test_each_command_prints_what_is_written_down(tmp_path: Path) -> None:
+    typed = steps((Path(__file__).with_name("history.md")).read_text(encoding="utf-8"))
+    assert len(typed) > 10
+    home = (tmp_path / "you").resolve()
+    home.mkdir()
+    Scene(home).follow(typed)

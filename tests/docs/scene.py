@@ -15,7 +15,7 @@ from pace import HUNG
 # What a person's PATH has beside mdmemory. No assistant of this machine is found by it.
 _PROGRAMS = (
     "sh git env cat ls mkdir printf sed grep head tail wc cp mv rm touch sort tr cut find true "
-    "uname dirname basename date python3"
+    "chmod uname dirname basename date python3"
 ).split()
 _PERSON = "[user]\n\tname = You\n\temail = you@example.com\n[init]\n\tdefaultBranch = main\n"
 _CLIENT = "#!/bin/sh\nexit 1\n"  # `mdmemory setup` looks for it; nothing runs it

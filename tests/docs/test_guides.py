@@ -16,8 +16,41 @@ def _nothing(scene: Scene) -> None:
     """The home and the project, as every page has them."""
 
 
+_LAPTOP = """#!/bin/sh
+[ "$1" = laptop ] || exit 1
+cd ~/laptop && HOME=$PWD exec sh -c "$2"
+"""
+
+
+def _two_machines(scene: Scene) -> None:
+    """Clones of two projects, here and on a `laptop`, which is a home below this one; and remotes
+    at git@example.com:you/, which are folders: git and mdmemory know them by that address only."""
+    (scene.home / ".local/bin/ssh").write_text(_LAPTOP, encoding="utf-8")
+    (scene.home / ".local/bin/ssh").chmod(0o755)
+    remotes = "git@example.com:you"
+    setup = f"""set -e
+        git config --global url.{scene.home}/remotes.insteadOf {remotes}
+        mkdir ~/laptop && cp ~/.gitconfig ~/laptop && git clone -q . ~/blog
+        for each in shop blog shop-memory my-memory; do git init -q --bare ~/remotes/$each.git; done
+        for each in shop blog; do
+            git -C ~/$each push -q {remotes}/$each.git main
+            git -C ~/$each remote remove origin 2> /dev/null || true
+            git -C ~/$each remote add origin {remotes}/$each.git
+            git -C ~/$each fetch -q && git -C ~/$each branch -q -u origin/main
+            git clone -q {remotes}/$each.git ~/laptop/$each
+        done"""
+    assert scene.run(setup) == (0, "")
+
+
 # A page, and what is there before its first block. The folder of the shell is ~/shop.
-GUIDES: dict[str, Callable[[Scene], None]] = {"README.md": _nothing}
+GUIDES: dict[str, Callable[[Scene], None]] = {
+    "README.md": _nothing,
+    "docs/inbox.md": _nothing,
+    "docs/models.md": _nothing,
+    "docs/moving.md": _two_machines,
+    "docs/team.md": _two_machines,
+    "docs/trouble.md": _nothing,
+}
 
 
 @pytest.fixture
