@@ -1,8 +1,8 @@
 """Sends one message to the hooks of an assistant, as its client does, and prints what a person sees.
 
-`said.py HOST NUMBER` takes the message from standard input, in the folder of the project. It is the
-message with that number of its session. No process is left behind, and no time counts: on a busy
-machine a real hook would keep the message for later.
+`said.py HOST NUMBER` takes the message from standard input, in the folder of the project; NUMBER is
+its place in the session. No process is left behind, and no time counts: on a busy machine a real
+hook would keep the message for later.
 """
 
 from __future__ import annotations
