@@ -1,4 +1,4 @@
-"""Sends one message to the hooks of an assistant, as its client does, and prints what a person sees.
+"""Sends a message to the hooks of an assistant, as its client does, and prints what is shown.
 
 `said.py HOST NUMBER` takes the message from standard input, in the folder of the project; NUMBER is
 its place in the session. No process is left behind, and no time counts: on a busy machine a real
