@@ -73,9 +73,17 @@ def test_every_command_that_is_named_exists() -> None:
     each([*PAGES, *sorted(SHIPPED)], name_known_commands)
 
 
-def test_every_page_is_linked_from_the_readme() -> None:
-    linked = set(re.findall(r"\]\((docs/[\w-]+\.md)\)", page("README.md")))
-    assert linked == {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
+def test_every_page_is_reached_from_the_readme() -> None:
+    reached, ahead = set(), {ROOT / "README.md"}
+    while ahead:
+        reached |= ahead
+        links = [
+            (path.parent / target).resolve()
+            for path in ahead
+            for target in re.findall(r"\]\(([\w/-]+\.md)[)#]", path.read_text("utf-8"))
+        ]
+        ahead = {path for path in links if path.parent == ROOT / "docs"} - reached
+    assert reached >= set((ROOT / "docs").glob("*.md"))
 
 
 # --- the README --------------------------------------------------------------------------------
