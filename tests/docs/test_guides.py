@@ -16,14 +16,11 @@ def _nothing(scene: Scene) -> None:
     """The home and the project, as every page has them."""
 
 
-def _claude(scene: Scene) -> None:
-    scene.install("claude")
-
-
 # A page, and what is there before its first block. The folder of the shell is ~/shop.
 GUIDES: dict[str, Callable[[Scene], None]] = {
     "README.md": _nothing,
-    "docs/first-day.md": _claude,
+    "docs/first-day.md": lambda scene: scene.install("claude"),
+    "docs/opencode.md": lambda scene: scene.install("opencode"),
 }
 
 
