@@ -21,6 +21,7 @@ GUIDES: dict[str, Callable[[Scene], None]] = {
     "README.md": _nothing,
     "docs/first-day.md": lambda scene: scene.install("claude"),
     "docs/opencode.md": lambda scene: scene.install("opencode"),
+    "docs/assistants.md": lambda scene: scene.install("claude", "codex", "gemini"),
 }
 
 
