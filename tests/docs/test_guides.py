@@ -22,6 +22,7 @@ GUIDES: dict[str, Callable[[Scene], None]] = {
     "docs/first-day.md": lambda scene: scene.install("claude"),
     "docs/opencode.md": lambda scene: scene.install("opencode"),
     "docs/assistants.md": lambda scene: scene.install("claude", "codex", "gemini"),
+    "docs/by-hand.md": _nothing,
 }
 
 
