@@ -34,9 +34,11 @@ class Started(background.Starter):
 class CommandHost:
     """The other end of the bridge: a client in a folder, whose session is written to a file."""
 
-    def __init__(self, host: str, folder: Path, transcript: Path | None = None) -> None:
+    def __init__(
+        self, host: str, folder: Path, transcript: Path | None = None, *, number: int = 0
+    ) -> None:
         self.host, self.folder, self.transcript = host, folder, transcript
-        self.started, self.log, self._prompts = Started(), Log(), 0
+        self.started, self.log, self._prompts = Started(), Log(), number
         opened: Callable[[Path], Layers] = partial(Layers.open, automatic=True)
         self.seconds = 0.0  # on the bridge's clock
         self.hooks = CommandHooks(

@@ -152,14 +152,24 @@ def _refuse_wiring_of_elsewhere(
     asked: Namespace, root: Path, in_tree: Path | None, places: person.Places
 ) -> None:
     """Refuse files in the project for a store that lies elsewhere."""
-    if asked.user or not asked.opencode or asked.here or asked.shared or asked.store:
+    if asked.user or asked.here or asked.shared or asked.store:
         return
-    if (store := _store_elsewhere(root, in_tree, places)) is not None:
+    wired = asked.opencode or asked.git_hooks
+    if not wired or (store := _store_elsewhere(root, in_tree, places)) is None:
+        return
+    if asked.opencode:
         raise UsageError(
             f"The store of this project is {store}, and files of the project would name it.",
             "`mdmemory setup opencode` connects OpenCode to every such store. For a store that is "
             "part of the project: `mdmemory init --shared --opencode`.",
         )
+    from shlex import quote
+
+    raise UsageError(
+        f"The store of this project is {store}, which the project's git does not change.",
+        f"For hooks in the repository of the store: `mdmemory init {quote(str(store))} "
+        "--git-hooks`.",
+    )
 
 
 def _refuse_nonsense(asked: Namespace) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import commands_host
 from blocks import Step, is_shown, normal
-from commands_host import CommandHost, shown
 from pace import HUNG
+
+SAID = Path(__file__).with_name("said.py")
+COMMANDS_HOST = Path(commands_host.__file__)
 
 # What a person's PATH has beside mdmemory. No assistant of this machine is found by it.
 _PROGRAMS = (
@@ -28,7 +30,7 @@ class Scene:
     """
 
     def __init__(self, home: Path, project: str = "shop") -> None:
-        self.home, self.folder = home, home / project
+        self.home, self.folder, self._messages = home, home / project, 0
         self._bin, self._system = home / ".local/bin", home.with_name(f"{home.name}-programs")
         self._bin.mkdir(parents=True)
         self._system.mkdir()
@@ -59,11 +61,16 @@ class Scene:
         return done.returncode, done.stdout
 
     def say(self, words: str, host: str = "claude") -> str:
-        """What mdmemory shows a person who types these words to an assistant."""
-        event = CommandHost(host, self.folder).event("UserPromptSubmit", prompt=words)
-        code, printed = self.run(f"mdmemory hook {host}", json.dumps(event))
-        assert code == 0, printed
-        return shown(json.loads(printed or "{}"))
+        """What mdmemory shows a person who types these words to an assistant, in one session."""
+        self._messages += 1
+        tests = ":".join(map(str, (SAID.parent, COMMANDS_HOST.parent)))
+        done = subprocess.run(
+            [sys.executable, str(SAID), host, str(self._messages)], cwd=self.folder, input=words,
+            env=self._environment() | {"PYTHONPATH": tests}, text=True, timeout=HUNG,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        return done.stdout
 
     def follow(self, steps: list[Step]) -> None:
         """Type each step of a page; AssertionError names the first that shows something else."""

@@ -50,6 +50,10 @@ GUIDES: dict[str, Callable[[Scene], None]] = {
     "docs/moving.md": _two_machines,
     "docs/team.md": _two_machines,
     "docs/trouble.md": _nothing,
+    "docs/first-day.md": lambda scene: scene.install("claude"),
+    "docs/opencode.md": lambda scene: scene.install("opencode"),
+    "docs/assistants.md": lambda scene: scene.install("claude", "codex", "gemini"),
+    "docs/by-hand.md": _nothing,
 }
 
 

@@ -1,4 +1,4 @@
-"""The memory as an MCP server inside the real OpenCode client, as docs/hosts.md wires it."""
+"""The memory as an MCP server inside the real OpenCode client, as docs/assistants.md wires it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Git = Callable[..., str]
 
 @pytest.fixture
 def project(repository: Path) -> Path:
-    """A project whose OpenCode has the server, started as the page says for other hosts."""
+    """A project whose OpenCode has the server, started as the page shows for other clients."""
     memory, _ = Memory.init(repository)
     memory.add("proxy", type="project", description="The proxy's port", body="It listens on 8080.")
-    page = (ROOT / "docs/hosts.md").read_text("utf-8")
-    (section,) = re.findall(r"^## Other hosts, by hand$(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    page = (ROOT / "docs/assistants.md").read_text("utf-8")
+    (section,) = re.findall(r"^## Other clients$(.*?)^## ", page, re.MULTILINE | re.DOTALL)
     (snippet,) = re.findall(r"^```json\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     server: dict[str, Any] = json.loads(snippet)["mcpServers"]["mdmemory"]
     command = [server["command"], *server["args"]]

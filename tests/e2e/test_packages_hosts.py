@@ -1,4 +1,4 @@
-"""The plugin and the extension, installed by the real clients as docs/hosts.md says."""
+"""The plugin and the extension, installed by the real clients as docs/assistants.md says."""
 
 from __future__ import annotations
 

@@ -297,3 +297,18 @@ def test_init_installs_and_removes_and_keeps_the_notes(
     assert main(["init", str(repository), "--remove"]) == 0
     assert capsys.readouterr().out == "Nothing to remove.\n"
     assert main(["init", str(repository), "--remove", "--git-hooks"]) == 2
+
+
+def test_a_store_outside_the_project_gets_the_hooks_and_the_project_no_second_store(
+    repository: Path, hooks: Path, git: Git, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(repository, "commit", "-q", "--allow-empty", "-m", "first")
+    assert main(["init", str(repository)]) == 0
+    store = Path.home() / "mdmemory" / repository.name
+    capsys.readouterr()
+    assert main(["init", str(repository), "--git-hooks"]) == 2
+    assert f"`mdmemory init {store} --git-hooks`" in capsys.readouterr().err
+    assert list(hooks.iterdir()) == []
+    assert not (repository / "notes").exists()
+    assert main(["init", str(store), "--git-hooks"]) == 0
+    assert {path.name for path in (store / ".git/hooks").iterdir()} >= set(HOOKS)
