@@ -26,6 +26,7 @@ from mdmemory.capture.routes import visible
 from mdmemory.capture.takebacks import CORRECT, FORGET, OUTDATED, UNWANTED, Takeback
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.note import SUPERSEDED
+from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
 from mdmemory.transcripts.turns import Turn
 
@@ -54,9 +55,14 @@ def withdraw(
     done = Withdrawn()
     for wish in takebacks.find(text):
         spoken = _spoken_before(wish, text, before)
+        is_pointing = not (wish.subject or spoken)  # at what was said before, which is not known
         if wish.kind == UNWANTED and session:
-            gone = _take_back(sources, wish, session, spoken, now, done)
-            if gone:
+            mine = _of_session(sources, session) if is_pointing else []
+            spoken = [mine[0].stored.note.head.description] if len(mine) == 1 else spoken
+            if _take_back(sources, wish, session, spoken, now, done):
+                continue
+            if mine:
+                done.forget.append((wish.sentence, [offer(each) for each in mine][:OFFERED]))
                 continue
         notes = [offer(each) for each in _meant(sources, wish, spoken)][:OFFERED]
         if wish.kind in (FORGET, UNWANTED) and notes:
@@ -79,6 +85,21 @@ def _spoken_before(wish: Takeback, text: str, before: Sequence[Turn]) -> list[st
 # --- of this session -----------------------------------------------------------------------------
 
 
+def _of_session(sources: Sequence[NoteSource], session: str) -> list[Meant]:
+    """The notes that this session stored and that are in force."""
+    return [
+        Meant(source, stored)
+        for source in sources
+        for stored in visible(source.writer)
+        if _is_of(stored, session)
+    ]
+
+
+def _is_of(stored: StoredNote, session: str) -> bool:
+    head = stored.note.head
+    return head.session == session and head.status != SUPERSEDED
+
+
 def _take_back(
     sources: Sequence[NoteSource], wish: Takeback, session: str, spoken: Sequence[str],
     now: datetime, done: Withdrawn,
@@ -88,9 +109,8 @@ def _take_back(
     for source in sources:
         writer = source.writer
         for stored in visible(writer):
-            head = stored.note.head
-            is_new = head.session == session and head.status != SUPERSEDED
-            if is_new and _means(wish, f"{head.description}\n{stored.note.body}", spoken):
+            text = f"{stored.note.head.description}\n{stored.note.body}"
+            if _is_of(stored, session) and _means(wish, text, spoken):
                 id = _undone(writer, stored.file, session)
                 note_down(writer, session, "taken back", "negated", stored.file, now)
                 done.taken.append((f"{source.prefix}{stored.file}", id))

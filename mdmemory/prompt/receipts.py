@@ -198,6 +198,8 @@ def tell_withdrawn(answer: dict[str, Any], done: Withdrawn | None) -> None:
     answer["parts"] += _withdrawn(done, answer.get("saved", ()))
     if found := _withdrawn_toast(done):
         answer["toast"] = found
+    elif done.forget and answer.get("toast", {}).get("message") == _NOT_STORED["negated"][1]:
+        answer["toast"] = shown("Which note is meant? The assistant was told to ask.", "info")
 
 
 def _withdrawn(done: Withdrawn, fresh: Sequence[str]) -> list[str]:

@@ -14,10 +14,12 @@ from rows import each
 from mdmemory import Memory
 from mdmemory.capture.asked import asked_in
 from mdmemory.capture.takebacks import find
+from mdmemory.capture.withdrawal import Withdrawn
 from mdmemory.hosts import background
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.layers import Layers
+from mdmemory.prompt.receipts import tell_withdrawn
 from mdmemory.transcripts.turns import Turn
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -124,6 +126,29 @@ def test_what_was_stored_in_this_session_is_taken_back_at_once(
         assert len(plugin.notes()) == 2
         store.undo()
         assert store.log()[0][0].commit != before
+
+
+def test_where_the_session_cannot_be_read_its_only_note_is_meant_and_of_several_it_is_asked(
+    plugin: Plugin, repository: Path
+) -> None:
+    plugin.say(f"Remember that {SEO[0].lower()}{SEO[1:]}.")
+    answer = Plugin(repository).say("Don't remember that.")
+    assert plugin.notes() == [FREIGHT]
+    assert answer["toast"]["message"].startswith("Taken back, as you asked: ")
+    plugin.say(f"Remember that {SEO[0].lower()}{SEO[1:]}.")
+    plugin.say("Remember that invoices are sent on the fifth day of a month.")
+    answer = Plugin(repository).say("Don't remember that.")
+    assert len(plugin.notes()) == 3
+    (part,) = [each for each in answer["parts"] if "memory_forget" in each]
+    assert "Ask which is meant" in part
+    assert part.count("\n- ") == 2
+    assert "heavy-parcels" not in part
+    answer = {"parts": [], "toast": {"message": "Not stored, as you asked."}}
+    meant = ("Don't remember that.", [("a.md", "A."), ("b.md", "B.")])
+    tell_withdrawn(answer, Withdrawn(forget=[meant]))
+    assert answer["toast"] == {
+        "message": "Which note is meant? The assistant was told to ask.", "variant": "info",
+    }  # fmt: skip
 
 
 def test_an_older_note_is_offered_to_the_assistant_and_never_touched(plugin: Plugin) -> None:
