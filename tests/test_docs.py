@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -10,10 +9,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from blocks import normal
+from demo_project import prepare
 from pace import HUNG
 from rows import each
 from settings_pages import settings_pages
@@ -138,120 +137,6 @@ def test_the_page_has_exactly_the_options_of_a_command(
     assert told == real - {"--help", "--store", "--json", "--verbose"}
 
 
-def prepare(project: Path, git: Callable[..., str]) -> None:
-    """The demo's notes as a store: two that say the same, two that contradict."""
-    shutil.copytree(assets.path("templates/demo/notes"), project / "notes/memory")
-    shutil.copy(assets.path("templates/demo/transcript.json"), project / "session.json")
-    text = (project / "notes/memory/reference-error-dashboard.md").read_text("utf-8")
-    (project / "notes/memory/note-without-head.md").write_text(text.split("---")[-1], "utf-8")
-    plan = {
-        "ops": [
-            {"op": "delete", "file": "reference-error-dashboard.md", "reason": "shut down"},
-            {"op": "rewrite", "file": "project-postgres-for-billing.md", "body": "A database."},
-            {"op": "delete", "file": "user-works-as-backend-engineer.md", "reason": "left"},
-        ],
-        "digests": {"user-works-as-backend-engineer.md": "0" * 64},
-    }
-    (project / "plan.json").write_text(json.dumps(plan), "utf-8")
-
-
-def talk(project: Path) -> None:
-    """A session of Claude Code in the project, as it lies in the home."""
-    slug = re.sub(r"[^0-9A-Za-z]", "-", str(project))
-    file = Path.home() / ".claude/projects" / slug / "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001.jsonl"
-    file.parent.mkdir(parents=True)
-    text = (ROOT / "tests/capture/data/claude.jsonl").read_text("utf-8")
-    file.write_text(text.replace('"/repo"', json.dumps(str(project))), "utf-8")
-
-
-ADDED = ("file", "name", "digest", "commit", "layer")  # `edit`, `confirm`, `remove` answer it, too
-ADD = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go uses tabs", "gofmt does.")
-
-
-@pytest.fixture
-def scene(
-    repository: Path,
-    git: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> dict[str, Any]:
-    """The JSON that each command of the page gives in one small project."""
-    prepare(repository, git)
-    talk(repository)
-    monkeypatch.chdir(repository)
-
-    def ask(*words: str) -> Any:
-        main([*words, "--json"])
-        return json.loads(capsys.readouterr().out)
-
-    found = {"init": ask("init", "--store", "notes/memory"), "an error": ask("show", "nothing")}
-    found["config"] = ask("config", "list", "index.max_entries")
-    found["setup"] = ask("setup", "opencode", "--dry-run")
-    found |= {"list": ask("list"), "show": ask("show", "prefers-pnpm"), "add": ask(*ADD)}
-    assert set(ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")) == set(ADDED)
-    assert set(ask("confirm", "tabs-in-go")) == set(ADDED)
-    found |= {"index": ask("index")}
-    found["explain"] = ask("explain", "remember: Uses pnpm, never npm, in every JavaScript project")
-    found["extract"] = ask("extract", "--transcript", "session.json")
-    found["pending"] = ask("pending")
-    found["observe"] = ask("observe", "add", "The gateway answers 429", "--file", "client.py")
-    found["compact"] = ask("compact", "--plan", "plan.json")
-    ask("compact")
-    found["review"] = ask("review")
-    found |= {"conflicts": ask("conflicts"), "status": ask("status"), "doctor": ask("doctor")}
-    found |= {"log": ask("log"), "diff": ask("diff"), "history": ask("history", "tabs-in-go")}
-    found["rename"] = ask("rename", "tabs-in-go", "go-uses-tabs")
-    ask("undo")
-    ask("remove", "tabs-in-go")
-    found["undo"] = ask("undo")
-    assert set(ask("remove", "tabs-in-go")) == set(ADDED)
-    git(repository, "init", "-q", "--bare", "../remote.git")
-    git(repository, "remote", "add", "origin", "../remote.git")
-    git(repository, "push", "-q", "-u", "origin", "main")
-    found |= {"sync": ask("sync"), "session": ask("session", "list")}
-    protocol = repository / ".opencode/memory/PROTOCOL.md"
-    protocol.parent.mkdir(parents=True)
-    protocol.write_text("# Ours\n\n## The bar\n\nStore little.\n", "utf-8")
-    found["trust"] = ask("trust")
-    (repository / "server.py").write_text("PORT = 8081\n", "utf-8")
-    ask("add", "The server has one port", "--cite", "server.py#L1")
-    (repository / "server.py").write_text("PORT = 9090\n", "utf-8")
-    found["check"] = ask("check")
-    return found
-
-
-def examples() -> dict[str, Any]:
-    """The first JSON block of each section."""
-    found = {}
-    for name, text in COMMAND_LINE.items():
-        blocks = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-        if blocks:
-            found[name] = json.loads(blocks[0])
-    return found
-
-
-def alike(shown: Any, real: Any, where: str) -> None:
-    """The same keys all the way down; an op's own keys depend on what it does."""
-    if isinstance(real, dict) and isinstance(shown, dict):
-        assert ("op" in shown and "op" in real) or set(shown) == set(real), where
-        for key in set(shown) & set(real):
-            alike(shown[key], real[key], f"{where}.{key}")
-    elif isinstance(real, list):
-        assert isinstance(shown, list), where
-        for item in shown:
-            if real:
-                alike(item, real[0], f"{where}[]")
-    elif shown is not None and real is not None:
-        assert type(shown) is type(real), where
-
-
-def test_each_json_example_has_exactly_the_keys_of_the_real_answer(scene: dict[str, Any]) -> None:
-    shown = examples()
-    assert set(scene) == set(shown)
-    for name, real in scene.items():
-        alike(shown[name], real, name)
-
-
 # --- docs/python.md ----------------------------------------------------------------------------
 
 
@@ -287,6 +172,7 @@ def test_every_test_that_a_page_names_exists() -> None:
     assert set(re.findall(r"`(test_\w+)`", docs)) <= known
 
 
+ADD = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go uses tabs", "gofmt does.")
 SCRIPT = Path(sys.executable).with_name("mdmemory")
 
 
@@ -294,7 +180,7 @@ SCRIPT = Path(sys.executable).with_name("mdmemory")
 def test_a_hostile_configuration_of_the_repository_runs_nothing(
     repository: Path, git: Callable[..., str], tmp_path: Path
 ) -> None:
-    prepare(repository, git)
+    prepare(repository)
     payload, ran = tmp_path / "payload", tmp_path / "ran"
     payload.write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{ran}'\nexit 1\n", encoding="utf-8")
     payload.chmod(0o755)

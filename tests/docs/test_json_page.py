@@ -1,0 +1,225 @@
+"""docs/json.md, held to what each command answers in one small project.
+
+The names of its commands introduce a block: "`list`:". Where that sentence ends with "adds:", the
+block has the keys that come to those of the last whole block. A list with "..." alone has objects
+with the keys before it, and `layer`. Small shapes are in the prose:
+"`open` answers `{"store", "opened"}`".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_project import prepare, talk
+
+from mdmemory import Memory
+from mdmemory.cli import main
+from mdmemory.cli.commands import COMMANDS
+
+PAGE = (Path(__file__).parents[2] / "docs/json.md").read_text(encoding="utf-8")
+# What prints no JSON of its own, and what runs on: a server, a loop, a connection.
+OTHERS = {"demo", "completion", "mcp", "bridge", "hook", "web", "watch"}
+AGAIN = ["..."]
+Answers = dict[str, Any]
+
+
+# --- what the page shows -------------------------------------------------------------------------
+
+
+def blocks() -> Answers:
+    """The value of each block by the names of its commands; "" is the one of any command."""
+    shown: Answers = {}
+    whole: Any = None
+    for before, block in re.findall(
+        r"((?:^[^\n]+\n)+)\n```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
+    ):
+        sentence = re.split(r"\.\s", before.strip())[-1]
+        value = json.loads(block)
+        if sentence.endswith("adds:"):
+            value = unwrapped(whole) | value
+        else:
+            whole = value
+        shown |= dict.fromkeys(re.findall(r"`([a-z][^`]*)`", sentence) or [""], value)
+    return shown
+
+
+def small_shapes() -> dict[str, set[str]]:
+    """The keys of the shapes in the prose, by command."""
+    shapes = re.findall(r"`([a-z][^`]*)` answers\s`(\{[^`]*\})`", PAGE)
+    return {command: set(re.findall(r'"(\w+)"', shape)) for command, shape in shapes}
+
+
+def unwrapped(value: Any) -> Any:
+    """The one object of a list of objects: of some commands the page shows the one, of the others
+    the other."""
+    return value[0] if isinstance(value, list) else value
+
+
+def alike(shown: Any, real: Any, where: str) -> None:
+    """The same keys all the way down. An op's own keys depend on what it does, and `{}` stands for
+    counts by any names."""
+    if shown == {}:
+        assert all(type(count) is int for count in real.values()), where
+    elif isinstance(real, dict) and isinstance(shown, dict):
+        assert ("op" in shown and "op" in real) or set(shown) == set(real), where
+        for number, key in enumerate(shown):
+            if shown[key] == AGAIN:
+                before = {*list(shown)[:number], "layer"}
+                assert [set(row) for row in real[key]] == [before] * len(real[key]), where
+            elif key in real:
+                alike(shown[key], real[key], f"{where}.{key}")
+    elif isinstance(real, list):
+        assert isinstance(shown, list), where
+        for item in shown:
+            if real:
+                alike(item, real[0], f"{where}[]")
+    elif shown is not None and real is not None:
+        assert type(shown) is type(real), where
+
+
+# --- what the commands answer --------------------------------------------------------------------
+
+Ask = Callable[..., Any]
+ADD = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go uses tabs", "gofmt does.")
+PLACE = ("--cite", "server.py#L1")
+
+
+def of_notes(ask: Ask) -> Answers:
+    """One note from its beginning to its end."""
+    found = {"add": ask(*ADD)}
+    found["edit"] = ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")
+    found |= {"confirm": ask("confirm", "tabs-in-go"), "show": ask("show", "prefers-pnpm")}
+    found |= {"list": ask("list"), "search": ask("search", "pnpm"), "export": ask("export")}
+    found |= {"history": ask("history", "tabs-in-go"), "get": ask("get", "prefers-pnpm")}
+    found["rename"] = ask("rename", "tabs-in-go", "go-uses-tabs")
+    ask("undo")
+    found["remove"] = ask("remove", "tabs-in-go")
+    found |= {"undo": ask("undo"), "forget": ask("forget", "tabs-in-go")}
+    found["confirm --gone"] = ask("confirm", "--gone")
+    found["export --markdown"] = ask("export", "--markdown", "all.md")
+    Path("server.py").write_text("PORT = 8081\n", "utf-8")
+    ask("add", "The server has one port", *PLACE)
+    Path("server.py").write_text("PORT = 9090\n", "utf-8")
+    return found | {"check": ask("check")}
+
+
+def of_passes(ask: Ask) -> Answers:
+    """A session is read, and the notes are compacted."""
+    fact = "remember: Uses pnpm, never npm, in every JavaScript project"
+    found = {"explain": ask("explain", fact)}
+    found["extract"] = ask("extract", "--transcript", "session.json")
+    found["log --captures"] = ask("log", "--captures")
+    found["compact"] = ask("compact", "--plan", "plan.json")
+    ask("compact")
+    found |= {"log": ask("log"), "diff": ask("diff")}
+    found |= {"observe add": ask("observe", "add", "The gateway answers 429", "--file", "a.py")}
+    found |= {"observe list": ask("observe", "list"), "observe show": ask("observe", "show", "1")}
+    found["observe search"] = ask("observe", "search", "gateway")
+    found |= {
+        "observe promote": ask("observe", "promote", "1"),
+        "observe work": ask("observe", "work"),
+    }
+    return found | {"observe forget": ask("observe", "forget", "1")}
+
+
+def of_inbox(ask: Ask) -> Answers:
+    """What waits after that: a fact, and a contradiction."""
+    found = {"review": ask("review"), "pending": ask("pending"), "conflicts": ask("conflicts")}
+    found["review ID"] = ask("review", found["conflicts"][0]["id"])
+    found["status"] = ask("status")
+    found["pending accept"] = ask("pending", "accept", found["pending"][0]["id"])
+    ask("observe", "add", "The gateway needs a token")
+    ask("observe", "promote", "2")
+    found["pending drop"] = ask("pending", "drop", ask("pending")[0]["id"])
+    both = ("review", found["conflicts"][0]["id"], "both")
+    found["review ID ANSWER"] = ask(*both)
+    ask("undo")
+    found["review --all KIND ANSWER"] = ask("review", "--all", "conflict", "both")
+    ask("undo")
+    found["conflicts resolve"] = ask("conflicts", "resolve", both[1], "--both")
+    return found
+
+
+def of_store(ask: Ask) -> Answers:
+    """The store and its surroundings."""
+    found = {"doctor": ask("doctor"), "doctor --quality": ask("doctor", "--quality")}
+    found["config list"] = ask("config", "list", "index.max_entries")
+    found["config get"] = ask("config", "get", "index.max_entries")
+    found["config set"] = ask("config", "set", "index.max_entries", "70")
+    found |= {"index": ask("index"), "rebuild": ask("rebuild"), "open": ask("open", "--print")}
+    found["setup"] = ask("setup", "opencode", "--dry-run")
+    found["init --dry-run"] = ask("init", "--opencode", "--dry-run")
+    Path("CLAUDE.md").write_text("# Facts\n\n- Billing uses PostgreSQL 15\n", "utf-8")
+    found["import"] = ask("import", "CLAUDE.md", "--yes")
+    protocol = Path(".opencode/memory/PROTOCOL.md")
+    protocol.parent.mkdir(parents=True)
+    protocol.write_text("# Ours\n\n## The bar\n\nStore little.\n", "utf-8")
+    return found | {"trust": ask("trust")}
+
+
+def of_sessions(ask: Ask, memory: Memory) -> Answers:
+    """What is kept of sessions."""
+    with memory.session("ses_1") as own:
+        own.write("goal", "Ship it", now=memory.now())
+    found = {
+        "session list": ask("session", "list"),
+        "session show": ask("session", "show", "ses_1"),
+    }
+    return found | {"session sweep": ask("session", "sweep")}
+
+
+@pytest.fixture
+def answers(
+    repository: Path,
+    git: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Answers:
+    """The JSON of each command in one small project."""
+    prepare(repository)
+    talk(repository)
+    monkeypatch.chdir(repository)
+
+    def ask(*words: str) -> Any:
+        main([*words, "--json"])
+        return json.loads(capsys.readouterr().out)
+
+    found = {"init": ask("init", "--store", "notes/memory"), "": ask("show", "nothing")}
+    found |= of_notes(ask) | of_passes(ask) | of_inbox(ask) | of_store(ask)
+    found |= of_sessions(ask, Memory.open(repository))
+    git(repository, "init", "-q", "--bare", "../remote.git")
+    git(repository, "remote", "add", "origin", "../remote.git")
+    git(repository, "push", "-q", "-u", "origin", "main")
+    return found | {"sync": ask("sync"), "move": ask("move")}
+
+
+# --- the tests -----------------------------------------------------------------------------------
+
+
+def test_the_page_has_the_answer_of_every_command() -> None:
+    named = {*blocks(), *small_shapes()} | set(re.findall(r"`([a-z]+)`", PAGE))
+    assert {name for name, _, _ in COMMANDS} - OTHERS <= {
+        name.split(" ")[0] for name in named if name
+    }
+
+
+@pytest.mark.slow
+def test_each_example_has_exactly_the_keys_of_the_real_answer(answers: Answers) -> None:
+    shown, small = blocks(), small_shapes()
+    assert set(answers) == {*shown, *small, "export"}
+    for name, example in shown.items():
+        real = answers[name]
+        assert real, name
+        is_list = isinstance(example, list) and isinstance(real, list)
+        pair = (example, real) if is_list else (unwrapped(example), unwrapped(real))
+        alike(*pair, name)
+    for name, keys in small.items():
+        former = {"core", "working", "hot"} if name == "session show" else set()
+        assert keys | former == answers[name].keys(), name
+    left_out = {"strength", "listed", "cites"}
+    assert answers["export"][0].keys() == answers["show"].keys() - left_out
