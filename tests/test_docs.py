@@ -22,6 +22,7 @@ from mdmemory import Memory, assets
 from mdmemory.cli import main
 from mdmemory.cli.commands import COMMANDS
 from mdmemory.config.table import TABLE
+from mdmemory.tools.table import TOOLS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(mdmemory.__file__).parent
@@ -137,19 +138,45 @@ def test_the_page_has_exactly_the_options_of_a_command(
     assert told == real - {"--help", "--store", "--json", "--verbose"}
 
 
+# --- docs/tools.md -----------------------------------------------------------------------------
+
+
+def arguments(cell: str) -> dict[str, str]:
+    """Each argument of a cell, with what the brackets behind it have."""
+    return dict(re.findall(r"`(\w+)`(?: \((.*?)\))?(?:,|$)", cell.strip()))
+
+
+def test_the_tools_page_has_every_tool_with_its_arguments() -> None:
+    rows = dict(
+        re.findall(r"^\| `(\w*memory\w*)` \| (.+?) \|", page("docs/tools.md"), re.MULTILINE)
+    )
+    assert [*rows] == [tool.name for tool in TOOLS]
+    for tool in TOOLS:
+        required, _, others = rows[tool.name].partition(";")
+        shown, real = arguments(required) | arguments(others), tool.parameters["properties"]
+        assert [*arguments(required)] == tool.parameters["required"]
+        assert shown.keys() == real.keys()
+        for name, about in real.items():
+            if "minimum" in about:
+                least, most, usual = (about[key] for key in ("minimum", "maximum", "default"))
+                assert shown[name] == f"{least} to {most}, default {usual}"
+            elif "enum" in about and shown[name]:
+                assert re.findall(r"`(\w+)`", shown[name]) == [*about["enum"]]
+
+
 # --- docs/python.md ----------------------------------------------------------------------------
 
 
-def test_the_python_sample_runs_as_it_is_shown(
+def test_each_python_sample_prints_what_is_shown(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(repository)
     shutil.copy(assets.path("templates/demo/transcript.json"), "session.json")
-    for sample in re.findall(r"^```python\n(.*?)^```$", page("docs/python.md"), re.M | re.S):
+    samples = re.findall(r"^```python\n(.*?)^```$", page("docs/python.md"), re.M | re.S)
+    outputs = re.findall(r"^```text\n(.*?)^```$", page("docs/python.md"), re.M | re.S)
+    for sample, shown in zip(samples, outputs, strict=True):
         exec(compile(sample, "docs/python.md", "exec"), {})
-    (shown,) = re.findall(r"^```text\n(.*?)^```$", page("docs/python.md"), re.M | re.S)
-    out = capsys.readouterr().out
-    assert normal(out, str(repository.parent)) == normal(shown)
+        assert normal(capsys.readouterr().out, str(repository.parent)) == normal(shown)
 
 
 def test_the_python_page_names_every_method() -> None:

@@ -463,13 +463,13 @@ def test_an_insertion_takes_no_byte_away(text: str, more: str) -> None:
         ).replace("\n", "")
 
 
-# --- docs/python.md ------------------------------------------------------------------------------
+# --- docs/tools.md -------------------------------------------------------------------------------
 
 
 def test_the_sample_of_the_page_keeps_what_a_model_asks_to_keep(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (Path(__file__).parents[1] / "docs/python.md").read_text("utf-8")
+    page = (Path(__file__).parents[1] / "docs/tools.md").read_text("utf-8")
     (sample,) = re.findall(r"^```py\n(import json\n.*?)^```$", page, re.M | re.S)
     monkeypatch.chdir(memory.project.root)
     with FakeProvider() as provider:
@@ -479,7 +479,7 @@ def test_the_sample_of_the_page_keeps_what_a_model_asks_to_keep(
         text = "The proxy listens on port 8080.\n"
         provider.call("memory", command="create", path="/memories/proxy.md", file_text=text)
         provider.say("It is 8080.")
-        exec(compile(sample, "docs/python.md", "exec"), {})
+        exec(compile(sample, "docs/tools.md", "exec"), {})
         asked = provider.requests
     assert capsys.readouterr().out == "It is 8080.\n"
     assert asked[0].body["tools"] == [{"type": "memory_20250818", "name": "memory"}]
