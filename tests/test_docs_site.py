@@ -53,17 +53,17 @@ def test_the_menu_of_the_site_names_every_page_once(pages: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("page", "before", "after"),
     [
-        ("index.md", "see [undo](docs/history.md#undo)", "see [undo](history.md#undo)"),
+        ("index.md", "see [limits](docs/safety.md#limits)", "see [limits](safety.md#limits)"),
         ("index.md", "![a](docs/images/demo.svg)", "![a](images/demo.svg)"),
         ("index.md", "[Changes](CHANGELOG.md)", "[Changes](changelog.md)"),
         ("safety.md", "[Changes](../CHANGELOG.md)", "[Changes](changelog.md)"),
-        ("safety.md", "[search](search.md#by-meaning)", "[search](search.md#by-meaning)"),
+        ("safety.md", "[search](how-it-works.md#search)", "[search](how-it-works.md#search)"),
         ("guides/a.md", "[x](../safety.md) [y](../../README.md)",
          "[x](../safety.md) [y](../index.md)"),
-        ("search.md", "[the notes](../tests/data/search/README.md)", "the notes"),
-        ("search.md", "[a](https://x.org/CHANGELOG.md) [b](#here)",
+        ("performance.md", "[the notes](../tests/data/search/README.md)", "the notes"),
+        ("performance.md", "[a](https://x.org/CHANGELOG.md) [b](#here)",
          "[a](https://x.org/CHANGELOG.md) [b](#here)"),
-        ("search.md", "[gone](../gone.md)", "[gone](../gone.md)"),  # which mkdocs refuses
+        ("performance.md", "[gone](../gone.md)", "[gone](../gone.md)"),  # which mkdocs refuses
         ("index.md", "```\n[a](CHANGELOG.md)\n- b\n```", "```\n[a](CHANGELOG.md)\n- b\n```"),
         ("index.md", "Such as:\n- one\n  - two\n- three", "Such as:\n\n- one\n    - two\n- three"),
         ("index.md", "1. one\n   more\n2. two", "1. one\n   more\n2. two"),

