@@ -84,6 +84,8 @@ SHORTER = (
     (r"^a whole number from (\d+) to (\d+)$", r"\1 to \2"),
     (r"^a number from 0 to 1$", "0 to 1"),
     (r" without user, query or fragment$", ""),
+    (r"^true or false$", ""),  # the default shows it
+    (r"^a list of | such as [^ ,]+(?=,|$)", ""),
 )
 
 
@@ -104,7 +106,7 @@ def settings_pages() -> dict[str, str]:
 
 
 def _table(settings: list[Setting]) -> str:
-    head = "| name, variable | what it does | value | default |\n|---|---|---|---|\n"
+    head = "| name, variable | what it does | value, `default` |\n|---|---|---|\n"
     return head + "".join(map(_row, settings))
 
 
@@ -114,7 +116,7 @@ def _row(setting: Setting) -> str:
     for long, short in SHORTER:
         value = re.sub(long, short, value)
     default = f"`{str(setting.default).lower()}`" if setting.default != "" else ""
-    return f"| {names} | {setting.help} | {value} | {default} |\n"
+    return f"| {names} | {setting.help} | {', '.join(filter(None, (value, default)))} |\n"
 
 
 if __name__ == "__main__":
