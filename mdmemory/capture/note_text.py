@@ -17,7 +17,7 @@ from mdmemory.note import limits
 from mdmemory.note.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
 from mdmemory.privacy.redaction import MARK
 from mdmemory.text.wordlists import in_languages, match, pattern
-from mdmemory.text.words import CJK, STOP_CJK, is_cjk, runs
+from mdmemory.text.words import CJK, STOP_CJK, is_cjk, keys, runs
 
 NAME_WORDS = 5
 NAME_WIDTH = 12  # CJK characters of a name
@@ -25,6 +25,7 @@ _READ = 1_000  # characters of a fact that its name and its reason are looked fo
 _SENTENCE = 24  # the weight of a description that says enough without what follows
 _CLAIM = 12  # the weight of what a reason is given for
 _REASON = 8  # the weight of a reason
+_SHARED = 0.5  # of the words of a description that a text has which says the same fact anew
 
 _CLAUSE_END = lazy(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)|[ ][–—-][ ]")
 _URL = lazy(r"\b[a-z][a-z0-9+]*://\S+")
@@ -117,6 +118,19 @@ def _needed(key: str) -> str:
     a pointer, which begins with its address, the machine."""
     _, is_pointer, address = key.partition("://")
     return folded(re.split("[/ ]", address)[0]) if is_pointer else max(key.split(), key=len)
+
+
+def said_anew(description: str, body: str, text: str) -> tuple[str, str] | None:
+    """The description and the body ("": none) of a note whose fact `text` says anew: the note says
+    nothing beyond its description, and half of the words that matter in that are in the text. None
+    where the text is something else to say, and so a body."""
+    if beside(description, body.strip()) or "\n\n" in text.strip():
+        return None
+    wanted, there = {*keys(description)}, {*keys(text)}
+    if not wanted or len(wanted & there) < _SHARED * len(wanted):
+        return None
+    fresh, rest = worded(" ".join(text.split()))
+    return fresh, rest or (text if body.strip() else "")
 
 
 def description_of(fact: str) -> str:

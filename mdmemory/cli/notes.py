@@ -212,7 +212,8 @@ def edit_options(parser: ArgumentParser) -> None:
 
 
 def edit(asked: Namespace) -> int:
-    """Change a note, in one commit. Without --description and BODY your editor opens."""
+    """Change a note, in one commit. Without --description and BODY your editor opens. A BODY that
+    says anew all that the note says is its description, too."""
     asked.holder = "edit"
     layers = layered(asked)
     memory, name = layers.holding(asked.name)
@@ -224,8 +225,19 @@ def edit(asked: Namespace) -> int:
             )
         return report(layers, memory, asked, _edited(memory, name), "Changed", same)
     body = _body(asked.body) if asked.body is not None else None
-    done = memory.edit(name, description=asked.description, body=body)
-    return report(layers, memory, asked, done, "Changed", same)
+    if body is None or asked.description is not None:
+        done = memory.edit(name, description=asked.description, body=body)
+        return report(layers, memory, asked, done, "Changed", same)
+    from mdmemory.capture.note_text import said_anew
+
+    note = memory.note(name)
+    anew = said_anew(note.note.head.description, note.note.body, body)
+    description, body = (anew[0], anew[1] or None) if anew else (None, body)
+    done = memory.edit(name, description=description, body=body, replaces=note.digest)
+    code = report(layers, memory, asked, done, "Changed", same)
+    if description and not (asked.json or done.same):
+        print(f"{'description':<13}{visible(description)}")
+    return code
 
 
 def rename_options(parser: ArgumentParser) -> None:

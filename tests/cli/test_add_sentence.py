@@ -44,6 +44,29 @@ def test_type_name_description_and_reason_are_worked_out_and_shown(
     assert len(Memory.open(project).notes()) == 1
 
 
+def test_a_note_of_one_sentence_is_edited_by_a_sentence(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def edited(name: str, words: str) -> tuple[str, str]:
+        assert main(["edit", name, words]) == 0
+        note = Memory.open(project).note(name).note
+        return note.head.description, note.body.strip()
+
+    stored(capsys, "The staging port is 8080")
+    fresh = edited("staging-port", "The staging port is 8081, because 8080 is taken.")
+    assert fresh == ("The staging port is 8081", "Why: 8080 is taken")
+    assert "description  The staging port is 8081\n" in capsys.readouterr().out
+    index = (Memory.open(project).project.store / "MEMORY.md").read_text(encoding="utf-8")
+    assert "8081" in index
+    assert "8080" not in index
+    stored(capsys, "uses-pnpm", "--type", "project", "--description", "Uses pnpm", "Uses pnpm.")
+    said = "Uses pnpm with Corepack"
+    assert edited("uses-pnpm", said) == (said, said)
+    detail = "Ask the release manager for exceptions."
+    assert edited("uses-pnpm", detail) == (said, detail), "something else to say is its text"
+    assert edited("uses-pnpm", "Uses pnpm 9") == (said, "Uses pnpm 9"), "as a text that it has"
+
+
 def test_what_is_given_is_taken_as_it_is(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
