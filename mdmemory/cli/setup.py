@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mdmemory import protocol
 from mdmemory.actions import memory_folder, setup
 from mdmemory.actions.configuring import set_for_person
-from mdmemory.cli.output import emit, is_terminal
+from mdmemory.cli.output import emit, is_terminal, plural
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
@@ -18,6 +18,7 @@ from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.store import home as homes
 from mdmemory.store.project import PRIVATE, Project, home_of, person_root, root_in_tree
+from mdmemory.store.store import Store
 
 if TYPE_CHECKING:  # only a shape here
     from mdmemory.actions.setup import Setup
@@ -86,6 +87,7 @@ def init(asked: Namespace) -> int:
         return _remove(asked, root)
     if asked.dry_run:
         return _tell(asked, None, _dry_run(asked, root))
+    older = _left_behind(asked, root)
     done = _made(asked, root)
     project, said = done.project, [*done.said]
     if done.commit:
@@ -106,7 +108,26 @@ def init(asked: Namespace) -> int:
         said.append(f"{project.store} is already a store; nothing changed.")
     elif done.files:
         said.append(f"The store is {project.store}. Next: `mdmemory add --help`.")
+        said += older
     return _tell(asked, done, said)
+
+
+def _left_behind(asked: Namespace, root: Path) -> list[str]:
+    """A sentence on the notes of the store that the project had until now and that a store inside
+    it takes the place of; [] where there are none."""
+    from shlex import quote
+
+    if not (asked.here or asked.shared):
+        return []
+    in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
+    store = _store_elsewhere(root, in_tree, person.places())
+    count = len(Store(store).files()) if store else 0
+    if not (store and count):
+        return []
+    return [
+        f"{store}, the project's store until now, keeps its {plural(count, 'note')}. To have them "
+        f"here: `mdmemory import {quote(str(store))} --yes`."
+    ]
 
 
 def _pointed(project: Project, root: Path) -> list[str]:

@@ -122,3 +122,22 @@ def test_opencodes_files_in_the_project_are_taken_out_after_a_move_and_not_made_
     assert main(["init", "--opencode", "--dry-run"]) == 2
     assert capsys.readouterr().out == ""
     assert not (project / "notes").exists()
+
+
+def test_a_store_inside_a_project_that_has_one_elsewhere_says_how_its_notes_come_along(
+    repository: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(repository)
+    git(repository, "-c", "user.name=o", "-c", "user.email=o@o", "commit", "--allow-empty", "-qm1")
+    for words in (["init"], ["add", "The harbour crane is booked by radio."], ["init", "--shared"]):
+        assert main(words) == 0
+    *_, hint = capsys.readouterr().out.splitlines()
+    assert "the project's store until now, keeps its 1 note." in hint
+    command = hint.partition("`mdmemory ")[2].partition("`")[0].split()
+    assert main(command) == 0
+    capsys.readouterr()
+    assert main(["list"]) == 0
+    assert "The harbour crane is booked by radio" in capsys.readouterr().out
+    assert main(["init", "--shared"]) == 0
+    assert "until now" not in capsys.readouterr().out
