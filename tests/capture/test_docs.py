@@ -35,7 +35,7 @@ RUN = "from mdmemory.cli import run; raise SystemExit(run())"
 def table(heading: str, text: str = EXAMPLES) -> list[list[str]]:
     """The rows of the first table under a heading, without its head."""
     section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    first = re.search(r"(?:^\|.*\n)+", section, re.MULTILINE)
+    first = re.search(r"(?:^(?:\|.*|.* \| .*|[-|]+)\n)+", section, re.MULTILINE)
     assert first
     rows = first[0].splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
