@@ -25,9 +25,9 @@ The first place that has a setting counts:
 3. your own file, `~/.config/mdmemory/config.toml`
 4. the default
 
-A project cannot choose where your text goes or which program runs: of these {count}, its file may set
-only {shared}. In a file, a dot is a table: `[index]`,
-then `max_chars = 6000`. An unknown name or a bad value is an error.
+A project cannot choose where your text goes or which program runs: of these {count}, its file may
+set only {shared}. In a file, a dot is a table:
+`[index]`, then `max_chars = 6000`. An unknown name or a bad value is an error.
 """
 ADVANCED = """\
 # All other settings
