@@ -1,17 +1,18 @@
 """Where cited lines went in a project's history: with a renamed file, or into another file.
 
-From the newest commit back, to the one that took the lines away; what it did is followed, and so
-on. Git's objects alone are read.
+Each commit that took the lines away is looked for, on every branch; what it did is followed, and
+so on. Git's objects alone are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from os.path import basename, commonpath
 
 from mdmemory.citing.citation import Citation
+from mdmemory.citing.descent import Descent, Taker
 from mdmemory.citing.lines import IN_FILES, Comparison, Span, Squeezed, lines_hash
 from mdmemory.citing.versions import ProjectFiles
 from mdmemory.git import log
@@ -19,6 +20,8 @@ from mdmemory.git.log import Touched
 
 _HOPS = 20  # moves that are followed
 _VERSIONS = 300  # of a file that are looked into
+_TAKERS = 8  # commits that took the lines away, on as many branches
+_FOLDERS = 20  # commits that touched a folder
 _OTHERS = 200  # files of one commit that are looked into
 _AT_ONCE = 25  # blobs that are read together
 _KEPT = 200  # blobs that are held in memory
@@ -78,44 +81,44 @@ class Trails:
 
     # --- following -------------------------------------------------------------------------------
 
-    def of_file(self, path: str, since: str = "") -> Trail:
-        """Where a file is now that was at a path, at the end or (`since`) after a commit."""
+    def of_file(self, path: str) -> Trail:
+        """Where a file is now that was at a path."""
         for _ in range(_HOPS):
             if now := self._at_tip(path):
                 return Trail(path, now)
-            gone = next((step for step in self._since(path, since) if not step.blob), None)
-            renamed = self._renamed(gone.commit, path) if gone else None
-            if gone is None or renamed is None:
+            takers = self._takers(path, "", bool)
+            renamed = next(filter(None, (self._renamed(each, path) for each in takers)), None)
+            if renamed is None:
                 break
-            path, since = renamed.path, gone.commit
+            path = renamed.path
         return Trail(path)
 
     def of_lines(self, path: str, blob: str, lines: tuple[int, int]) -> Trail:
         """Where lines of a blob are now that was at a path."""
-        since = ""
+        ways, last, seen = [Trail(path, blob, lines)], path, {Trail(path, blob, lines)}
         for _ in range(_HOPS):
-            span = self._squeezed(blob).span(lines)
-            if found := self._in_tip(path, blob, span):
+            if not ways:
+                break
+            way = ways.pop()
+            last = way.path if way.path != path else last
+            span = self._squeezed(way.blob).span(way.lines or lines)
+            if found := self._in_tip(way.path, way.blob, span):
                 return found
-            taken = self._taken_in(blob, span, self._since(path, since), is_later=bool(since))
-            if taken is None:
-                break
-            moved = self._moved_in(taken, path, blob, span)
-            if moved is None:
-                break
-            if moved.lines is None:
-                return self.of_file(moved.path, taken)
-            path, blob, lines, since = moved.path, moved.blob, moved.lines, taken
-        return self.of_file(path, since)
+            for moved in reversed(self._moves(way.path, way.blob, span)):
+                if moved.lines is None:
+                    last = moved.path
+                elif moved not in seen:
+                    ways.append(moved)
+                    seen.add(moved)
+        return self.of_file(last)
 
     def of_folder(self, path: str) -> str:
         """Where a folder is now that was at a path (both with a slash at the end); "" where its
         files did not go together."""
-        steps = self._steps_below(path)
-        for commit in steps:
+        for taker in self._steps_below(path):
             counts: dict[str, int] = {}
             total = 0
-            for touched in self._changes(commit):
+            for touched in self._changes(taker):
                 if (touched.old_path or touched.path).startswith(path) and touched.path != path:
                     total += 1
                     if (old := touched.old_path) and old.startswith(path):
@@ -136,50 +139,61 @@ class Trails:
         found = there.standing(span) or there.moved(span)
         return Trail(path, now, there.new.in_file(found)) if found else None
 
-    def _taken_in(
-        self, blob: str, span: Span, steps: Sequence[_Step], *, is_later: bool
-    ) -> str | None:
-        """The commit that took the lines away: after it no version of the path has them. None where
-        no version had them; `is_later`: the blob itself lay there before the first step."""
-        said, taken = self._squeezed(blob).text(span), None
-        for at, step in enumerate(steps[:_VERSIONS]):
-            if step.blob == blob:
-                return taken
-            if at % _AT_ONCE == 0:
-                self._fetch(each.blob for each in steps[at : at + _AT_ONCE])
-            has_it = bool(step.blob) and said in self._squeezed(step.blob).flat
-            if has_it and self._compared(blob, step.blob).standing(span):
-                return taken
-            taken = step.commit
-        return taken if is_later else None
+    def _moves(self, path: str, blob: str, span: Span) -> list[Trail]:
+        """Where the lines of a path went, in each commit that took them away."""
+        self.read([path])
+        near = [step.blob for step in self._steps[path][:_VERSIONS]]
+        said = self._squeezed(blob).text(span)
 
-    def _moved_in(self, commit: str, path: str, blob: str, span: Span) -> Trail | None:
+        def has_lines(other: str) -> bool:
+            if other == blob:
+                return True
+            if not other or other not in near:
+                return False
+            if other not in self._texts:
+                at = near.index(other)
+                self._fetch(near[at : at + _AT_ONCE])
+            is_said = said in self._squeezed(other).flat
+            return is_said and self._compared(blob, other).standing(span) is not None
+
+        takers = self._takers(path, blob, has_lines)[:_TAKERS]
+        return [*filter(None, (self._moved_in(each, path, blob, span) for each in takers))]
+
+    def _takers(self, path: str, blob: str, has: Callable[[str], bool]) -> list[Taker]:
+        """The commits that took away from a path what `has` finds in its blobs; `blob`: one that
+        has it, "" where that may be any."""
+        self.read([path])
+        left = {step.commit: step.blob for step in self._steps[path]}
+        if not left:
+            return []
+        since = [commit for commit, each in left.items() if each == blob] if blob else []
+        blobs = self._descent.blobs(left, since, lambda commit: self._blob(commit, path))
+        return self._descent.takers(blobs, has)
+
+    def _moved_in(self, taker: Taker, path: str, blob: str, span: Span) -> Trail | None:
         """Where the lines went in one commit; without lines where the file went without them."""
-        parent = self._files.objects.parent(commit)
-        before = self._blob(parent, path)
+        before = self._blob(taker.parent, path)
         if before and before != blob:
             there = self._compared(blob, before)
             if (held := there.standing(span)) is None:
                 return None
             blob, span = before, held
-        renamed = self._renamed(commit, path)
-        target = renamed or next((t for t in self._changes(commit) if t.path == path), None)
+        renamed = self._renamed(taker, path)
+        target = renamed or next((t for t in self._changes(taker) if t.path == path), None)
         if target and target.blob:
             there = self._compared(blob, target.blob)
             if found := there.standing(span) or there.moved(span):
                 return Trail(target.path, target.blob, there.new.in_file(found))
             if not there.left(span):
                 return Trail(target.path) if renamed else None
-        other = self._elsewhere(commit, parent, path, blob, span)
+        other = self._elsewhere(taker, path, blob, span)
         return other or (Trail(renamed.path) if renamed else None)
 
-    def _elsewhere(
-        self, commit: str, parent: str | None, path: str, blob: str, span: Span
-    ) -> Trail | None:
+    def _elsewhere(self, taker: Taker, path: str, blob: str, span: Span) -> Trail | None:
         """Where the lines came into another file, in the commit that took them out of this one."""
         text = self._squeezed(blob)
         said = text.text(span)
-        others = [t for t in self._changes(commit) if t.path != path and t.blob]
+        others = [t for t in self._changes(taker) if t.path != path and t.blob]
         others = sorted(others, key=lambda t: distance(path, t.path))[:_OTHERS]
         for at, touched in enumerate(others):
             if at % _AT_ONCE == 0:
@@ -187,28 +201,25 @@ class Trails:
             new = touched.blob or ""
             if said not in self._squeezed(new).flat:
                 continue
-            there = self._compared(self._blob(parent, touched.old_path or touched.path), new)
+            there = self._compared(self._blob(taker.parent, touched.old_path or touched.path), new)
             if found := there.arrived(text, span, IN_FILES):
                 return Trail(touched.path, new, there.new.in_file(found))
         return None
 
-    def _renamed(self, commit: str, path: str) -> Touched | None:
+    def _renamed(self, taker: Taker, path: str) -> Touched | None:
         """The file that a commit made of the one at a path."""
-        return next((t for t in self._changes(commit) if t.old_path == path), None)
+        return next((t for t in self._changes(taker) if t.old_path == path), None)
 
     # --- reading ---------------------------------------------------------------------------------
 
-    def _since(self, path: str, commit: str) -> list[_Step]:
-        """The commits that touched a path, newest first; only those after a commit, where one is
-        named."""
-        if not commit:
-            self.read([path])
-            return self._steps[path]
-        return self._steps_of([path], f"^{commit}")[path]
+    @cached_property
+    def _descent(self) -> Descent:
+        out = self._files.repository.run("rev-list", "--topo-order", "--parents", self._tip)
+        return Descent([row.split(" ") for row in out.decode().splitlines()])
 
-    def _steps_of(self, paths: Sequence[str], *but: str) -> dict[str, list[_Step]]:
+    def _steps_of(self, paths: Sequence[str]) -> dict[str, list[_Step]]:
         found: dict[str, list[_Step]] = {path: [] for path in paths}
-        words = ("--full-history", "--topo-order", self._tip, *but, "--", *paths)
+        words = ("--full-history", "--topo-order", self._tip, "--", *paths)
         for commit in log.read_with_files(self._files.repository, *words):
             for touched in commit.files:
                 for path, blob in _left(touched):
@@ -216,14 +227,15 @@ class Trails:
                         found[path].append(_Step(commit.commit, blob))
         return found
 
-    def _steps_below(self, folder: str) -> list[str]:
+    def _steps_below(self, folder: str) -> list[Taker]:
         """The newest commits that touched a folder."""
-        words = ("--full-history", "-n5", self._tip, "--", folder.rstrip("/"))
-        return [commit.commit for commit in log.read(self._files.repository, *words)]
+        words = ("--full-history", f"-n{_FOLDERS}", self._tip, "--", folder.rstrip("/"))
+        found = [commit.commit for commit in log.read(self._files.repository, *words)]
+        parents = {commit: self._files.objects.parent(commit) for commit in found}
+        return [Taker(commit, parent) for commit, parent in parents.items() if parent]
 
-    def _all_of(self, commit: str) -> tuple[Touched, ...]:
-        words = ("--no-walk", commit)
-        return next(iter(log.read_with_files(self._files.repository, *words))).files
+    def _all_of(self, taker: Taker) -> list[Touched]:
+        return log.between(self._files.repository, taker.parent, taker.commit)
 
     def _at_tip(self, path: str) -> str:
         return self._blob(self._tip, path)
