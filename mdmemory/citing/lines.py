@@ -1,13 +1,15 @@
-"""Where the lines of one version of a file stand in another one. White space does not count. Pure.
+"""Where the lines of one version of a file stand in another one. Pure.
 
-Law: lines count as found only where nothing but white space was changed in them. Where two places
-are alike, their neighbours decide; where these do not tell, the lines count as changed.
+Law: lines count as found only where nothing but white space (and the mark of UTF-8) was changed in
+them. Where two places are alike, their neighbours decide; where these do not tell, the lines count
+as changed.
 """
 
 from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate
@@ -36,7 +38,7 @@ class Squeezed:
     def __init__(self, data: bytes) -> None:
         self.lines: list[bytes] = []
         self.numbers: list[int] = []
-        for number, line in enumerate(data.split(b"\n"), 1):
+        for number, line in enumerate(data.removeprefix(BOM_UTF8).split(b"\n"), 1):
             if squeezed := b"".join(line.split()):
                 self.lines.append(squeezed)
                 self.numbers.append(number)
@@ -100,7 +102,8 @@ class Squeezed:
 
 def lines_hash(data: bytes) -> str:
     """What a citation keeps of its lines: hex digits of the sha256 of what is no white space."""
-    return hashlib.sha256(b"".join(data.split())).hexdigest()[:LINES_HASH]
+    text = b"".join(data.removeprefix(BOM_UTF8).split())
+    return hashlib.sha256(text).hexdigest()[:LINES_HASH]
 
 
 class Comparison:
