@@ -57,20 +57,34 @@ class Pinning:
         given = parse(word)
         if given is not None and given.is_commit:
             return [self._commit(given)]
-        found = mentions.paths(f"`{word}`")
-        mention = Mention(given.path, given.lines, is_sure=True) if given else found[0]
-        if given is not None and not given.lines and found and found[0].lines:
-            mention = found[0]  # src/app.py:10-20
-        path = self._found(mention)
-        if path is None:
+        mention = self._meant(word, given)
+        path = self._found(mention) if mention else None
+        if mention is None or path is None:
             raise UsageError(
                 f"The project has no {word!r} that could be cited.",
                 "Name a file of the project that git does not ignore: PATH, PATH#L10-L20.",
             )
         cites = self._of_mention(path, mention, text, [mention.path, path])
         if mention.lines and not any(each.lines for each in cites):
-            raise UsageError(f"{path} has no such lines, or they are blank.", "Name others.")
+            raise self._no_lines(path)
         return cites
+
+    def _meant(self, word: str, given: Citation | None) -> Mention | None:
+        """The place that a word names by itself: as a citation, a path, or an address."""
+        if "://" in word:
+            return next(self._mentions(word), None)
+        found = mentions.paths(f"`{word}`")
+        if given is None:  # what is no citation may be a path from the root of the machine
+            return found[0] if found and "#" not in word and "@" not in word else None
+        if not given.lines and found and found[0].lines:
+            return found[0]  # src/app.py:10-20
+        return Mention(given.path, given.lines, is_sure=True)
+
+    def _no_lines(self, path: str) -> UsageError:
+        if path.endswith("/") or self._data(path) is None:
+            what = "is a folder" if path.endswith("/") else "is too large, or no text"
+            return UsageError(f"{path} {what}: its lines cannot be cited.", f"Cite {path} itself.")
+        return UsageError(f"{path} has no such lines, or they are blank.", "Name others.")
 
     def pinned(self, cite: Citation) -> Citation:
         """A citation as it was written by hand, pinned to what stands there now; the same where

@@ -63,10 +63,20 @@ def test_what_git_ignores_and_what_is_untracked(cited: CitedProject) -> None:
 
 
 def test_a_place_that_is_named_has_to_be_there(cited: CitedProject) -> None:
-    for place in ("src/none.py", "../outside.py", "src/server.py#L99", "commit:0123456789"):
-        with pytest.raises(UsageError):
+    for place in ("src/none.py", "../outside.py", "src/server.py#L99", "commit:0123456789", "",
+                  "src/server.py#L0", "src/server.py#L9-L4", "src/#L1", "https://example.org/x",
+                  "/etc/passwd", ".git/config"):  # fmt: skip
+        with pytest.raises(
+            UsageError, match=r"no .* that could be cited|no commit|no such lines|is a"
+        ):
             cited.note("Something", place)
     assert cited.note("Something", "src/server.py:4") == (PORT,)
+
+
+def test_a_person_may_name_a_place_by_its_address(cited: CitedProject) -> None:
+    cited.git("remote", "add", "origin", "git@example.org:team/app.git")
+    place = "https://example.org/team/app/blob/main/src/server.py#L4"
+    assert cited.note("Something", place) == (PORT,)
 
 
 def test_from_a_folder_of_the_project_paths_count_from_there(
