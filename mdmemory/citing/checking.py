@@ -6,6 +6,7 @@ Judged from files and git's objects alone; no model is asked, and no network.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from mdmemory.citing import commits, judging
@@ -134,11 +135,19 @@ class Checker:
             some = left[at : at + _AT_ONCE]
             self._fetch({cites[cite].blob for cite in some})
             for cite in some:
-                old, new = self._blob(cites[cite].blob), self._files.data(here[cite])
-                verdict = judging.in_version(cites[cite], old, new) or _NOT_THERE
-                self._known.put(cite, here[cite].id, verdict)
-                found[cite] = verdict
+                old = self._blob(cites[cite].blob)
+                found[cite] = self._in_place(cites[cite], old, here[cite]) or _NOT_THERE
+                if old is not None or not self._is_cut_off:
+                    self._known.put(cite, here[cite].id, found[cite])
         return {cite: verdict for cite, verdict in found.items() if verdict.state}
+
+    def _in_place(
+        self, cite: Citation, old: bytes | None, version: Version
+    ) -> CitationVerdict | None:
+        new = self._files.data(version)
+        if new is None and self._files.is_link(version):
+            return None  # the lines may be in the file to which it leads
+        return judging.in_version(cite, old, new)
 
     # --- files: elsewhere ------------------------------------------------------------------------
 
@@ -152,7 +161,8 @@ class Checker:
             self._trails.read({each.path for each in new.values()})
             for cite, each in new.items():
                 trails[cite] = self._trail(each)
-                self._known.put_trail(cite, self._tip, trails[cite])
+                if not self._is_cut_off:
+                    self._known.put_trail(cite, self._tip, trails[cite])
         except GitFailed:  # damaged, or so long a history that nobody waits for it
             pass
         found = {cite: CitationVerdict(UNKNOWN, why=_UNREAD) for cite in cites}
@@ -166,7 +176,7 @@ class Checker:
             self._fetch({b for cite in some for b in (cites[cite].blob, trails[cite].blob)})
             for cite in some:
                 found[cite], is_lasting = self._at_its_end(cites[cite], trails[cite])
-                if is_lasting:
+                if is_lasting and found[cite].state != UNKNOWN:
                     self._known.put(cite, against[cite], found[cite])
         return found
 
@@ -178,31 +188,32 @@ class Checker:
     def _trail(self, cite: Citation) -> Trail:
         if not cite.lines:
             return self._trails.of_file(cite.path)
-        blob = self._files.ids([cite.blob], "blob")[0] if cite.blob else ""
-        blob = blob or self._by_hash(cite)
-        return self._trails.of_lines(cite.path, blob, cite.lines) if blob else Trail(cite.path)
+        blob, lines = self._files.ids([cite.blob], "blob")[0] if cite.blob else "", cite.lines
+        if not blob and (held := self._trails.holding(cite)):
+            blob, lines = held.blob, held.lines or lines
+        return self._trails.of_lines(cite.path, blob, lines) if blob else Trail(cite.path)
 
     def _at_its_end(self, cite: Citation, trail: Trail) -> tuple[CitationVerdict, bool]:
         """The verdict on a citation that leads to a trail, and whether it holds as long as the
         file there stays as it is."""
-        version = self._version(trail.path)
-        if version is None:
-            path = self._uncommitted.renamed(trail.path) if self._at is None else ""
-            if path and not cite.lines:
-                return CitationVerdict(MOVED, path), False
-        elif not cite.lines:
-            return CitationVerdict(MOVED, trail.path), True
+        version, path = self._version(trail.path), ""
+        if version is None and trail.blob and self._at is None:
+            path = self._uncommitted.renamed(trail.path)
+        if not cite.lines and (path or version):
+            return CitationVerdict(MOVED, path or trail.path), not path
         if trail.lines:
             follower = Citation(trail.path, trail.lines, trail.blob)
             if version is not None and (stands := self._stands(follower, version)):
                 return CitationVerdict(MOVED, stands), True
             if self._at is None and (stands := self._uncommitted.lines(trail)):
                 return CitationVerdict(MOVED, stands), False
-        # what HEAD still has may turn up in another file before it is committed
-        is_committed = not trail.lines or self._at is not None
+        if version is None and path:
+            version = self._version(path)
         if version is None:
-            return self._absent(cite), is_committed
-        return self._changed(cite, version), is_committed
+            # HEAD's file may turn up at another path before that is committed
+            return self._absent(cite), self._at is not None or not trail.blob
+        # and so may the lines that HEAD still has
+        return self._changed(cite, version), self._at is not None or not (trail.lines or path)
 
     def _stands(self, follower: Citation, version: Version) -> str:
         """Where the lines at the end of a trail stand in the file that is there; "": nowhere."""
@@ -219,8 +230,8 @@ class Checker:
         old = self._blob(cite.blob)
         if old is None and self._is_cut_off:
             return CitationVerdict(UNKNOWN, why=_SHALLOW)
-        if old is None and cite.path == version.path and (id := self._by_hash(cite)):
-            old = self._blob(id)
+        if old is None and cite.path == version.path and (held := self._trails.holding(cite)):
+            cite, old = replace(cite, lines=held.lines), self._blob(held.blob)
         return judging.drifted(cite, old, self._files.data(version) or b"", version.path)
 
     def _blob(self, id: str) -> bytes | None:
@@ -240,11 +251,6 @@ class Checker:
         path = cite.path.rstrip("/")
         is_known = bool(self._tip) and self._trails.knew(path)
         return CitationVerdict(GONE) if is_known else CitationVerdict(UNKNOWN, why=_NEVER)
-
-    def _by_hash(self, cite: Citation) -> str:
-        """A blob of the path's history that has the cited lines where they are cited; "" for
-        none."""
-        return self._trails.holding(cite)
 
     # --- what is asked for when it is needed -----------------------------------------------------
 

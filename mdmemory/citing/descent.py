@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 
-class Taker(NamedTuple):
+class Removal(NamedTuple):
     """A commit without the thing, and its parent that still had it."""
 
     commit: str
@@ -47,11 +47,11 @@ class Descent:
             found[place] = blob
         return found
 
-    def takers(self, blobs: dict[int, str], has: Callable[[str], bool]) -> list[Taker]:
+    def removals(self, blobs: dict[int, str], has: Callable[[str], bool]) -> list[Removal]:
         """The commits that took away what `has` finds in a blob, newest first, merges last."""
         is_later: set[int] = set()  # commits of which a later one has it
-        found: list[Taker] = []
-        merges: list[Taker] = []
+        found: list[Removal] = []
+        merges: list[Removal] = []
         for place in reversed(blobs):
             parents = self._parents[place]
             if place in is_later or has(blobs[place]):
@@ -59,6 +59,6 @@ class Descent:
                 continue
             for parent in parents:
                 if parent in blobs and has(blobs[parent]):
-                    taker = Taker(self._commits[place], self._commits[parent])
-                    (found if len(parents) == 1 else merges).append(taker)
+                    removal = Removal(self._commits[place], self._commits[parent])
+                    (found if len(parents) == 1 else merges).append(removal)
         return found + merges

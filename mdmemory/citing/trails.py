@@ -12,7 +12,8 @@ from functools import cached_property, lru_cache
 from os.path import basename, commonpath
 
 from mdmemory.citing.citation import Citation
-from mdmemory.citing.descent import Descent, Taker
+from mdmemory.citing.descent import Descent, Removal
+from mdmemory.citing.judging import by_hash
 from mdmemory.citing.lines import IN_FILES, Comparison, Span, Squeezed, lines_hash
 from mdmemory.citing.versions import ProjectFiles
 from mdmemory.git import log
@@ -20,7 +21,8 @@ from mdmemory.git.log import Touched
 
 _HOPS = 20  # moves that are followed
 _VERSIONS = 300  # of a file that are looked into
-_TAKERS = 8  # commits that took the lines away, on as many branches
+_SEARCHED = 25  # of these, for lines of which only the hash is known
+_REMOVALS = 8  # commits that took the lines away, on as many branches
 _FOLDERS = 20  # commits that touched a folder
 _OTHERS = 200  # files of one commit that are looked into
 _AT_ONCE = 25  # blobs that are read together
@@ -68,16 +70,20 @@ class Trails:
         self.read([path])
         return bool(self._steps[path] or self._steps_below(path))
 
-    def holding(self, cite: Citation) -> str:
-        """The newest blob of the path's history that has the cited lines, by their hash, where
-        they are cited; "" for none."""
+    def holding(self, cite: Citation) -> Trail | None:
+        """The newest version in the path's history that has the cited lines, by their hash, and
+        where it has them: one that has them where they are cited, if there is one."""
         self.read([cite.path])
-        for step in self._steps[cite.path][:_VERSIONS]:
-            if cite.lines and step.blob:
-                text = self._squeezed(step.blob)
-                if lines_hash(text.text(text.span(cite.lines))) == cite.lines_hash:
-                    return step.blob
-        return ""
+        blobs = [step.blob for step in self._steps[cite.path] if step.blob][:_VERSIONS]
+        for blob in blobs:
+            text = self._squeezed(blob)
+            if cite.lines and lines_hash(text.text(text.span(cite.lines))) == cite.lines_hash:
+                return Trail(cite.path, blob, cite.lines)
+        for blob in blobs[:_SEARCHED]:
+            text = self._squeezed(blob)
+            if found := by_hash(cite, text):
+                return Trail(cite.path, blob, text.in_file(found))
+        return None
 
     # --- following -------------------------------------------------------------------------------
 
@@ -86,8 +92,8 @@ class Trails:
         for _ in range(_HOPS):
             if now := self._at_tip(path):
                 return Trail(path, now)
-            takers = self._takers(path, "", bool)
-            renamed = next(filter(None, (self._renamed(each, path) for each in takers)), None)
+            removals = self._removals(path, "", bool)
+            renamed = next(filter(None, (self._renamed(each, path) for each in removals)), None)
             if renamed is None:
                 break
             path = renamed.path
@@ -115,10 +121,10 @@ class Trails:
     def of_folder(self, path: str) -> str:
         """Where a folder is now that was at a path (both with a slash at the end); "" where its
         files did not go together."""
-        for taker in self._steps_below(path):
+        for removal in self._steps_below(path):
             counts: dict[str, int] = {}
             total = 0
-            for touched in self._changes(taker):
+            for touched in self._changes(removal):
                 if (touched.old_path or touched.path).startswith(path) and touched.path != path:
                     total += 1
                     if (old := touched.old_path) and old.startswith(path):
@@ -156,10 +162,10 @@ class Trails:
             is_said = said in self._squeezed(other).flat
             return is_said and self._compared(blob, other).standing(span) is not None
 
-        takers = self._takers(path, blob, has_lines)[:_TAKERS]
-        return [*filter(None, (self._moved_in(each, path, blob, span) for each in takers))]
+        removals = self._removals(path, blob, has_lines)[:_REMOVALS]
+        return [*filter(None, (self._moved_in(each, path, blob, span) for each in removals))]
 
-    def _takers(self, path: str, blob: str, has: Callable[[str], bool]) -> list[Taker]:
+    def _removals(self, path: str, blob: str, has: Callable[[str], bool]) -> list[Removal]:
         """The commits that took away from a path what `has` finds in its blobs; `blob`: one that
         has it, "" where that may be any."""
         self.read([path])
@@ -168,32 +174,32 @@ class Trails:
             return []
         since = [commit for commit, each in left.items() if each == blob] if blob else []
         blobs = self._descent.blobs(left, since, lambda commit: self._blob(commit, path))
-        return self._descent.takers(blobs, has)
+        return self._descent.removals(blobs, has)
 
-    def _moved_in(self, taker: Taker, path: str, blob: str, span: Span) -> Trail | None:
+    def _moved_in(self, removal: Removal, path: str, blob: str, span: Span) -> Trail | None:
         """Where the lines went in one commit; without lines where the file went without them."""
-        before = self._blob(taker.parent, path)
+        before = self._blob(removal.parent, path)
         if before and before != blob:
             there = self._compared(blob, before)
             if (held := there.standing(span)) is None:
                 return None
             blob, span = before, held
-        renamed = self._renamed(taker, path)
-        target = renamed or next((t for t in self._changes(taker) if t.path == path), None)
+        renamed = self._renamed(removal, path)
+        target = renamed or next((t for t in self._changes(removal) if t.path == path), None)
         if target and target.blob:
             there = self._compared(blob, target.blob)
             if found := there.standing(span) or there.moved(span):
                 return Trail(target.path, target.blob, there.new.in_file(found))
             if not there.left(span):
                 return Trail(target.path) if renamed else None
-        other = self._elsewhere(taker, path, blob, span)
+        other = self._elsewhere(removal, path, blob, span)
         return other or (Trail(renamed.path) if renamed else None)
 
-    def _elsewhere(self, taker: Taker, path: str, blob: str, span: Span) -> Trail | None:
+    def _elsewhere(self, removal: Removal, path: str, blob: str, span: Span) -> Trail | None:
         """Where the lines came into another file, in the commit that took them out of this one."""
         text = self._squeezed(blob)
         said = text.text(span)
-        others = [t for t in self._changes(taker) if t.path != path and t.blob]
+        others = [t for t in self._changes(removal) if t.path != path and t.blob]
         others = sorted(others, key=lambda t: distance(path, t.path))[:_OTHERS]
         for at, touched in enumerate(others):
             if at % _AT_ONCE == 0:
@@ -201,14 +207,16 @@ class Trails:
             new = touched.blob or ""
             if said not in self._squeezed(new).flat:
                 continue
-            there = self._compared(self._blob(taker.parent, touched.old_path or touched.path), new)
+            there = self._compared(
+                self._blob(removal.parent, touched.old_path or touched.path), new
+            )
             if found := there.arrived(text, span, IN_FILES):
                 return Trail(touched.path, new, there.new.in_file(found))
         return None
 
-    def _renamed(self, taker: Taker, path: str) -> Touched | None:
+    def _renamed(self, removal: Removal, path: str) -> Touched | None:
         """The file that a commit made of the one at a path."""
-        return next((t for t in self._changes(taker) if t.old_path == path), None)
+        return next((t for t in self._changes(removal) if t.old_path == path), None)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -227,15 +235,15 @@ class Trails:
                         found[path].append(_Step(commit.commit, blob))
         return found
 
-    def _steps_below(self, folder: str) -> list[Taker]:
+    def _steps_below(self, folder: str) -> list[Removal]:
         """The newest commits that touched a folder."""
         words = ("--full-history", f"-n{_FOLDERS}", self._tip, "--", folder.rstrip("/"))
         found = [commit.commit for commit in log.read(self._files.repository, *words)]
         parents = {commit: self._files.objects.parent(commit) for commit in found}
-        return [Taker(commit, parent) for commit, parent in parents.items() if parent]
+        return [Removal(commit, parent) for commit, parent in parents.items() if parent]
 
-    def _all_of(self, taker: Taker) -> list[Touched]:
-        return log.between(self._files.repository, taker.parent, taker.commit)
+    def _all_of(self, removal: Removal) -> list[Touched]:
+        return log.between(self._files.repository, removal.parent, removal.commit)
 
     def _at_tip(self, path: str) -> str:
         return self._blob(self._tip, path)

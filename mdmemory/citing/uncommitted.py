@@ -11,6 +11,7 @@ from mdmemory.citing.citation import place
 from mdmemory.citing.lines import IN_FILES, Comparison, Squeezed
 from mdmemory.citing.trails import Trail, distance
 from mdmemory.citing.versions import ProjectFiles
+from mdmemory.git.log import RENAMES
 
 _OTHERS = 200  # changed files that are looked into
 
@@ -24,8 +25,14 @@ class Uncommitted:
         self._now = lru_cache(maxsize=_OTHERS)(self._read)
 
     def renamed(self, path: str) -> str:
-        """The path that a file has in git's index and had another one in HEAD; "" for none."""
-        return self._renames.get(path, "")
+        """The path at which a file lies that had another one in HEAD: that of git's index, or of a
+        file that is the same; "" for none."""
+        if path in self._renames:
+            return self._renames[path]
+        blob = self._files.objects.some(self._tip, [path]).get(path)
+        others = sorted(self._changed, key=lambda other: distance(path, other))[:_OTHERS]
+        there = self._files.now(others) if blob else {}
+        return next((each for each, now in there.items() if blob and now.is_blob(blob.id)), "")
 
     def lines(self, trail: Trail) -> str:
         """Where the lines of a trail went that the work tree's file no longer has; "" where they
@@ -53,7 +60,7 @@ class Uncommitted:
 
     @cached_property
     def _staged(self) -> list[list[str]]:
-        how = ("diff-index", "--cached", "-M", "--name-status", "-z", self._tip)
+        how = ("diff-index", "--cached", "-M", f"-l{RENAMES}", "--name-status", "-z", self._tip)
         return _rows(self._files.repository.run(*how).decode("utf-8", "surrogateescape"))
 
     @cached_property
@@ -63,12 +70,10 @@ class Uncommitted:
     @cached_property
     def _changed(self) -> list[str]:
         """Every file that may differ from HEAD."""
-        found = {row[-1] for row in self._staged}
-        for words in (("diff-files", "--name-only", "-z"),
-                      ("ls-files", "-o", "--exclude-standard", "-z")):  # fmt: skip
-            out = self._files.repository.run(*words).decode("utf-8", "surrogateescape")
-            found.update(filter(None, out.split("\0")))
-        return sorted(found)
+        words = ("ls-files", "-o", "--exclude-standard", "-z")
+        untracked = self._files.repository.run(*words).decode("utf-8", "surrogateescape")
+        found = {row[-1] for row in self._staged} | {*filter(None, untracked.split("\0"))}
+        return sorted(found.union(self._files.edited()))
 
     def _compared(self, path: str) -> Comparison:
         blob = self._files.objects.some(self._tip, [path]).get(path)

@@ -1,14 +1,14 @@
 """The files of a project as they are now, or as they were in a commit. Only reads, and no link is
 followed.
 
-Now: the work tree's file where it is there, else what git's index has for it.
+Now: the work tree's file; where a sparse checkout leaves it out, what git's index has for it.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,9 @@ from mdmemory.git.objects import Object, Objects
 from mdmemory.git.repositories import Repository
 
 _BATCH = 500  # paths on one command line
+_LEFT_OUT, _SUBMODULE = "S", "160000"  # as `git ls-files` says it
+_ABOUT = 6  # lines that `git ls-files --debug` prints for a file
+_FOLDERS = ("040000", _SUBMODULE, "120000")  # modes of what may be called a folder
 Prints = Mapping[str, tuple[str, str, str]]  # by path: the file's state, and its two ids then
 
 
@@ -141,23 +144,59 @@ class ProjectFiles:
     def _identified(self, path: str) -> Version:
         data = self._read(path)
         if data is None:
-            return Version(path, is_here=True)
+            return Version(path, self._link_id(path), is_here=True)
         id = self.objects.id(Object("blob", data))
         plain = data.replace(b"\r\n", b"\n")
         other = id if len(plain) == len(data) else self.objects.id(Object("blob", plain))
         return Version(path, id, other, is_here=True)
 
+    def _link_id(self, path: str) -> str:
+        """The id that git gives a link; "" for what is none."""
+        try:
+            data = os.readlink(os.fsencode(f"{self.top}/{as_given(path)}"))
+        except OSError:
+            return ""
+        return self.objects.id(Object("blob", data))
+
+    def is_link(self, version: Version) -> bool:
+        """Whether a link lies there now."""
+        return version.is_here and bool(self._link_id(version.path))
+
     def _in_index(self, paths: Sequence[str]) -> dict[str, Version]:
-        """Those of the paths that git's index has: a sparse checkout leaves files out."""
+        """Those of the paths that the work tree lacks on purpose: what a sparse checkout leaves
+        out, and submodules. The index has them."""
         found: dict[str, Version] = {}
         for at in range(0, len(paths), _BATCH):
-            out = self.repository.run("ls-files", "-s", "-z", "--", *paths[at : at + _BATCH])
+            out = self.repository.run("ls-files", "-s", "-t", "-z", "--", *paths[at : at + _BATCH])
             for row in out.decode("utf-8", "surrogateescape").split("\0"):
                 about, _, path = row.partition("\t")
                 if path:  # under a folder's name it lists what lies there
-                    id = about.split(" ")[1]
-                    found[path] = Version(path, id, id)
+                    tag, mode, id, _ = about.split(" ")
+                    if tag == _LEFT_OUT or mode == _SUBMODULE:
+                        found[path] = Version(path, id, id)
         return {path: found[path] for path in paths if path in found}
+
+    def edited(self) -> Iterator[str]:
+        """The files that are not as old, or not as long, as the index has them. `git diff-files`
+        would tell, too, and run a filter that the repository names."""
+        out = self.repository.run("ls-files", "-z", "--debug").decode("utf-8", "surrogateescape")
+        path, *rest = out.split("\0")
+        for text in rest:
+            *about, following = text.split("\n", _ABOUT)  # the next path
+            fields = " ".join(about).split()
+            if not self._is_so_old(path, dict(zip(fields[::2], fields[1::2], strict=False))):
+                yield path
+            path = following
+
+    def _is_so_old(self, path: str, known: Mapping[str, str]) -> bool:
+        try:
+            status = os.lstat(f"{self.top}/{as_given(path)}")
+        except OSError:
+            return True
+        seconds, rest = map(int, known["mtime:"].split(":"))
+        nanoseconds = status.st_mtime_ns - seconds * 1_000_000_000
+        is_then = nanoseconds == rest or (not rest and 0 <= nanoseconds < 1_000_000_000)
+        return is_then and status.st_size & 0xFFFFFFFF == int(known["size:"])
 
     def is_tracked(self, tip: str, path: str) -> bool:
         """Whether git has a file that is there, or would take it: it is not ignored."""
@@ -186,8 +225,13 @@ class ProjectFiles:
         return [] if len(out) > most else out.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def folders(self, commit: str, paths: Collection[str]) -> set[str]:
-        """Those of the folders (with a slash at the end) that a commit has."""
-        every = [*paths]
-        names = [f"{commit}:{path.rstrip('/')}" for path in every]
-        ids = self.ids(names, "tree") if commit else ()
-        return {path for path, id in zip(every, ids, strict=False) if id}
+        """Those of the folders (with a slash at the end) that a commit has; a submodule is one, and
+        so is a link."""
+        every = [*paths] if commit else []
+        there: set[str] = set()
+        for at in range(0, len(every), _BATCH):
+            names = [path.rstrip("/") for path in every[at : at + _BATCH]]
+            out = self.repository.run("ls-tree", "-z", "--full-tree", commit, "--", *names)
+            rows = out.decode("utf-8", "surrogateescape").split("\0")
+            there |= {row.partition("\t")[2] for row in rows if row.startswith(_FOLDERS)}
+        return {path for path in every if path.rstrip("/") in there}

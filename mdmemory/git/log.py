@@ -24,7 +24,7 @@ REVERTS = "This reverts commit "
 
 # A message holds no NUL, so the text between two is one field whatever it says.
 _FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
-_RENAMES = 1000  # files with changes that git compares in pairs, whatever a person's settings say
+RENAMES = 1000  # files with changes that git compares in pairs, whatever a person's settings say
 _TRAILER = lazy(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
 _TAKES_BACK = lazy(rf"^(?:{REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
 
@@ -95,7 +95,7 @@ def read_with_files(repository: Repository, *words: str) -> Iterator[Logged]:
 
 def between(repository: Repository, old: str, new: str) -> list[Touched]:
     """The files that differ between two commits; a renamed one counts once."""
-    how = ("diff-tree", "-r", "-z", "--raw", "-M", f"-l{_RENAMES}", "--no-abbrev")
+    how = ("diff-tree", "-r", "-z", "--raw", "-M", f"-l{RENAMES}", "--no-abbrev")
     fields = iter(repository.run(*how, old, new).decode("utf-8", "surrogateescape").split("\0"))
     return [_touched(field, fields) for field in fields if field]
 

@@ -174,6 +174,72 @@ def test_a_version_that_no_commit_ever_had_is_known_by_its_lines(cited: CitedPro
     assert cited.states()[0].startswith("drifted")
 
 
+def test_lines_of_a_commit_that_was_squashed_away_are_known_by_their_hash(
+    cited: CitedProject,
+) -> None:
+    cited.git("switch", "-q", "-c", "topic")
+    cited.replace("src/server.py", "8081", "7070")
+    cited.commit()
+    cited.note(NOTE, PORT)
+    cited.git("switch", "-q", "main")
+    cited.write("src/server.py", "# licence\n" + SERVER)
+    cited.commit()
+    cited.git("merge", "-q", "--squash", "topic")
+    cited.commit()
+    cited.git("branch", "-q", "-D", "topic")
+    cited.git("reflog", "expire", "--expire=now", "--all")
+    cited.git("gc", "-q", "--prune=now")
+    assert cited.states() == ["fresh src/server.py#L5"]
+    cited.git("mv", "src/server.py", "net.py")
+    cited.commit()
+    assert cited.states() == ["moved net.py#L5"]
+    cited.replace("net.py", "7070", "6060")
+    cited.commit()
+    assert cited.states() == ["drifted net.py"]
+
+
+def test_before_a_commit_a_removed_file_is_gone_and_a_renamed_one_is_followed(
+    cited: CitedProject,
+) -> None:
+    cited.note(NOTE, PORT, BIND, "docs/reasons.md")
+    (cited.top / "src/server.py").rename(cited.top / "net.py")
+    (cited.top / "docs/reasons.md").rename(cited.top / "why.md")
+    moved = ["moved net.py#L4", "moved net.py#L9-L10", "moved why.md"]
+    assert cited.states() == moved, "git does not know of it"
+    cited.git("add", "-A")
+    assert cited.states() == moved, "in the index"
+    cited.replace("net.py", "8081", "9090")
+    assert cited.states() == ["drifted net.py#L4", *moved[1:]]
+    (cited.top / "net.py").unlink()
+    (cited.top / "why.md").unlink()
+    cited.git("reset", "-q")
+    assert cited.states() == ["gone", "gone", "gone"]
+    cited.git("checkout", "-q", ".")
+    assert cited.states() == ["fresh", "fresh", "fresh"]
+
+
+def test_a_file_that_became_a_link_is_followed_to_where_its_lines_went(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT)
+    cited.git("mv", "src/server.py", "src/net.py")
+    (cited.top / "src/server.py").symlink_to("net.py")
+    cited.commit()
+    assert cited.states() == ["moved src/net.py#L4"]
+    cited.replace("src/net.py", "8081", "9090")
+    cited.commit()
+    assert cited.states()[0].startswith("drifted")
+
+
+def test_the_mark_of_utf_8_is_no_change(cited: CitedProject) -> None:
+    cited.write("Program.cs", "\ufeffusing System;\r\nclass Program { }\r\n")
+    cited.commit()
+    cited.note(NOTE, "Program.cs#L1")
+    cited.write("Program.cs", "using System;\nclass Program { }\n")
+    cited.commit()
+    assert cited.states() == ["fresh"]
+    cited.replace("Program.cs", "using System;", "using System.Text;")
+    assert cited.states() == ["drifted"]
+
+
 # --- what a change drifts ------------------------------------------------------------------------
 
 
@@ -279,6 +345,13 @@ def test_a_clone_without_the_past_fetches_nothing_and_calls_nothing_changed(
     clone = cloned(cited, how)
     cited.top.rename(cited.top.with_name("away"))  # whoever asks for it, fails
     assert states_in(clone, store) == ["fresh src/server.py#L5", "unknown"]
+    cited.top.with_name("away").rename(cited.top)
+    if how == "--depth=1":
+        clone.git("fetch", "-q", "--unshallow")
+        assert states_in(clone, store) == [
+            "fresh src/server.py#L5",
+            "drifted src/server.py#L10-L11",
+        ]
 
 
 def test_line_ends_that_git_converts_are_no_change(cited: CitedProject) -> None:
@@ -310,6 +383,24 @@ def test_links_submodules_and_what_is_no_text_are_there_or_not(
     assert cited.states() == ["gone", "fresh", "fresh"]
 
 
+def test_a_submodule_and_a_linked_folder_are_cited_as_folders(
+    cited: CitedProject, tmp_path: Path
+) -> None:
+    (tmp_path / "lib").mkdir()
+    cited.git("init", "-q", str(tmp_path / "lib"))
+    library = CitedProject(tmp_path / "lib")
+    library.write("lib.py", "LIMIT = 77\n")
+    library.commit()
+    cited.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library.top), "sub")
+    (cited.top / "alias").symlink_to("src")
+    cited.commit()
+    assert cited.note("Its LIMIT is 77: see sub/ and sub/lib.py", "alias/") == ("alias/", "sub/")
+    assert cited.states() == ["fresh", "fresh"]
+    cited.git("rm", "-q", "sub", "alias")
+    cited.commit()
+    assert cited.states() == ["gone", "gone"]
+
+
 def test_nothing_that_the_repository_names_is_run(cited: CitedProject) -> None:
     cited.note(NOTE, PORT)
     trap = f"touch {cited.top / 'ran'}"
@@ -321,6 +412,8 @@ def test_nothing_that_the_repository_names_is_run(cited: CitedProject) -> None:
     (cited.top / "ran").unlink(missing_ok=True)
     cited.replace("src/server.py", "9090", "9191")
     assert cited.states() == ["drifted"]
+    (cited.top / "src/server.py").unlink()
+    assert cited.states() == ["gone"], "the work tree was searched for it"
     assert not (cited.top / "ran").exists()
 
 
