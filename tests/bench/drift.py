@@ -1,9 +1,10 @@
 """Citations, measured: notes written at a commit, checked up to 200 commits later.
 
-`python tests/bench/drift.py [made|own|all] [--seed N] [--half first|second] [--notes N] [--wrong]`.
+`python tests/bench/drift.py [made|own|all] [--repo PATH] [--seed N] [--half first|second]
+[--notes N] [--wrong]`.
 A false alarm is a citation that is called drifted or gone and that stands; a miss is one that is
 called fresh or moved and was changed. `made` is a history that is made up, with a truth of its own;
-`own` is this repository's, judged by `git blame` and streams of tokens.
+`own` is this repository's, or the one at PATH, judged by `git blame` and streams of tokens.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def main() -> int:
     parser.add_argument("what", nargs="?", default="all", choices=["made", "own", "all"])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--half", default="first", choices=["first", "second"])
+    parser.add_argument("--repo", type=Path, default=Path(__file__).parents[2])
     parser.add_argument("--notes", type=int, default=200)
     parser.add_argument("--wrong", action="store_true", help="print what was judged wrongly")
     asked = parser.parse_args()
@@ -83,7 +85,7 @@ def main() -> int:
         if asked.what in ("made", "all"):
             tallies["made up"] = _made(Path(folder), asked.seed, asked.notes)
         if asked.what in ("own", "all"):
-            tallies["own"] = _own(Path(folder), asked.seed, asked.half, asked.notes)
+            tallies["own"] = _own(Path(folder), asked.repo, asked.seed, asked.half, asked.notes)
     missed = False
     for name, by_kind in tallies.items():
         for kind, tally in by_kind.items():
@@ -122,18 +124,18 @@ def _made(folder: Path, seed: int, notes: int) -> dict[str, Tally]:
 # --- this repository's ---------------------------------------------------------------------------
 
 
-def _own(folder: Path, seed: int, half: str, notes: int) -> dict[str, Tally]:
-    source = Path(__file__).parents[2]
+def _own(folder: Path, source: Path, seed: int, half: str, notes: int) -> dict[str, Tally]:
     clone = folder / "own"
     _git(folder, "clone", "-q", str(source), str(clone))
     commits = _git(clone, "rev-list", "--first-parent", "--reverse", "HEAD").split()
     middle = len(commits) // 2
     period = commits[:middle] if half == "first" else commits[middle:]
     chance, found = random.Random(seed), _tallies()
-    span = min(SPAN, len(period) - 20)
-    for base in sorted(chance.sample(range(len(period) - span), 10)):
+    span = min(SPAN, 2 * len(period) // 3)
+    starts = range(len(period) - span)
+    for base in sorted(chance.sample(starts, min(10, len(starts)))):
         memory = _at(clone, period[base])
-        written = _written(memory, chance, clone, notes // 10, None)
+        written = _written(memory, chance, clone, notes // min(10, len(starts)), None)
         for at in (base + chance.randint(5, span // 2), base + span - 1):
             oracle = drift_oracle.Oracle(clone, period[base], period[at])
             about = f"{period[base][:8]}..{period[at][:8]}"

@@ -1,13 +1,16 @@
 """What became of cited lines, found without the code that is measured: `git blame` and tokens.
 
-Blame follows single lines through renames and moves, white space aside. Lines that were only broken
-in other places are found in the files' streams of tokens.
+Lines stand if their text, white space aside, is at one place of the whole project before and after;
+else blame follows each through renames and moves. Lines that were only broken in other places are
+found in the files' streams of tokens.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
+import tarfile
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +18,7 @@ from pathlib import Path
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _ROW = re.compile(r"\^?[0-9a-f]{40} (\d+) (\d+)")
 _MOST = 30_000  # tokens of a file
+_KNOWN = 20  # letters and digits of a text that is told from others
 
 
 class Oracle:
@@ -54,14 +58,26 @@ class Oracle:
             return False
         text = self._text(self._old, path) or ""
         wanted = [n for n in range(lines[0], lines[1] + 1) if text.split("\n")[n - 1].strip()]
+        said = _squeezed("\n".join(text.split("\n")[n - 1] for n in wanted))
+        if sum(map(str.isalnum, said)) >= _KNOWN and self._counts(said) == (1, 1):
+            return False
         first = [now] if is_there else []
         others = self._by_name(self._changed - {now}, path)
         for each in [*first, *others]:
-            if self._stand_in(each, path, wanted):
+            if said in self._squeezed(self._new).get(each, "") and self._stand_in(
+                each, path, wanted
+            ):
                 return False
             if each == now and self._is_rewrapped(path, now, lines):
                 return False
         return True
+
+    def _counts(self, said: str) -> tuple[int, ...]:
+        """How often whole lines are in the project before and after."""
+        return tuple(
+            sum(text.count(said) for text in self._squeezed(commit).values())
+            for commit in (self._old, self._new)
+        )
 
     def _by_name(self, files: set[str], path: str) -> list[str]:
         name = path.rpartition("/")[2]
@@ -127,14 +143,30 @@ class Oracle:
         return start in ends and end in ends
 
     def _text(self, commit: str, path: str) -> str | None:
-        return self._texts(commit, path)
+        return self._texts(commit).get(path)
 
-    @lru_cache(maxsize=2_000)  # noqa: B019 - an oracle lives for one pair of commits
-    def _texts(self, commit: str, path: str) -> str | None:
-        done = subprocess.run(["git", "show", f"{commit}:{path}"], cwd=self._folder,
-                              capture_output=True, check=False)  # fmt: skip
-        return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+    @lru_cache(maxsize=2)  # noqa: B019 - an oracle lives for one pair of commits
+    def _texts(self, commit: str) -> dict[str, str]:
+        """Every file of a commit."""
+        done = subprocess.run(["git", "archive", commit], cwd=self._folder, check=True,
+                              capture_output=True)  # fmt: skip
+        found = {}
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+            for member in archive:
+                if member.isfile() and (file := archive.extractfile(member)):
+                    found[member.name] = file.read().decode("utf-8", "replace")
+        return found
+
+    @lru_cache(maxsize=2)  # noqa: B019 - an oracle lives for one pair of commits
+    def _squeezed(self, commit: str) -> dict[str, str]:
+        return {path: _squeezed(text) for path, text in self._texts(commit).items()}
 
     def _git(self, *words: str) -> str:
         done = subprocess.run(["git", *words], cwd=self._folder, check=True, capture_output=True)
         return done.stdout.decode("utf-8", "replace")
+
+
+def _squeezed(text: str) -> str:
+    """The lines without white space, those that are not blank, each between two line ends."""
+    rows = ("".join(row.split()) for row in text.split("\n"))
+    return "\n" + "".join(f"{row}\n" for row in rows if row)
