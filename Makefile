@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-peers bench-search bench-recall bench-model recording docs version release clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model recording docs version release clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -74,6 +74,10 @@ bench-search: $(BIN)/mdmemory
 # which notes go along with a message: on the project's own messages, or on DATA; more in WITH
 bench-recall: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/recall.py $(if $(DATA),"$(DATA)") $(WITH)
+
+# whether notes know what changed in the code that they cite; another history: WITH="own --repo PATH"
+bench-drift: $(BIN)/mdmemory
+	$(BIN)/python tests/bench/drift.py $(WITH)
 
 # what a model of your choice keeps, merges and costs: docs/models.md; more options in WITH
 bench-model: $(BIN)/mdmemory
