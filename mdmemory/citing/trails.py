@@ -24,6 +24,12 @@ _VERSIONS = 300  # of a file that are looked into
 _SEARCHED = 25  # of these, for lines of which only the hash is known
 _REMOVALS = 8  # commits that took the lines away, on as many branches
 _FOLDERS = 20  # commits that touched a folder
+_SHORTLY = 10  # commits between a copy and the end of its original
+# folders of copies that stand for nothing, whatever becomes of the original
+_VENDORED = frozenset(
+    "vendor vendored _vendor third_party third-party thirdparty 3rdparty external extern deps"
+    " node_modules".split()
+)
 _OTHERS = 200  # files of one commit that are looked into
 _AT_ONCE = 25  # blobs that are read together
 _KEPT = 200  # blobs that are held in memory
@@ -215,8 +221,18 @@ class Trails:
         return None
 
     def _renamed(self, removal: Removal, path: str) -> Touched | None:
-        """The file that a commit made of the one at a path."""
-        return next((t for t in self._changes(removal) if t.old_path == path), None)
+        """The file that a commit made of the one at a path, or one shortly before it, so that two
+        commits together renamed it."""
+        found = next((t for t in self._changes(removal) if t.old_path == path), None)
+        if found or self._blob(removal.commit, path):
+            return found
+        above = [removal.parent]
+        while len(above) < _SHORTLY and (parent := self._files.objects.parent(above[-1])):
+            above.append(parent)
+        start = next((each for each in reversed(above) if self._blob(each, path)), None)
+        changes = self._changes(Removal(removal.commit, start)) if start else ()
+        found = next((t for t in changes if t.old_path == path), None)
+        return None if found and _is_vendored(found.path, path) else found
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -274,6 +290,10 @@ def _left(touched: Touched) -> Iterator[tuple[str, str]]:
     yield touched.path, touched.blob or ""
     if touched.old_path and touched.status.startswith("R"):
         yield touched.old_path, ""
+
+
+def _is_vendored(copy: str, path: str) -> bool:
+    return bool(_VENDORED.intersection(copy.split("/")).difference(path.split("/")))
 
 
 def distance(one: str, other: str) -> tuple[bool, int, str]:

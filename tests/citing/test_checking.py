@@ -122,6 +122,19 @@ def test_a_whole_file_is_fresh_whatever_stands_in_it_and_gone_with_it(cited: Cit
     assert cited.states() == ["gone"]
 
 
+@pytest.mark.parametrize(("copy", "state"), [("src/net.py", "moved"), ("vendor/server.py", "gone")])
+def test_a_copy_stands_for_a_file_that_was_removed_shortly_after_unless_it_is_vendored(
+    cited: CitedProject, copy: str, state: str
+) -> None:
+    cited.note(NOTE, PORT)
+    cited.write(copy, SERVER)
+    cited.commit()
+    assert cited.states() == ["fresh"]
+    cited.git("rm", "-q", "src/server.py")
+    cited.commit()
+    assert cited.states() == [f"{state} {copy}#L4" if state == "moved" else state]
+
+
 def test_a_folder_is_there_or_moved_or_gone(cited: CitedProject) -> None:
     cited.note("The sources are in one folder", "src/")
     cited.write("src/more.py", "x = 1\n")
