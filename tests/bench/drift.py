@@ -243,6 +243,7 @@ def _check(
             text = (folder / now.path).read_bytes().split(b"\n")
             if lines_hash(b"\n".join(text[now.lines[0] - 1 : now.lines[1]])) != cite.lines_hash:
                 tally.astray += 1
+                tally.wrong.append(f"astray {about} {each.cite} {each.state} {each.now}")
 
 
 def _git(folder: Path, *words: str) -> str:

@@ -1,8 +1,8 @@
 """A project's history that is made up, and of which it is known what became of each line.
 
 Edits, insertions, functions that move in a file and between files, renamed files and folders, other
-white space, vendored copies, twins in one file, branches. A line is an object that lives on; so the
-truth does not come from comparing texts.
+white space, vendored copies, twins in one file, branches that are merged. A line is an object that
+lives on; so the truth does not come from comparing texts.
 """
 
 from __future__ import annotations
@@ -145,18 +145,23 @@ class MadeUp:
         self.states.append((self._git("rev-parse", "HEAD"), copy.deepcopy(self.tree)))
 
     def _branch(self) -> None:
-        """Two lines of work on different files, and the merge of both."""
+        """Two lines of work on different files, of which one renames a file that the other edits,
+        and the merge of both."""
         paths = sorted(self.tree)
         self._random.shuffle(paths)
         mine, theirs = paths[::2], paths[1::2]
         base = self.states[-1][0]
         self._edit_some(mine)
+        renamed = self._random.choice(theirs)
+        source = self.tree.pop(renamed)
+        new = self._free(source.language)
+        self.tree[new] = source
         self._commit()
         ours = copy.deepcopy(self.tree)
         self._git("switch", "-q", "-c", "side", base)
         self.tree = copy.deepcopy(self.states[-2][1])
-        self._edit_some(theirs)
-        side = {path: self.tree[path] for path in theirs}
+        self._edit_some([*theirs, renamed, renamed])
+        side = {new if path == renamed else path: self.tree[path] for path in theirs}
         self._write()
         self._git("add", "-A")
         self._git("commit", "-q", "--allow-empty", "-m", "on the side")
@@ -164,10 +169,12 @@ class MadeUp:
         self.tree = {**ours, **side}
         self._git("merge", "-q", "--no-ff", "--no-edit", "-m", "merge", "side")
         self._git("branch", "-q", "-D", "side")
+        for path, source in self.tree.items():
+            assert (self.folder / path).read_bytes() == source.text()[0].encode(), path
         self.states.append((self._git("rev-parse", "HEAD"), copy.deepcopy(self.tree)))
 
     def _edit_some(self, paths: list[str]) -> None:
-        for path in self._random.sample(paths, min(3, len(paths))):
+        for path in dict.fromkeys(self._random.sample(paths, min(3, len(paths)))):
             self._edit(self.tree[path])
 
     # --- what happens to it -----------------------------------------------------------------------

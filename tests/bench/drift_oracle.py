@@ -37,6 +37,7 @@ class Oracle:
                 before, after = next(fields), next(fields)
                 if status[0] == "R":
                     self._renames[before] = after
+                self._added.add(after)
                 self._changed.add(after)
             elif status:
                 path = next(fields)
@@ -48,6 +49,8 @@ class Oracle:
     def is_changed(self, path: str, lines: tuple[int, int] | None) -> bool:
         """Whether the lines of the older commit stand in the newer one no more, one after the
         other; of a whole file, whether neither it nor one that it was renamed to is there."""
+        if path.endswith("/"):
+            return not any(each.startswith(path) for each in self._texts(self._new))
         now = self._renames.get(path, path)
         is_there = self._text(self._new, now) is not None
         if lines is None:
