@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.citing.checking import Checker
 from mdmemory.citing.citation import parse
-from mdmemory.citing.states import DRIFTED, GONE, MOVED, UNKNOWN, CheckedCitation
+from mdmemory.citing.states import DRIFTED, FRESH, GONE, MOVED, UNKNOWN, CheckedCitation
 from mdmemory.citing.verdicts import NAME, Verdicts
 from mdmemory.citing.versions import ProjectFiles
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
@@ -90,19 +90,24 @@ class Citations:
             return Checker(files, known, self.tip).check(notes)
 
     def drifted_since(self, notes: Notes, revision: str) -> list[CheckedCitation]:
-        """The citations that stood until a revision and do not any more: of a branch, since it left
-        that. Raises NotFound for no revision, NoGit where there is no project."""
+        """The citations that stood until a revision and do not any more, or of which this clone
+        cannot tell whether they do: of a branch, since it left that. Raises NotFound for no
+        revision, and where the clone leaves out what came since; NoGit where there is no project.
+        """
         files, notes = self._required(), [*notes]
         base = self._base(files, revision)
         known = self._verdicts()
         with known.open():
             now = Checker(files, known, self.tip).check(notes)
-            lost = [each for each in now if each.is_outdated]
+            lost = [each for each in now if each.is_outdated or each.state == UNKNOWN]
             then = Checker(files, known, self.tip, at=base).check(
                 (each.file, [each.cite]) for each in lost
             )
         pairs = zip(lost, then, strict=True)
-        return [each for each, before in pairs if not before.is_outdated]
+        return [
+            each for each, before in pairs
+            if (not before.is_outdated if each.is_outdated else before.state in (FRESH, MOVED))
+        ]  # fmt: skip
 
     def of_text(self, text: str) -> list[str]:
         """The citations for what the text of a new note names in the project. [] where there is no
@@ -161,9 +166,15 @@ class Citations:
         [commit] = files.ids([f"{name}^{{commit}}"], "commit") if name.isprintable() else [""]
         if not commit or not name:
             raise NotFound(
-                f"The project has no commit {revision!r}.", "`git log` lists what there is."
+                f"The project has no commit {revision!r}.",
+                "`git log` lists what there is, and `git fetch` brings what is elsewhere.",
             )
         found = files.repository.ask("merge-base", commit, "HEAD")
+        if not found and identity.is_shallow(files.repository):
+            raise NotFound(
+                f"This clone leaves out the commits since the branch left {revision}.",
+                "`git fetch --unshallow` brings them; in CI, check out the whole history.",
+            )
         return found.decode().split()[0] if found else commit
 
     def _verdicts(self) -> Verdicts:

@@ -83,12 +83,13 @@ def _more(each: CheckedCitation) -> str:
 def _sum(found: Sequence[CheckedCitation], since: str | None) -> str:
     """How many citations stand how."""
     if since is not None:
-        what = plural(len(found), "citation")
-        return (
-            f"{what} stood until {since} and not any more."
-            if found
-            else (f"Nothing that the notes cite drifts since {since}.")
-        )
+        lost = [each for each in found if each.is_outdated]
+        what = plural(len(lost), "citation")
+        says = [f"{what} stood until {since} and not any more."] if lost else []
+        if more := len(found) - len(lost):
+            what = plural(more, "citation")
+            says.append(f"{what} stood until {since}; this clone cannot tell what became of that.")
+        return " ".join(says) or f"Nothing that the notes cite drifts since {since}."
     if not found:
         return "The notes cite nothing of the project."
     states = [each.state for each in found]

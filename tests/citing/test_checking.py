@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -292,6 +293,21 @@ def test_a_revision_that_is_none_is_a_sentence(cited: CitedProject) -> None:
             cited.memory.citations(since=revision)
 
 
+def test_a_clone_that_leaves_out_commits_says_what_to_fetch(cited: CitedProject) -> None:
+    cited.note(NOTE, PORT, BIND)
+    store = cited.memory.project.store
+    cited.git("switch", "-q", "-c", "topic")
+    cited.replace("src/server.py", "8081", "9090")
+    cited.commit()
+    clone = cloned(cited, "--depth=1")
+    for revision, message in (("origin/main", "no commit 'origin/main'"), ("main", "leaves out")):
+        with pytest.raises(NotFound, match=message):
+            in_clone(clone, store).citations(since=revision)
+        clone.git("fetch", "-q", "--depth=1", "origin", "main:main")
+    clone.git("fetch", "-q", "--unshallow")
+    assert [each.place for each in in_clone(clone, store).citations(since="main")] == [PORT]
+
+
 def test_outside_a_project_there_is_a_sentence(tmp_path: Path) -> None:
     layers = Layers.open(tmp_path)
     layers.add("likes-tea", type="user", description="Likes tea", body="Tea, as src/server.py.")
@@ -339,11 +355,14 @@ def cloned(cited: CitedProject, *how: str) -> CitedProject:
 
 def states_in(clone: CitedProject, store: Path) -> list[str]:
     """How the citations of a store stand in a clone of its project."""
-    memory = Memory.open(clone.top, store=str(store))
-    from dataclasses import replace
+    found = in_clone(clone, store).citations()
+    return [f"{each.state} {each.now}".strip() for each in found]
 
+
+def in_clone(clone: CitedProject, store: Path) -> Memory:
+    memory = Memory.open(clone.top, store=str(store))
     memory.project = replace(memory.project, around=clone.top)
-    return [f"{each.state} {each.now}".strip() for each in memory.citations()]
+    return memory
 
 
 @pytest.mark.parametrize("how", ["--depth=1", "--filter=blob:none"])
