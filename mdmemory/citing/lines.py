@@ -130,7 +130,7 @@ class Comparison:
         """Where the lines stand unchanged, between the neighbours that they had; else None."""
         start, end = span
         if self.old.flat == self.new.flat:
-            return self.new.covering(self.old.begins[start], self.old.begins[end])
+            return self._exact(span, self.old.begins[start])
         first = self._pairs[start]
         if first < 0 or self._pairs[start:end] != list(range(first, first + end - start)):
             return self._rewrapped(span)
@@ -179,18 +179,17 @@ class Comparison:
         end = begin + len(self.old.text(span))
         same = _common(old, new)
         tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
-        ends = [0, *accumulate(map(len, self.new.lines[new_at[0] : new_at[1]]))]
-        if end <= same:
-            # what was put behind them into their line belongs to them now
-            is_same = old == new or end < same or end in ends
-        elif begin >= len(old) - tail:
-            shift = len(new) - len(old)
-            is_same = begin > len(old) - tail or begin + shift in ends
-            begin, end = begin + shift, end + shift
-        else:
+        if begin >= len(old) - tail and end > same:
+            begin += len(new) - len(old)
+        elif end > same:
             return None
-        base = self.new.begins[new_at[0]]
-        return self.new.covering(base + begin, base + end) if is_same else None
+        return self._exact(span, self.new.begins[new_at[0]] + begin)
+
+    def _exact(self, span: Span, begin: int) -> Span | None:
+        """The lines at a place of the new version, if they say what these say, and nothing else."""
+        said = self.old.text(span)
+        there = self.new.covering(begin, begin + len(said))
+        return there if self.new.text(there) == said else None
 
     def _around(self, span: Span) -> tuple[Span, Span]:
         """The lines between the nearest neighbours that both versions have, in each."""

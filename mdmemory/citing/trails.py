@@ -24,7 +24,7 @@ _VERSIONS = 300  # of a file that are looked into
 _SEARCHED = 25  # of these, for lines of which only the hash is known
 _REMOVALS = 8  # commits that took the lines away, on as many branches
 _FOLDERS = 20  # commits that touched a folder
-_SHORTLY = 10  # commits between a copy and the end of its original
+_SHORTLY = 5  # commits between a copy and the end of its original
 # folders of copies that stand for nothing, whatever becomes of the original
 _VENDORED = frozenset(
     "vendor vendored _vendor third_party third-party thirdparty 3rdparty external extern deps"
