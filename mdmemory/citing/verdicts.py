@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "citations.db"
 _MARK = int.from_bytes(b"mdmC", "big")  # our application_id
-_LAYOUT = 1  # raise it when a table, or the judgement of lines, takes another shape
+_LAYOUT = 2  # raise it when a table, or the judgement of lines, takes another shape
 _FEW = 300  # questions that are put one by one; for more a whole table is read
 _MOST = 400_000  # rows; with more the file begins anew
 _RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same times

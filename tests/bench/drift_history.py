@@ -204,7 +204,11 @@ class MadeUp:
         source = self.tree[self._path()]
         block = self._random.choice(source.blocks)
         at = self._random.randint(1, len(block))
-        block[at:at] = [self._row(source.language) for _ in range(self._random.choice((1, 1, 2)))]
+        for _ in range(self._random.choice((1, 1, 2))):
+            row = self._row(source.language)
+            # a line beside its like: nobody can tell which of the two was there before
+            if row.words not in [each.words for each in block[at - 1 : at + 1]]:
+                block.insert(at, row)
 
     def _deleted(self) -> None:
         source = self.tree[self._path()]
