@@ -44,7 +44,8 @@ def same_bytes(history: History, store: Store) -> bool:
     """Whether git's blobs are the bytes on disk, for every tracked note that nobody has edited.
 
     `history` is that of the store's folder. Where they differ, git converts line ends at
-    checkout, and `-text` would mark each of these notes as modified.
+    checkout, and `-text` would mark each of these notes as modified. Notes to which a content
+    filter applies do not count: `filtered` names it, and git would run it to answer.
     """
     differing = []
     for file, held in history.staged(store.files()).items():
@@ -55,12 +56,13 @@ def same_bytes(history: History, store: Store) -> bool:
         except MdmemoryError:
             continue
         if history.blob_id(data) != held.blob.id:
-            differing.append(history.prefix + file)
-    if not differing:
+            differing.append(file)
+    if not differing or filtered(history, differing):
         return True
-    words = ("diff-files", "--name-only", "-z", "--", *differing)
+    paths = [history.prefix + file for file in differing]
+    words = ("diff-files", "--name-only", "-z", "--", *paths)
     modified = history.repository.run(*words).decode("utf-8", "surrogateescape").split("\0")
-    return all(path in modified for path in differing)
+    return all(path in modified for path in paths)
 
 
 def filtered(history: History, files: Sequence[str]) -> str:

@@ -143,6 +143,21 @@ def test_a_content_filter_is_an_error(memory: Memory) -> None:
     assert finding.level == "error"
 
 
+def test_no_content_filter_of_the_repository_is_run(
+    memory: Memory, git: Callable[..., str], tmp_path: Path
+) -> None:
+    ran, store = tmp_path / "ran", memory.project.store
+    path = store / ".gitattributes"
+    path.write_text(path.read_text(encoding="utf-8") + "*.md filter=crypt\n", encoding="utf-8")
+    git(store, "config", "filter.crypt.clean", f"touch {ran}; cat")
+    note = next(each for each in store.glob("*.md") if each.name.startswith("feedback-"))
+    note.write_bytes(note.read_bytes() + b"By hand.\n")
+    memory.doctor()
+    assert not ran.exists()
+    git(store, "status", "--porcelain")
+    assert ran.exists(), "git itself would run it"
+
+
 def test_late_text_beside_a_note_is_pointed_at(memory: Memory) -> None:
     (memory.project.store / ".mdmemory-tx-0123-0.old").write_bytes(b"late\n")
     (finding,) = found(memory, "aside")
