@@ -150,8 +150,12 @@ def test_no_content_filter_of_the_repository_is_run(
     path = store / ".gitattributes"
     path.write_text(path.read_text(encoding="utf-8") + "*.md filter=crypt\n", encoding="utf-8")
     git(store, "config", "filter.crypt.clean", f"touch {ran}; cat")
-    note = next(each for each in store.glob("*.md") if each.name.startswith("feedback-"))
-    note.write_bytes(note.read_bytes() + b"By hand.\n")
+    note, late = store / "feedback-prefers-pnpm.md", (2**31, 2**31)
+    os.utime(note, late)
+    git(store, "-c", "filter.crypt.clean=", "add", note.name)
+    git(store, "config", "core.trustctime", "false")
+    note.write_bytes(note.read_bytes().replace(b"Uses pnpm", b"Uses PNPM"))
+    os.utime(note, late)  # git has to read it to know whether it was edited
     memory.doctor()
     assert not ran.exists()
     git(store, "status", "--porcelain")
