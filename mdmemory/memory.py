@@ -114,6 +114,15 @@ class Memory(Learning):
             today=self._today(),
         )  # fmt: skip
 
+    def say_anew(self, name: str, text: str) -> tuple[Edited, str]:
+        """Give a note this text as its body; where it says anew all that the note says, it is the
+        description, too, which comes second (else "")."""
+        note = self.note(name)
+        says = capture.note_text.said_anew(note.note.head.description, note.note.body, text)
+        description, body = (says[0], says[1] or None) if says else (None, text)
+        done = self.edit(name, description=description, body=body, replaces=note.digest)
+        return done, description or ""
+
     def replace_text(
         self, name: str, text: str, *, replaces: str, seen: str | None = None
     ) -> Edited:

@@ -224,16 +224,11 @@ def edit(asked: Namespace) -> int:
                 "Nothing to change.", "Pass --description, BODY, or `-` to read the body."
             )
         return report(layers, memory, asked, _edited(memory, name), "Changed", same)
-    body = _body(asked.body) if asked.body is not None else None
-    if body is None or asked.description is not None:
+    if asked.body is None or asked.description is not None:
+        body = _body(asked.body) if asked.body is not None else None
         done = memory.edit(name, description=asked.description, body=body)
         return report(layers, memory, asked, done, "Changed", same)
-    from mdmemory.capture.note_text import said_anew
-
-    note = memory.note(name)
-    anew = said_anew(note.note.head.description, note.note.body, body)
-    description, body = (anew[0], anew[1] or None) if anew else (None, body)
-    done = memory.edit(name, description=description, body=body, replaces=note.digest)
+    done, description = memory.say_anew(name, _body(asked.body) or "")
     code = report(layers, memory, asked, done, "Changed", same)
     if description and not (asked.json or done.same):
         print(f"{'description':<13}{visible(description)}")
