@@ -12,8 +12,8 @@ from itertools import islice
 
 from mdmemory import bounds
 from mdmemory.capture import wordings
-from mdmemory.capture.triggers import JUDGED, opens, squeezed, weight
-from mdmemory.capture.whose import BLANK, own_words
+from mdmemory.capture.triggers import JUDGED, said, squeezed, weight
+from mdmemory.capture.whose import BLANK
 from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.note.note import Note
@@ -66,7 +66,7 @@ def typed(text: str) -> str:
 def _typed(text: str) -> tuple[str, str]:
     """The same, and with what it quotes blanked out at equal length."""
     text = squeezed(bounds.beginning(text))
-    masked = own_words(text, opens)
+    masked = said(text)[0]
     end = 0
     for line in masked.split("\n"):
         if line and not line.strip(BLANK + " \t"):

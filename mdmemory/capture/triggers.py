@@ -18,7 +18,7 @@ from operator import itemgetter
 from mdmemory import bounds
 from mdmemory.capture import unlisted, wordings
 from mdmemory.capture.fact_type import type_of
-from mdmemory.capture.whose import BLANK, foreign_lines, own_lines, own_words
+from mdmemory.capture.whose import BLANK, own_lines, parted
 from mdmemory.expressions import lazy
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import CJK
@@ -55,21 +55,20 @@ class Trigger:
 
 
 def find(text: str) -> list[Trigger]:
-    """Every trigger in a user's message, in order; of a very long one in its beginning.
-
-    Runs of blanks and of marks count once.
-    """
+    """Every trigger in a user's message, in order; of a very long one in its beginning. Runs of
+    blanks and of marks count once."""
     return list(_found(bounds.beginning(text)))
 
 
 @lru_cache(maxsize=4)  # one message is looked at several times on its way to a note
 def _found(text: str) -> tuple[Trigger, ...]:
     text = squeezed(text)
-    masked = own_words(text, opens)
+    masked = said(text)[0]
     triggers: list[Trigger] = []
     read_to = 0
     for line in re.finditer(r"[^\n]+", masked):
-        for opening in _openings(line[0]) if line.start() >= read_to else ():
+        is_next = line.start() >= read_to and line[0].strip(BLANK)
+        for opening in _openings(line[0]) if is_next else ():
             fact = text[line.start() + opening.start : line.start() + opening.end].strip()
             before = len(triggers)
             if opening.negated:
@@ -103,8 +102,7 @@ def _placed(found: Sequence[Trigger], line: str, opening: _Opening) -> list[Trig
     """What a request asks for, marked where its sentence, or the fact itself, holds everywhere."""
     spans = _sentences(line)
     start, end = spans[bisect_right(spans, opening.start, key=itemgetter(0)) - 1]
-    around = line[start : max(end, opening.end)]
-    of_all = bool(found) and holds_everywhere(around)
+    of_all = bool(found) and holds_everywhere(line[start : max(end, opening.end)])
     return [replace(each, everywhere=of_all or holds_everywhere(each.text)) for each in found]
 
 
@@ -115,8 +113,13 @@ def own(text: str) -> str:
 
 def foreign(text: str) -> list[str]:
     """The lines of a message that are not the user's own, without fenced code."""
-    text = squeezed(bounds.beginning(text))
-    return foreign_lines(text, own_words(text, opens))
+    return [*said(squeezed(bounds.beginning(text)))[1]]
+
+
+@lru_cache(maxsize=2)  # a message is asked for its requests, orders and takebacks, each by itself
+def said(text: str) -> tuple[str, Sequence[str]]:
+    """A `squeezed` text with what is not the user's blanked out, and the lines that are not."""
+    return parted(text, opens)
 
 
 def openings(line: str) -> list[str]:
@@ -199,8 +202,7 @@ def _openings(line: str) -> list[_Opening]:
             moved = replace(
                 opening, start=start + opening.start, end=start + opening.end, prior=prior
             )
-            whole = opening.negated or opening.before or opening.rule
-            open_ended = not (whole or moved.end < end)
+            open_ended = not (opening.negated or opening.before or opening.rule or moved.end < end)
             found.append(moved)
         elif points_back and not (
             (found and found[-1].start >= before_start)
@@ -228,8 +230,8 @@ def _is_told(sentence: str, found: Sequence[_Opening]) -> bool:
 def _pointed_at(opening: _Opening, text: str, offset: int) -> Trigger:
     """The trigger for the sentence before a pointer; vague where that is no fact."""
     assert opening.prior is not None
-    start, end = opening.prior
-    told = _told_before(opening.phrase, text[offset + start : offset + end].strip())
+    stated = text[offset + opening.prior[0] : offset + opening.prior[1]].strip()
+    told = _told_before(opening.phrase, stated)
     return told if not told.reason else replace(told, text="", reason="vague")
 
 
@@ -250,6 +252,7 @@ def _is_date(line: str, end: int) -> bool:
     return any(_DATE.match(line, max(0, end - back)) for back in (5, 6, 7))
 
 
+@lru_cache(maxsize=64)  # what a line opens with is asked for by each step of reading a message
 def _opening(sentence: str) -> _Opening | None:
     end = _end_of_fact(sentence)
     return (

@@ -24,15 +24,22 @@ _SIGN_OFF = r"{whose.sign_off} ?[,.!]?"
 _LIST = r"[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+\S"
 
 
-def own_words(text: str, asks: Callable[[str], bool]) -> str:
-    """The text with all that the user did not type blanked out, at equal length.
+def parted(text: str, asks: Callable[[str], bool]) -> tuple[str, Sequence[str]]:
+    """The text with all that the user did not type blanked out, at equal length; and the lines that
+    are not the user's, without the marks that show it, fenced code left out.
 
     `asks` tells whether a line begins with a request: such a one announces nothing.
     """
     lines = lines_of(text)
     _Reading(lines, asks).read()
     shape.mark(lines, asks)
-    return "\n".join(_shown(line) for line in lines)
+    shown = [_shown(line) for line in lines]
+    others = []
+    for line, kept in zip(lines, shown, strict=True):
+        if BLANK in kept and line.kind != "code":
+            said = _masked(line.text, kept)
+            others.append(pattern(r"[ \t>|]*(?:[-*+•][ \t]+)?", said).sub("", said, count=1))
+    return "\n".join(shown), others
 
 
 def own_lines(text: str, asks: Callable[[str], bool]) -> str:
@@ -41,21 +48,6 @@ def own_lines(text: str, asks: Callable[[str], bool]) -> str:
     _Reading(lines, asks).read()
     shape.mark(lines, asks)
     return "\n".join(line.text[: line.told_at or None] for line in lines if line.own)
-
-
-def foreign_lines(text: str, own: str) -> list[str]:
-    """The lines that are not the user's, without the marks that show it; `own` is `own_words`.
-
-    Fenced code is left out.
-    """
-    found, start = [], 0
-    for line in lines_of(text):
-        shown = own[start : start + len(line.text)]
-        start += len(line.text) + 1
-        if BLANK in shown and line.kind != "code":
-            said = _masked(line.text, shown)
-            found.append(pattern(r"[ \t>|]*(?:[-*+•][ \t]+)?", said).sub("", said, count=1))
-    return found
 
 
 def _masked(text: str, shown: str) -> str:

@@ -8,6 +8,7 @@ rows, longest first. `’` in a row stands for both apostrophes, a blank in it f
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -16,9 +17,12 @@ from mdmemory.expressions import lazy
 FOLDER = Path(__file__).parent / "languages"
 LATIN = ("de", "en", "es", "fr", "it", "pt")
 CJK = ("ja", "ko", "zh")
+EVERY = LATIN + CJK
 
 _NAMED = lazy(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
 _PLAIN = lazy(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+_MORE = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f"}  # what else is one in either case
 _EAST_ASIAN = lazy("[\u1100-\u11ff\u2e80-\ufaff\uff00-\uffef]")
 
 
@@ -29,12 +33,13 @@ def pattern(expression: str, text: str) -> re.Pattern[str]:
     KeyError for a section that no file has.
     """
     is_latin = text.isascii() or _EAST_ASIAN.search(text) is None
-    return _compiled(filled(expression, LATIN if is_latin else LATIN + CJK))
+    return in_languages(expression, LATIN if is_latin else EVERY)
 
 
+@cache
 def in_languages(expression: str, languages: tuple[str, ...]) -> re.Pattern[str]:
     """The compiled expression with the rows of these languages alone; case-insensitive."""
-    return _compiled(filled(expression, languages))
+    return re.compile(filled(expression, languages), re.IGNORECASE)
 
 
 def search(expression: str, text: str) -> re.Match[str] | None:
@@ -55,11 +60,11 @@ def fullmatch(expression: str, text: str) -> re.Match[str] | None:
 @cache
 def words(section: str) -> frozenset[str]:
     """The rows of a section in all languages, where each is a plain word."""
-    return frozenset(row for language in LATIN + CJK for row in rows(section, language))
+    return frozenset(row for language in EVERY for row in rows(section, language))
 
 
 @cache
-def filled(expression: str, languages: tuple[str, ...] = LATIN + CJK) -> str:
+def filled(expression: str, languages: tuple[str, ...] = EVERY) -> str:
     """The expression with the rows of each section that it names."""
     return _NAMED.sub(partial(_alternatives, languages), expression)
 
@@ -97,7 +102,7 @@ def _alternatives(languages: tuple[str, ...], named: re.Match[str]) -> str:
     """
     section = named["section"]
     found = [row for language in languages for row in rows(section, language)]
-    if not found and not any(section in _sections(language) for language in LATIN + CJK):
+    if not found and not any(section in _sections(language) for language in EVERY):
         raise KeyError(section)
     groups: dict[tuple[str, str], list[str]] = {}
     for row in sorted(found, key=lambda row: (-len(row), row)):
@@ -108,10 +113,21 @@ def _alternatives(languages: tuple[str, ...], named: re.Match[str]) -> str:
         if word and end[:1] in ("?", "*", "+", "{"):  # it repeats the last letter
             word, end = word[:-1], word[-1] + end
         groups.setdefault((begin, end), []).append(word)
-    texts = [f"{begin}(?:{'|'.join(words)}){end}" for (begin, end), words in groups.items()]
+    texts = [f"{begin}(?:{_by_letter(words)}){end}" for (begin, end), words in groups.items()]
     return f"(?:{'|'.join(texts)})" if texts else "(?!)"
 
 
-@cache
-def _compiled(expression: str) -> re.Pattern[str]:
-    return re.compile(expression, re.IGNORECASE)
+def _by_letter(words: Sequence[str]) -> str:
+    """Plain words as alternatives, those with the same first letter as one, which begins with that
+    letter in either case: where that is not the one in the text, `re` does not even try it."""
+    found: dict[str, list[str]] = {}
+    for word in words:
+        found.setdefault(word[:1].lower(), []).append(word)
+    if "" in found or len(found) == 1:
+        return "|".join(words)
+    return "|".join(
+        f"(?-i:[{letter}{letter.upper()}{_MORE.get(letter, '')}])"
+        f"(?:{'|'.join(word[1:] for word in group)})"
+        if letter in _LETTERS else "|".join(group)
+        for letter, group in found.items()
+    )  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 from rows import each
 
 from mdmemory.capture.triggers import find, opens
-from mdmemory.capture.whose import BLANK, own_words
+from mdmemory.capture.whose import BLANK, parted
 
 DATA = Path(__file__).parent / "data"
 
@@ -95,6 +95,6 @@ def test_what_is_announced_as_anothers_text_is_not_the_users(announced: str) -> 
 
 def test_what_is_blanked_keeps_every_place() -> None:
     text = f"Remember that we use pnpm.\n\n{PAGE}"
-    shown = own_words(text, opens)
+    shown, _ = parted(text, opens)
     assert len(shown) == len(text)
     assert shown.startswith("Remember that we use pnpm.\n\n" + BLANK)

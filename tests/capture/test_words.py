@@ -193,14 +193,14 @@ def test_without_the_row_its_sentence_is_judged_otherwise(monkeypatch: pytest.Mo
 
     rows = list(every_row())
     each(sample(rows, 1 if FULL else 60), check)
-    wordlists._compiled.cache_clear()
 
 
 def forget() -> None:
-    wordlists.filled.cache_clear()
-    wordlists.words.cache_clear()
-    triggers._found.cache_clear()
-    for kept in (gaps.cut, gaps.is_small, gaps.is_verb, gaps._key, gaps._kind):
+    for kept in (
+        *(wordlists.filled, wordlists.words, wordlists.in_languages),
+        *(triggers._found, triggers.said, triggers._opening),
+        *(gaps.cut, gaps.is_small, gaps.is_verb, gaps._key, gaps._kind),
+    ):
         kept.cache_clear()
 
 

@@ -355,7 +355,7 @@ def quietly(call: Call) -> Call:
 EVERY = (
     # what is said
     row(triggers.find, triggers, "find", bounds.MESSAGE, wordings, unlisted),
-    row(lambda text: whose.own_words(text, triggers.opens), whose, "", bounds.MESSAGE),
+    row(lambda text: whose.parted(text, triggers.opens), whose, "", bounds.MESSAGE),
     row(takebacks.find, takebacks, "find", bounds.MESSAGE, wordings),
     row(lambda text: takebacks.share(text, _note("b")), takebacks, "share"),
     row(lambda text: takebacks.is_yes(text), takebacks, "is_yes"),
