@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -256,6 +257,8 @@ class Memory(Learning):
         """Commit what other hands did, and give the commit. `settled`, which an automatic command
         has to say: only what stayed as it is for so many seconds, and reads as a note.
         `accept_loss`: many notes were meant to go. `only`: of these files, which are whole."""
+        if self._automatic and not only and not os.path.lexists(self.project.store / ".git"):
+            return None  # without a repository of its own nothing is committed unasked
         writer = self._writer()
         if writer.automatic and (writer.waits or not (settled or only)):
             return None
