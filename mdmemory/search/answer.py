@@ -82,7 +82,8 @@ def _best(
     near, low, close = _by_meaning(database, meaning, source, limit, fit.scores)
     mode = ("vectors" if said else "hybrid") if near else "keyword"
     channels = [Channel(weights.keyword, fit.scores, high=1.0), Channel(weights.vector, near, low)]
-    rows = database.rows({*fit.scores, *near})
+    rows = fit.rows if fit.rows is not None and fit.rows.keys() >= near.keys() else None
+    rows = rows if rows is not None else database.rows({*fit.scores, *near})
     called = {
         chunk for chunk, row in rows.items()
         if ranking.is_named(_names(row), query.words, query.names)

@@ -23,12 +23,13 @@ _GUESSED = 0.8  # of a word counts where a similar one was found
 class Fit:
     """The chunks that have any word of a query, each with a score from 0 to 1, and which of them
     has which of the words. `total` counts all chunks; `quoted`: those found have what the query
-    has in quotes."""
+    has in quotes; `rows` are the chunks themselves, where they were asked for."""
 
     scores: Mapping[int, float]
     asked: Sequence[TermMatch] = ()
     total: int = 0
     quoted: bool = False
+    rows: Mapping[int, Row] | None = None
 
 
 def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
@@ -56,9 +57,10 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
     if source == SESSIONS:
         scores = ranking.smoothed(scores, windows)
     scores = {chunk: score * ranking.share(asked, chunk) for chunk, score in scores.items()}
-    if source != SESSIONS:
-        scores = _together(scores, database.rows(scores))
-    return Fit(ranking.fused([Channel(1.0, scores)]), asked, total, quoted)
+    rows = None if source == SESSIONS else database.rows(scores)
+    if rows is not None:
+        scores = _together(scores, rows)
+    return Fit(ranking.fused([Channel(1.0, scores)]), asked, total, quoted, rows)
 
 
 def _together(scores: Mapping[int, float], rows: Mapping[int, Row]) -> dict[int, float]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from mdmemory.bounds import QUERY
 from mdmemory.expressions import lazy
@@ -93,30 +94,42 @@ def terms_of(text: str) -> list[Term]:
 
 
 def marks(query: str, text: str) -> list[tuple[int, int]]:
-    """Where the words of a query stand in a text, in any form: from and to, in their order."""
-    query = normal(query[:LONGEST])
+    """Where the words of a query stand in a text, in any form: from and to, in their order; pieces
+    in Chinese, Japanese or Korean that overlap as one."""
+    asked = _marked(query[:LONGEST])
+    found = [
+        match.span()
+        for match in words(text)
+        if asked.wanted.has(match[0]) or match[0].casefold().startswith(asked.begun)
+    ]
+    pieces: list[tuple[int, int]] = []
+    for match in re.finditer(asked.pieces, text) if asked.pieces else ():
+        start, end = match.span(1)
+        if pieces and start <= pieces[-1][1]:
+            start = pieces.pop()[0]
+        pieces.append((start, end))
+    return sorted(found + pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """What of a query is looked for in a text: words by their stems, words that begin so, and an
+    expression for the pieces in Chinese, Japanese or Korean, or ""."""
+
+    wanted: WantedStems
+    begun: tuple[str, ...]
+    pieces: str
+
+
+@lru_cache(maxsize=4)  # each line that is shown of each hit asks for it
+def _marked(query: str) -> _Marked:
+    query = normal(query)
     plain = {match[0].casefold() for match in words(query)}
     telling = plain - small_words(query).stop or plain
     wanted = WantedStems({stem for word in telling for stem in ways(word)})
     begun = tuple(word.casefold() for word in _BEGUN.findall(query))
-    found = [
-        match.span()
-        for match in words(text)
-        if wanted.has(match[0]) or match[0].casefold().startswith(begun)
-    ]
-    return sorted(found + _marked_pieces(query, text))
-
-
-def _marked_pieces(query: str, text: str) -> list[tuple[int, int]]:
-    """Where the pieces of a query in Chinese, Japanese or Korean stand; what overlaps as one."""
-    wanted = "|".join(re.escape(term.ways[0][0]) for term in _pieces(query))
-    found: list[tuple[int, int]] = []
-    for match in re.finditer(f"(?=({wanted}))", text) if wanted else ():
-        start, end = match.span(1)
-        if found and start <= found[-1][1]:
-            start = found.pop()[0]
-        found.append((start, end))
-    return found
+    pieces = "|".join(re.escape(term.ways[0][0]) for term in _pieces(query))
+    return _Marked(wanted, begun, f"(?=({pieces}))" if pieces else "")
 
 
 def _plain(text: str, small: SmallWords) -> Iterator[Term]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from stat import S_ISREG
 
 from mdmemory.citing.states import DRIFTED, CheckedCitation
@@ -139,10 +139,13 @@ class Hit:
         return f"{self.status} by {self.superseded_by}" if self.superseded_by else self.status
 
 
+# between rooms are `evidence` and `cited`: scripts have `weak` and `cites`
+_SHOWN_OF_HIT = [each.name for each in fields(Hit) if each.name not in ("evidence", "cited")]
+
+
 def as_json(hit: Hit) -> dict[str, object]:
     """A hit as scripts and tools get it."""
-    shown = asdict(hit)
-    del shown["evidence"], shown["cited"]  # between rooms: scripts have `weak` and `cites`
+    shown: dict[str, object] = {name: getattr(hit, name) for name in _SHOWN_OF_HIT}
     shown["cites"] = [
         {"place": each.place, "state": each.state, "now": each.now} for each in hit.cites
     ]
