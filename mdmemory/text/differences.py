@@ -33,9 +33,9 @@ class Differences:
     def share(self) -> float:
         weights = []
         for each, has in ((self.one, self.has[0]), (self.other, self.has[1])):
-            whole = sum(item.word.weight for item in each.items)
-            common = zip(each.items, has, strict=True)
-            weights.append(sum(item.word.weight for item, is_in in common if is_in) / (whole or 1))
+            common = zip(each.weights, has, strict=True)
+            whole = sum(each.weights)
+            weights.append(sum(weight for weight, is_in in common if is_in) / (whole or 1))
         return max(weights)
 
     # --- what differs
@@ -116,6 +116,8 @@ class Differences:
     def denied(self) -> bool:
         """Whether one denies what the other says of a word that both have."""
         lacking = (LACKS in self.one.keys) != (LACKS in self.other.keys)
+        if not (lacking or any(self.one.states.values()) or any(self.other.states.values())):
+            return False
         for key in self.one.keys & self.other.keys:
             mine, theirs = (each.of(key, lacking=lacking) for each in (self.one, self.other))
             if mine & theirs:

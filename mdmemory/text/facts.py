@@ -160,6 +160,11 @@ class ReadFact:
         return frozenset(each.key for each in self.items)
 
     @cached_property
+    def weights(self) -> list[float]:
+        """How much each of its `items` counts in a comparison."""
+        return [item.word.weight for item in self.items]
+
+    @cached_property
     def states(self) -> dict[int, str]:
         """Of each clause: said, denied, never or ended."""
         found: dict[int, str] = {}

@@ -11,6 +11,7 @@ import pytest
 
 from mdmemory import Memory
 from mdmemory.errors import BadNote, MdmemoryError
+from mdmemory.git import repositories
 from mdmemory.store.adopt import SETTLED
 
 Git = Callable[..., str]
@@ -118,7 +119,9 @@ def test_an_automatic_command_leaves_hand_edits_of_a_shared_store_to_the_person(
     by_hand(memory, "made")
     before = git(repository, "for-each-ref")
     wait_for(memory, monkeypatch, SETTLED + 5)
-    assert automatic.adopt(settled=SETTLED) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(repositories, "run", pytest.fail)  # each message asks, and a git takes time
+        assert automatic.adopt(settled=SETTLED) is None
     assert git(repository, "for-each-ref") == before
     assert [each.file for each in memory.unadopted().found] == ["project-made.md"]  # type: ignore[union-attr]
     add(memory, "typed")
