@@ -8,7 +8,6 @@ rows, longest first. `’` in a row stands for both apostrophes, a blank in it f
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -21,8 +20,6 @@ EVERY = LATIN + CJK
 
 _NAMED = lazy(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
 _PLAIN = lazy(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
-_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
-_MORE = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f"}  # what else is one in either case
 _EAST_ASIAN = lazy("[\u1100-\u11ff\u2e80-\ufaff\uff00-\uffef]")
 
 
@@ -113,21 +110,5 @@ def _alternatives(languages: tuple[str, ...], named: re.Match[str]) -> str:
         if word and end[:1] in ("?", "*", "+", "{"):  # it repeats the last letter
             word, end = word[:-1], word[-1] + end
         groups.setdefault((begin, end), []).append(word)
-    texts = [f"{begin}(?:{_by_letter(words)}){end}" for (begin, end), words in groups.items()]
+    texts = [f"{begin}(?:{'|'.join(words)}){end}" for (begin, end), words in groups.items()]
     return f"(?:{'|'.join(texts)})" if texts else "(?!)"
-
-
-def _by_letter(words: Sequence[str]) -> str:
-    """Plain words as alternatives, those with the same first letter as one, which begins with that
-    letter in either case: where that is not the one in the text, `re` does not even try it."""
-    found: dict[str, list[str]] = {}
-    for word in words:
-        found.setdefault(word[:1].lower(), []).append(word)
-    if "" in found or len(found) == 1:
-        return "|".join(words)
-    return "|".join(
-        f"(?-i:[{letter}{letter.upper()}{_MORE.get(letter, '')}])"
-        f"(?:{'|'.join(word[1:] for word in group)})"
-        if letter in _LETTERS else "|".join(group)
-        for letter, group in found.items()
-    )  # fmt: skip
