@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
@@ -17,6 +16,7 @@ from mdmemory.store.project import find
 from mdmemory.store.refresh import Refreshed
 from mdmemory.store.store import StoredNote
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 

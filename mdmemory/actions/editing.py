@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from operator import attrgetter
 
 from mdmemory.actions import cited, replacing
 from mdmemory.citing.citation import MAY_CITE
@@ -20,6 +20,7 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
+from mdmemory.records import dataclass
 from mdmemory.store import superseding
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY
@@ -339,7 +340,7 @@ def refuse_secret(is_secret: Callable[[str], bool], text: str) -> None:
 MOST_LINES = 2_000  # lines of one text; comparing takes longer than it is worth beyond
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class _Hunk:
     """The lines of the base from `start` to before `end`, and what a side has in their place."""
 
@@ -365,7 +366,8 @@ def three_way(base: str, ours: str, theirs: str) -> str | None:
     fresh = [hunk for hunk in other if hunk not in mine]
     if any(hunk.meets(each) for hunk in fresh for each in mine):
         return None
-    return "".join(_applied(before, sorted([*mine, *fresh])))
+    in_order = sorted([*mine, *fresh], key=attrgetter("start", "end", "lines"))
+    return "".join(_applied(before, in_order))
 
 
 def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:

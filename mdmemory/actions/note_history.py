@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from mdmemory.actions.undo import find
@@ -17,6 +16,7 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, read_with_files
 from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import Note
+from mdmemory.records import dataclass
 from mdmemory.store.adopt import KIND as ADOPTED
 from mdmemory.store.store import GENERATED, Store, decode, is_note_name
 from mdmemory.store.writer import Writer

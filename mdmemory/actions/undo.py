@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.expressions import lazy
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History, subject
-from mdmemory.git.erased_history import TRAILER as ERASED_TRAILER
-from mdmemory.git.log import ID_TRAILER, UNDOES, Logged
+from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
+from mdmemory.records import dataclass, field
 from mdmemory.store.store import LEDGER, Store, decode, is_note_name
 from mdmemory.store.writer import Group, Writer, Written
 

@@ -6,14 +6,16 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import emit, is_terminal, layered, opened, visible
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.routing import USER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.undo import Planned, Undone
     from mdmemory.layers import Layers

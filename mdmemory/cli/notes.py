@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions.listing import Listed
 from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, warn
@@ -15,9 +13,13 @@ from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
 from mdmemory.note.note import UNREADABLE, fields
+from mdmemory.records import asdict
 from mdmemory.routing import PROJECT, USER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # the commands that only read must not pay for writing
+    from typing import Any
+
     from mdmemory.actions.editing import Edited
 
 

@@ -6,13 +6,16 @@ import os
 import sys
 from argparse import Namespace
 from contextlib import suppress
-from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.lock import Patience
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.unseen import CONTROL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NO_STORE_YET = (
     'There is no store yet. The first "Remember that ..." in a project makes one, or '

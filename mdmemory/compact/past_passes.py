@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mdmemory.compact.plan import Op, Plan, as_json, named
@@ -17,6 +16,7 @@ from mdmemory.compact.removals import removed
 from mdmemory.config.settings import Settings
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
+from mdmemory.records import replace
 from mdmemory.store.state import Pass
 from mdmemory.store.store import StoredNote
 

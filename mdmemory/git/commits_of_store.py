@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
@@ -21,6 +19,7 @@ from mdmemory.git.objects import Blob as Blob
 from mdmemory.git.objects import Entries, Object, Objects
 from mdmemory.git.repositories import Repository
 from mdmemory.git.signing import Signer
+from mdmemory.records import dataclass
 
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
 
@@ -81,7 +80,7 @@ def memory_trailers(
 
 def new_id() -> str:
     """A Memory-Id."""
-    return f"m-{secrets.token_hex(4)}"
+    return f"m-{os.urandom(4).hex()}"
 
 
 @dataclass(frozen=True, slots=True)

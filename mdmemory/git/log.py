@@ -10,14 +10,15 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from mdmemory.expressions import lazy
 from mdmemory.git.repositories import Repository
+from mdmemory.records import dataclass, replace
 
 ID_TRAILER = "Memory-Id"
 FILES_TRAILER = "Memory-Files"  # one an op: the files it wrote, as a JSON list
 UNDOES = "Memory-Undoes"  # the commit that an undo took back
+ERASED_TRAILER = "Memory-Erased"  # on a commit that lost something
 
 # how `git revert` says what it takes back; git may shorten the id (revert.reference)
 REVERTS = "This reverts commit "

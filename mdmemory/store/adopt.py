@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given, as_text, digest, read_regular, writing
@@ -21,11 +19,16 @@ from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailer
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import SUPERSEDED, UNCLOSED, UNREADABLE, Head, Note, headline
+from mdmemory.records import dataclass, field, replace
 from mdmemory.store import conflicts
 from mdmemory.store.catalog import SECRET
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import INDEX, LEDGER, StoredNote, is_note_name
 from mdmemory.store.strangers import WHY, copies
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 KIND = "adopt"  # the Memory-Op of such a commit
 NEW, CHANGED, GONE = "new", "changed", "gone"

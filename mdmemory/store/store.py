@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
 
@@ -16,6 +15,7 @@ from mdmemory.errors import Ambiguous, BadNote, MdmemoryError, NotFound
 from mdmemory.files import as_given, as_text, digest, read_if_there, read_regular
 from mdmemory.note import note as notes_format
 from mdmemory.note.note import Note
+from mdmemory.records import dataclass
 
 INDEX = "MEMORY.md"
 OVERFLOW = "_MORE.md"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from mdmemory import bounds, unseen
 from mdmemory.errors import GitFailed, RepositoryState
@@ -18,6 +17,7 @@ from mdmemory.store.project import Project
 from mdmemory.store.store import INDEX
 from mdmemory.text.wordlists import search
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # few commands ask git about notes of others
     from mdmemory.git.commits_of_store import History
 

@@ -14,9 +14,16 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 from mdmemory.expressions import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class _Stemmer(Protocol):
+        def stemWord(self, word: str) -> str: ...
+
 
 # A character class of regular expressions, without its brackets.
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -128,10 +135,6 @@ def synonyms(word: str) -> tuple[tuple[str, ...], ...]:
 
 
 # --- stems
-
-
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...
 
 
 @lru_cache(maxsize=100_000)
