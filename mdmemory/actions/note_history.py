@@ -135,11 +135,15 @@ def diff(
 
 def change(history: History, id: str) -> Logged:
     """The commit that `id` names, which may be made by hand. Raises NotFound."""
+    late = waiting(history)
+    for entry in late:
+        if id in (entry.get(ID_TRAILER), entry.commit):
+            return entry
     try:
-        return find(history, [*waiting(history), *history.log()], id)
+        return find(history, id)
     except NotFound:
-        (entry,) = history.told([history.resolve(id)])
-    return entry
+        commit = history.resolve(id)
+        return next((e for e in late if e.commit == commit), None) or history.told([commit])[0]
 
 
 def difference(

@@ -79,7 +79,7 @@ def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> li
 
     def chosen(history: History) -> list[Logged]:
         gone = history.undone()
-        wrote = [entry for entry in history.log() if entry.get("Memory-Session") == session]
+        wrote = history.log_of("Memory-Session", session)
         if entries := [entry for entry in wrote if entry.commit not in gone]:
             return entries
         raise NotFound(
@@ -105,7 +105,7 @@ def knows(writer: Writer, id: str) -> bool:
         if writer.history is None:
             return False
         try:
-            find(writer.history, writer.history.log(), id)
+            find(writer.history, id)
         except NotFound:
             return False
         return True
@@ -152,7 +152,7 @@ def _chosen(history: History, id: str | None) -> Logged:
             "There is nothing to undo: no change of a note.",
             "`mdmemory log` shows what was done; `mdmemory undo ID` takes back any of it.",
         )
-    entry = find(history, history.log(), id)
+    entry = find(history, id)
     if entry.get("Memory-Op") == "init":
         raise NotFound(
             f"{id} began the store.", f"Take it back with `git revert {entry.commit[:10]}`."
@@ -193,15 +193,12 @@ def _newest_first(history: History) -> Iterator[Logged]:
         seen = len(log)
 
 
-def find(history: History, log: Sequence[Logged], id: str) -> Logged:
+def find(history: History, id: str) -> Logged:
     """The commit of ours that a Memory-Id or a commit name means."""
-    for entry in log:
-        if entry.get(ID_TRAILER) == id:
-            return entry
-    commit = history.resolve(id)
-    for entry in log:
-        if entry.commit == commit:
-            return entry
+    for entry in history.log_of(ID_TRAILER, id):
+        return entry
+    if (own := history.own(history.resolve(id))) is not None:
+        return own
     raise NotFound(
         f"The commit {id} is not one of mdmemory's.", f"Take it back with `git revert {id}`."
     )

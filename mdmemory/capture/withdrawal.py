@@ -132,8 +132,7 @@ def _undone(writer: Writer, file: str, session: str) -> str:
     the note. The Memory-Id of the commit that did it."""
     with writer.locked():
         history = writer.history
-        log = history.log() if history and history.head() else []
-        made = [entry for entry in log if entry.get("Memory-Session") == session]
+        made = history.log_of("Memory-Session", session) if history else []
         mine = [entry for entry in made if any(file in group for group in entry.groups())]
     if len(mine) == 1 and len(mine[0].groups()) == 1:
         with suppress(MdmemoryError):
