@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -45,7 +46,6 @@ from mdmemory.compact.removals import removable, removed
 from mdmemory.compact.scope import Scope, Size
 from mdmemory.compact.talk import Talk
 from mdmemory.llm.answer import Asking
-from mdmemory.records import dataclass, field, replace
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.store import StoredNote
 
