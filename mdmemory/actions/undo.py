@@ -185,7 +185,7 @@ def _is_change(entry: Logged) -> bool:
 def _newest_first(history: History) -> Iterator[Logged]:
     """Our commits. Mostly the newest is the one, and reading all of a long history takes long."""
     seen = 0
-    for limit in (1, 10, 100, None):
+    for limit in (1, 30, None):
         log = history.log(limit)
         yield from log[seen:]
         if limit is None or len(log) < limit:

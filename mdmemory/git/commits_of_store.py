@@ -28,8 +28,6 @@ _BY_US = {
     for role in ("AUTHOR", "COMMITTER")
     for what, value in zip(("NAME", "EMAIL"), AUTHOR, strict=True)
 }
-_OURS = ("--basic-regexp", f"--grep=^{ID_TRAILER}: ")
-_AT_ONCE = 1_000  # commits on one command line
 MANY = 200  # files; from here on a whole folder is listed, not each name on a command line
 
 _HIDDEN = "is marked assume-unchanged or skip-worktree in git"
@@ -320,7 +318,7 @@ class History:
         those that the commit `beyond` does not have."""
         if self.head() is None:
             return []
-        words = [*_OURS]
+        words = [*log.OURS]
         if limit is not None:
             words.append(f"-n{limit}")
         if beyond is not None:
@@ -328,31 +326,13 @@ class History:
         return [*log.read(self.repository, *words, "HEAD", "--", *self._inside)]
 
     def log_of(self, trailer: str, value: str | None = None) -> list[Logged]:
-        """Those that have this trailer, whatever it says or with this value. In a long history they
-        are found in a tenth of the time of `log`: of few commits git compares the trees."""
-        if self.head() is None or "\n" in (value or ""):
-            return []
-        line = f"^{trailer}: " if value is None else f"^{trailer}: {_literal(value)}$"
-        words = ("--all-match", *_OURS, f"--grep={line}", "HEAD", "--")
-        found = [
-            entry
-            for entry in log.read(self.repository, *words)
-            if entry.get(trailer) is not None and value in (None, entry.get(trailer))
-        ]
-        return self._touching(found) if self.prefix else found
-
-    def _touching(self, entries: Sequence[Logged]) -> list[Logged]:
-        """Those of the commits that touch the folder."""
-        found: set[str] = set()
-        for start in range(0, len(entries), _AT_ONCE):
-            ids = [entry.commit for entry in entries[start : start + _AT_ONCE]]
-            words = ("rev-list", "--no-walk", *ids, "--", *self._inside)
-            found.update(self.repository.run(*words).decode().split())
-        return [entry for entry in entries if entry.commit in found]
+        """Those that have this trailer, whatever it says or with this value: in a long history they
+        are found in a tenth of the time that `log` takes."""
+        return log.of_trailer(self.repository, self._inside, trailer, value) if self.head() else []
 
     def own(self, commit: str) -> Logged | None:
         """The commit, where it is one that `log` lists."""
-        words = ("--no-walk", *_OURS, commit, "--", *self._inside)
+        words = ("--no-walk", *log.OURS, commit, "--", *self._inside)
         entry = next(log.read(self.repository, *words), None)
         head = self.head()
         return entry if entry and head and self.is_part_of(commit, head) else None
@@ -398,11 +378,6 @@ class History:
             what = name[:120]  # may be all that someone pasted
             raise NotFound(f"There is no commit or Memory-Id {what}.", "`mdmemory log` lists them.")
         return found
-
-
-def _literal(value: str) -> str:
-    """An expression of git's for this text."""
-    return "".join(f"\\{char}" if char in "\\.[]*^$" else char for char in value)
 
 
 def text(out: bytes) -> str:
