@@ -111,7 +111,9 @@ def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     say so in the file's name; iCloud and OneDrive add a number or a host, and the note keeps its
     name.
     """
-    found = {file: base for file in files if (base := _says_copy(file))}
+    # a look at each name is dear where there are many, and few have what it takes
+    odd = (file for file in files if ")" in file or "." in file[:-3])
+    found = {file: base for file in odd if (base := _says_copy(file))}
     there = {*files, INDEX}
     found = {file: base for file, base in found.items() if base in there}
     if len({*names}) < len(names):
@@ -121,7 +123,8 @@ def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         for group in same.values():
             first = min(group, key=len)
             found |= {file: first for file in group if _adds(first, file)}
-    found |= {file: INDEX for file in files if _adds(INDEX, file)}
+    stem = INDEX.removesuffix(".md")
+    found |= {file: INDEX for file in files if file.startswith(stem) and _adds(INDEX, file)}
     return found
 
 
