@@ -83,6 +83,7 @@ def _made(cls: Any, frozen: bool, slots: bool) -> Any:
         "__repr__": _repr(tuple(name for name in names if fields[name].shown)),
         "__eq__": _eq(values),
         "__match_args__": names,
+        "__replace__": replace,  # for `copy.replace`
     }
     has_hash = cls.__dict__.get("__hash__") is not None
     if frozen:

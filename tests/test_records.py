@@ -69,6 +69,7 @@ def test_it_answers_as_a_dataclass_does(how: dict[str, bool]) -> None:
         assert dataclasses.asdict(one) == dataclasses.asdict(two) == records.asdict(one)
         assert records.replace(one, x=9) == dataclasses.replace(one, x=9) != one
         assert repr(records.replace(one, x=9)) == repr(dataclasses.replace(two, x=9))
+        assert one.__replace__(x=9) == records.replace(one, x=9)
         assert _names(inspect.signature(own)) == _names(inspect.signature(other))
 
 
