@@ -142,10 +142,10 @@ def diff(
 
     `generated`, `words` and `most` as in `difference`. Raises NotFound when `id` names no commit.
     """
-    entries = log(history, 1) if id is None else []
+    entries = [*waiting(history), *history.log(1)] if id is None else []
     if id is None and not entries:
         return None, ""
-    entry = change(history, id) if id else entries[0][0]
+    entry = change(history, id) if id else entries[0]
     return entry, difference(history, entry.commit, generated=generated, words=words, most=most)
 
 
