@@ -6,22 +6,24 @@ import heapq
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 from mdmemory.citing.states import DRIFTED
 from mdmemory.config.person import Places
 from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, UsageError
 from mdmemory.files import as_given
 from mdmemory.memory import Memory
+from mdmemory.records import replace
 from mdmemory.routing import MINE, PROJECT, USER
 from mdmemory.store.conflicts import IN_CONFLICT
 from mdmemory.store.store import INDEX, Store, is_note_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
@@ -33,9 +35,10 @@ if TYPE_CHECKING:
     from mdmemory.store.store import StoredNote
     from mdmemory.store.writer import Written
 
+    T = TypeVar("T")
+
 BOTH = "both"  # what lies between the layers
 _IN_FORCE = ("", IN_CONFLICT)
-T = TypeVar("T")
 
 
 class BothLayers:

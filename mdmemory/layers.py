@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from mdmemory.both import BothLayers, moment, written
 from mdmemory.config import person
@@ -26,7 +25,10 @@ from mdmemory.routing import USER as USER
 from mdmemory.routing import Routed
 from mdmemory.store.project import INDEX, Project, of_person, of_project
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.undo import Agree, Undone
     from mdmemory.capture.fact import Stated

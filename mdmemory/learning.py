@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
 
 from mdmemory.opened import Opened, capture, compact, imports, llm, observe, sessions, store
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Self
+
     from mdmemory.actions.editing import Edited
     from mdmemory.capture.assistant import Stored
     from mdmemory.capture.extracted import Extracted

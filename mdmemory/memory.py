@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
@@ -18,6 +17,7 @@ from mdmemory.store.project import find
 from mdmemory.store.refresh import Refreshed
 from mdmemory.store.store import StoredNote
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 

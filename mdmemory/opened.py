@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from mdmemory.config import person
 from mdmemory.errors import GOING_ON
@@ -15,6 +14,7 @@ from mdmemory.store.project import Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import Store
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 

@@ -5,11 +5,11 @@ What `mdmemory status` and the page of health show, as values.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory
+from mdmemory.records import asdict
 
 
 def of_store(memory: Memory) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory import assets
@@ -18,6 +17,7 @@ from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.expressions import lazy
 from mdmemory.files import is_inside, read_regular
 from mdmemory.note.stamps import is_unedited, unstamped
+from mdmemory.records import dataclass
 from mdmemory.store.project import Project, person_root
 from mdmemory.store.trust import Trust
 

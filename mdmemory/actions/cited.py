@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from mdmemory.citing.citation import parse
-from mdmemory.citing.citations import Citations
 from mdmemory.citing.states import DRIFTED
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.note import Note
@@ -28,6 +27,8 @@ def problems(writer: Writer) -> Iterator[tuple[str, str]]:
             if parse(cite) is None:
                 yield head.file, f"It cites {cite[:_SHOWN]!r}, and that is no PATH#L10-L20."
     files = {head.file: head.cites for head in heads}
+    from mdmemory.citing.citations import Citations  # few notes cite
+
     with suppress(MdmemoryError, OSError):
         found = Citations(writer.project).check(files.items()) if files else []
         for each in [each for each in found if each.is_outdated][:_MOST]:
@@ -40,6 +41,7 @@ def pinned(writer: Writer, note: Note) -> Note:
     """The note with those of its citations pinned that a hand wrote without what stands there."""
     if not note.head.cites:
         return note
+    from mdmemory.citing.citations import Citations
     from mdmemory.note.cites import recited  # few notes are written so
 
     with suppress(MdmemoryError, OSError):
@@ -53,6 +55,7 @@ def cited_anew(writer: Writer, note: Note) -> Note:
     written in a way that this would damage."""
     if not note.head.cites:
         return note
+    from mdmemory.citing.citations import Citations
     from mdmemory.note.cites import recited
 
     changes: dict[str, str | None] = {}

@@ -9,18 +9,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from operator import attrgetter
 
 from mdmemory.actions import cited, replacing
 from mdmemory.citing.citation import MAY_CITE
-from mdmemory.citing.citations import cites_of
 from mdmemory.errors import BadNote, NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
-from mdmemory.store import superseding
+from mdmemory.note.note import SUPERSEDED
+from mdmemory.records import dataclass
+from mdmemory.store import merged, superseding
+from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY
 from mdmemory.store.superseding import Chains
@@ -71,6 +73,8 @@ def add(
     check_new(writer.refresher.is_secret, name, type, f"{description}\n{body}")
     said_in_all, cites = f"{description}\n{body}", tuple[str, ...]()
     if cite or MAY_CITE.search(said_in_all):
+        from mdmemory.citing.citations import cites_of  # most texts name no file
+
         cites = tuple(cites_of(writer.project, said_in_all, cite))
     with writer.locked():
         store = writer.refresher.store
@@ -193,7 +197,7 @@ def remove(
     with writer.locked():
         # a name that the note merely took over is not enough to take all of it away
         stored = readable(writer.refresher.store.find(name, former=False))
-        gone = [stored, *replaced_by(writer.refresher.store, stored)]
+        gone = [stored, *replaced_by(writer.refresher, stored)]
         for each in gone:
             refuse_held(writer, each)
         groups = [Group(
@@ -210,9 +214,13 @@ def remove(
     return Edited(stored.file, stored.note.head.name, stored.digest, written, also=also)
 
 
-def replaced_by(store: Store, stored: StoredNote) -> list[StoredNote]:
+def replaced_by(refresher: Refresher, stored: StoredNote) -> list[StoredNote]:
     """The superseded notes that this one replaced, and those that these replaced."""
-    return [readable(each) for each in Chains(store.notes()).replaced(stored)]
+    marked = refresher.store.those_of(refresher.catalog().holding(SUPERSEDED))
+    names = merged.names(stored.note)
+    if not any(merged.folded(each.note.head.superseded_by) in names for each in marked):
+        return []  # none names it; whom else a name may mean, only all notes tell
+    return [readable(each) for each in Chains(refresher.store.notes()).replaced(stored)]
 
 
 def confirm(writer: Writer, name: str, *, today: str) -> Edited:
@@ -339,7 +347,7 @@ def refuse_secret(is_secret: Callable[[str], bool], text: str) -> None:
 MOST_LINES = 2_000  # lines of one text; comparing takes longer than it is worth beyond
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class _Hunk:
     """The lines of the base from `start` to before `end`, and what a side has in their place."""
 
@@ -365,7 +373,8 @@ def three_way(base: str, ours: str, theirs: str) -> str | None:
     fresh = [hunk for hunk in other if hunk not in mine]
     if any(hunk.meets(each) for hunk in fresh for each in mine):
         return None
-    return "".join(_applied(before, sorted([*mine, *fresh])))
+    in_order = sorted([*mine, *fresh], key=attrgetter("start", "end", "lines"))
+    return "".join(_applied(before, in_order))
 
 
 def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:

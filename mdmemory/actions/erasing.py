@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.actions import editing, note_history, remotes
@@ -22,7 +21,9 @@ from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.erased_history import ERASED, Erasure
 from mdmemory.git.private_folder import STATE
 from mdmemory.git.transaction import Change
+from mdmemory.records import dataclass
 from mdmemory.store import receipt_box
+from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import GENERATED, LEDGER, Store, decode
 from mdmemory.store.writer import Group, Writer
 
@@ -106,7 +107,7 @@ def _required(writer: Writer) -> History:
 
 def _plan(writer: Writer, history: History, name: str) -> Erasable:
     store = writer.refresher.store
-    there = _there(store, name)
+    there = _there(writer.refresher, name)
     files = [*dict.fromkeys([*there, *_former(history, store, name, there)])]
     files += [file for file in erased_history.open_files(history) if file not in files]
     if not files:
@@ -125,13 +126,13 @@ def _plan(writer: Writer, history: History, name: str) -> Erasable:
     )  # fmt: skip
 
 
-def _there(store: Store, name: str) -> list[str]:
+def _there(refresher: Refresher, name: str) -> list[str]:
     """The note's file, and those of the notes that it replaced; [] where it is gone."""
     try:
-        stored = store.find(name, former=False)
+        stored = refresher.store.find(name, former=False)
     except NotFound:
         return []
-    return [stored.file, *(each.file for each in editing.replaced_by(store, stored))]
+    return [stored.file, *(each.file for each in editing.replaced_by(refresher, stored))]
 
 
 def _former(history: History, store: Store, name: str, there: Sequence[str]) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mdmemory.git import log
 from mdmemory.note.note import UNREADABLE, Head
+from mdmemory.records import dataclass, replace
 from mdmemory.store.index import CAPS, CAPS_MADE_FOR, line, pool, section, trace
 from mdmemory.store.store import INDEX
 

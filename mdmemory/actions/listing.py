@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError, NoGit
 from mdmemory.files import as_given, digest, read_regular
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, Head
+from mdmemory.records import dataclass
 from mdmemory.store.conflicts import IN_CONFLICT, open_entries
 from mdmemory.store.refresh import Refresher
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # a listing itself must not pay for it
     from mdmemory.store.adopt import Look
     from mdmemory.store.writer import Writer

@@ -10,7 +10,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.actions import setup
@@ -23,6 +22,7 @@ from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
 from mdmemory.git.lock import Patience, locked
 from mdmemory.git.transaction import Change, Transactions
+from mdmemory.records import replace
 from mdmemory.store import home as homes
 from mdmemory.store.home import Known
 from mdmemory.store.project import home_of, open_project, person_root

@@ -12,7 +12,6 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmemory.actions import memory_folder, move_files, setup
@@ -25,6 +24,7 @@ from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import History, text
 from mdmemory.git.own_history import Carried, carry, has_all
 from mdmemory.git.repositories import Repository
+from mdmemory.records import dataclass, field
 from mdmemory.store import home as homes
 from mdmemory.store import inbox, moved
 from mdmemory.store.home import Known

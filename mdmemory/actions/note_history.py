@@ -6,8 +6,7 @@ Only reads. A commit that a person made by hand counts as much as one of ours.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from mdmemory.actions.undo import find
@@ -17,6 +16,7 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, read_with_files
 from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import Note
+from mdmemory.records import dataclass
 from mdmemory.store.adopt import KIND as ADOPTED
 from mdmemory.store.store import GENERATED, Store, decode, is_note_name
 from mdmemory.store.writer import Writer
@@ -62,19 +62,35 @@ def life(history: History, store: Store, name: str) -> list[Step]:
     A note that was merged or renamed is followed to what it became. Raises NotFound when no note
     of that name is or ever was there.
     """
-    commits = _commits(history)
-    file = _became(_named(history, store, commits, name), commits)
+    named = _named(history, store, name)
+    is_first = not _is_asked_again(history)
+    known, met = set[str](), {named}
+    while not met <= known:  # it had these names, too, and what happened under them counts
+        known |= met
+        commits = _commits(history, known if is_first else None)
+        steps, changes = _life(history, store, named, commits, met)
+    texts = _texts(history, (commit.blobs[file] for commit, file in changes))
+    return steps + [_step(commit, file, texts) for commit, file in changes]
+
+
+def _life(
+    history: History, store: Store, named: str, commits: Sequence[_Commit], met: set[str]
+) -> tuple[list[Step], list[tuple[_Commit, str]]]:
+    """The step in the work tree, if any, and the changes that these commits made to what the file
+    `named` is or was. All names of it that are met on the way join `met`."""
+    file = _became(named, commits, met)
     files = {file}
     steps = _uncommitted(history, store, file, files)
+    met |= files
     changes: list[tuple[_Commit, str]] = []
     for commit in commits:
         changes += [(commit, file) for file in sorted(files & commit.blobs.keys())]
         for later in files & commit.came_from.keys():
             files |= {*commit.came_from[later]}
+            met |= files
             if commit.is_by_hand:  # renamed; a merge of ours may go on under a source's name
                 files.discard(later)
-    texts = _texts(history, (commit.blobs[file] for commit, file in changes))
-    return steps + [_step(commit, file, texts) for commit, file in changes]
+    return steps, changes
 
 
 def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, Note]:
@@ -126,20 +142,24 @@ def diff(
 
     `generated`, `words` and `most` as in `difference`. Raises NotFound when `id` names no commit.
     """
-    entries = log(history, 1) if id is None else []
+    entries = [*waiting(history), *history.log(1)] if id is None else []
     if id is None and not entries:
         return None, ""
-    entry = change(history, id) if id else entries[0][0]
+    entry = change(history, id) if id else entries[0]
     return entry, difference(history, entry.commit, generated=generated, words=words, most=most)
 
 
 def change(history: History, id: str) -> Logged:
     """The commit that `id` names, which may be made by hand. Raises NotFound."""
+    late = waiting(history)
+    for entry in late:
+        if id in (entry.get(ID_TRAILER), entry.commit):
+            return entry
     try:
-        return find(history, [*waiting(history), *history.log()], id)
+        return find(history, id)
     except NotFound:
-        (entry,) = history.told([history.resolve(id)])
-    return entry
+        commit = history.resolve(id)
+        return next((e for e in late if e.commit == commit), None) or history.told([commit])[0]
 
 
 def difference(
@@ -170,7 +190,7 @@ _WORD = b"[A-Za-z0-9_]+|[\xc2-\xf4][\x80-\xbf]+|[^[:space:]]".decode("utf-8", "s
 # where a name leads
 
 
-def _named(history: History, store: Store, commits: Sequence[_Commit], name: str) -> str:
+def _named(history: History, store: Store, name: str) -> str:
     """The file of the note with this name, or else of the last note that had it."""
     try:
         return store.find(name).file
@@ -178,7 +198,7 @@ def _named(history: History, store: Store, commits: Sequence[_Commit], name: str
         known = {note.note.head.name.casefold() for note in store.notes()}
         before = None
         if name.casefold() not in known:
-            before = _named_before(history, store, commits, name)
+            before = _named_before(history, store, _commits(history), name)
         if before is None:
             raise
         return before
@@ -212,14 +232,17 @@ def _name_in(data: bytes | None, file: str) -> str | None:
     return None if data is None else decode(data, file).head.name.casefold()
 
 
-def _became(file: str, commits: Sequence[_Commit]) -> str:
-    """The file at the end of all renames and merges of a removed file; `file` where it has none."""
+def _became(file: str, commits: Sequence[_Commit], met: set[str] | None = None) -> str:
+    """The file at the end of all renames and merges of a removed file; `file` where it has none.
+    Those on the way join `met`."""
+    met = {file} if met is None else met
     at = next((at for at, commit in enumerate(commits) if file in commit.blobs), None)
     while at is not None and commits[at].blobs[file] is None:
         links = commits[at].came_from.items()
         later = next((later for later, sources in links if file in sources), None)
         if later is None:
             break
+        met.add(later)
         file = later
         # only later commits: an earlier note may have had the same name
         newer = (n for n in range(at + 1) if file in commits[n].blobs)
@@ -265,28 +288,49 @@ def _step(commit: _Commit, file: str, texts: Mapping[str, bytes]) -> Step:
 # reading commits
 
 
-def _commits(history: History) -> Sequence[_Commit]:
-    """All commits that touch a note, newest first."""
+def _commits(history: History, files: Collection[str] | None = None) -> Sequence[_Commit]:
+    """All commits that touch a note, or only those that touch one of these; newest first."""
     if (head := history.head()) is None:
         return []
-    inside = ["--", history.prefix] if history.prefix else []
-    place = (str(history.repository.common_dir), history.prefix, head)
-    if place not in _READ:
-        words = ("--full-history", "--date-order", head, *inside)
-        logged = list(read_with_files(history.repository, *words))
-        undone = history.undone()
+    if files is not None:
+        return _read(history, head, [history.prefix + file for file in sorted(files)])
+    place = _place(history, head)
+    if not _READ.get(place):
         while len(_READ) >= _MOST_READ:
             del _READ[next(iter(_READ))]
-        _READ[place] = tuple(
-            _commit(history, each, linked=each.commit not in undone) for each in logged
-        )
+        _READ[place] = _read(history, head, [history.prefix] if history.prefix else [])
     return _READ[place]
 
 
-# What was read of the commits up to one of them, which never changes: a process that goes on, as
-# the pages in a browser do, asks for the life of one note after the other.
+def _read(history: History, head: str, paths: Sequence[str]) -> Sequence[_Commit]:
+    """The commits that touch these paths, each with all that it did to notes: its renames, too."""
+    words = ("--full-history", "--date-order", head, "--", *paths)
+    inside = [history.prefix] if history.prefix else []
+    logged = list(read_with_files(history.repository, *words, inside=inside))
+    undone = history.undone()
+    return tuple(_commit(history, each, linked=each.commit not in undone) for each in logged)
+
+
+# What was read of the commits up to one of them, which never changes; () where only the life of one
+# note was asked for, which needs few. A process that goes on, as the pages in a browser do, asks
+# for one after the other.
 _READ: dict[tuple[str, str, str], Sequence[_Commit]] = {}
 _MOST_READ = 4
+
+
+def _place(history: History, head: str) -> tuple[str, str, str]:
+    return str(history.repository.common_dir), history.prefix, head
+
+
+def _is_asked_again(history: History) -> bool:
+    """Whether this process was asked before for the life of a note, as of the present commit."""
+    place = _place(history, history.head() or "")
+    if place in _READ:
+        return True
+    while len(_READ) >= _MOST_READ:
+        del _READ[next(iter(_READ))]
+    _READ[place] = ()
+    return False
 
 
 def _commit(history: History, logged: Logged, linked: bool) -> _Commit:

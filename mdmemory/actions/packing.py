@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there
+from mdmemory.records import dataclass
 from mdmemory.store.project import Project
 
 _LIMIT = 1024 * 1024  # bytes of a file of the project that is read

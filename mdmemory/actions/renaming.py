@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secret, refuse_waiting
 from mdmemory.actions.mending import closed_to_links
@@ -17,6 +16,7 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import UNREADABLE, Head, Note, fields, parse
+from mdmemory.records import dataclass
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.links import following
 from mdmemory.store.merged import folded, last_names, with_aliases

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
@@ -15,6 +14,7 @@ from mdmemory.git.commits_of_store import AUTHOR
 from mdmemory.git.log import authors
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import SUPERSEDED
+from mdmemory.records import dataclass, field, replace
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.store import LEDGER, Store, StoredNote, decode
 from mdmemory.store.superseding import Chains, in_force

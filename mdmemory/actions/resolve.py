@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 from mdmemory.actions import editing
 from mdmemory.config.table import PERSON
@@ -12,6 +11,7 @@ from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
+from mdmemory.records import dataclass, replace
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import LEDGER, Store, StoredNote

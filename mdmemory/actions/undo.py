@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.expressions import lazy
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History, subject
-from mdmemory.git.erased_history import TRAILER as ERASED_TRAILER
-from mdmemory.git.log import ID_TRAILER, UNDOES, Logged
+from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
+from mdmemory.records import dataclass, field
 from mdmemory.store.store import LEDGER, Store, decode, is_note_name
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -80,7 +79,7 @@ def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> li
 
     def chosen(history: History) -> list[Logged]:
         gone = history.undone()
-        wrote = [entry for entry in history.log() if entry.get("Memory-Session") == session]
+        wrote = history.log_of("Memory-Session", session)
         if entries := [entry for entry in wrote if entry.commit not in gone]:
             return entries
         raise NotFound(
@@ -106,7 +105,7 @@ def knows(writer: Writer, id: str) -> bool:
         if writer.history is None:
             return False
         try:
-            find(writer.history, writer.history.log(), id)
+            find(writer.history, id)
         except NotFound:
             return False
         return True
@@ -153,7 +152,7 @@ def _chosen(history: History, id: str | None) -> Logged:
             "There is nothing to undo: no change of a note.",
             "`mdmemory log` shows what was done; `mdmemory undo ID` takes back any of it.",
         )
-    entry = find(history, history.log(), id)
+    entry = find(history, id)
     if entry.get("Memory-Op") == "init":
         raise NotFound(
             f"{id} began the store.", f"Take it back with `git revert {entry.commit[:10]}`."
@@ -186,7 +185,7 @@ def _is_change(entry: Logged) -> bool:
 def _newest_first(history: History) -> Iterator[Logged]:
     """Our commits. Mostly the newest is the one, and reading all of a long history takes long."""
     seen = 0
-    for limit in (1, 10, 100, None):
+    for limit in (1, 30, None):
         log = history.log(limit)
         yield from log[seen:]
         if limit is None or len(log) < limit:
@@ -194,15 +193,12 @@ def _newest_first(history: History) -> Iterator[Logged]:
         seen = len(log)
 
 
-def find(history: History, log: Sequence[Logged], id: str) -> Logged:
+def find(history: History, id: str) -> Logged:
     """The commit of ours that a Memory-Id or a commit name means."""
-    for entry in log:
-        if entry.get(ID_TRAILER) == id:
-            return entry
-    commit = history.resolve(id)
-    for entry in log:
-        if entry.commit == commit:
-            return entry
+    for entry in history.log_of(ID_TRAILER, id):
+        return entry
+    if (own := history.own(history.resolve(id))) is not None:
+        return own
     raise NotFound(
         f"The commit {id} is not one of mdmemory's.", f"Take it back with `git revert {id}`."
     )

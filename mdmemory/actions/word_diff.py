@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from mdmemory.records import dataclass
 
 SAME, GONE, NEW = " ", "-", "+"  # signs, as git's porcelain has them
 # Of a stretch that is compared, without what is the same at its ends; a longer one went and came as

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.extracted import Extracted
@@ -16,6 +15,7 @@ from mdmemory.capture.triggers import Trigger, find
 from mdmemory.expressions import lazy
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact, says_something
+from mdmemory.records import dataclass, replace
 from mdmemory.text import wordlists
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn

@@ -7,7 +7,6 @@ does not list it until a person, or a turn of theirs, stands by it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from mdmemory import unseen
@@ -27,6 +26,7 @@ from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, Head, headline, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
+from mdmemory.records import dataclass
 from mdmemory.search.near import near_in, nearest
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence

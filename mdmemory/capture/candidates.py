@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from mdmemory import bounds, unseen
@@ -17,6 +16,7 @@ from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, tokens
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 from mdmemory.note.note import Head, judged_by
 from mdmemory.privacy.redaction import redact
+from mdmemory.records import dataclass, replace
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import MAX_CHARS, Turn

@@ -7,7 +7,6 @@ bare "yes" only the one thing that the question just before it named.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mdmemory.capture import takebacks
 from mdmemory.capture.claims import fold, invented
@@ -15,6 +14,7 @@ from mdmemory.capture.takebacks import SHARE, SPOKEN_OF, Takeback, is_doubted
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.expressions import lazy
 from mdmemory.note.note import Note
+from mdmemory.records import dataclass
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import keys

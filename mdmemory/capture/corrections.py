@@ -6,7 +6,6 @@ The user names what they replace, and nothing else of the note goes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.claims import fold
@@ -15,6 +14,7 @@ from mdmemory.capture.scene import Scene
 from mdmemory.note import editing
 from mdmemory.note.note import Note
 from mdmemory.privacy.redaction import has_secret
+from mdmemory.records import replace
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
 from mdmemory.text.words import keys

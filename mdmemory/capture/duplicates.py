@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
+from mdmemory.records import dataclass
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.words import keys
 

@@ -7,9 +7,9 @@ The words that they go by are the sections `lasts`, `moment` and `gate` of the w
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from mdmemory.capture.fact_type import languages_of
+from mdmemory.records import dataclass
 from mdmemory.text import wordlists
 
 LASTING, UNSURE, MOMENT = "lasting", "unsure", "moment"

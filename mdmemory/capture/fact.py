@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.claims import invented
@@ -19,6 +18,7 @@ from mdmemory.expressions import lazy
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact, says_something
+from mdmemory.records import dataclass
 from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 from mdmemory.capture.endurance import OF_THE_CLAIM, PASSING, SOFT, without_frame
 from mdmemory.capture.triggers import weight
+from mdmemory.records import dataclass
 from mdmemory.text import wordlists
 from mdmemory.text.words import CJK
 

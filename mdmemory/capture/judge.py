@@ -6,7 +6,6 @@ The model proposes; what it proposes is held against the session and the notes a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from mdmemory.actions.replacing import SAME, Pairs
 from mdmemory.capture.candidates import Candidate, cleaned
@@ -26,6 +25,7 @@ from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import names_secret, says_something
+from mdmemory.records import replace
 from mdmemory.search.near import nearest
 from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.text.polarity import may_deny

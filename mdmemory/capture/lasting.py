@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.capture import endurance
@@ -18,6 +17,7 @@ from mdmemory.capture.endurance import LASTING, MOMENT, Shown
 from mdmemory.capture.pending import PendingFact
 from mdmemory.capture.proof import STORED, Fate
 from mdmemory.errors import MdmemoryError
+from mdmemory.records import dataclass
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys
@@ -91,6 +91,9 @@ class Record:
         return Record(self.plain // 2, self.affirmed // 2, self.denied // 2)
 
 
+NO_RECORD = Record()
+
+
 def is_same(candidate: Candidate, fact: PendingFact) -> bool:
     """Whether a proposal says what a fact says that waits: in the same words, or nearly so."""
     mine, theirs = (candidate.body, candidate.description), (fact.body, fact.description)
@@ -112,7 +115,7 @@ class SecondLook:
     proposed: tuple[Proposed, ...] = ()
     verdicts: tuple[TimeVerdict, ...] = ()
     is_believed: bool = True
-    this: Record = Record()
+    this: Record = NO_RECORD
     waiting: tuple[PendingFact, ...] = ()
     cost: Cost = Cost()
     failure: MdmemoryError | None = None
@@ -170,7 +173,7 @@ def decided(shown: Shown, verdict: TimeVerdict, *, is_believed: bool) -> Fate:
 
 
 def looked(
-    proposed: Sequence[Proposed], verdicts: Mapping[int, TimeVerdict], before: Record = Record()
+    proposed: Sequence[Proposed], verdicts: Mapping[int, TimeVerdict], before: Record = NO_RECORD
 ) -> SecondLook:
     """The verdicts (by the proposals' places), weighed with the model's record `before` this."""
     given = tuple(verdicts.get(at, TimeVerdict()) for at in range(len(proposed)))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 
 from mdmemory.capture.candidates import (
     Answered,
@@ -22,6 +21,7 @@ from mdmemory.llm.form import once_more
 from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.llm.sizes import UNBOUNDED, Room, no_room, room, tokens
+from mdmemory.records import dataclass, field, replace
 from mdmemory.search.near import Near
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn

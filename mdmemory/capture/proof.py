@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mdmemory.capture import quotes
@@ -14,6 +13,7 @@ from mdmemory.capture.takebacks import is_meant, later
 from mdmemory.capture.triggers import FLOOR, find, own, weight
 from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
+from mdmemory.records import dataclass, replace
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn

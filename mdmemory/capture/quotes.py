@@ -11,13 +11,13 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from mdmemory.capture.triggers import FLOOR, weight
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 from mdmemory.text import polarity
 from mdmemory.text.statements import pieces
 from mdmemory.text.words import CJK, GRAMMAR, STOP, VAGUE, is_cjk, key

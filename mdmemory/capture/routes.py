@@ -7,10 +7,10 @@ the rest. Each fact is judged against the notes of the store that it goes to.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mdmemory.capture.triggers import Trigger, holds_everywhere
+from mdmemory.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from mdmemory.capture.candidates import Candidate

@@ -8,7 +8,6 @@ fails leaves the watermark where it was, so that the same turns are read again.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -30,6 +29,7 @@ from mdmemory.citing.citations import cites_of
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.json_answer import BadAnswer
+from mdmemory.records import dataclass, replace
 from mdmemory.search.near import near_in
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import Evidence

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 from mdmemory.text.dates import ANY_MONTH, NAMED_MONTH
 from mdmemory.text.units import number
 from mdmemory.text.words import is_cjk, normal

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from mdmemory.actions.replacing import IsAnothers, Superseding
 from mdmemory.capture.candidates import Candidate
@@ -11,6 +10,7 @@ from mdmemory.capture.proof import STORED, Fate
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import nobodys
 from mdmemory.citing.citations import Cite, cites_nothing
+from mdmemory.records import dataclass, field
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn

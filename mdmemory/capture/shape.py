@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from mdmemory.capture.pasted_lines import Line
+from mdmemory.records import dataclass
 from mdmemory.text.wordlists import match, search
 
 _READ = 400  # characters of a paragraph that tell what it is

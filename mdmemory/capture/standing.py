@@ -7,7 +7,6 @@ values said in one session the later one stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from mdmemory.actions.replacing import (
     SAID_AGAIN,
@@ -21,6 +20,7 @@ from mdmemory.actions.replacing import (
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note.note import SUPERSEDED, Note, parse
+from mdmemory.records import dataclass
 from mdmemory.search.near import Near, contradicted, scan
 from mdmemory.store import superseding
 from mdmemory.store.store import StoredNote

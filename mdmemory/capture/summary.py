@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -28,6 +27,7 @@ from mdmemory.expressions import lazy
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
+from mdmemory.records import replace
 from mdmemory.store import evidence
 from mdmemory.store.evidence import Evidence
 from mdmemory.store.refresh import Refresher

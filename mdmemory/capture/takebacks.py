@@ -7,7 +7,6 @@ proof that a person wanted one gone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from mdmemory import bounds
@@ -17,6 +16,7 @@ from mdmemory.capture.whose import BLANK
 from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.note.note import Note
+from mdmemory.records import dataclass
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import keys

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
@@ -20,6 +19,7 @@ from mdmemory.capture import unlisted, wordings
 from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.whose import BLANK, own_lines, parted
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass, replace
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import CJK
 

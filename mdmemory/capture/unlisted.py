@@ -7,8 +7,8 @@ Only for sentences that the user typed: any line of somebody's page reads like t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from mdmemory.records import dataclass
 from mdmemory.text.wordlists import fullmatch, match, pattern, search, words
 
 _READ = 1_000  # characters of a sentence

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from mdmemory.actions import editing, undo
@@ -26,6 +25,7 @@ from mdmemory.capture.routes import visible
 from mdmemory.capture.takebacks import CORRECT, FORGET, OUTDATED, UNWANTED, Takeback
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.note import SUPERSEDED
+from mdmemory.records import dataclass, field
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
 from mdmemory.transcripts.turns import Turn
@@ -132,8 +132,7 @@ def _undone(writer: Writer, file: str, session: str) -> str:
     the note. The Memory-Id of the commit that did it."""
     with writer.locked():
         history = writer.history
-        log = history.log() if history and history.head() else []
-        made = [entry for entry in log if entry.get("Memory-Session") == session]
+        made = history.log_of("Memory-Session", session) if history else []
         mine = [entry for entry in made if any(file in group for group in entry.groups())]
     if len(mine) == 1 and len(mine[0].groups()) == 1:
         with suppress(MdmemoryError):

@@ -52,7 +52,7 @@ class Checker:
         for file, cite in every:
             citation = parsed[cite]
             shown = citation.place if citation else cite
-            checked.append(CheckedCitation(file, cite, shown, *found.get(cite, odd)))
+            checked.append(CheckedCitation(file, cite, shown, *found.get(cite, odd).values))
         return checked
 
     def _judged(self, cites: Mapping[str, Citation]) -> dict[str, CitationVerdict]:

@@ -7,7 +7,8 @@ blob, and 8 of the sha256 of the cited lines without white space. A commit is `c
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from mdmemory.records import dataclass
 
 COMMIT = "commit:"
 BLOB, LINES_HASH = 12, 8  # hex digits

@@ -9,10 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmemory.citing.checking import Checker
 from mdmemory.citing.citation import parse
@@ -22,9 +20,11 @@ from mdmemory.citing.versions import ProjectFiles
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.git import identity, repositories
 from mdmemory.git.repositories import Repository
+from mdmemory.records import replace
 from mdmemory.store import home
 from mdmemory.store.project import Project
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.citing.pinning import Pinning
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mdmemory.citing.citation import MOST_LINE
 from mdmemory.git.identity import place
+from mdmemory.records import dataclass
 
 _MOST = 40  # mentions of one note that are looked up
 _LONGEST = 24_000  # characters of a text: more than a note has

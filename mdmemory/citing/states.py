@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from mdmemory.records import dataclass
 
 FRESH, MOVED, DRIFTED, GONE, UNKNOWN = "fresh", "moved", "drifted", "gone", "unknown"
 # Seconds that one command of git may take while a search waits, and while a message does.
 QUICKLY, AT_ONCE = 2.0, 0.1
 
 
-class CitationVerdict(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CitationVerdict:
     """How a citation stands: the last four fields of a `CheckedCitation`."""
 
     state: str
     now: str = ""
     diff: str = ""
     why: str = ""
+
+    @property
+    def values(self) -> tuple[str, str, str, str]:
+        """The four, in their order."""
+        return self.state, self.now, self.diff, self.why
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ so on. Git's objects alone are read.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from os.path import basename, commonpath
 
@@ -18,6 +17,7 @@ from mdmemory.citing.lines import IN_FILES, Comparison, Span, Squeezed, lines_ha
 from mdmemory.citing.versions import ProjectFiles
 from mdmemory.git import log
 from mdmemory.git.log import Touched
+from mdmemory.records import dataclass
 
 _HOPS = 20  # moves that are followed
 _VERSIONS = 300  # of a file that are looked into

@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from mdmemory.citing.states import CitationVerdict
 from mdmemory.citing.trails import Trail
@@ -18,8 +17,10 @@ from mdmemory.citing.versions import Version
 from mdmemory.errors import NoState
 from mdmemory.store import database_file
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from typing import Any
 
 NAME = "citations.db"
 _MARK = int.from_bytes(b"mdmC", "big")  # our application_id
@@ -149,7 +150,7 @@ class Verdicts:
 
     def put(self, cite: str, against: str, verdict: CitationVerdict) -> None:
         """Remember a verdict."""
-        self._new["verdicts"].append((cite, against, *verdict))
+        self._new["verdicts"].append((cite, against, *verdict.values))
 
     def put_trail(self, cite: str, tip: str, trail: Trail) -> None:
         """Remember where a citation stands in a commit."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +18,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given, read_regular
 from mdmemory.git.objects import Object, Objects
 from mdmemory.git.repositories import Repository
+from mdmemory.records import dataclass
 
 _BATCH = 500  # paths on one command line
 _LEFT_OUT, _SUBMODULE = "S", "160000"  # as `git ls-files` says it

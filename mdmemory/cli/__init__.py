@@ -45,6 +45,9 @@ def run() -> None:
     except OSError as problem:  # the last output could not be written
         discard_output()
         code = unwritten(problem)
+    import gc
+
+    gc.freeze()  # all goes with the process: to look for what could go before it is a tenth of it
     sys.exit(code)
 
 

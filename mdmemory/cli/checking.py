@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from mdmemory.cli.output import emit, layered, plural, visible
 from mdmemory.errors import NotFound
+from mdmemory.records import asdict
 
 if TYPE_CHECKING:
     from mdmemory.citing.states import CheckedCitation

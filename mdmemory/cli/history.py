@@ -6,23 +6,29 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.output import emit, is_terminal, layered, opened, visible
+from mdmemory.cli.output import emit, is_terminal, layered, opened, visible, warn
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.routing import USER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.undo import Planned, Undone
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory
 
 
+SHOWN = 100  # changes of a log, unless more are asked for
+
+
 def log_options(parser: ArgumentParser) -> None:
     """Options of `log`."""
-    parser.add_argument("-n", type=_count, metavar="N", help="show only the newest N")
+    parser.add_argument("-n", type=_count, metavar="N", help=f"show the newest N, not {SHOWN}")
+    parser.add_argument("--all", action="store_true", help="show every change")
     parser.add_argument(
         "--captures",
         action="store_true",
@@ -42,16 +48,19 @@ def log(asked: Namespace) -> int:
     if asked.captures:
         return _captures(asked)
     layers = layered(asked)
-    rows = layers.log(asked.n)
+    is_whole = asked.all or asked.json  # a program gets all, unless it says how many
+    rows = layers.log(asked.n or (None if is_whole else SHOWN + 1))
     if asked.json:
         emit([{**_json(entry, undone), "layer": layer} for layer, entry, undone in rows])
         return 0
-    for layer, entry, undone in rows:
+    for layer, entry, undone in rows if asked.n or is_whole else rows[:SHOWN]:
         mark = "  (undone)" if undone else "  (not on a branch yet)" if entry.waits else ""
         mark += "  (your own store)" if layer == USER and layers.project else ""
         print(f"{entry.get(ID_TRAILER)}  {entry.time[:16]}  {entry.subject}{mark}")
         for op in entry.ops:
             print(f"            {op}")
+    if not (asked.n or is_whole) and len(rows) > SHOWN:
+        warn("Older changes are not shown: `mdmemory log --all` lists them, too.")
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING, Any
 
 from mdmemory.both import BOTH
 from mdmemory.cli.output import emit, layered, visible, warn
@@ -12,7 +11,10 @@ from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.routing import MINE, USER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mdmemory.capture.pending import PendingFact
 
 

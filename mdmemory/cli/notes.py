@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions.listing import Listed
-from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, warn
+from mdmemory.cli.output import emit, is_terminal, layered, plural, tell_of_others, visible, warn
 from mdmemory.errors import MdmemoryError, NoGit, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
 from mdmemory.note.note import UNREADABLE, fields
+from mdmemory.records import asdict
 from mdmemory.routing import PROJECT, USER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # the commands that only read must not pay for writing
+    from typing import Any
+
     from mdmemory.actions.editing import Edited
 
 
@@ -175,7 +177,7 @@ def show(asked: Namespace) -> int:
     stored = memory.note(name)
     if stored.note.head.status == UNREADABLE:
         raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
-    row = next(row for row in memory.listing() if row.head.file == stored.file)
+    row = next(row for row in memory.listing(digests=False) if row.head.file == stored.file)
     if not asked.json:
         sys.stdout.write(stored.note.text)
         if row.status:
@@ -185,7 +187,7 @@ def show(asked: Namespace) -> int:
         return 0
     cites = [asdict(each) for each in layers.cited(memory, [stored.file])]
     about = {"body": stored.note.body, "head": fields(stored.note), "cites": cites}
-    emit({**_json(row, layers.of(memory)), **about})
+    emit({**_json(row, layers.of(memory)), "digest": stored.digest, **about})
     return 0
 
 
@@ -330,22 +332,10 @@ def report(
         where = f"commit {done.written.commit[:10]}" if done.written.commit else "not committed"
         whose = " in your own store" if layers.of(memory) == USER else ""
         print(f"{verb} {done.file}{whose} ({where}).")
-        _tell_of_others(done)
+        tell_of_others(done)
         if not done.written.commit and not done.written.kept:
             _warn_of_no_commit(memory)
     return 1 if done.written.kept else 0
-
-
-def _tell_of_others(done: Edited) -> None:
-    """Say which notes it replaced, and which it may replace."""
-    for pair in done.superseded:
-        print(f"It replaces {pair['file']}, which is superseded now: {visible(pair['text'])}")
-    if done.superseded and done.written.id:
-        print(f"Undo: `mdmemory undo {done.written.id}`.")
-    for pair in done.doubtful:
-        print(f"It may replace {pair['file']}: {visible(pair['text'])}")
-    if done.doubtful:
-        print("Both stay until you say which holds: `mdmemory review`.")
 
 
 def _warn_of_no_commit(memory: Memory) -> None:

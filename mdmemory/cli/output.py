@@ -6,13 +6,18 @@ import os
 import sys
 from argparse import Namespace
 from contextlib import suppress
-from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.lock import Patience
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.unseen import CONTROL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmemory.actions.editing import Edited
 
 NO_STORE_YET = (
     'There is no store yet. The first "Remember that ..." in a project makes one, or '
@@ -101,3 +106,15 @@ def is_terminal() -> bool:
 def plural(count: int, noun: str) -> str:
     """`1 note`, `2 notes`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def tell_of_others(done: Edited) -> None:
+    """Say which notes it replaced, and which it may replace."""
+    for pair in done.superseded:
+        print(f"It replaces {pair['file']}, which is superseded now: {visible(pair['text'])}")
+    if done.superseded and done.written.id:
+        print(f"Undo: `mdmemory undo {done.written.id}`.")
+    for pair in done.doubtful:
+        print(f"It may replace {pair['file']}: {visible(pair['text'])}")
+    if done.doubtful:
+        print("Both stay until you say which holds: `mdmemory review`.")

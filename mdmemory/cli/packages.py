@@ -7,12 +7,12 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from mdmemory.errors import MdmemoryError
+from mdmemory.records import dataclass
 
 DEADLINE = 1_800.0  # seconds for an installation; a slow line takes minutes for 200 MB
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from mdmemory.cli.output import emit, layered, opened, plural, visible, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.expressions import lazy
+from mdmemory.records import asdict
 
 if TYPE_CHECKING:
     from threading import Event

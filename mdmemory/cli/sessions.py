@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from mdmemory.cli.output import emit, opened, plural, warn
 from mdmemory.config import person
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
+from mdmemory.records import asdict
 from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
 from mdmemory.tools.session import shown, stored

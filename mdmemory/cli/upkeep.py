@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentParser, Namespace
-from typing import Any
 
 from mdmemory.cli.output import NO_STORE_YET, emit, layered, opened, plural
 from mdmemory.config import person
@@ -13,6 +12,10 @@ from mdmemory.files import digest
 from mdmemory.memory import Memory
 from mdmemory.routing import USER
 from mdmemory.store.store import INDEX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def index_options(parser: ArgumentParser) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise, product
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 from mdmemory.text import wordlists
 from mdmemory.text.alignment import Clause, Token, Vocabulary, weights
 from mdmemory.text.gaps import ARTICLES

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mdmemory.compact.plan import Op, Plan, as_json, named
@@ -17,6 +16,7 @@ from mdmemory.compact.removals import removed
 from mdmemory.config.settings import Settings
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
+from mdmemory.records import replace
 from mdmemory.store.state import Pass
 from mdmemory.store.store import StoredNote
 
@@ -37,7 +37,7 @@ def gone_lately(history: History | None, now: datetime) -> int:
     since = now - LATELY
     told = [
         (entry.commit, value)
-        for entry in history.log()
+        for entry in history.log_of(REMOVED)
         if (value := entry.get(REMOVED)) and datetime.fromisoformat(entry.time) >= since
     ]
     undone = history.undone() if told else set()
@@ -77,10 +77,11 @@ def without(
 
 def taken(history: History) -> dict[str, str]:
     """The `basis` of each undone op, and the Memory-Id of the commit that did it."""
-    undone = history.undone()
+    if not (undone := history.undone()):
+        return {}
     return {
         value: entry.get(ID_TRAILER) or entry.commit
-        for entry in history.log()
+        for entry in history.log_of(BASIS)
         if entry.commit in undone
         for name, value in entry.trailers
         if name == BASIS

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass, field
 
 MAX_ANSWER = bounds.PLAN
 MAX_DEPTH = 8  # a plan needs 4

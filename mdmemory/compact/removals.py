@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
 from mdmemory.compact.text_guards import said
 from mdmemory.expressions import lazy
 from mdmemory.note.limits import TYPES
+from mdmemory.records import dataclass, field
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import superseded_files

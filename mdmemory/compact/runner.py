@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -34,6 +33,7 @@ from mdmemory.git.lock import turn
 from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted
+from mdmemory.records import dataclass, field
 from mdmemory.store import conflicts
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import in_force, superseded_files
@@ -89,6 +89,7 @@ class Compactor:
     planner: Planner
     redact: Callable[[str], str]
     now: datetime
+    _known: dict[str, StoredNote] = field(default_factory=dict)
 
     def run(self, *, if_due: bool = False, dry_run: bool = False) -> Outcome:
         """One pass. Raises MdmemoryError where nothing could be taken back (no git, a merge), and
@@ -121,8 +122,9 @@ class Compactor:
             return Outcome("busy", self.planner.kind, why=problem.message)
 
     def _pass(self, dry_run: bool, if_due: bool = False) -> Outcome:
-        before = _digests(self.writer.refresher.store.notes())
-        proposal = self._proposal(self._readable(), dry_run)
+        notes = self._notes()
+        before = _digests(notes)
+        proposal = self._proposal(notes, dry_run)
         try:
             outcome = self._judge_and_apply(proposal, dry_run, if_due)
         except Busy as problem:
@@ -151,10 +153,10 @@ class Compactor:
 
     def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> ProposedPlan:
         try:
-            replaced = superseded_files(self.writer.refresher.store.notes())
+            replaced = superseded_files(notes)
             entries = conflicts.parse(self._ledger())
             entries = [entry for entry in entries if replaced.isdisjoint(entry.files)]
-            return self.planner.propose(notes, conflicts=entries)
+            return self.planner.propose(self._readable(notes), conflicts=entries)
         except Exception:
             if not dry_run:
                 self._record("failed")
@@ -175,7 +177,7 @@ class Compactor:
         return outcome
 
     def _apply(self, plan: Plan, outcome: Outcome, proposal: ProposedPlan, dry_run: bool) -> None:
-        notes = {note.file: note for note in self.writer.refresher.store.notes()}
+        notes = {note.file: note for note in self._notes()}
         plan, taken = past_passes.without(plan, notes, self.writer.history)
         plan, sure = self._with_outlived(plan, notes, outcome, proposal)
         removals = outcome.automatic and any(map(removed, plan.ops))
@@ -299,7 +301,7 @@ class Compactor:
     def _record(
         self, how: str, proposal: ProposedPlan | None = None, outcome: Outcome | None = None
     ) -> None:
-        notes = self.writer.refresher.store.notes()
+        notes = self._notes()
         with self.writer.state() as state:
             state.record_pass(self.now.isoformat(), how, _digests(notes))
             if proposal and proposal.looks and outcome:
@@ -314,18 +316,23 @@ class Compactor:
             folder = self.writer.project.prepare_private()
             left_out.keep_answers(folder / "refused", answers, self.redact, self.now)
             if outcome.refused:
-                notes = {note.file: note for note in self.writer.refresher.store.notes()}
+                notes = {note.file: note for note in self._notes()}
                 left_out.keep(folder, outcome.refused, notes, self.now.date().isoformat())
         except Unwritable as problem:
             if answers:
                 self.writer.tell(f"A refused answer could not be kept. {problem.message}")
 
-    def _readable(self) -> list[StoredNote]:
+    def _notes(self) -> list[StoredNote]:
+        """All notes, read anew: a hand may change one at any moment of a pass."""
+        notes = self.writer.refresher.store.notes(self._known)
+        self._known.update((note.file, note) for note in notes)
+        return notes
+
+    def _readable(self, notes: Sequence[StoredNote]) -> list[StoredNote]:
         """What a planner may see: not the held notes, not the superseded ones, and not what cannot
         be read."""
         held = self.writer.refresher.catalog().held
-        notes = in_force(self.writer.refresher.store.notes())
-        return [note for note in notes if note.file not in held and note.note.text]
+        return [note for note in in_force(notes) if note.file not in held and note.note.text]
 
     def _ledger(self) -> str:
         try:

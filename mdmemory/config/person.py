@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from mdmemory.records import dataclass
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # `now` loads it
     from datetime import datetime
 

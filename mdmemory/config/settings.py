@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from mdmemory.config.table import OWNER, PERSONS_CHARS, PERSONS_INDEX, TABLE, Setting
 from mdmemory.errors import BadSetting
+from mdmemory.records import dataclass, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _BY_NAME = {setting.name: setting for setting in TABLE}
 # Names that only a person's own file may contain, in any version.

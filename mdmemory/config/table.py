@@ -6,11 +6,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-Reader = Callable[[object], Any]
+from mdmemory.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Reader = Callable[[object], Any]
 
 
 def whole(least: int, most: int | None = None) -> Reader:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
@@ -21,6 +19,7 @@ from mdmemory.git.objects import Blob as Blob
 from mdmemory.git.objects import Entries, Object, Objects
 from mdmemory.git.repositories import Repository
 from mdmemory.git.signing import Signer
+from mdmemory.records import dataclass
 
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
 
@@ -81,7 +80,7 @@ def memory_trailers(
 
 def new_id() -> str:
     """A Memory-Id."""
-    return f"m-{secrets.token_hex(4)}"
+    return f"m-{os.urandom(4).hex()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,13 +318,28 @@ class History:
         those that the commit `beyond` does not have."""
         if self.head() is None:
             return []
-        words = ["--basic-regexp", f"--grep=^{ID_TRAILER}: "]
+        words = [*log.OURS]
         if limit is not None:
             words.append(f"-n{limit}")
         if beyond is not None:
             words.append(f"^{beyond}")
-        inside = [self.prefix] if self.prefix else []
-        return [*log.read(self.repository, *words, "HEAD", "--", *inside)]
+        return [*log.read(self.repository, *words, "HEAD", "--", *self._inside)]
+
+    def log_of(self, trailer: str, value: str | None = None) -> list[Logged]:
+        """Those that have this trailer, whatever it says or with this value: in a long history they
+        are found in a tenth of the time that `log` takes."""
+        return log.of_trailer(self.repository, self._inside, trailer, value) if self.head() else []
+
+    def own(self, commit: str) -> Logged | None:
+        """The commit, where it is one that `log` lists."""
+        words = ("--no-walk", *log.OURS, commit, "--", *self._inside)
+        entry = next(log.read(self.repository, *words), None)
+        head = self.head()
+        return entry if entry and head and self.is_part_of(commit, head) else None
+
+    @property
+    def _inside(self) -> list[str]:
+        return [self.prefix] if self.prefix else []
 
     def told(self, commits: Sequence[str]) -> list[Logged]:
         """These commits, in the order given."""

@@ -8,20 +8,18 @@ no object holds the old bytes. HEAD's tree stays as it is, so index and work tre
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.files import write_atomic
 from mdmemory.git.commits_of_store import History, text
-from mdmemory.git.log import FILES_TRAILER, file_list
+from mdmemory.git.log import ERASED_TRAILER, FILES_TRAILER, file_list
 from mdmemory.git.objects import Object, packed, tree
 from mdmemory.git.own_history import CommitNames, made_anew
+from mdmemory.records import dataclass, field
 
 ERASED = "(erased)"
-TRAILER = "Memory-Erased"  # on a commit that lost something
 _MARK = "erasing"  # in our folder of the git directory until nothing is left to do
 _FORMER = "erased"  # the ids of the commits that were made anew: none may come back
 _REMOTES = "refs/remotes/"
@@ -78,7 +76,7 @@ class Erasure:
         rows = [row for row in message.split(b"\n")[1:] if not self._is_said(row)]
         rows = [row for row in map(self._trailer, rows) if row is not None]
         said = b"\n".join(rows).rstrip(b"\n")
-        trailer = f"{TRAILER}: yes\n".encode()
+        trailer = f"{ERASED_TRAILER}: yes\n".encode()
         is_ours = any(row.startswith(b"Memory-Id: ") for row in rows)
         body = said + (b"\n" if is_ours else b"\n\n") + trailer
         return f"memory: {ERASED}\n".encode() + body
@@ -290,6 +288,8 @@ class _Anew:
 
 def clear(history: History) -> None:
     """Remove every object that no ref needs, and all logs of former refs. May be repeated."""
+    import shutil  # only here
+
     git = history.repository
     git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     shutil.rmtree(git.common_dir / "logs", ignore_errors=True)

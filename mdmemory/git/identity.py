@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.expressions import lazy
 from mdmemory.git.repositories import Repository
+from mdmemory.records import dataclass
 
 _MOST = 16  # first commits and remotes that are looked at; joined histories have two or three
 _ADDRESS = lazy(r"(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([^/\s]+)/*(\S*)", re.IGNORECASE)

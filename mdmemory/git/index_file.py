@@ -7,8 +7,6 @@ what we committed.
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -87,14 +85,14 @@ class Staging:
         for old in (fresh, fresh.with_name(f"{fresh.name}.lock")):
             old.unlink(missing_ok=True)  # of a recovery that was killed in its turn
         if self.live.exists():
-            shutil.copyfile(self.live, fresh)
+            fresh.write_bytes(self.live.read_bytes())
         nothing = "0" * len(self.history.blob_id(b""))
         rows = []
         for file, blob in entries.items():
             about = f"{blob.mode} {blob.id}" if blob else f"0 {nothing}"
             rows.append(f"{about}\t{self.history.prefix}{file}\0")
         data = "".join(rows).encode("utf-8", "surrogateescape")
-        nowhere = fresh.with_name(f"{secrets.token_hex(6)}.nowhere")
+        nowhere = fresh.with_name(f"{os.urandom(6).hex()}.nowhere")
         nowhere.mkdir()
         git = self.history.repository
         places = {"GIT_DIR": str(git.git_dir), "GIT_WORK_TREE": str(nowhere)}

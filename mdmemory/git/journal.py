@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState
@@ -17,6 +16,7 @@ from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, w
 from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import MARK, Move
 from mdmemory.git.waiting import KEEP
+from mdmemory.records import asdict, dataclass, field
 
 _BEGUN, _MOVED = "journal.json", "journal-moved.json"
 _LIMIT = 64 * 1024 * 1024  # bytes; ten thousand files take four million

@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import Busy, Unwritable
 from mdmemory.expressions import lazy
 from mdmemory.files import writing
 from mdmemory.git.private_folder import opened
+from mdmemory.records import dataclass
 
 _SILENCE = 1.0  # seconds of waiting that nobody is told of
 _NAMED = lazy(r"process (\d{1,10}): .+")

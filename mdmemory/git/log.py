@@ -9,18 +9,23 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from mdmemory.expressions import lazy
 from mdmemory.git.repositories import Repository
+from mdmemory.records import dataclass, replace
 
 ID_TRAILER = "Memory-Id"
 FILES_TRAILER = "Memory-Files"  # one an op: the files it wrote, as a JSON list
 UNDOES = "Memory-Undoes"  # the commit that an undo took back
+ERASED_TRAILER = "Memory-Erased"  # on a commit that lost something
 
 # how `git revert` says what it takes back; git may shorten the id (revert.reference)
 REVERTS = "This reverts commit "
+
+# the words by which `git rev-list` lists commits of ours
+OURS = ("--basic-regexp", f"--grep=^{ID_TRAILER}: ")
+_AT_ONCE = 1_000  # commits on one command line
 
 # A message holds no NUL, so the text between two is one field whatever it says.
 _FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
@@ -75,6 +80,33 @@ def read(repository: Repository, *words: str) -> Iterator[Logged]:
     return _commits(repository.run("rev-list", _FORMAT, *words))
 
 
+def of_trailer(
+    repository: Repository, inside: Sequence[str], trailer: str, value: str | None
+) -> list[Logged]:
+    """Our commits of HEAD that have a trailer (of this value, if one is given) and touch one of
+    these paths, if any; newest first. The messages are looked at first: to compare the trees of
+    all commits takes ten times as long."""
+    if "\n" in (value or ""):
+        return []
+    line = f"^{trailer}: " if value is None else f"^{trailer}: {_literal(value)}$"
+    found = [
+        entry
+        for entry in read(repository, "--all-match", *OURS, f"--grep={line}", "HEAD", "--")
+        if (said := entry.get(trailer)) is not None and value in (None, said)
+    ]
+    touching: set[str] = set()
+    for start in range(0, len(found), _AT_ONCE) if inside else ():
+        ids = [entry.commit for entry in found[start : start + _AT_ONCE]]
+        out = repository.run("rev-list", "--no-walk", *ids, "--", *inside)
+        touching.update(out.decode().split())
+    return [entry for entry in found if entry.commit in touching or not inside]
+
+
+def _literal(value: str) -> str:
+    """An expression of git's for this text."""
+    return "".join(f"\\{char}" if char in "\\.[]*^$" else char for char in value)
+
+
 def authors(repository: Repository, path: str) -> list[tuple[str, str]]:
     """Who wrote the commits of HEAD that touched a path, the first one first: the address, and what
     the commit says of a `Memory-Origin`. [] where no commit has it."""
@@ -85,12 +117,17 @@ def authors(repository: Repository, path: str) -> list[tuple[str, str]]:
     return [(email, origin) for email, _, origin in rows]
 
 
-def read_with_files(repository: Repository, *words: str) -> Iterator[Logged]:
-    """The same, each commit with the files that it touched (of those after "--" in `words`)."""
+def read_with_files(
+    repository: Repository, *words: str, inside: Sequence[str] | None = None
+) -> Iterator[Logged]:
+    """The same, each commit with the files that it touched: of those after "--" in `words`, or of
+    these paths."""
     commits = repository.run("rev-list", *words)
     how = ("diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "-M", "-c", "--no-abbrev")
-    inside = words[words.index("--") :] if "--" in words else ()
-    return _commits(repository.run(*how, "--root", _FORMAT, *inside, data=commits))
+    if inside is None:
+        inside = words[words.index("--") + 1 :] if "--" in words else ()
+    out = repository.run(*how, "--root", _FORMAT, "--", *inside, data=commits)
+    return _commits(out)
 
 
 def between(repository: Repository, old: str, new: str) -> list[Touched]:

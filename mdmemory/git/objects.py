@@ -13,11 +13,11 @@ import select
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from mdmemory.errors import GitFailed
 from mdmemory.git import repositories
 from mdmemory.git.repositories import Repository
+from mdmemory.records import dataclass
 
 AT_ONCE = 50  # names asked for before their answers are read: far below what a pipe holds
 

@@ -10,7 +10,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.expressions import lazy
@@ -20,6 +19,7 @@ from mdmemory.git.log import REVERTS
 from mdmemory.git.objects import Object, packed
 from mdmemory.git.repositories import Repository
 from mdmemory.git.waiting import KEEP, PAST, Waiting
+from mdmemory.records import dataclass, field
 
 FROM = "refs/heads/from/"  # branches of the project that hold notes which its HEAD does not
 

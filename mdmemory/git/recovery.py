@@ -7,7 +7,6 @@ staged, and every file that is not what the journal expects.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.files import writing
@@ -18,6 +17,7 @@ from mdmemory.git.journal import Journal
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.transaction import Transactions
 from mdmemory.git.waiting import KEEP, PAST, Waiting
+from mdmemory.records import replace
 
 
 def recover(transactions: Transactions) -> tuple[str, ...]:

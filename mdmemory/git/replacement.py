@@ -12,7 +12,6 @@ import re
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory import debugging
@@ -28,6 +27,7 @@ from mdmemory.files import (
     sync_folder,
     writing,
 )
+from mdmemory.records import dataclass
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
 OPEN_MARK = ".mdmemory-open-"  # begins the names of old texts that a program holds open for writing

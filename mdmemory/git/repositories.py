@@ -9,18 +9,21 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mdmemory import debugging
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
 from mdmemory.expressions import lazy
 from mdmemory.files import read_if_there, require_utf8
+from mdmemory.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from typing import Any
 
 # Each of these closes a door through which a repository's own configuration could run a program,
 # makes what we write durable (git's default does not sync loose objects), or keeps what we read
@@ -129,6 +132,8 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
     """One git command in `folder`, with nothing of the caller's GIT_* variables in it. Raises
     GitFailed after `seconds`, more for much data."""
+    import subprocess  # a command that only reads notes starts no git
+
     require_utf8(words)
     begun, limit = time.monotonic(), seconds + len(data) / _PACE
     with _given(data) as given:
@@ -167,6 +172,8 @@ def run_in_time(
 
     Raises GitFailed after `seconds`; then it is ended with all that it started.
     """
+    import subprocess
+
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         ["git", *words], cwd=folder, env=environment, start_new_session=True,
@@ -185,6 +192,8 @@ def run_in_time(
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a git and all that it started, such as an ssh that would hold our pipes open."""
+    import subprocess
+
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -195,6 +204,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
     """A git command that goes on, with pipes for what it is asked, answers and complains of."""
+    import subprocess
+
     if debugging.logger:
         debugging.log("git %s: started", words[0])
     pipe = subprocess.PIPE

@@ -8,10 +8,8 @@ the journal dropped, the lock given back. Before the journal nothing has happene
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
@@ -23,6 +21,7 @@ from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.replacement import MARK, Change
 from mdmemory.git.waiting import Waiting
+from mdmemory.records import dataclass
 
 __all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions", "Write"]
 
@@ -98,7 +97,7 @@ class Transactions:
         From here on no git command of anybody's changes the index or switches the branch. What
         goes to the waiting chain needs no such lock. Gives the id of the transaction.
         """
-        id = secrets.token_hex(6)  # part of every name that the write makes
+        id = os.urandom(6).hex()  # part of every name that the write makes
         with writing(self.journals.room), self.history.objects.open():
             self.journals.prepare()
             if self.waiting:

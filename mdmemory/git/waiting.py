@@ -8,7 +8,6 @@ command that a person types takes them over (see `replay`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mdmemory.files import digest
@@ -16,6 +15,7 @@ from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import AUTHOR, History
 from mdmemory.git.log import Logged
 from mdmemory.git.objects import Blob, Object
+from mdmemory.records import dataclass, replace
 
 KEEP = "refs/mdmemory/keep/"  # what stands here no branch may hold, and nobody may lose
 PAST = f"{KEEP}past"  # chains that were not taken over byte for byte, all behind one commit

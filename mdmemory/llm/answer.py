@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import lock
 from mdmemory.llm.form import example
+from mdmemory.records import dataclass
 
 Schema = Mapping[str, object]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from mdmemory.llm.manners import month_before
 from mdmemory.llm.sizes import LEAST, context_tokens
 from mdmemory.privacy import redacted
 from mdmemory.protocol import of_project, prompt
+from mdmemory.records import dataclass
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
 

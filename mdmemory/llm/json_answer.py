@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.expressions import lazy
 from mdmemory.llm.json_text import Damaged, strict, string, values
+from mdmemory.records import dataclass
 
 _DEEP = 3  # how often a list may be wrapped in objects, lists and strings
 _ALONE = lazy(r"(?m)^[ \t`]*(?:json)?[ \t]*\[\s*\][ \t`]*$")  # an empty list

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 
 MAX_DEPTH = 24  # a plan needs 4, wrapped in a string or two a few more
 MAX_STEPS = 100_000  # values, and every 200 characters of a string; a large answer has a tenth

@@ -4,13 +4,13 @@ them are given up when it refuses. What works is remembered for each server and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
 from mdmemory.expressions import lazy
 from mdmemory.llm.answer import Schema
 from mdmemory.llm.refusals import Refusal
+from mdmemory.records import dataclass, replace
 
 # How an object is asked for, the strictest first; the others are for servers that refuse it.
 FORMS = ("schema", "object", "text")

@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 
 _MOST_BYTES = 200_000
 _MOST_WORDS = 2_000  # characters of a message that are looked at

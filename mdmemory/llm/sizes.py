@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from mdmemory.expressions import lazy
 from mdmemory.llm.answer import Asking, Model, ModelFailed, Schema, in_words
+from mdmemory.records import dataclass
 
 UNBOUNDED = 10**9  # tokens of a window that nobody knows
 LEAST = 1_000  # tokens; no server is believed that has less

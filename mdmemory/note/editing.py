@@ -6,7 +6,6 @@ Law: only the lines of what changes are touched; the result is read back before 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from mdmemory.errors import BadNote
 from mdmemory.expressions import lazy
@@ -30,6 +29,10 @@ from mdmemory.note.limits import (
     check_name,
 )
 from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, body_span, opened, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FLOW_PLAIN = lazy(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 from mdmemory.expressions import lazy
 from mdmemory.note.limits import ALIASES, CITES, LINE_KEYS, TOP_KEYS
+from mdmemory.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
 NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
@@ -40,7 +43,8 @@ _AFTER_QUOTES = lazy(
 _AFTER_PLAIN = lazy(r"(?:\A|(?<![ \t])[ \t]+)#[^\r\n]*")
 
 
-class Field(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Field:
     """One key as lines: `lead` is the text before the value, `value` the rest of its lines."""
 
     key: str

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmemory.errors import BadNote
 from mdmemory.expressions import lazy
 from mdmemory.note import limits
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
+from mdmemory.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mdmemory.note.frontmatter import Reading
 
 
@@ -84,7 +86,8 @@ class Note:
     body: str
 
 
-class _Fences(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Fences:
     """Offsets in the text: the frontmatter, the closing fence, and the rest."""
 
     head: int

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mdmemory.expressions import lazy
 from mdmemory.privacy import frames, values
 from mdmemory.privacy.lexicon import CODES, LOCK, SHOWN, THING, Label, follows, leads
 from mdmemory.privacy.matching import CJK, Span
 from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, grade, pinlike
+from mdmemory.records import dataclass
 
 _REACH = 160  # characters that a sentence may have between a label and its value
 _LONGEST = 400  # characters of a sentence that are looked at, around a label

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from mdmemory.expressions import lazy
 from mdmemory.privacy.matching import Span, any_of, expression, place
 from mdmemory.privacy.values import changes, made_up, mixed
+from mdmemory.records import dataclass
 
 SHORTEST = 14  # characters of the shortest token; none has a blank in it
 _DOTTED = 58  # characters of the shortest token that nothing but a dot announces

@@ -9,23 +9,26 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given, as_text, digest, read_regular, writing
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.git.waiting import Waiting
-from mdmemory.note.note import SUPERSEDED, UNCLOSED, UNREADABLE, Head, Note, headline
+from mdmemory.note.note import SUPERSEDED, UNCLOSED, UNREADABLE, Head, headline
+from mdmemory.records import dataclass, field, replace
 from mdmemory.store import conflicts
 from mdmemory.store.catalog import SECRET
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import INDEX, LEDGER, StoredNote, is_note_name
 from mdmemory.store.strangers import WHY, copies
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 KIND = "adopt"  # the Memory-Op of such a commit
 NEW, CHANGED, GONE = "new", "changed", "gone"
@@ -296,15 +299,14 @@ def _contradictions(
     refresher: Refresher, files: Sequence[str], heads: Mapping[str, Head]
 ) -> Iterator[tuple[StoredNote, StoredNote, str]]:
     from mdmemory.text.contradiction import beside, contradiction, profile
-    from mdmemory.text.near import Neighbours
+    from mdmemory.text.near import NearDescriptions
 
     held = refresher.catalog().held
     known = [head for head in heads.values() if head.file not in held and head.status != SUPERSEDED]
     places = {head.file: at for at, head in enumerate(known)}
     # by their descriptions, so that few notes have to be read; of work whatever its type
     kinds = ["user" if head.type == "user" else "work" for head in known]
-    heads_of = [replace(head, type=kind) for head, kind in zip(known, kinds, strict=True)]
-    neighbours = Neighbours([Note("", head, "") for head in heads_of])
+    neighbours = NearDescriptions([head.description for head in known], kinds)
     new = {*files}  # of two that came together a compaction tells
     for file in filter(places.__contains__, files):
         one = refresher.store.read(file)

@@ -10,10 +10,10 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass, replace
 from mdmemory.store.store import StoredNote
 
 HEADER = """\

@@ -12,7 +12,10 @@ import threading
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _guard = threading.Lock()
 _open: Counter[str] = Counter()  # connections of this process, by path

@@ -6,16 +6,15 @@ SQLite itself would follow a link, and make a folder's worth of files beside wha
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import struct
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmemory.errors import NoState
 from mdmemory.git.private_folder import away, check, opened, refused
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
@@ -113,6 +112,7 @@ def _contents(path: Path, how: str = "mode=ro&immutable=1") -> tuple[set[str], i
 
 
 def _contents_of_copy(path: Path) -> tuple[set[str], int]:
+    import shutil
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:

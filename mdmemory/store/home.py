@@ -10,7 +10,6 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState
 from mdmemory.files import read_regular
 from mdmemory.git import identity, repositories
 from mdmemory.git.identity import Identity
+from mdmemory.records import dataclass, replace
 
 _FOLDERS = 20  # folders and commits that are remembered of one project, the newest last
 _NAME_BYTES = 80

@@ -11,12 +11,12 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError, RepositoryState
 from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.store.project import INBOX
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # a hook that keeps a wish commits nothing
     from mdmemory.git.commits_of_store import History
 

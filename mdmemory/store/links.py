@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 from mdmemory.expressions import lazy
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import Head, Note, body_span, opened
+from mdmemory.records import dataclass
 from mdmemory.store.merged import alias_names, folded, former, own_names
 
 # What stands in code is no link: `[[ -f x ]]` asks a shell for a file.

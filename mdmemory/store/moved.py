@@ -7,15 +7,17 @@ writes one file; no commit, no branch and no work tree has it.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic, writing
 from mdmemory.git import identity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FILE = "mdmemory/moved.json"
 _LIMIT = 1024 * 1024  # bytes
@@ -87,14 +89,20 @@ def _write(common: Path, said: dict[str, dict[str, list[str]]]) -> None:
     path = common / _FILE
     with writing(path):
         path.parent.mkdir(mode=0o700, exist_ok=True)
+    import json
+
     write_atomic(path, json.dumps(said, indent=1).encode() + b"\n", mode=0o600)
 
 
 def _read(path: Path) -> dict[str, dict[str, list[str]]]:
+    found = {}
     try:
-        found = json.loads(read_if_there(path, _LIMIT) or b"{}")
+        if data := read_if_there(path, _LIMIT):
+            import json  # few stores were ever moved
+
+            found = json.loads(data)
     except (MdmemoryError, ValueError, RecursionError):
-        found = {}
+        pass
     return {kind: _lists(found, kind) for kind in (_STORES, _LEAVING)}
 
 

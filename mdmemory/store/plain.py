@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class PlainWrites:
         for change in changes:
             if change.old is not None:
                 self._keep(change)
-        id = secrets.token_hex(6)  # part of every name that the write makes
+        id = os.urandom(6).hex()  # part of every name that the write makes
         steps = replacement.planned(changes, id)
         journal = Journal(id, str(self.folder), steps)
         try:

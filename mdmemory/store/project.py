@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mdmemory.config.person import Places, state_folder
@@ -18,6 +17,7 @@ from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore
 from mdmemory.files import read_start
 from mdmemory.git.private_folder import NAME, STATE, prepare
+from mdmemory.records import dataclass, replace
 
 PRIVATE = NAME
 INBOX, WISH = ".inbox", "wish-"  # and how the files there begin that hold a wish

@@ -8,14 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
+from mdmemory.records import dataclass
 from mdmemory.store import index, strangers
 from mdmemory.store.catalog import Catalog
 from mdmemory.store.project import Project
@@ -23,6 +22,7 @@ from mdmemory.store.remembered import Columns
 from mdmemory.store.store import GENERATED, INDEX, LEDGER, OVERFLOW, Store, decode, is_note_name
 from mdmemory.version import VERSION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.git.replacement import Change
     from mdmemory.store.conflicts import Entry

@@ -12,13 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, NamedTuple
 from zlib import crc32
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.git.private_folder import opened
 from mdmemory.note.note import Head
+from mdmemory.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LAYOUT = 3  # raise it when the file, or what it remembers of a note, takes another shape
 MAX_BYTES = 256 * 1024 * 1024
@@ -99,7 +103,8 @@ class Columns:
         return [encoded("\n".join(self[at])) if raw is None else raw for at, raw in raws]
 
 
-class SavedCatalog(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SavedCatalog:
     """What the file holds. `others` is the word for the generated files at the last save. `heads`
     are packed lines, of which the last about a file counts: they are many bytes that few commands
     need, so a change only adds to them.
@@ -113,7 +118,8 @@ class SavedCatalog(NamedTuple):
 NOTHING = SavedCatalog("-", Columns([[] for _ in range(WIDTH)]), b"")
 
 
-class _About(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _About:
     """The first line: the words for all that was seen and for the generated files; the rest."""
 
     seal: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
@@ -19,6 +18,7 @@ from mdmemory.git.log import ID_TRAILER
 from mdmemory.git.objects import Blob, Object
 from mdmemory.git.transaction import Transactions, Write
 from mdmemory.git.waiting import Waiting, WaitingCommit
+from mdmemory.records import dataclass, field
 from mdmemory.store.index import is_generated
 from mdmemory.store.store import GENERATED
 

@@ -11,7 +11,6 @@ import os
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
@@ -19,6 +18,7 @@ from stat import S_ISREG
 from mdmemory.errors import NoStore
 from mdmemory.files import as_given, as_text
 from mdmemory.git.private_folder import opened
+from mdmemory.records import dataclass, field
 from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
 TYPE_CHECKING = False

@@ -10,12 +10,15 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mdmemory.errors import NoState
+from mdmemory.records import dataclass
 from mdmemory.store import state_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Statement = tuple[str, Sequence[object]]  # of SQL, with its values
 

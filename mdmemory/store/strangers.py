@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from mdmemory import bounds, unseen
 from mdmemory.errors import GitFailed, RepositoryState
@@ -18,6 +17,7 @@ from mdmemory.store.project import Project
 from mdmemory.store.store import INDEX
 from mdmemory.text.wordlists import search
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # few commands ask git about notes of others
     from mdmemory.git.commits_of_store import History
 
@@ -111,7 +111,9 @@ def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     say so in the file's name; iCloud and OneDrive add a number or a host, and the note keeps its
     name.
     """
-    found = {file: base for file in files if (base := _says_copy(file))}
+    # a look at each name is dear where there are many, and few have what it takes
+    odd = (file for file in files if ")" in file or "." in file[:-3])
+    found = {file: base for file in odd if (base := _says_copy(file))}
     there = {*files, INDEX}
     found = {file: base for file, base in found.items() if base in there}
     if len({*names}) < len(names):
@@ -121,7 +123,8 @@ def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         for group in same.values():
             first = min(group, key=len)
             found |= {file: first for file in group if _adds(first, file)}
-    found |= {file: INDEX for file in files if _adds(INDEX, file)}
+    stem = INDEX.removesuffix(".md")
+    found |= {file: INDEX for file in files if file.startswith(stem) and _adds(INDEX, file)}
     return found
 
 

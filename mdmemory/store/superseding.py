@@ -7,10 +7,10 @@ a chain stands the note that is in force; so a new mark never closes a circle.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from mdmemory.note import editing
 from mdmemory.note.note import SUPERSEDED, Note
+from mdmemory.records import dataclass
 from mdmemory.store.merged import folded, names, own_names
 from mdmemory.store.store import StoredNote
 

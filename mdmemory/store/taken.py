@@ -5,8 +5,7 @@ State: where it is lost, texts that git holds are still known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from mdmemory.records import dataclass
 from mdmemory.store.state import State
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular, write_atomic, writing
+from mdmemory.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

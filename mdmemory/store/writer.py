@@ -9,10 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, NoteChanged, RepositoryState
@@ -26,10 +24,15 @@ from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.git.waiting import KEEP as KEPT_REFS
 from mdmemory.git.waiting import Waiting
+from mdmemory.records import dataclass, replace
 from mdmemory.store.project import INBOX, Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from itertools import chain, combinations, islice, pairwise
 
 from mdmemory.note.note import Note
 from mdmemory.text.similarity import likeness
-from mdmemory.text.words import keys
+from mdmemory.text.words import WantedKeys, keys, telling
 
 ALL_PAIRS = 100  # this many notes of a type are compared one with each other
 MAX_SHARED = 50  # a word in more notes than this says nothing about any of them
@@ -33,7 +33,7 @@ class Neighbours:
     """The notes of a store, ready to be asked which of them lie near each other."""
 
     def __init__(self, notes: Sequence[Note]) -> None:
-        self._cuts = [_Cut(note) for note in notes]
+        self._cuts = [_Cut(note.head.description, note.body) for note in notes]
         types: dict[str, list[int]] = defaultdict(list)
         for at, note in enumerate(notes):
             types[note.head.type].append(at)
@@ -66,9 +66,9 @@ class Neighbours:
 class _Cut:
     """The words of one note, as they are indexed and compared."""
 
-    def __init__(self, note: Note) -> None:
-        self.hook = tuple(keys(note.head.description))
-        self._body = note.body[:_MAX_BODY]
+    def __init__(self, description: str, body: str = "") -> None:
+        self.hook = tuple(keys(description))
+        self._body = body[:_MAX_BODY]
 
     @cached_property
     def words(self) -> list[str]:
@@ -76,7 +76,7 @@ class _Cut:
         mine = self.hook[:MAX_WORDS]
         return list(dict.fromkeys([*mine, *keys(self._body)[: MAX_WORDS - len(mine)]]))
 
-    def keys(self) -> list[str]:
+    def indexed(self) -> list[str]:
         """What it is found by: its words, and the pairs of neighbours in its description. In a
         short one they may be one word apart, for any word may be the one that differs."""
         hook = self.hook[:MAX_PAIRED]
@@ -109,7 +109,7 @@ class _Room:
     @cached_property
     def _holders(self) -> dict[int, list[list[int]]]:
         """For each note the notes that hold one of its words, word by word, the rarest first."""
-        keys = [self._cuts[at].keys() for at in self.positions]
+        keys = [self._cuts[at].indexed() for at in self.positions]
         counts = Counter(chain.from_iterable(keys))
         limit = max(MIN_SHARED, min(MAX_SHARED, len(keys) // 20))
         holders: dict[str, list[int]] = defaultdict(list)
@@ -132,20 +132,75 @@ class _Room:
         """The positions that share the most of the rarest words, few."""
         if self.is_small:
             return [other for other in self.positions if other != at]
-        shared: list[list[int]] = []
-        looked = 0
-        for holders in self._holders[at]:
-            shared.append(holders)
-            looked += len(holders)
-            if looked > MAX_LOOKED:
-                break
-        counts = Counter(chain.from_iterable(shared))
-        del counts[at]
-        close = [other for other, count in counts.items() if count > 1]
-        if len(close) > MAX_NEAR:
-            return _rarest(close, shared)[:MAX_NEAR]
-        loose = (other for other in chain.from_iterable(shared) if counts[other] == 1)
-        return [*close, *islice(loose, MAX_LOOSE)]
+        return _closest(at, self._holders[at])
+
+
+class NearDescriptions:
+    """What `Neighbours` finds of notes that have a description and no body, for a few of them: of
+    the others most are seen to share no word, and their words are not brought to their stems."""
+
+    def __init__(self, texts: Sequence[str], kinds: Sequence[str]) -> None:
+        self._texts, self._kinds = texts, kinds
+        self._words: dict[int, list[str]] = {}
+        self._cuts: dict[int, _Cut] = {}
+
+    def near(self, at: int) -> list[int]:
+        """The positions of those that may say the same as this one or the opposite, sorted."""
+        room = [other for other, kind in enumerate(self._kinds) if kind == self._kinds[at]]
+        mine = self._cut(at)
+        if few := len(room) <= ALL_PAIRS:
+            found = [other for other in room if other != at]
+        else:
+            found = _closest(at, self._holders(mine, room))
+        return sorted(other for other in found if mine.is_like(self._cut(other), few=few))
+
+    def _cut(self, at: int) -> _Cut:
+        if at not in self._cuts:
+            self._cuts[at] = _Cut(self._texts[at])
+        return self._cuts[at]
+
+    def _told(self, at: int) -> list[str]:
+        if at not in self._words:
+            self._words[at] = telling(self._texts[at])
+        return self._words[at]
+
+    def _holders(self, mine: _Cut, room: Sequence[int]) -> list[list[int]]:
+        """The notes that hold one of these words, word by word, the rarest first."""
+        limit = max(MIN_SHARED, min(MAX_SHARED, len(room) // 20))
+        wanted = WantedKeys({*mine.words[:MAX_INDEXED]})
+        seen: dict[str, list[int]] = defaultdict(list)
+        for other in room:
+            for word in {key for word in self._told(other) if (key := wanted.key(word))}:
+                seen[word].append(other)
+        found = []
+        for word in mine.indexed():
+            one, _, two = word.partition(" ")
+            holders = seen[one] if not two else sorted({*seen[one]}.intersection(seen[two]))
+            # all words of a short one are indexed; of another it has to be seen which
+            certain = [] if two else [h for h in holders if len(self._told(h)) <= MAX_INDEXED]
+            if len(certain) <= limit:
+                holders = [other for other in holders if word in self._cut(other).indexed()]
+                if 1 < len(holders) <= limit:
+                    found.append(holders)
+        return sorted(found, key=len)
+
+
+def _closest(at: int, holders: Iterable[list[int]]) -> list[int]:
+    """The positions that share the most of the rarest words with the one at `at`, few."""
+    shared: list[list[int]] = []
+    looked = 0
+    for each in holders:
+        shared.append(each)
+        looked += len(each)
+        if looked > MAX_LOOKED:
+            break
+    counts = Counter(chain.from_iterable(shared))
+    del counts[at]
+    close = [other for other, count in counts.items() if count > 1]
+    if len(close) > MAX_NEAR:
+        return _rarest(close, shared)[:MAX_NEAR]
+    loose = (other for other in chain.from_iterable(shared) if counts[other] == 1)
+    return [*close, *islice(loose, MAX_LOOSE)]
 
 
 def _rarest(close: Sequence[int], shared: Sequence[Sequence[int]]) -> list[int]:

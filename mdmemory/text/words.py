@@ -10,13 +10,20 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 from mdmemory.expressions import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class _Stemmer(Protocol):
+        def stemWord(self, word: str) -> str: ...
+
 
 # A character class of regular expressions, without its brackets.
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -31,6 +38,10 @@ _MARKS = lazy("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
 _POSSESSIVE = lazy(r"['’]s?$")
 _SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
 _ENGLISH_ENDS = "cdegilmnrsty"  # the last letters of all endings that the stemmer takes off
+_CJK = "\u3000"  # what is greater is Chinese, Japanese or Korean, and has no endings
+_START = 2  # letters of a plain word that no stemmer changes, but for
+_LOST_Y = ("di", "li", "ti")  # dying, lying, tying
+_UMLAUTS = ("ae", "oe", "ue")  # at its beginning, where they become one letter
 LONGEST = 64  # letters of a word that may have an ending
 # A word without such an ending is no inflected German word; a final s is left to the English one.
 _GERMAN_ENDINGS = (
@@ -80,9 +91,34 @@ def tokens(text: str) -> list[str]:
 
 def keys(text: str) -> list[str]:
     """The words of a text that tell it from others, each as its `key`, in their order."""
+    return [word if word > _CJK else key(word) for word in telling(text)]
+
+
+def telling(text: str) -> list[str]:
+    """The words of a text that tell it from others, as they stand there, in lower case."""
     found = tokens(text) if text.isascii() else _tokens(normal(text))
-    words = [word for word in found if word not in STOP and (len(word) > 1 or _KOREAN.match(word))]
-    return [word if word > "\u3000" else key(word) for word in words]  # CJK has no endings
+    return [word for word in found if word not in STOP and (len(word) > 1 or _KOREAN.match(word))]
+
+
+class WantedKeys:
+    """Keys that words are looked for by. Most words cannot have one of them, which their first
+    letters tell: to find the key of a word takes a hundred times as long."""
+
+    def __init__(self, keys: Collection[str]) -> None:
+        self._keys = keys
+        stems = [*keys, *(stem for stem, name in _names().items() if name in keys)]
+        self._starts = {stem[:_START] for stem in stems}
+        self._starts |= {f"{start[0]}y" for start in self._starts if start in _LOST_Y}
+        self._is_any = any(len(stem) < _START for stem in stems)
+
+    def key(self, word: str) -> str | None:
+        """The key of a word of `telling`, where it is one of these."""
+        if word.isascii() and not self._is_any:
+            start = word[:_START]
+            if start not in self._starts and start not in _UMLAUTS:
+                return None
+        found = word if word > _CJK else key(word)
+        return found if found in self._keys else None
 
 
 def _tokens(text: str) -> list[str]:
@@ -128,10 +164,6 @@ def synonyms(word: str) -> tuple[tuple[str, ...], ...]:
 
 
 # --- stems
-
-
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...
 
 
 @lru_cache(maxsize=100_000)

@@ -7,12 +7,12 @@ out here, for every host, so that no later step can take them for a person's wor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from mdmemory.bounds import beginning
 from mdmemory.expressions import lazy
 from mdmemory.privacy.private import strip_private
+from mdmemory.records import dataclass
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.unseen import without
 

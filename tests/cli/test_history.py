@@ -45,6 +45,30 @@ def say(capsys: pytest.CaptureFixture[str]) -> Say:
     return run
 
 
+# --- log ---------------------------------------------------------------------------------------
+
+
+def test_a_long_log_is_cut_and_says_so_unless_a_program_asks(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shown(*words: str) -> tuple[list[str], str]:
+        assert main(("log", *words)) == 0
+        out, err = capsys.readouterr()
+        return [line.split()[0] for line in out.splitlines() if line.startswith("m-")], err
+
+    every, said = shown()
+    assert len(every) == 3
+    assert said == ""
+    monkeypatch.setattr("mdmemory.cli.history.SHOWN", 2)
+    newest, said = shown()
+    assert newest == every[:2]
+    assert "--all" in said
+    assert shown("--all") == (every, "")
+    assert shown("-n", "3") == (every, "")
+    assert main(("log", "--json")) == 0
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)] == every
+
+
 # --- diff --------------------------------------------------------------------------------------
 
 

@@ -172,10 +172,37 @@ def test_commits_of_others_and_of_other_folders_are_not_in_the_log(store: Path, 
     assert of(store).log() == []
 
 
+def test_commits_are_found_by_a_trailer_as_the_whole_log_has_them(store: Path, git: Git) -> None:
+    values = ("ses_1", "ses_12", "ses.1", "a*[b]$^\\", "ses_1", "喜欢", "ses_1 and more")
+    for number, value in enumerate(values):
+        (store / f"{number}.md").write_text(value)
+        git(store, "add", ".")
+        about = memory_trailers("add", [("Memory-Session", value)], id=f"m-{number}")
+        commit(git, store, Message("memory: one", trailers=about))
+    elsewhere = memory_trailers("add", [("Memory-Session", "ses_1")], id="m-8")
+    other = commit(git, store, Message("memory: elsewhere", trailers=elsewhere))
+    (store / "only.md").write_text("the words are in the text, and no trailer")
+    git(store, "add", ".")
+    about = memory_trailers("add", id="m-9")
+    said = Message("memory: one", ["Memory-Session: ses_1", "Memory-Id: m-0"], about)
+    mentioned = commit(git, store, said)
+    history, log = of(store), of(store).log()
+    for value in (*values, "ses", "m-0", "", "ses_1\nses_12"):
+        expected = [entry for entry in log if entry.get("Memory-Session") == value]
+        assert history.log_of("Memory-Session", value) == expected
+    assert history.log_of("Memory-Session") == [e for e in log if e.get("Memory-Session")]
+    assert [e.commit for e in history.log_of(ID_TRAILER, "m-0")] == [log[-1].commit]
+    assert history.log_of(ID_TRAILER, "m-8") == []
+    assert history.own(other) is None
+    assert history.own(mentioned) == log[0]
+    git(store, "reset", "-q", "--hard", "HEAD~3")
+    assert of(store).own(mentioned) is None  # no ancestor of HEAD any more
+
+
 def test_an_unborn_branch_has_an_empty_log(tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "-q", "new")
     history = of(tmp_path / "new")
-    assert history.log() == []
+    assert history.log() == history.log_of(ID_TRAILER) == []
     assert history.undone() == set()
     assert history.tree(history.head()) == {}
 

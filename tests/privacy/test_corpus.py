@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import runpy
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from mdmemory.privacy import lexicon
 from mdmemory.privacy.redaction import has_secret, redact
 
 HERE = Path(__file__).parent
@@ -76,3 +78,10 @@ def test_text_made_to_be_slow_is_not(piece: str) -> None:
     has_secret(text)
     redact(text)
     assert time.process_time() - begun < 10
+
+
+def test_the_lists_of_words_say_to_json_what_they_say_to_toml() -> None:
+    files = sorted((ROOT / "mdmemory" / "privacy" / "data").glob("*.toml"))
+    assert len(files) > 10
+    told = [tomllib.loads(file.read_text(encoding="utf-8")) for file in files]
+    assert [*lexicon.tables()] == told

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 
 _DAY = lazy(r"\d{4}-\d\d-\d\d")
 

@@ -8,7 +8,6 @@ on with a reason, so that nothing of a source is lost.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from mdmemory.expressions import lazy
 from mdmemory.files import read_regular
 from mdmemory.note.limits import MAX_BODY, TYPES, slug
 from mdmemory.note.note import Note, decode, fields, parse
+from mdmemory.records import replace
 from mdmemory.search.folders import walk
 from mdmemory.store.store import GENERATED, INDEX, LEDGER
 

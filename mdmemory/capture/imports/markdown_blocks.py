@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

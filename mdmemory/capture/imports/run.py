@@ -7,7 +7,6 @@ what the store says already is named, not stored twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from mdmemory.note import editing, limits
 from mdmemory.note.note import parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import names_secret, redact, says_something
+from mdmemory.records import dataclass, field, replace
 from mdmemory.store.writer import Group, Writer
 
 _MOST_ALIASES = 20  # of one note

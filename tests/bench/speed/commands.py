@@ -106,8 +106,7 @@ def writing(table: Table, world: World) -> None:
     world.settle()
 
     def add() -> Cost:
-        words = ("--type", "project", "--description", "The tea of the team is green")
-        return world.ours("add", world.name(), *words, "It is drunk with milk.")
+        return world.add()
 
     def said() -> Cost:
         return world.ours("add", f"The {world.name()} service listens on port {8000 + next(turn)}.")

@@ -56,8 +56,7 @@ def _commands(world: World | None) -> dict[str, Step]:
 
     def add() -> Cost:
         assert world
-        words = ("--type", "project", "--description", "The tea of the team is green")
-        return world.ours("add", world.name(), *words, "It is drunk with milk.")
+        return world.add()
 
     return {
         "log": step("log"),
@@ -152,7 +151,15 @@ def outlived(table: Table, folder: Path, starter: Starter) -> None:
         "doctor": ("doctor",),
         "index": ("index",),
         "add NAME": (
-            *("add", "{new}", "--type", "project", "--description", "Tea is green", "With milk."),
+            *(
+                "add",
+                "{new}",
+                "--type",
+                "project",
+                "--description",
+                "The {new} is green",
+                "With milk.",
+            ),
         ),
         "compact --offline --dry-run": ("compact", "--offline", "--dry-run"),
     }

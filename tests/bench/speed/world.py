@@ -92,6 +92,12 @@ class World:
         """The same as a step."""
         return lambda: self.ours(*words)
 
+    def add(self) -> Cost:
+        """What it costs to add a note that says what none says: the same again is not stored."""
+        name = self.name()
+        words = ("--type", "project", "--description", f"The {name} of the team is green")
+        return self.ours("add", name, *words, "It is drunk with milk.")
+
     def follow_a_remote(self) -> None:
         """Let the branch follow that of an empty repository beside it, pushed already."""
         remote = self._root / "remote.git"
