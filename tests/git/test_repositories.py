@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -250,12 +251,9 @@ def test_what_git_says_is_the_sentence(repository: Path) -> None:
         found(repository).run("cat-file", "blob", "no-such")
 
 
-def test_a_git_that_does_not_end_is_given_up(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = found(repository)
+def test_a_git_that_does_not_end_is_given_up(repository: Path) -> None:
+    here = replace(found(repository), patience=0.1)
     os.mkfifo(repository / "pipe")
-    monkeypatch.setattr(our_git, "TIMEOUT", 0.1)
     with pytest.raises(GitFailed, match="did not end"):
         here.run("hash-object", "pipe")  # nobody writes into it
 
