@@ -45,6 +45,7 @@ def web(asked: Namespace) -> int:
     """Show the inbox, all notes, their history, search and problems in your browser. Only you, on
     this machine, can open the address. Ctrl-C ends it."""
     from mdmemory.cli.commands import record
+    from mdmemory.store import sights
     from mdmemory.web import serving
 
     asked.holder = "web"
@@ -53,7 +54,7 @@ def web(asked: Namespace) -> int:
         return layered(asked, watched=True)
 
     open_layers().main  # noqa: B018 - raises where there is no store
-    with serving.listen(asked.port) as listening:
+    with serving.listen(asked.port) as listening, sights.watching():
         said = serving.serve(
             listening, open_layers, idle=asked.idle * 60, is_at_terminal=is_terminal(),
             record=lambda problem: record(problem, ["web"]),
