@@ -233,6 +233,7 @@ _STANDS_FOR = lazy(
     r"|(?:tu|sua|seu|deine?|votre|ton|mon|il_tuo|la_tua)[-_].*|my[-_]?(?:secret|pass|pwd|token|api|key|user|db|client).*|.*(?:\.\.\.|…|\*{3,}|•{3,}|x{4,}|X{4,}).*"
     r"|(?:sk|pk)-\.*"
 )
+_DATE_FORM = lazy(r"(?:YY|yy|MM|DD|dd|HH|hh|mm|ss|T|[-./: ])+")  # such as YYYY-MM-DD
 
 
 def placeholder(value: str) -> bool:
@@ -246,6 +247,7 @@ def placeholder(value: str) -> bool:
         or _STANDS_FOR.fullmatch(value) is not None
         or (len(set(plain)) < 2 and not plain.isdigit())
         or re.fullmatch(r"[A-Z]{4,}(?:_[A-Z]+)*", value) is not None
+        or _DATE_FORM.fullmatch(value) is not None
         or "EXAMPLE" in value
     )
 

@@ -191,6 +191,7 @@ def test_card_numbers_are_known_by_their_check_digit(prefix: str, length: int) -
 
 
 HARMLESS = """\
+The pairing PIN is the serial number, and dates are YYYY-MM-DD
 The password must be at least 12 characters.
 Passwords are rotated every ninety days; the password is case-sensitive.
 The token is expired. The secret is out. The PIN is required.
