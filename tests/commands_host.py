@@ -105,3 +105,12 @@ def context(output: dict[str, Any]) -> str:
 def shown(output: dict[str, Any]) -> str:
     """What the person sees."""
     return str(output.get("systemMessage", ""))
+
+
+def first(host: CommandHost, source: str = "startup") -> str:
+    """The text that a session's prompt is given: of Gemini CLI with the first message."""
+    begun = context(host.start(source))
+    if host.host != "gemini":
+        return begun
+    assert begun == ""
+    return context(host.say("Good morning, please look at the readme"))

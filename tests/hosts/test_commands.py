@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from commands_host import HOSTS, SESSION, CommandHost, context, shown
+from commands_host import HOSTS, SESSION, CommandHost, context, first, shown
 
 from mdmemory import protocol
 from mdmemory.errors import Unwritable
@@ -24,29 +24,6 @@ from mdmemory.transcripts.turns import cleaned
 Git = Callable[..., str]
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
 FILE = "project-deploys-tuesdays-only.md"
-
-
-@pytest.fixture
-def work(empty_home: Path, repository: Path) -> Path:
-    """A project with a commit and an own store with one note, and the person's with one."""
-    layers = Layers.open(repository)
-    layers.add("Billing listens on port 8087", type="project")
-    layers.add("I prefer answers in French", type="user")
-    return repository
-
-
-@pytest.fixture(params=HOSTS)
-def host(request: pytest.FixtureRequest, work: Path, tmp_path: Path) -> CommandHost:
-    return CommandHost(request.param, work, tmp_path / "session.jsonl")
-
-
-def first(host: CommandHost, source: str = "startup") -> str:
-    """The text that a session's prompt is given: of Gemini CLI with the first message."""
-    begun = context(host.start(source))
-    if host.host != "gemini":
-        return begun
-    assert begun == ""
-    return context(host.say("Good morning, please look at the readme"))
 
 
 # --- a session starts ----------------------------------------------------------------------------

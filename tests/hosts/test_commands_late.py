@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from commands_host import HOSTS, CommandHost, context, shown
+from commands_host import CommandHost, context, first, shown
 from pace import HUNG
 
 from mdmemory.layers import Layers
@@ -18,29 +18,6 @@ from mdmemory.store.receipt_box import Receipt
 
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
 FILE = "project-deploys-tuesdays-only.md"
-
-
-@pytest.fixture
-def work(empty_home: Path, repository: Path) -> Path:
-    """A project with a commit and an own store with one note, and the person's with one."""
-    layers = Layers.open(repository)
-    layers.add("Billing listens on port 8087", type="project")
-    layers.add("I prefer answers in French", type="user")
-    return repository
-
-
-@pytest.fixture(params=HOSTS)
-def host(request: pytest.FixtureRequest, work: Path, tmp_path: Path) -> CommandHost:
-    return CommandHost(request.param, work, tmp_path / "session.jsonl")
-
-
-def first(host: CommandHost, source: str = "startup") -> str:
-    """The text that a session's prompt is given: of Gemini CLI with the first message."""
-    begun = context(host.start(source))
-    if host.host != "gemini":
-        return begun
-    assert begun == ""
-    return context(host.say("Good morning, please look at the readme"))
 
 
 def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: CommandHost) -> None:

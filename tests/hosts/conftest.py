@@ -1,0 +1,24 @@
+"""The clients whose hooks are commands, in a project with a memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands_host import HOSTS, CommandHost
+
+from mdmemory.layers import Layers
+
+
+@pytest.fixture
+def work(empty_home: Path, repository: Path) -> Path:
+    """A project with a commit and an own store with one note, and the person's with one."""
+    layers = Layers.open(repository)
+    layers.add("Billing listens on port 8087", type="project")
+    layers.add("I prefer answers in French", type="user")
+    return repository
+
+
+@pytest.fixture(params=HOSTS)
+def host(request: pytest.FixtureRequest, work: Path, tmp_path: Path) -> CommandHost:
+    return CommandHost(request.param, work, tmp_path / "session.jsonl")
