@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -168,6 +169,7 @@ class Site:
         }  # fmt: skip
         made.filters |= {
             "plural": plural, "minute": minute, "whose": whose, "commands": marks.commands,
+            "quoted": shlex.quote,
         }  # fmt: skip
         return made
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from visiting import Visit
 
@@ -30,3 +32,10 @@ def test_what_is_not_there_is_one_sentence(visit: Visit, path: str) -> None:
     visitor.get(path)
     assert visitor.status == 404
     assert "Not done" in visitor.page
+
+
+def test_each_store_has_the_command_that_gives_it_a_remote(visit: Visit) -> None:
+    visitor = visit()
+    visitor.get("/health")
+    commands = re.findall(r"<code>mdmemory( --store \S+)? sync --remote URL</code>", visitor.page)
+    assert ["/me" in each for each in commands] == [False, True]
