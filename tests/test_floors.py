@@ -345,7 +345,7 @@ def in_the_package() -> list[str]:
 
 def on_the_page() -> list[str]:
     """The rooms as docs/architecture.md draws them."""
-    page = (PACKAGE.parent / "docs/architecture.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "docs/architecture.md").read_text(encoding="utf-8")
     section = page.partition("\n## The rooms\n")[2].partition("\n## ")[0]
     drawn = re.findall(r"^- ((?:`[\w/]+`(?:, )?)+): \S", section, re.MULTILINE)
     return [name for each in drawn for name in re.findall(r"`([\w/]+)`", each)]
