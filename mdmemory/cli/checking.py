@@ -49,7 +49,7 @@ def check(asked: Namespace) -> int:
         print(f"... and {more} more: `mdmemory check --json` lists all.")
     print(_sum(found, asked.diff))
     if outdated:
-        print("Next: `mdmemory confirm NAME` where the note still holds, `edit` or `forget` else.")
+        print("Next: `mdmemory forget NAME`, or `edit` it if it is wrong, and then `confirm` it.")
     return 1 if outdated else 0
 
 

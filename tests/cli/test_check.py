@@ -67,6 +67,17 @@ def test_what_stands_is_counted_and_what_drifted_is_shown_with_its_lines(
     assert "what it cites is as it was" in said(capsys, "confirm", "port")[1]
 
 
+def test_the_next_step_that_is_named_settles_it(
+    inside: CitedProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inside.replace("src/server.py", "8081", "9090")
+    assert "or `edit` it if it is wrong, and then `confirm` it" in said(capsys, "check")[1]
+    assert said(capsys, "edit", "port", "It listens on port 9090, see src/server.py")[0] == 0
+    assert said(capsys, "check")[0] == 1, "other words alone say nothing of the lines"
+    assert said(capsys, "confirm", "port")[0] == 0
+    assert said(capsys, "check") == (0, "1 citation in 1 note: 1 fresh.\n", "")
+
+
 def test_a_note_that_a_newer_one_replaced_is_checked_by_its_name_alone(
     inside: CitedProject, capsys: pytest.CaptureFixture[str]
 ) -> None:
