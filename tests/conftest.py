@@ -44,8 +44,10 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("usual", settings.default, deadline=None)
     settings.load_profile("usual")
     settings.register_profile("patient", deadline=None)  # no test fails by the clock
+    settings.register_profile("sample", settings.get_profile("patient"), max_examples=50)
     settings.register_profile("quick", settings.get_profile("patient"), max_examples=25)
-    settings.load_profile("quick" if config.option.markexpr == QUICK else "patient")
+    quick = config.option.markexpr == QUICK
+    settings.load_profile("patient" if FULL else "quick" if quick else "sample")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,6 +1,6 @@
 """How much of each promise a run tries, and how long a test waits for another process.
 
-`make test` tries a sample, `make quick` a quarter of its examples, `make test-full` everything.
+`make test` tries a sample, `make quick` half of its examples, `make test-full` everything.
 """
 
 from __future__ import annotations

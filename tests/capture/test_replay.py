@@ -206,6 +206,7 @@ def others() -> list[Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_the_corpus_is_what_it_says(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert len(SESSIONS) >= 12
     FIGURES.clear()

@@ -75,6 +75,7 @@ def test_one_wiring_reaches_the_root_a_subfolder_and_a_linked_worktree(
     assert (repository / "opencode.json").read_text(encoding="utf-8") == mine
 
 
+@pytest.mark.full
 def test_the_plugin_of_a_person_has_the_index_of_each_store_read(
     repository: Path, empty_home: Path, git: Git, tmp_path: Path
 ) -> None:

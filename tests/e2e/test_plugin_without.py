@@ -86,6 +86,7 @@ def test_without_its_python_a_turn_succeeds_and_the_log_says_so(tmp_path: Path) 
     assert cats(place) == []
 
 
+@pytest.mark.full
 def test_with_models_switched_off_a_wish_is_stored_and_nothing_runs_on(
     tmp_path: Path, git: Git
 ) -> None:

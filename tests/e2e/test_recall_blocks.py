@@ -216,6 +216,7 @@ def test_the_assistant_hears_of_a_full_context_once_for_each_level(
     assert place.log() == ""
 
 
+@pytest.mark.full
 def test_with_all_of_it_off_nothing_is_forwarded_written_or_shown(place: Place) -> None:
     off = [f"{part} = false" for part in ("memory", "pruning", "pressure")]
     settings = place.project / "mdmemory.toml"
@@ -274,6 +275,7 @@ def test_the_prompt_that_the_docs_show_is_what_the_client_sends(place: Place) ->
     assert place.log() == ""
 
 
+@pytest.mark.full
 def test_the_notes_that_fit_stand_in_the_prompt_where_a_person_wants_them(place: Place) -> None:
     settings = place.home / ".config/mdmemory/config.toml"
     settings.parent.mkdir(parents=True)

@@ -252,6 +252,7 @@ def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_what_is_remembered_of_sessions_is_bounded(plugin: Plugin) -> None:
     for number in range(500):
         plugin.ask("created", f"ses_{number}")

@@ -343,6 +343,7 @@ def test_a_document_that_cannot_be_read_counts_as_none(state: State, own: Sessio
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_ten_thousand_tool_calls_take_five_megabytes_at_most(
     state: State, own: SessionMemory
 ) -> None:

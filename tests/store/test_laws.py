@@ -218,4 +218,4 @@ def test_nothing_is_ever_lost_in_a_short_life() -> None:
 
 @pytest.mark.slow
 def test_nothing_is_ever_lost_in_many_long_lives() -> None:
-    run_machine(200 if FULL else 12, 25)
+    run_machine(200 if FULL else 8, 20)
