@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 # What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
 NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
-# Characters that can open a plain scalar without a meaning of their own in YAML.
-_FIRST = (
-    r"[0-9A-Za-z_(/.~$+\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+# A character that can open a plain scalar without a meaning of its own in YAML. Named by what it
+# is not: to compile a set takes as long as it has members, and this one has few.
+_FIRST = rf"""[^{NOT_PRINTABLE}\xa0 !"#%&')*,\-:;<=>?@\[\\\]^`{{|}}]"""
 _PLAIN_RUN = rf"[^{NOT_PRINTABLE}:#]*+"
 # `)*` and not `)*+`: Python before 3.11.4 fails on a possessive group that matches nothing
 PLAIN = rf"{_FIRST}{_PLAIN_RUN}(?:(?::(?![ \n]|\Z)|(?<! )#){_PLAIN_RUN})*(?<! )"

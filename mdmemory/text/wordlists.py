@@ -20,6 +20,7 @@ EVERY = LATIN + CJK
 
 _NAMED = lazy(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
 _PLAIN = lazy(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
+_FIRST_EAST_ASIAN = "\u1100"
 _EAST_ASIAN = lazy("[\u1100-\u11ff\u2e80-\ufaff\uff00-\uffef]")
 
 
@@ -29,8 +30,14 @@ def pattern(expression: str, text: str) -> re.Pattern[str]:
 
     KeyError for a section that no file has.
     """
-    is_latin = text.isascii() or _EAST_ASIAN.search(text) is None
-    return in_languages(expression, LATIN if is_latin else EVERY)
+    return in_languages(expression, EVERY if _is_east_asian(text) else LATIN)
+
+
+def _is_east_asian(text: str) -> bool:
+    # most text ends this soon, and the expression takes longer to compile than any other here
+    if text.isascii() or max(text) < _FIRST_EAST_ASIAN:
+        return False
+    return _EAST_ASIAN.search(text) is not None
 
 
 @cache
