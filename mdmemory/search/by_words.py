@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 
+from mdmemory.records import dataclass
 from mdmemory.search import ranking
 from mdmemory.search.database import Database, Row
 from mdmemory.search.query import Query, Term

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+
+from mdmemory.records import dataclass
 
 CHARACTERS = 4  # in a token, outside the scripts below
 # a plain string: compiled only where there is such a text

@@ -6,9 +6,9 @@ A file is in it with all its chunks or not at all. Raises Unusable where it cann
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from mdmemory.records import dataclass
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.query import Term
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
@@ -17,6 +16,7 @@ from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.git.private_folder import opened
 from mdmemory.note.note import UNREADABLE, Note
+from mdmemory.records import dataclass
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.results import MEMORY

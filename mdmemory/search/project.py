@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from mdmemory.citing.states import AT_ONCE, DRIFTED, QUICKLY
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
+from mdmemory.records import dataclass, replace
 from mdmemory.search import embeddings, notes, schema, sqlite
 from mdmemory.search.answer import CANDIDATES, Meaning, Weights, answer, merged
 from mdmemory.search.database import Database, LockedError

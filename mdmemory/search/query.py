@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
 from mdmemory.bounds import QUERY
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 from mdmemory.text import dates, east_asian
 from mdmemory.text.search_words import (
     SmallWords,

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
+from mdmemory.records import dataclass
 from mdmemory.text import words
 from mdmemory.text.search_words import SIGNED
 from mdmemory.text.similarity import likeness

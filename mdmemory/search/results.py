@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from stat import S_ISREG
 
 from mdmemory.citing.states import DRIFTED, CheckedCitation
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, to_verify
+from mdmemory.records import dataclass
 from mdmemory.store import catalog, strangers
 from mdmemory.store.store import Store, StoredNote, is_note_name
 from mdmemory.text.words import parts, tokens
@@ -140,7 +140,7 @@ class Hit:
 
 
 # between rooms are `evidence` and `cited`: scripts have `weak` and `cites`
-_SHOWN_OF_HIT = [each.name for each in fields(Hit) if each.name not in ("evidence", "cited")]
+_SHOWN_OF_HIT = [name for name in Hit.__match_args__ if name not in ("evidence", "cited")]
 
 
 def as_json(hit: Hit) -> dict[str, object]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from mdmemory.records import dataclass
 from mdmemory.text import polarity
 from mdmemory.text.gaps import Cut, Gap, Word, cut, gaps, last_link
 from mdmemory.text.new_fact import NewFact

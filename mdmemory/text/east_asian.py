@@ -7,9 +7,9 @@ tell, and Japanese shows by its three scripts, Korean by its spaces where words 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 from mdmemory.text import korean
 from mdmemory.text.stop_words import east_asian, listed
 from mdmemory.text.words import CJK, grams

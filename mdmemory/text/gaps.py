@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 from mdmemory.text import wordlists
 from mdmemory.text.units import number
 from mdmemory.text.words import CJK, LIGHT, STOP, STOP_CJK, is_cjk, key, normal

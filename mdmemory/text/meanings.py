@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 from mdmemory.text.moments import with_moments
 from mdmemory.text.wordlists import LATIN, in_languages
 from mdmemory.text.words import CJK, key, normal, spellings, stem_in

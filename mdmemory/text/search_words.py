@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 from mdmemory.text import compounds, romance
 from mdmemory.text.korean import cut, is_korean
 from mdmemory.text.stop_words import languages, light_words, stop_words
