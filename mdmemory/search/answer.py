@@ -7,12 +7,11 @@ Everything that needs the text of chunks happens on the best few only.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 
 from mdmemory.note.note import SUPERSEDED
-from mdmemory.records import dataclass
+from mdmemory.records import dataclass, replace
 from mdmemory.search import evidence, nearness, ranking
 from mdmemory.search.by_words import Fit, by_words
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
@@ -124,8 +123,8 @@ def merged(found: Sequence[Found], k: int) -> Found:
 
 def of_layer(found: Found, layer: str, project: str) -> Found:
     """What one store answered, each hit with whose it is."""
-    hits = (dataclasses.replace(hit, layer=layer, project=project) for hit in found.hits)
-    return dataclasses.replace(found, hits=tuple(hits))
+    hits = (replace(hit, layer=layer, project=project) for hit in found.hits)
+    return replace(found, hits=tuple(hits))
 
 
 def joined(found: Sequence[Found], k: int) -> Found:
@@ -137,7 +136,7 @@ def joined(found: Sequence[Found], k: int) -> Found:
     for each in found:
         hits = [hit for hit in each.hits if not any(_is_again(hit, other) for other in before)]
         before += [hit for hit in hits if hit.status != SUPERSEDED]
-        fresh.append(dataclasses.replace(each, hits=tuple(hits)))
+        fresh.append(replace(each, hits=tuple(hits)))
     return merged(fresh, k)
 
 

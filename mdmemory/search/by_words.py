@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
-from mdmemory.records import dataclass
+from mdmemory.records import dataclass, replace
 from mdmemory.search import ranking
 from mdmemory.search.database import Database, Row
 from mdmemory.search.query import Query, Term
@@ -131,4 +130,4 @@ def _guessed(database: Database, term: Term) -> Term:
     similar = database.similar(term.ways[0][0])
     if not similar:
         return term
-    return dataclasses.replace(term, ways=tuple((word,) for word in similar), sure=_GUESSED)
+    return replace(term, ways=tuple((word,) for word in similar), sure=_GUESSED)
