@@ -304,18 +304,22 @@ def _contradictions(
     held = refresher.catalog().held
     known = [head for head in heads.values() if head.file not in held and head.status != SUPERSEDED]
     places = {head.file: at for at, head in enumerate(known)}
+    new = {*files}  # of two that came together a compaction tells
+    if new.issuperset(places):
+        return
     # by their descriptions, so that few notes have to be read; of work whatever its type
     kinds = ["user" if head.type == "user" else "work" for head in known]
     neighbours = NearDescriptions([head.description for head in known], kinds)
-    new = {*files}  # of two that came together a compaction tells
     for file in filter(places.__contains__, files):
+        near = [known[at].file for at in neighbours.near(places[file])]
+        others = [other for other in near if other not in new]
+        if not others:
+            continue
         one = refresher.store.read(file)
         mine = profile(one.note)
-        for at in neighbours.near(places[file]):
-            if known[at].file not in new:
-                other = refresher.store.read(known[at].file)
-                if why := contradiction(mine, beside(other.note, one.note)):
-                    yield one, other, why
+        for other in map(refresher.store.read, others):
+            if why := contradiction(mine, beside(other.note, one.note)):
+                yield one, other, why
 
 
 def adopt(

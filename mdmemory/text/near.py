@@ -7,7 +7,7 @@ index; few notes are compared one with each other. What a pair means is decided 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, combinations, islice, pairwise
 
@@ -24,6 +24,7 @@ MAX_LOOSE = 2  # of them those that share a single rare word
 ALIKE = 0.4  # share of words below which no two texts are similar enough to matter
 SHORT = 6  # words of a short description
 MAX_PAIRED = 12  # words of a description whose neighbours are indexed with them
+FEW_ASKED = 40  # notes asked about, after which an index of all words has paid
 MAX_INDEXED = 24  # words of one note that are indexed, the description's first
 MAX_WORDS = 40  # words of one note that are compared
 _MAX_BODY = 400  # characters of a body that are looked at
@@ -37,7 +38,8 @@ class Neighbours:
         types: dict[str, list[int]] = defaultdict(list)
         for at, note in enumerate(notes):
             types[note.head.type].append(at)
-        self._rooms = {kind: _Room(self._cuts, positions) for kind, positions in types.items()}
+        cut = self._cuts.__getitem__
+        self._rooms = {kind: _Room(cut, positions) for kind, positions in types.items()}
         self._types = [note.head.type for note in notes]
 
     def hook(self, at: int) -> tuple[str, ...]:
@@ -101,15 +103,15 @@ class _Cut:
 class _Room:
     """The notes of one type, and which of them hold a word."""
 
-    def __init__(self, cuts: Sequence[_Cut], positions: list[int]) -> None:
+    def __init__(self, cut: Callable[[int], _Cut], positions: list[int]) -> None:
         self.positions = positions
         self.is_small = len(positions) <= ALL_PAIRS
-        self._cuts = cuts
+        self._cut = cut
 
     @cached_property
     def _holders(self) -> dict[int, list[list[int]]]:
         """For each note the notes that hold one of its words, word by word, the rarest first."""
-        keys = [self._cuts[at].indexed() for at in self.positions]
+        keys = [self._cut(at).indexed() for at in self.positions]
         counts = Counter(chain.from_iterable(keys))
         limit = max(MIN_SHARED, min(MAX_SHARED, len(keys) // 20))
         holders: dict[str, list[int]] = defaultdict(list)
@@ -137,21 +139,29 @@ class _Room:
 
 class NearDescriptions:
     """What `Neighbours` finds of notes that have a description and no body, for a few of them: of
-    the others most are seen to share no word, and their words are not brought to their stems."""
+    the others most are seen to share no word, and their words are not brought to their stems. Of
+    many all words are indexed: to look at all texts for each of them would take a time squared."""
 
     def __init__(self, texts: Sequence[str], kinds: Sequence[str]) -> None:
         self._texts, self._kinds = texts, kinds
         self._words: dict[int, list[str]] = {}
         self._cuts: dict[int, _Cut] = {}
+        self._asked: Counter[str] = Counter()
+        positions: dict[str, list[int]] = defaultdict(list)
+        for at, kind in enumerate(kinds):
+            positions[kind].append(at)
+        self._rooms = {kind: _Room(self._cut, each) for kind, each in positions.items()}
 
     def near(self, at: int) -> list[int]:
         """The positions of those that may say the same as this one or the opposite, sorted."""
-        room = [other for other, kind in enumerate(self._kinds) if kind == self._kinds[at]]
-        mine = self._cut(at)
-        if few := len(room) <= ALL_PAIRS:
-            found = [other for other in room if other != at]
+        kind, mine = self._kinds[at], self._cut(at)
+        room = self._rooms[kind]
+        self._asked[kind] += 1
+        if room.is_small or self._asked[kind] > FEW_ASKED:
+            found = room.near(at)
         else:
-            found = _closest(at, self._holders(mine, room))
+            found = _closest(at, self._holders(mine, room.positions))
+        few = room.is_small
         return sorted(other for other in found if mine.is_like(self._cut(other), few=few))
 
     def _cut(self, at: int) -> _Cut:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mdmemory.note.note import Head, Note
-from mdmemory.text.near import NearDescriptions, Neighbours
+from mdmemory.text.near import FEW_ASKED, NearDescriptions, Neighbours
 from mdmemory.text.words import WantedKeys, key, telling
 
 ROOT = Path(__file__).parents[2]
@@ -40,9 +40,13 @@ def test_the_same_notes_are_near(count: int) -> None:
         for at, (text, kind) in enumerate(zip(texts, kinds, strict=True))
     ]
     all_notes = Neighbours([Note("", head, "") for head in heads])
-    some = NearDescriptions(texts, kinds)
     found = {at: all_notes.near(at) for at in range(count)}
-    assert {at: some.near(at) for at in range(count)} == found
+    many = NearDescriptions(texts, kinds)
+    assert {at: many.near(at) for at in range(count)} == found  # the later ones by an index
+    for start in range(0, count, FEW_ASKED):  # each by a look at all
+        some = NearDescriptions(texts, kinds)
+        positions = range(start, min(start + FEW_ASKED, count))
+        assert {at: some.near(at) for at in positions} == {at: found[at] for at in positions}
     assert sum(map(bool, found.values())) > count // 10
 
 
