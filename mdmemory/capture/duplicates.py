@@ -12,7 +12,9 @@ from mdmemory.text.polarity import may_deny
 from mdmemory.text.words import keys
 
 _URL = lazy(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")
-_MARK = lazy(r"[\W_]")
+# Of ASCII only these may tell facts apart by what stands around them; the others never do.
+_MARK = lazy(r"[.+#-]|[^\w\x00-\x7f]")
+_BLANKS = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in ".+#-$"}
 # A path is concrete when it is rooted, or has a file's ending: "and/or" and "24/7" are none.
 _ENDING = r"[\w@+-]+(?:\.[\w-]+)*\.(?:[a-z]{1,5}\d?|[A-Z]{2,4})(?![\w/])"
 _PATH = lazy(
@@ -44,7 +46,7 @@ def canonical(text: str) -> str:
     What tells facts apart stays: accents and vowel signs, pictures and currencies, the point and
     the minus of a number, and the end of a name such as C++ or C#.
     """
-    return " ".join(_MARK.sub(_kept, folded(text)).split())
+    return " ".join(_MARK.sub(_kept, folded(text)).translate(_BLANKS).split())
 
 
 def folded(text: str) -> str:

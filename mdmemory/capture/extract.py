@@ -131,15 +131,15 @@ def propose(
     standing = Standing(existing, held=held, near=near, is_anothers=is_anothers, today=today)
     last = turns[-1].id if turns else ""
     proposal = Proposal(superseded=standing.made, watermark=last)
-    ordered = [*reversed(existing)]  # where two notes state a fact, the one in force is meant
-    ordered.sort(key=lambda note: note.note.head.status != SUPERSEDED)
-    stored = {key: note.file for note in ordered for key in keys_of(note.note)}
+    facts = [
+        fact for fact in (asked_in(turns) if asked is None else asked)
+        if route.hears(fact.trigger, fact.reason)
+    ]  # fmt: skip
+    stored = _stating(facts, existing)
     names = {name for note in existing for name in (note.file, note.note.head.name)}
     taken = {name.casefold() for name in names} | {name.casefold() for name in reserved}
     handled: set[str] = set()
-    for fact in asked_in(turns) if asked is None else asked:
-        if not route.hears(fact.trigger, fact.reason):
-            continue
+    for fact in facts:
         if fact.reason:
             _drop(proposal, fact.text or fact.trigger.phrase, fact.reason)
             continue
@@ -159,6 +159,17 @@ def propose(
                 _compare(proposal, standing, new, fact)
         handled |= keys
     return proposal
+
+
+def _stating(facts: Sequence[Asked], existing: Sequence[StoredNote]) -> dict[str, str]:
+    """The files of the notes that state any of these facts, by the keys of what they state. Where
+    two notes state a fact, the one in force is meant, and of these the first."""
+    says = stating({key for fact in facts if not fact.reason for key in keys_of_fact(fact.text)})
+    found = [
+        note for note in reversed(existing) if says(note.note.head.description, note.note.body)
+    ]
+    found.sort(key=lambda note: note.note.head.status != SUPERSEDED)
+    return {key: note.file for note in found for key in keys_of(note.note)}
 
 
 def explain(text: str, existing: Sequence[StoredNote] = ()) -> dict[str, object]:
