@@ -16,7 +16,7 @@ from pathlib import Path
 from mdmemory.actions import editing, note_history, remotes
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound, RepositoryState
 from mdmemory.files import digest, read_regular
-from mdmemory.git import erased_history
+from mdmemory.git import erased_history, packing
 from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.erased_history import ERASED, Erasure
 from mdmemory.git.private_folder import STATE
@@ -79,7 +79,8 @@ def erase(writer: Writer, name: str, agree: Agree) -> Erased:
         _clean_work_tree(writer, erasure)
         _clean_state(writer, erasure)
         commits = erased_history.rewrite(history, erasure)
-        erased_history.clear(history)
+        with packing.alone(history.repository):
+            erased_history.clear(history)
         if erased_history.holding(history, erasure):
             raise GitFailed(
                 "Some object of git still holds the text.", "Run the command again; then `git gc`."

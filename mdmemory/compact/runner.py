@@ -30,6 +30,7 @@ from mdmemory.compact.result import pairs, subject_of
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
 from mdmemory.files import digest, read_regular
 from mdmemory.git.lock import turn
+from mdmemory.git.packing import pack_if_due
 from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted
@@ -101,6 +102,8 @@ class Compactor:
         outcome = self._turn(if_due, dry_run)
         if not dry_run and outcome.outcome != "busy":  # who is at work then sees to it
             self.writer.refresher.settle()
+            if self.writer.is_own and self.writer.repository:
+                pack_if_due(self.writer.repository)
         return outcome
 
     def _turn(self, if_due: bool, dry_run: bool) -> Outcome:

@@ -1,0 +1,148 @@
+"""The memory's own history becomes packs now and then, and nothing of it is lost by that."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pace import HUNG
+
+from mdmemory import Memory
+from mdmemory.git import packing, repositories
+from mdmemory.git.repositories import Repository
+
+Git = Callable[..., str]
+WRITTEN = 12
+
+
+@pytest.fixture
+def memory(repository: Path) -> Memory:
+    memory, _ = Memory.init(repository, own_repo=True)
+    for number in range(WRITTEN):
+        text = f"The depot {number} opens at {number} o'clock"
+        memory.add(f"depot-{number}", type="project", description=text, body=text)
+    return memory
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any object that lies by itself is one too many."""
+    monkeypatch.setattr(packing, "loose", lambda repository: packing.MANY)
+
+
+def repository_of(memory: Memory) -> Repository:
+    found = repositories.find(memory.project.store)
+    assert found is not None
+    return found
+
+
+def objects(git: Git, store: Path) -> set[str]:
+    words = ("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
+    return set(git(store, *words).splitlines())
+
+
+def by_themselves(git: Git, store: Path) -> int:
+    return int(git(store, "count-objects").split()[0])
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_pass_packs_what_lies_by_itself_and_undo_is_exact_afterwards(
+    memory: Memory, git: Git
+) -> None:
+    store = memory.project.store
+    (note, *_) = sorted(store.glob("project-*.md"))
+    before, bytes_ = objects(git, store), note.read_bytes()
+    memory.edit(note.stem, body="It never opens.")
+    memory.compact(offline=True)
+    assert by_themselves(git, store) == 0
+    assert before <= objects(git, store)
+    memory.undo(git(store, "rev-parse", "HEAD").strip())
+    assert note.read_bytes() == bytes_
+    assert git(store, "fsck", "--strict", "--no-dangling") == ""
+
+
+@pytest.mark.usefixtures("soon")
+def test_what_no_branch_names_any_more_is_kept(memory: Memory, git: Git) -> None:
+    store = memory.project.store
+    before = objects(git, store)
+    git(store, "reset", "-q", "--hard", "HEAD~3")
+    git(store, "reflog", "expire", "--expire=now", "--all")
+    assert packing.pack_if_due(repository_of(memory))
+    assert objects(git, store) == before
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_dry_run_and_a_project_of_its_own_git_are_left_alone(
+    memory: Memory, git: Git, tmp_path: Path
+) -> None:
+    before = by_themselves(git, memory.project.store)
+    memory.compact(offline=True, dry_run=True)
+    assert by_themselves(git, memory.project.store) == before
+    project = tmp_path / "of-a-team"
+    project.mkdir()
+    git(project, "init", "-q", "-b", "main")
+    shared, _ = Memory.init(project, store="notes/memory")
+    shared.add("depot", type="project", description="The depot is open", body="It is open.")
+    before = by_themselves(git, project)
+    shared.compact(offline=True)
+    assert by_themselves(git, project) >= before > 0
+
+
+def test_few_objects_are_left_as_they_are(memory: Memory, git: Git) -> None:
+    before = by_themselves(git, memory.project.store)
+    assert not packing.pack_if_due(repository_of(memory))
+    assert by_themselves(git, memory.project.store) == before
+
+
+def test_many_are_counted(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q")
+    repository = repositories.find(tmp_path)
+    assert repository is not None
+    assert packing.loose(repository) == 0
+    data = "\n".join(f"{number}.txt" for number in range(2 * packing.MANY))
+    for name in data.split():
+        (tmp_path / name).write_text(name)
+    git(tmp_path, "add", ".")
+    assert packing.MANY < packing.loose(repository) < 4 * packing.MANY
+
+
+@pytest.mark.usefixtures("soon")
+def test_who_writes_meanwhile_is_not_held_up_and_all_is_there(memory: Memory, git: Git) -> None:
+    repository, done = repository_of(memory), threading.Event()
+
+    def pack() -> None:
+        while not done.wait(0.05):
+            packing.pack_if_due(repository)
+
+    thread = threading.Thread(target=pack)
+    thread.start()
+    try:
+        for number in range(WRITTEN):
+            memory.edit(f"depot-{number}", body=f"It opens at {number + 1}.")
+    finally:
+        done.set()
+        thread.join(HUNG)
+    store = memory.project.store
+    assert int(git(store, "rev-list", "--count", "HEAD")) >= 2 * WRITTEN
+    assert git(store, "fsck", "--strict", "--no-dangling") == ""
+    assert git(store, "status", "--porcelain") == ""
+
+
+@pytest.mark.usefixtures("soon")
+def test_an_erasure_waits_for_a_packing_that_goes_on(memory: Memory, git: Git) -> None:
+    erased = threading.Event()
+
+    def erase() -> None:
+        memory.erase("depot-3", lambda _: True)
+        erased.set()
+
+    with packing.alone(repository_of(memory)):
+        thread = threading.Thread(target=erase)
+        thread.start()
+        assert not erased.wait(2.0)
+    assert erased.wait(HUNG)
+    thread.join(HUNG)
+    with packing.alone(repository_of(memory)):
+        assert not packing.pack_if_due(repository_of(memory)), "two do not pack at once"
