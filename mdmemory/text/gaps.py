@@ -15,7 +15,7 @@ from mdmemory.expressions import lazy
 from mdmemory.records import dataclass
 from mdmemory.text import wordlists
 from mdmemory.text.units import number
-from mdmemory.text.words import CJK, LIGHT, STOP, STOP_CJK, is_cjk, key, normal
+from mdmemory.text.words import CJK, LIGHT, STOP, STOP_CJK, WantedKeys, is_cjk, key, normal
 
 CHANGED = "{change.word}|{change.made}"
 LONGEST = 2_000  # characters of a text that are looked at
@@ -58,21 +58,37 @@ _NOISE = lazy(f"(?:{STOP_CJK})")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word that carries meaning."""
+    """One word that carries meaning. What takes long to find out is found when it is asked for:
+    of most texts that a fact is held against, few words matter."""
 
     text: str
-    key: str
-    kind: str  # number, time, day, unit, place, name, or "" for a plain word
     link: str  # the small words right before it, folded
     clause: int
     start: int  # in its clause
-    is_light: bool
     is_told: bool  # whether a verb stands before it in its clause: it says something of the subject
+    is_first: bool = False  # a capital names nothing there
+    sign: str | None = None  # the kind of a character of CJK; None: a word of another script
+
+    @property
+    def key(self) -> str:
+        """One word for all its forms and spellings."""
+        return _key(self.text.casefold()) if self.sign is None else self.text
+
+    @property
+    def kind(self) -> str:
+        """number, time, day, unit, place, name, or "" for a plain word."""
+        return _kind(self.text, is_first=self.is_first) if self.sign is None else self.sign
+
+    @property
+    def is_light(self) -> bool:
+        """Whether it is a word of asking and doing, which says little."""
+        folded = self.text.casefold()
+        return self.sign is None and (key(folded) in LIGHT or folded in LIGHT)
 
     @property
     def weight(self) -> float:
         """How much it counts in a comparison: from 0.35 to 1; a CJK character is half a word."""
-        if is_cjk(self.text[0]):
+        if self.sign is not None:
             return 0.5
         return 0.35 if self.is_light else 1.0
 
@@ -122,13 +138,24 @@ class Cut:
         return frozenset(word.key for word in self.words)
 
     @cached_property
-    def begins(self) -> dict[str, tuple[str, ...]]:
-        """The keys of its plain words by their first letters."""
-        found: dict[str, tuple[str, ...]] = {}
-        for each in sorted(self.keys):
-            if each.isalpha() and len(each) >= _BEGIN:
-                found[each[: _BEGIN - 1]] = (*found.get(each[: _BEGIN - 1], ()), each)
-        return found
+    def _wanted(self) -> WantedKeys:
+        return WantedKeys(self.keys)
+
+    def has_keys_of(self, other: Cut) -> bool:
+        """Whether both have the same keys."""
+        mine, theirs = self._meet(other)
+        return len(mine) + len(theirs) == len(self.words) + len(other.words) and (
+            self.keys == other.keys
+        )
+
+    def _meet(self, other: Cut) -> tuple[Sequence[Word], Sequence[Word]]:
+        """The words of both without those of the longer text that certainly are in the shorter one
+        in no form: to find their keys takes longer than all else."""
+        if len(self.words) > len(other.words):
+            theirs, mine = other._meet(self)
+            return mine, theirs
+        may_be = self._wanted.may_be
+        return self.words, [word for word in other.words if may_be(_plainly(word.text))]
 
     @cached_property
     def _joined(self) -> list[bool]:
@@ -155,26 +182,62 @@ class Cut:
 
     def shared(self, other: Cut) -> list[bool]:
         """For each word whether the other text has it in some form."""
-        times = Counter(word.key for word in other.words)
+        mine, theirs = self._meet(other)
+        known = _Known(frozenset(word.key for word in mine), Counter(word.key for word in theirs))
+        starts = {(word.clause, word.start) for word in mine}
         seen = Counter[tuple[int, str]]()
         found: list[bool] = []
         for at, word in enumerate(self.words):
+            if (word.clause, word.start) not in starts:
+                found.append(False)
+                continue
             place = word.clause, word.key
             seen[place] += 1
             # of "parcels go with the parcel service" the second may be another thing
-            is_again = 0 < times[word.key] < seen[place] and not is_cjk(word.text[0])
-            found.append(not is_again and self._is_shared(at, other))
+            is_again = 0 < known.times[word.key] < seen[place] and word.sign is None
+            found.append(not is_again and self._is_shared(at, other, known))
         return found
 
-    def _is_shared(self, at: int, other: Cut) -> bool:
+    def _is_shared(self, at: int, other: Cut, known: _Known) -> bool:
         words, word = self.words, self.words[at]
-        if not is_cjk(word.text[0]):
-            return word.key in other.keys or _is_form(word.key, self, other)
+        if word.sign is None:
+            return word.key in known.times or known.is_form(word.key)
         if at and self._joined[at - 1] and words[at - 1].text + word.text in other.pairs:
             return True
         if self._joined[at] and word.text + words[at + 1].text in other.pairs:
             return True
-        return word.text in (other.alone & self.keys | self.alone & other.keys)
+        return word.text in (other.alone & known.mine | self.alone & known.times.keys())
+
+
+class _Known:
+    """The keys of the words of two texts that may be in both; those of the other one with how often
+    it has them."""
+
+    def __init__(self, mine: frozenset[str], times: Counter[str]) -> None:
+        self.mine, self.times = mine, times
+
+    @cached_property
+    def _begins(self) -> dict[str, tuple[str, ...]]:
+        """The keys of the other's plain words by their first letters."""
+        found: dict[str, tuple[str, ...]] = {}
+        for each in sorted(self.times):
+            if each.isalpha() and len(each) >= _BEGIN:
+                found[each[: _BEGIN - 1]] = (*found.get(each[: _BEGIN - 1], ()), each)
+        return found
+
+    def is_form(self, word: str) -> bool:
+        """Whether the other text has another form of a plain word, by how both begin; a word that
+        both have is no form of yet another one."""
+        if not word.isalpha() or len(word) < _BEGIN:
+            return False
+        near = self._begins.get(word[: _BEGIN - 1], ())
+        return any(each not in self.mine and begins_alike(word, each) for each in near)
+
+
+def _plainly(text: str) -> str:
+    """A word as its key begins: a number by its digits, any other folded."""
+    folded = text.casefold()
+    return number(folded) or folded.replace(",", ".")
 
 
 def _touch(one: Word, two: Word) -> bool:
@@ -265,15 +328,6 @@ def cut(text: str) -> Cut:
     return Cut(text)
 
 
-def _is_form(word: str, mine: Cut, other: Cut) -> bool:
-    """Whether the other text has another form of a plain word, by how both begin; a word that both
-    have is no form of yet another one."""
-    if not word.isalpha() or len(word) < _BEGIN:
-        return False
-    near = other.begins.get(word[: _BEGIN - 1], ())
-    return any(each not in mine.keys and begins_alike(word, each) for each in near)
-
-
 def begins_alike(one: str, other: str) -> bool:
     """Whether two plain words begin as two forms of one word do."""
     longest = max(len(one), len(other))
@@ -309,12 +363,9 @@ def _cut(whole: str, at: int) -> list[Word]:
                 if folded in _THAT and not found:
                     told = len(whole)  # "we decided that ...": there the sentence begins
                 continue
-            is_light = key(folded) in LIGHT or folded in LIGHT
-            is_told = told < match.start()
-            kind = _kind(part, is_first=is_first or is_german)
-            words = " ".join(link[-3:])
+            words, is_told = " ".join(link[-3:]), told < match.start()
             found.append(
-                Word(part, _key(folded), kind, words, at, match.start(), is_light, is_told)
+                Word(part, words, at, match.start(), is_told, is_first=is_first or is_german)
             )
             link = ["'s"] if owner else []
     return found
@@ -346,9 +397,7 @@ def _characters(match: re.Match[str], at: int, told: int) -> list[Word]:
     kinds |= {i: "unit" for i in counted if run[i] in _COUNTED}
     run = _HIRAGANA.sub(_blank, _NOISE.sub(_blank, run))
     return [
-        Word(
-            char, char, kinds.get(i, ""), "", at, match.start() + i, False, told < match.start() + i
-        )
+        Word(char, "", at, match.start() + i, told < match.start() + i, sign=kinds.get(i, ""))
         for i, char in enumerate(run)
         if char != " "
     ]

@@ -39,7 +39,7 @@ class NewFact:
 
     def is_same(self, note: Cut) -> bool:
         """Whether a note has the same words, and denies as little or as much."""
-        if self.cut.keys != note.keys:
+        if not self.cut.has_keys_of(note):
             return False
         return polarity.may_deny(self.cut.text) == polarity.may_deny(note.text)
 

@@ -106,17 +106,24 @@ class WantedKeys:
 
     def __init__(self, keys: Collection[str]) -> None:
         self._keys = keys
-        stems = [*keys, *(stem for stem, name in _names().items() if name in keys)]
+        begins = {key[: _START + 1] for key in keys}
+        names = (stem for stem, name in _names().items() if name[: _START + 1] in begins)
+        stems = [*keys, *names]
         self._starts = {stem[:_START] for stem in stems}
         self._starts |= {f"{start[0]}y" for start in self._starts if start in _LOST_Y}
         self._is_any = any(len(stem) < _START for stem in stems)
 
+    def may_be(self, word: str) -> bool:
+        """Whether the key of a folded word may be one of these, or begin with the same three
+        letters as one. No is certain."""
+        if not word.isascii() or self._is_any:
+            return True
+        return word[:_START] in self._starts or word[:_START] in _UMLAUTS
+
     def key(self, word: str) -> str | None:
         """The key of a word of `telling`, where it is one of these."""
-        if word.isascii() and not self._is_any:
-            start = word[:_START]
-            if start not in self._starts and start not in _UMLAUTS:
-                return None
+        if not self.may_be(word):
+            return None
         found = word if word > _CJK else key(word)
         return found if found in self._keys else None
 
