@@ -65,7 +65,7 @@ def _days(text: str) -> set[str]:
 
 @lru_cache(maxsize=20_000)
 def _is_day(folded: str) -> bool:
-    return wordlists.fullmatch("{change.day}", folded) is not None
+    return wordlists.is_one_of("change.day", folded)
 
 
 def other_sides(before: str, after: str) -> list[str]:

@@ -412,21 +412,21 @@ def is_small(folded: str) -> bool:
     """Whether a folded word joins others and says nothing by itself."""
     if folded in STOP or is_verb(folded):
         return True
-    return wordlists.fullmatch("{change.small}", folded) is not None
+    return wordlists.is_one_of("change.small", folded)
 
 
 @lru_cache(maxsize=20_000)
 def is_verb(folded: str) -> bool:
     """Whether a folded word is a verb that any sentence may have."""
-    return wordlists.fullmatch("{change.verb}", folded) is not None
+    return wordlists.is_one_of("change.verb", folded)
 
 
 @lru_cache(maxsize=20_000)
 def _key(folded: str) -> str:
     if digits := number(folded):
         return digits
-    if day := wordlists.fullmatch("{change.day}", folded):
-        return day.group()[:4]
+    if wordlists.is_one_of("change.day", folded):
+        return folded[:4]
     return key(folded.replace(",", "."))
 
 
@@ -439,9 +439,9 @@ def _kind(word: str, *, is_first: bool) -> str:
         return "place"
     if any(map(str.isdigit, word)) or number(folded):
         return "number"
-    if wordlists.fullmatch("{change.day}", folded):
+    if wordlists.is_one_of("change.day", folded):
         return "day"
-    if wordlists.fullmatch("{change.unit}", folded):
+    if wordlists.is_one_of("change.unit", folded):
         return "unit"
     shaped = any(map(str.isupper, word[1:])) or (word[0].isupper() and not is_first)
     return "name" if shaped else ""

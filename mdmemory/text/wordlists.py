@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 
 from mdmemory.expressions import lazy
@@ -20,6 +21,10 @@ EVERY = LATIN + CJK
 
 _NAMED = lazy(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
 _PLAIN = lazy(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
+# Alternatives that are a few words, written out: letters, some that may lack, one of several.
+_FEW = lazy(r"(?:(?:[^\W_]|[ %°€£-]|\[[^\W_]+\]|\['’\])\??)+")
+_LETTER = lazy(r"(?:\[(?P<any>[^\]]+)\]|(?P<one>.))(?P<may>\??)")
+_PART = lazy(r"[^\\()\[\]|]+|\\.|\[[^\]]*\]|(?P<sign>[()|])")
 _FIRST_EAST_ASIAN = "\u1100"
 _EAST_ASIAN = lazy("[\u1100-\u11ff\u2e80-\ufaff\uff00-\uffef]")
 
@@ -59,6 +64,50 @@ def match(expression: str, text: str, at: int = 0) -> re.Match[str] | None:
 def fullmatch(expression: str, text: str) -> re.Match[str] | None:
     """The match of the whole text."""
     return pattern(expression, text).fullmatch(text)
+
+
+def is_one_of(section: str, word: str) -> bool:
+    """Whether a folded word is as a whole what a section names: `fullmatch`, but that most rows are
+    looked up as words, which takes neither compiling nor matching."""
+    few, expression = _written_out(section, EVERY if _is_east_asian(word) else LATIN)
+    # as in an expression that minds no capitals, where these two letters are one
+    if word.replace("ı", "i") in few:
+        return True
+    return bool(expression) and _compiled(expression).fullmatch(word) is not None
+
+
+@cache
+def _written_out(section: str, languages: tuple[str, ...]) -> tuple[frozenset[str], str]:
+    """The words of a section's rows, and an expression for those that are not so few."""
+    few, others = set[str](), []
+    for each in (each for name in languages for row in rows(section, name) for each in _split(row)):
+        text = each.replace("’", "['’]")
+        if _FEW.fullmatch(text):
+            letters = (
+                [*(letter["any"] or letter["one"]), *([""] if letter["may"] else [])]
+                for letter in _LETTER.finditer(text.lower())
+            )
+            few.update(map("".join, product(*letters)))
+        else:
+            others.append(filled(text, languages))
+    return frozenset(few), "|".join(others)
+
+
+def _split(row: str) -> list[str]:
+    """The alternatives of a row."""
+    found, depth = [""], 0
+    for part in _PART.finditer(row):
+        depth += {"(": 1, ")": -1}.get(part["sign"], 0)
+        if part["sign"] == "|" and not depth:
+            found.append("")
+        else:
+            found[-1] += part.group()
+    return found
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.IGNORECASE)
 
 
 @cache

@@ -197,7 +197,7 @@ def test_without_the_row_its_sentence_is_judged_otherwise(monkeypatch: pytest.Mo
 
 def forget() -> None:
     for kept in (
-        *(wordlists.filled, wordlists.words, wordlists.in_languages),
+        *(wordlists.filled, wordlists.words, wordlists.in_languages, wordlists._written_out),
         *(triggers._found, triggers.said, triggers._opening),
         *(gaps.cut, gaps.is_small, gaps.is_verb, gaps._key, gaps._kind),
     ):
@@ -211,6 +211,20 @@ def test_rows_are_sorted_and_each_is_an_expression(language: str) -> None:
         rows = wordlists.rows(section, language)
         assert list(rows) == list(shown) == sorted(shown), section
         each(rows, lambda row: re.compile(wordlists.filled(row)))
+
+
+@pytest.mark.parametrize("section", ["change.small", "change.verb", "change.day", "change.unit"])
+def test_rows_that_are_written_out_mean_what_they_mean_as_an_expression(section: str) -> None:
+    few, others = wordlists._written_out(section, wordlists.EVERY)
+    assert len(few) > 100 > len(others) / 4  # nearly all rows are plain
+    told = {word for language in LANGUAGES for row in wordlists.rows(section, language)
+            for word in re.findall(r"[\w’'-]+", row.casefold())}  # fmt: skip
+    near = {*few, *told, *(f"{word}s" for word in few), *(word[:-1] for word in few)}
+    near |= {word.replace("i", "ı") for word in few} | {word.replace("'", "’") for word in few}
+    for word in near:
+        expression = wordlists.pattern(f"{{{section}}}", word)
+        is_one = expression.fullmatch(word) is not None
+        assert wordlists.is_one_of(section, word) == is_one, word
 
 
 def test_every_section_is_named_in_the_code_or_in_a_row() -> None:
