@@ -25,6 +25,7 @@ _SHOWN = 4  # words of a value in a reason
 _VALUES = frozenset(("number", "time", "day", "unit", "place"))  # kinds with an end to them
 _COPULAS = frozenset(("is", "ist", "est", "es", "é", "è"))
 _TOWARDS = frozenset("to auf zu à para pra al por pelo pela par".split())
+_WITH = frozenset("with mit avec con com".split())
 _NAMES = frozenset(("name", "place"))
 _COUNTS = frozenset(("number", "time", "day"))
 _MEASURES = frozenset(("number", "time", "day", "unit"))
@@ -202,6 +203,7 @@ class _Meeting:
         """Whether the two speak of different things, for all that they share."""
         heads = [pair for pair in self._pairs if pair[0].is_subject and pair[1].is_subject]
         heads = [pair for pair in heads if pair[1].words[0].clause not in self.new.asks]
+        heads = [pair for pair in heads if not self._is_means(pair)]
         if self.note.words[0].key in {word.key for word in self.old}:
             heads = []
         if self.new.is_own and self._is_persons:
@@ -233,6 +235,11 @@ class _Meeting:
     @staticmethod
     def _is_measure(pair: tuple[Gap, Gap]) -> bool:
         return all({word.kind for word in slot.words} <= _MEASURES for slot in pair)
+
+    def _is_means(self, pair: tuple[Gap, Gap]) -> bool:
+        """Whether a measure says with what something is done, behind a verb that begins an order:
+        "indent with 2 spaces"."""
+        return self._is_measure(pair) and all(last_link(slot.link) in _WITH for slot in pair)
 
     @cached_property
     def _is_persons(self) -> bool:
@@ -366,8 +373,8 @@ def _is_address(word: Word) -> bool:
 
 
 def _shown(words: Sequence[Word]) -> str:
-    """The first words of a value, as they were written."""
+    """The first words of a value, as they were written; what stands in it twice is shown once."""
     found = ""
-    for word in words[:_SHOWN]:
-        found += word.text if is_cjk(word.text[0]) and found[-1:] > "\u3000" else f" {word.text}"
+    for text in list(dict.fromkeys(word.text for word in words))[:_SHOWN]:
+        found += text if is_cjk(text[0]) and found[-1:] > "\u3000" else f" {text}"
     return found.strip() or "..."

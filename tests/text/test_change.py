@@ -61,6 +61,25 @@ def test_the_words_from_now_on_end_what_held_before() -> None:
     assert found == Former("a.md", True, "freight carrier -> parcel service")
 
 
+def test_a_value_that_a_note_names_twice_is_shown_once() -> None:
+    found = judged("The retry limit is 4, no longer 2.", "The retry limit is 2, and 2 for pages.")
+    assert found == [Former("0.md", True, "2 -> 4")]
+
+
+def test_the_measure_of_an_order_is_no_subject() -> None:
+    german = "Ab jetzt mit 4 Leerzeichen einrücken."
+    for said, known, is_certain in (
+        ("From now on indent with 4 spaces.", "Indent with 2 spaces.", True),
+        (german, "Mit 2 Leerzeichen einrücken.", False),
+    ):
+        assert judged(said, known) == [Former("0.md", is_certain, "2 -> 4")]
+
+
+def test_two_rules_with_measures_are_two_facts() -> None:
+    known = "Parcels with 30 kg go by freight."
+    assert judged("From now on parcels with 10 kg go by post.", known) == []
+
+
 def test_what_has_a_word_of_change_or_names_the_old_value_supersedes() -> None:
     assert share(("change_word", "names_old"), "superseded") >= 0.9
 
