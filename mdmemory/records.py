@@ -79,7 +79,7 @@ def _made(cls: Any, frozen: bool, slots: bool) -> Any:
         cls = _with_slots(cls, own)
     values = _values(names)
     members = {
-        "__init__": _init(cls, fields, frozen),
+        "__init__": _init_at_first(cls, fields, frozen),
         "__repr__": _repr(tuple(name for name in names if fields[name].shown)),
         "__eq__": _eq(values),
         "__match_args__": names,
@@ -123,6 +123,17 @@ def _with_slots(cls: Any, names: list[str]) -> Any:
     fresh = type(cls)(cls.__name__, cls.__bases__, members | {"__slots__": tuple(names)})
     fresh.__qualname__ = cls.__qualname__
     return fresh
+
+
+def _init_at_first(cls: Any, fields: dict[str, _Field], frozen: bool) -> Any:
+    """`__init__`, which is made when it is first called: a command makes records of few of the
+    classes that it loads, and to make it takes longer than all else of a class."""
+
+    def __init__(self: Any, *values: Any, **named: Any) -> None:
+        cls.__init__ = _init(cls, fields, frozen)
+        cls.__init__(self, *values, **named)
+
+    return __init__
 
 
 def _init(cls: Any, fields: dict[str, _Field], frozen: bool) -> Any:
