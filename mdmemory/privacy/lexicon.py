@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from mdmemory.expressions import lazy
@@ -27,7 +27,9 @@ SHOWN = {
 # Long enough to be recognised inside another word: Datenbankpasswort, dbpassword.
 _INSIDE = ("password", "passwort", "kennwort", "passwd", "passwörter", "apikey", "api_key")
 _STEM = 5  # letters of a Chinese, Japanese or Korean word that are looked for first
+_FIRST_CJK = "\u3040"  # of a text without such a character no expression with all of them is made
 _RUN = lazy(r"[a-z0-9]+")
+_WORD = lazy(r"[^\W_]+")
 # The capital is looked for first: it is the rarer of the two letters.
 _HUMP = lazy("[A-ZÀ-ÞА-ЯЁ](?<=[a-zß-ÿа-яё].)")
 _REMEMBERED = 20_000  # pieces of text that are remembered, each of at most _LONG characters
@@ -82,16 +84,10 @@ class Lexicon:
     nothing."""
 
     def __init__(self, meanings: Iterable[tuple[str, str]]) -> None:
-        self._root: _Node = {}
-        joined: set[str] = set()
+        self._by_letter: dict[str, list[tuple[str, str]]] = {}
         for word, meaning in meanings:
-            node = self._root
-            for char in word:
-                node = node.setdefault(char, {})
-            node.setdefault("", meaning)
-            if is_cjk(word[0]):
-                joined |= {word.split(" ")[0][:_STEM], word.replace(" ", "")[:_STEM]}
-        self._joined = any_of(joined)
+            self._by_letter.setdefault(word[0], []).append((word, meaning))
+        self._trees: dict[str, _Node | None] = {}  # of the letters that a text began a word with
         # The words that begin in a piece of text: start, length, meaning; 0 where it is open.
         self._seen: dict[str, tuple[tuple[int, int, str], ...]] = {}
 
@@ -102,7 +98,7 @@ class Lexicon:
         """
         starts = self._after_breaks(lower)
         others: list[re.Match[str]] = list(_HUMP.finditer(text))
-        if not lower.isascii():
+        if not lower.isascii() and max(lower) >= _FIRST_CJK:
             others += expression(self._joined).finditer(lower)
         if any(word in lower for word in _INSIDE):
             others += expression(any_of(_INSIDE)).finditer(lower)
@@ -140,7 +136,9 @@ class Lexicon:
         return found
 
     def _starts(self, piece: str) -> tuple[tuple[int, int, str], ...]:
-        runs = _RUN if piece.isascii() else expression(rf"[^\W_{CJK}]+")
+        runs = _RUN if piece.isascii() else _WORD
+        if runs is _WORD and max(piece) >= _FIRST_CJK:
+            runs = expression(rf"[^\W_{CJK}]+")
         starts = []
         for run in runs.finditer(piece):
             at = run.start()
@@ -157,7 +155,7 @@ class Lexicon:
         """End and meaning of the longest word at that place, end 0 for none; and whether a longer
         one may go on behind the text."""
         best, meaning, is_open = 0, "", False
-        ways: list[tuple[_Node | None, int]] = [(self._root, at)]
+        ways: list[tuple[_Node | None, int]] = [(self._tree(lower[at : at + 1]), at + 1)]
         while ways:
             node, end = ways.pop()
             while node is not None:
@@ -170,6 +168,29 @@ class Lexicon:
                 node = node.get(char) if char else None
                 end += 1
         return best, meaning, is_open
+
+    def _tree(self, letter: str) -> _Node | None:
+        """What may follow a letter at the beginning of a word; None: no word begins so. Made for
+        the letters of a text alone: to make all takes longer than to judge a note."""
+        if letter in self._trees:
+            return self._trees[letter]
+        tree: _Node = {}
+        for word, meaning in self._by_letter.get(letter, ()):
+            node = tree
+            for char in word[1:]:
+                node = node.setdefault(char, {})
+            node.setdefault("", meaning)
+        self._trees[letter] = tree or None
+        return tree or None
+
+    @cached_property
+    def _joined(self) -> str:
+        """An expression for how words of Chinese, Japanese and Korean begin."""
+        found: set[str] = set()
+        for word in (word for some in self._by_letter.values() for word, _ in some):
+            if is_cjk(word[0]):
+                found |= {word.split(" ")[0][:_STEM], word.replace(" ", "")[:_STEM]}
+        return any_of(found)
 
 
 def _may_end(lower: str, at: int) -> bool:

@@ -91,7 +91,7 @@ MASK = "\ue000"
 
 # A literal that must be there, and what is public around it.
 _PUBLIC = tuple(
-    (hint, re.compile(expression))
+    (hint, lazy(expression))
     for hint, expression in (
         ("-----BEGIN ",
          r"-----BEGIN (?:[A-Z0-9 ]{0,30}PUBLIC KEY(?: BLOCK)?"

@@ -39,15 +39,28 @@ _PART = lazy(r"<(?P<alphabet>\w+)(?::(?P<least>\d+)(?P<open>-)?(?P<most>\d+)?)?>
 class Shape:
     """How a token of one kind is written.
 
-    `keyword` stands in every such token. `front` is what may stand before the keyword, as an
-    expression, and `rest` the keyword with all that follows.
+    `keyword` stands in every such token, in `written` as the table has it.
     """
 
     kind: str
     keyword: str
-    front: str
-    rest: str
+    written: str
     page: str
+
+    @property
+    def is_led(self) -> bool:
+        """Whether anything may stand before the keyword."""
+        return not self.written.startswith(self.keyword)
+
+    @property
+    def front(self) -> str:
+        """What may stand before the keyword, as an expression."""
+        return _as_expression(self.written[: self.written.index(self.keyword)])
+
+    @property
+    def rest(self) -> str:
+        """The keyword with all that follows, as an expression."""
+        return _as_expression(self.written[self.written.index(self.keyword) :])
 
     @property
     def is_open(self) -> bool:
@@ -65,12 +78,10 @@ def shapes() -> tuple[Shape, ...]:
 def _shape(kind: str, written: str, page: str) -> Shape:
     parts = _PART.split(written)  # a literal, then four groups and a literal for each part
     literals = parts[::5]
-    keyword = literals[0] or max(literals, key=len)
-    at = written.index(keyword)
-    front, rest = _as_expression(written[:at]), _as_expression(written[at:])
-    return Shape(kind, keyword, front, rest, page)
+    return Shape(kind, literals[0] or max(literals, key=len), written, page)
 
 
+@cache  # at the first use: most texts hold few of the keywords
 def _as_expression(written: str) -> str:
     made, end = "", 0
     for part in _PART.finditer(written):
@@ -111,7 +122,7 @@ def _keywords(dotted: bool) -> re.Pattern[str]:
     A token that begins with its keyword begins a word, too.
     """
     rows = _rows()
-    inner = {keyword for keyword, some in rows.items() if any(shape.front for _, shape in some)}
+    inner = {keyword for keyword, some in rows.items() if any(shape.is_led for _, shape in some)}
     first = rf"(?<![A-Za-z0-9_])(?:{any_of(rows.keys() - inner)})"
     return re.compile(f"{first}|{any_of(inner if dotted else inner - {'.'})}")
 
@@ -155,7 +166,7 @@ def _in_word(
 
 def _match(shape: Shape, text: str, at: int, done: int) -> tuple[int, int] | None:
     begin = at
-    if shape.front:
+    if shape.is_led:
         window = text[max(done, at - _BEFORE) : at]
         before = expression(f"(?:{shape.front})\\Z").search(window)
         if before is None:
@@ -181,7 +192,7 @@ def _begins(text: str, at: int) -> bool:
 
 
 def _is_noise(token: str, shape: Shape) -> bool:
-    tail = token[len(shape.keyword) :] if not shape.front else token
+    tail = token if shape.is_led else token[len(shape.keyword) :]
     if made_up(token) or not mixed(tail):
         return False
     return changes(tail[:200]) >= 0.12
