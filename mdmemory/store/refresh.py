@@ -14,6 +14,7 @@ from pathlib import Path
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
+from mdmemory.privacy import AskedOnce
 from mdmemory.records import dataclass
 from mdmemory.store import index, strangers
 from mdmemory.store.catalog import Catalog
@@ -60,7 +61,7 @@ class Refresher:
     def __init__(self, project: Project, is_secret: Callable[[str], bool]) -> None:
         self.project = project
         self.store = Store(project.store)
-        self.is_secret = is_secret
+        self.is_secret = AskedOnce(is_secret)
         self._known: Catalog | None = None
         self._foreseen: _Foreseen | None = None
         self._is_settled = False

@@ -17,7 +17,7 @@ from mdmemory.records import dataclass
 from mdmemory.text import compounds, romance
 from mdmemory.text.korean import cut, is_korean
 from mdmemory.text.stop_words import languages, light_words, stop_words
-from mdmemory.text.words import LONGEST, grams, is_cjk, normal, parts, runs, stem_in
+from mdmemory.text.words import LONGEST, grams, has_cjk, is_cjk, normal, parts, runs, stem_in
 
 # The rules, and the letter behind each stem of one: by the German rule `notes` is `not`, and must
 # not find every English text that has this word.
@@ -29,6 +29,7 @@ _EXCHANGED = Path(__file__).parent / "words" / "exchanged.txt"
 _HEADED = {"Deutsch": "de", "Français": "romance", "Español": "romance", "Português": "romance"}
 # One word, and the signs that make it a name: `C++`, `C#`, `.NET`.
 SIGNED = lazy(r"(?<![^\W_])(?:\.[^\W_]{1,64}|[^\W_]{1,64}(?:\+\+|#))(?![^\W_])")
+_HUMP = lazy("[A-Z](?<=[a-z0-9].)")  # in few texts, and quicker to look for than such a name
 _HUMPS = lazy(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
 
 
@@ -51,7 +52,9 @@ def rule_of(text: str) -> str:
 def indexed(text: str, rule: str = "en") -> str:
     """Text for a full-text index: stems by a rule, `camelCase` also in its parts, CJK in pairs.
     The parts of German compounds stand at the end, so that all other words stay side by side."""
-    text = _HUMPS.sub(_with_parts, normal(text))
+    text = normal(text)
+    if _HUMP.search(text):
+        text = _HUMPS.sub(_with_parts, text)
     found = [*_stems(text, rule)]
     if rule == "de":
         found += (half for word in runs(text) for half in halves(word))
@@ -193,9 +196,9 @@ def _rule(language: str) -> str:
 
 
 def _stems(text: str, rule: str) -> Iterable[str]:
-    if text.isascii():
-        return map(partial(stem_by, rule), runs(text))
-    return _stems_and_pairs(text, rule)
+    if has_cjk(text):
+        return _stems_and_pairs(text, rule)
+    return map(partial(stem_by, rule), runs(text))
 
 
 def _stems_and_pairs(text: str, rule: str) -> Iterator[str]:

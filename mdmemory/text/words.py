@@ -55,6 +55,11 @@ def normal(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
+def has_cjk(text: str) -> bool:
+    """Whether a text holds a character of a script that counts in pairs of characters."""
+    return not text.isascii() and _IS_CJK.search(text) is not None
+
+
 def is_cjk(char: str) -> bool:
     """Whether a character belongs to a script that counts in pairs of characters."""
     return char > "\u3000" and _IS_CJK.match(char) is not None
@@ -69,17 +74,17 @@ def grams(word: str) -> list[str]:
 
 def words(text: str) -> Iterator[re.Match[str]]:
     """The words of a text in scripts that have spaces."""
-    return (_PLAIN if text.isascii() else re.compile(_WORD)).finditer(text)
+    return (re.compile(_WORD) if has_cjk(text) else _PLAIN).finditer(text)
 
 
 def runs(text: str) -> list[str]:
     """The words and the runs of CJK of a text, as they are written."""
-    return _PLAIN.findall(text) if text.isascii() else re.findall(_RUN, text)
+    return re.findall(_RUN, text) if has_cjk(text) else _PLAIN.findall(text)
 
 
 def parts(text: str) -> list[str]:
     """The words of a text as they are written, CJK character by character."""
-    return _PLAIN.findall(text) if text.isascii() else re.findall(_CHARACTER, text)
+    return re.findall(_CHARACTER, text) if has_cjk(text) else _PLAIN.findall(text)
 
 
 def tokens(text: str) -> list[str]:
