@@ -184,6 +184,10 @@ class History:
         found = self.repository.ask("merge-base", one, other)
         return None if found is None else text(found).strip()
 
+    def ids(self, commit: str | None) -> dict[str, str]:
+        """The object ids of the files directly in the folder at a commit."""
+        return {} if commit is None else self.objects.ids(commit, self.prefix.rstrip("/"))
+
     def names(self, commit: str | None) -> list[str]:
         """The names of the files directly in the folder at a commit."""
         return [] if commit is None else self.objects.names(commit, self.prefix.rstrip("/"))

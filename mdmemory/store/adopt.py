@@ -71,14 +71,15 @@ class Look:
 def look(refresher: Refresher, history: History) -> Look:
     """What other hands did since the last commit. Writes nothing."""
     with history.objects.open():
-        head = history.head()
-        there = {f: blob.id for f, blob in history.tree(head).items() if is_note_name(f)}
+        known = {*refresher.catalog().files}
+        ids = history.ids(history.head())
+        there = {file: id for file, id in ids.items() if file in known or is_note_name(file)}
         data = _different(refresher, history, there)
         waits = _kept(history, data)
         data = {file: each for file, each in data.items() if file not in waits}
         gone = _gone(refresher, history, there, waits)
         unseen = Transactions(history).unseen(sorted(data)) if data else {}
-    held = _held(refresher)
+    held = _held(refresher) if data else str
     found = [
         Unadopted(file, CHANGED if file in there else NEW, UNSEEN if file in unseen else held(file))
         for file in data
@@ -121,11 +122,13 @@ def _kept(history: History, data: Mapping[str, bytes]) -> set[str]:
 
 
 def _gone(
-    refresher: Refresher, history: History, there: Collection[str], waits: Collection[str]
+    refresher: Refresher, history: History, there: Mapping[str, str], waits: Collection[str]
 ) -> list[str]:
     """Notes that a hand removed: git has them, the folder does not. Sparse ones are no such."""
-    names = {*map(as_text, os.listdir(refresher.store.folder))}
-    missing = [file for file in there if file not in names and file not in waits]
+    missing = there.keys() - {*refresher.catalog().files}
+    if missing:  # a link or a folder of the name is something, if no note
+        missing -= {*map(as_text, os.listdir(refresher.store.folder))}
+    missing = {file for file in missing if file not in waits}
     staged = history.staged(missing)
     return [file for file in missing if file not in staged or staged[file].trusted]
 
