@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mdmemory.citing.states import CheckedCitation
     from mdmemory.git.lock import Patience
     from mdmemory.git.log import Logged
+    from mdmemory.note.note import Note
     from mdmemory.search.notes import Report
     from mdmemory.search.project import Updated
     from mdmemory.search.results import Found, Passage
@@ -118,11 +119,18 @@ class Memory(Learning):
     def say_anew(self, name: str, text: str) -> tuple[Edited, str]:
         """Give a note this text as its body; where it says anew all that the note says, it is the
         description, too, which comes second (else "")."""
-        note = self.note(name)
-        says = capture.note_text.said_anew(note.note.head.description, note.note.body, text)
-        description, body = (says[0], says[1] or None) if says else (None, text)
-        done = self.edit(name, description=description, body=body, replaces=note.digest)
-        return done, description or ""
+        fresh = ""
+
+        def worded(note: Note) -> tuple[str | None, str | None]:
+            nonlocal fresh
+            says = capture.note_text.said_anew(note.head.description, note.body, text)
+            if says is None:
+                return None, text
+            fresh = says[0]
+            return fresh, says[1] or None
+
+        writer, today = self._writer(), self._today()
+        return actions.editing.edit(writer, name, worded=worded, today=today), fresh
 
     def replace_text(
         self, name: str, text: str, *, replaces: str, seen: str | None = None
@@ -234,12 +242,17 @@ class Memory(Learning):
         """Resolve a conflict, on a person's word: keep one note and not the other, or both."""
         return actions.resolve.resolve(self._writer(), id, keep=keep)
 
-    def index(self, *, check: bool = False) -> Refreshed:
-        """Bring MEMORY.md up to date, or (check) only tell whether it is."""
+    def index(self, *, check: bool = False, adopt: bool = False) -> Refreshed:
+        """Bring MEMORY.md up to date, or (check) only tell whether it is. With `adopt` what other
+        hands did is committed by the same look at the notes."""
         if check:
             return self._refresher().refresh(write=False)
         with (writer := self._writer()).locked():
-            return writer.refresher.refresh()
+            state = writer.refresher.refresh()
+            seen = actions.listing.unadopted(writer) if adopt and not self._automatic else None
+            if seen and seen.found:
+                writer.adopt()
+            return state
 
     def index_text(self, most: int = 0) -> str:
         """MEMORY.md as it is now, brought up to date where that is possible; with `most` an index

@@ -16,6 +16,7 @@ import pytest
 import mdmemory
 from mdmemory import Memory, assets
 from mdmemory.errors import MdmemoryError, NoStore, NotFound
+from mdmemory.store import sights
 from mdmemory.store.remembered import Columns
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -145,6 +146,28 @@ def test_add_edit_remove_and_undo_are_one_commit_each(
     kinds = [entry.get("Memory-Op") for entry, _ in memory.log()]
     assert kinds == ["undo", "undo", "remove", "edit", "add", "init"]
     assert git(memory.project.root, "status", "--porcelain") == ""
+
+
+def test_a_command_looks_at_the_folder_once_for_all_that_it_does(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.add("milk", type="user", description="Drinks milk")
+    looks: list[Path] = []
+    take = sights.take
+    monkeypatch.setattr(sights, "take", lambda *where: looks.append(where[0]) or take(*where))
+    (memory.project.store / "user-tea.md").write_text("Drinks tea.\n")
+    assert "user-tea.md" in memory.index().catalog.files
+    assert len(looks) == 1
+    memory.index(adopt=True)  # what is found is looked at again before it is committed
+    looks.clear()
+    memory.index(adopt=True)
+    assert len(looks) == 1
+    assert (seen := memory.unadopted()) is not None
+    assert not seen.found
+    looks.clear()
+    edited, description = memory.say_anew("milk", "Drinks oat milk")
+    assert len(looks) == 1
+    assert (edited.same, description) == (False, "Drinks oat milk")
 
 
 def test_replace_text_refuses_what_was_saved_in_between(memory: Memory) -> None:

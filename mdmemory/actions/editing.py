@@ -19,7 +19,7 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
-from mdmemory.note.note import SUPERSEDED
+from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.records import dataclass
 from mdmemory.store import merged, superseding
 from mdmemory.store.refresh import Refresher
@@ -151,16 +151,19 @@ def check_new(is_secret: Callable[[str], bool], name: str, type: str, text: str)
 def edit(
     writer: Writer, name: str, *, description: str | None = None, body: str | None = None,
     replaces: str | None = None, today: str, trailers: Sequence[tuple[str, str]] = (),
+    worded: Callable[[Note], tuple[str | None, str | None]] | None = None,
 ) -> Edited:  # fmt: skip
     """Change a note's description or body; everything else in the file stays byte for byte.
 
     `replaces` is the digest the caller saw, when it showed the note to a person first; `trailers`
-    say in the commit who caused it.
+    say in the commit who caused it. `worded` gives description and body by what the note says now.
     """
     with writer.locked():
         stored = readable(writer.refresher.store.find(name))
         if replaces is not None and stored.digest != replaces:
             raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
+        if worded is not None:
+            description, body = worded(stored.note)
         wanted: dict[str, str | None] = {}
         if description is not None and description != stored.note.head.description:
             wanted["description"] = description

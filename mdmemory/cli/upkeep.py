@@ -37,9 +37,7 @@ def index(asked: Namespace) -> int:
 
 def _index(memory: Memory, asked: Namespace, layer: str) -> dict[str, Any]:
     """Update or check one index, and say so; what the JSON has of it."""
-    state = memory.index(check=asked.check)
-    if not asked.check:
-        memory.adopt()
+    state = memory.index(check=asked.check, adopt=True)
     path = memory.project.store / INDEX
     listed, total, changed = len(state.index.listed), state.index.total, bool(state.changed)
     if asked.check and not asked.json:

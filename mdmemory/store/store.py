@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 from types import MappingProxyType
@@ -133,11 +134,9 @@ class Store:
 
         Raises NotFound, with the nearest names as the hint.
         """
-        files = self.files()
-        for file in (name, f"{name}.md"):
-            if file in files:
-                return self.read(file)
-        notes = self.notes()
+        if (file := self._named(name)) is not None:
+            return self.read(file)
+        notes, files = self.notes(), self.files()
         matches = [note for note in notes if note.note.head.name.casefold() == name.casefold()]
         matches = matches or _otherwise(name, notes)
         if len(matches) == 1:
@@ -150,6 +149,17 @@ class Store:
             shown = " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
             raise Ambiguous(f"{name} names {len(files)} notes: {shown}.", "Name the file.")
         raise NotFound(f"There is no note {name}.", _nearest(name, files))
+
+    def _named(self, name: str) -> str | None:
+        """The file that NAME says letter by letter, where it is a note. Listed, not looked for:
+        some systems find a file under other letters, too."""
+        wanted = [file for file in (name, f"{name}.md") if file and is_note_name(file)]
+        there = {*wanted}.intersection(map(as_text, os.listdir(self.folder))) if wanted else ()
+        for file in (file for file in wanted if file in there):
+            with suppress(FileNotFoundError):
+                if S_ISREG(os.lstat(f"{self.folder}/{as_given(file)}").st_mode):
+                    return file
+        return None
 
 
 def decode(data: bytes, file: str) -> Note:
