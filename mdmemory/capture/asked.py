@@ -111,4 +111,6 @@ def _facts(turn: Turn) -> Iterator[Asked]:
 def _before(said: str, trigger: Trigger) -> str:
     """What the sentence of a request says before its fact: "Actually, from now on"."""
     at = said.find(trigger.text) if trigger.text and not trigger.reason else -1
+    if at < 0:
+        return ""
     return " ".join(re.split(r"[.!?。！？]\s|\n", said[max(0, at - _BEFORE) : at])[-1].split())
