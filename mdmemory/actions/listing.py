@@ -88,11 +88,11 @@ def unadopted(writer: Writer) -> Look | None:
     """What other hands did to the notes that no commit holds; None without git."""
     from mdmemory.store.adopt import look  # a listing must not pay for it
 
-    writer.refresher.keep_fresh()
+    writer.refresher.settle()
     if writer.history is None:
         return None
     found = look(writer.refresher, writer.history)
-    writer.refresher.keep_fresh()  # what the look learned of files is not looked at again
+    writer.refresher.keep_learned()
     return found
 
 

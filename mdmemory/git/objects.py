@@ -337,8 +337,9 @@ def _set(entries: _Entries, name: bytes, blob: Blob | None) -> None:
 
 def _rendered(entries: _Entries) -> bytes:
     # git sorts a folder as if its name ended with a slash
-    names = ((n + b"/" if _is_folder(entry) else n, n) for n, entry in entries.items())
-    return b"".join([b"%s %s\0%s" % (entries[n][0], n, entries[n][1]) for _, n in sorted(names)])
+    names = {n + b"/" if e[0].endswith(FOLDER) else n: n for n, e in entries.items()}
+    order = [names[each] for each in sorted(names)]  # most come so already: quickly sorted
+    return b"".join([b"%s %s\0%s" % (entries[n][0], n, entries[n][1]) for n in order])
 
 
 def _is_folder(entry: tuple[bytes, bytes]) -> bool:

@@ -73,6 +73,7 @@ class Catalog:
             self.changed = not self._is_sealed()
         if not self.changed:
             sights.keep(self._sight)
+        self.has_learned = False  # of files since the last `save`
         self._is_ahead = False  # of what was seen of the files: some were written since
 
     def _is_sealed(self) -> bool:
@@ -155,7 +156,7 @@ class Catalog:
             pairs = zip(self._known[FILES], self._known[BLOBS], strict=True)
             column = [blobs.get(file, blob) for file, blob in pairs]
             self._known = self._known.replaced({BLOBS: column})
-            self.changed = True
+            self.changed = self.has_learned = True
 
     def foreseen(self, replaced: Mapping[str, Note | None]) -> Columns:
         """What will be known of all notes with these in place (None: gone)."""
@@ -186,6 +187,7 @@ class Catalog:
 
         False if the cache could not be written: the next command then reads all notes again.
         """
+        self.has_learned = False
         if self._cache is None:
             return False
         others, newest = sights.others(self._folder)
@@ -307,8 +309,28 @@ def _unprinted(known: Columns, files: Sequence[str]) -> Columns:
     return known.replaced({PRINTS: prints})
 
 
+def _changed(known: Columns, news: Mapping[str, Sequence[str] | None]) -> Columns | None:
+    """A copy with these values of notes that are known; None where a note comes or goes. A column
+    that says the same already stays as it lies in the file."""
+    places: dict[int, Sequence[str]] = {}
+    for file, values in news.items():
+        at = bisect_left(known[FILES], file)
+        if values is None or known[FILES][at : at + 1] != [file]:
+            return None
+        places[at] = values
+    fresh: dict[int, list[str]] = {}
+    for column in range(WIDTH):
+        if not all(known.has(column, at, values[column]) for at, values in places.items()):
+            fresh[column] = [*known[column]]
+            for at, values in places.items():
+                fresh[column][at] = values[column]
+    return known.replaced(fresh)
+
+
 def _with(known: Columns, news: Mapping[str, Sequence[str] | None]) -> Columns:
     """A copy with these notes in their places; None takes one out."""
+    if (changed := _changed(known, news)) is not None:
+        return changed
     columns = [list(known[at]) for at in range(WIDTH)]
     for file, values in news.items():
         at = bisect_left(columns[FILES], file)

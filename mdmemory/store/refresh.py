@@ -102,7 +102,8 @@ class Refresher:
             if write:
                 self.catalog().save()
             return self._refreshed(())
-        texts = _texts(self._index())
+        built = self._index()
+        texts = _texts(built)
         stale = [name for name, data in texts if self._differs(name, data)]
         if write and stale:
             self.require_ours()
@@ -111,10 +112,16 @@ class Refresher:
                     self._put(name, data)
         if write:
             self.catalog().save()
-        return self._refreshed(tuple(stale))
+        return Refreshed(self.catalog(), tuple(stale), lambda: built)
 
     def _refreshed(self, changed: tuple[str, ...]) -> Refreshed:
         return Refreshed(self.catalog(), changed, self._index)
+
+    def keep_learned(self) -> None:
+        """Remember what was learned of files that stayed as they are, so that no command looks at
+        them again."""
+        if self.catalog().has_learned:
+            self.catalog().save()
 
     def _index(self) -> index.Index:
         return self._arrange(self.catalog().columns(), self.store.ledger())

@@ -154,8 +154,8 @@ class Store:
         """The file that NAME says letter by letter, where it is a note. Listed, not looked for:
         some systems find a file under other letters, too."""
         wanted = [file for file in (name, f"{name}.md") if file and is_note_name(file)]
-        there = {*wanted}.intersection(map(as_text, os.listdir(self.folder))) if wanted else ()
-        for file in (file for file in wanted if file in there):
+        there = os.listdir(self.folder) if wanted else []
+        for file in (file for file in wanted if as_given(file) in there):
             with suppress(FileNotFoundError):
                 if S_ISREG(os.lstat(f"{self.folder}/{as_given(file)}").st_mode):
                     return file
