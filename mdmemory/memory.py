@@ -101,8 +101,16 @@ class Memory(Learning):
 
     def stating(self, fact: str) -> StoredNote | None:
         """The note in force that states this fact already; None where there is none."""
-        says = capture.note_text.stating(capture.note_text.keys_of_fact(fact))
-        found = [each for each in self.notes() if says(each.note.head.description, each.note.body)]
+        keys = capture.note_text.keys_of_fact(fact)
+        says, may_say = capture.note_text.stating(keys), capture.note_text.may_state(keys)
+        refresher = self._refresher()
+        if not self._watched:
+            refresher.keep_fresh()
+        hooks = {head.file: head.description for head in refresher.catalog().heads()}
+        notes = refresher.store.those_whose_text(
+            hooks, lambda file, text: may_say(hooks[file]) or may_say(text)
+        )
+        found = [each for each in notes if says(each.note.head.description, each.note.body)]
         return next(iter(store.superseding.in_force(found)), None)
 
     def edit(

@@ -170,6 +170,20 @@ def test_a_command_looks_at_the_folder_once_for_all_that_it_does(
     assert (edited.same, description) == (False, "Drinks oat milk")
 
 
+def test_a_fact_is_found_in_a_note_whose_text_writes_it_in_another_way(memory: Memory) -> None:
+    head = '---\nname: coffee\ndescription: "Drinks caf\\u00e9 au lait"\n---\n'
+    (memory.project.store / "user-coffee.md").write_text(head, encoding="utf-8")
+    (memory.project.store / "user-tea.md").write_text("\nDrinks tea in the garden\n")
+    (memory.project.store / "user-odd.md").write_bytes(b"\xff Drinks caf\xe9 au lait")
+    for fact, file in (
+        ("Drinks café au lait", "user-coffee.md"), ("drinks tea in the garden.", "user-tea.md"),
+    ):  # fmt: skip
+        found = memory.stating(fact)
+        assert found is not None
+        assert found.file == file
+    assert memory.stating("Drinks water") is None
+
+
 def test_replace_text_refuses_what_was_saved_in_between(memory: Memory) -> None:
     before = memory.note(stored(memory))
     path = memory.project.store / before.file

@@ -102,15 +102,26 @@ def keys_of_text(description: str, body: str) -> set[str]:
 def stating(keys: Collection[str]) -> Callable[[str, str], bool]:
     """Whether a note of a description and a body has one of these keys, by `keys_of_text`. Most
     notes have not, and lack a word that they would need."""
-    needed = {_needed(key) for key in keys}
+    may = may_state(keys)
 
     def has(description: str, body: str) -> bool:
-        text = folded(f"{description} {body}")
-        if not any(word in text for word in needed):
+        if not may(f"{description} {body}"):
             return False
         return not keys_of_text(description, body).isdisjoint(keys)
 
     return has
+
+
+def may_state(keys: Collection[str]) -> Callable[[str], bool]:
+    """Whether a text has a word that a note needs which has one of these keys, in its description
+    or its body. No is certain."""
+    needed = {_needed(key) for key in keys}
+
+    def may(text: str) -> bool:
+        text = folded(text)
+        return any(word in text for word in needed)
+
+    return may
 
 
 def _needed(key: str) -> str:

@@ -7,7 +7,7 @@ Nothing here writes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
@@ -107,6 +107,21 @@ class Store:
             else:
                 note = data if isinstance(data, Note) else decode(data, file)
                 found.append(StoredNote(file, now, note))
+        return found
+
+    def those_whose_text(
+        self, files: Iterable[str], may: Callable[[str, str], bool]
+    ) -> list[StoredNote]:
+        """The notes of these files of which `may` says yes to file and whole text: the others are
+        not parsed, which takes most of the time."""
+        found = []
+        for file in files:
+            try:
+                data = self._bytes(file)
+            except NotFound:
+                continue  # removed meanwhile
+            if not isinstance(data, Note) and may(file, data.decode("utf-8", "replace")):
+                found.append(StoredNote(file, digest(data), decode(data, file)))
         return found
 
     def digests(self) -> dict[str, str]:

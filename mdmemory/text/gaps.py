@@ -25,6 +25,7 @@ _BEGIN = 4  # letters that two forms of one word begin with, at least
 _BREAK = lazy(r"(?:[.!?;:,…]+(?=[\s\"'”»)]|$)|\n+|[，。；：！？、]|\s[—–-]+\s|[—→()]|->|=>)")
 _ASKS = lazy(r"[?？]")
 _WORD = lazy(rf"[{CJK}]+|[^\s{CJK}]+")
+_PLAIN = lazy(r"\S+")  # the same of a text without CJK
 _EDGE = "\"'`*_“”‘’«»<>[]{}()|„「」『』《》.,;:!?…#"
 _THAT = frozenset(("that", "dass", "que", "che"))
 # Where such a word stands, a capital names nothing.
@@ -349,7 +350,7 @@ def _cut(whole: str, at: int) -> list[Word]:
     is_german = not _GERMAN.isdisjoint(whole.casefold().split())
     found: list[Word] = []
     link: list[str] = []
-    for match in _WORD.finditer(clause):
+    for match in (_WORD if max(clause, default="") > "\u3000" else _PLAIN).finditer(clause):
         piece = match.group()
         if is_cjk(piece[0]):
             found.extend(_characters(match, at, told))
