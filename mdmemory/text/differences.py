@@ -98,10 +98,14 @@ class Differences:
 
     @cached_property
     def opposed(self) -> tuple[str, str] | None:
-        mine, theirs = self.one.names - self.other.names, self.other.names - self.one.names
+        names = self.one.names, self.other.names
+        mine, theirs = (
+            sorted(name for name in one if name.startswith(NAMED) and one[name] > other[name])
+            for one, other in (names, names[::-1])
+        )
         # of "when it is deleted, they are kept" and "deleting it deletes them" both delete
-        for left, right in product(sorted(mine), sorted(theirs)):
-            if left.startswith(NAMED) and right.startswith(NAMED) and are_opposite(left, right):
+        for left, right in product(mine, theirs):
+            if are_opposite(left, right):
                 return left, right
         return None
 

@@ -343,9 +343,12 @@ def begins_alike(one: str, other: str) -> bool:
 
 def _cut(whole: str, at: int) -> list[Word]:
     """The words of a clause. A word of change is none of them; inside it counts as a verb."""
-    made = wordlists.search("{change.made}", whole)
-    told = made.start() if made else len(whole)
-    clause = wordlists.pattern(CHANGED, whole).sub(_blank, whole)
+    changed = wordlists.spans(CHANGED, whole)
+    made = wordlists.spans("{change.made}", whole) if changed else []
+    told = made[0][0] if made else len(whole)
+    clause = whole
+    for start, end in changed:
+        clause = f"{clause[:start]}{' ' * (end - start)}{clause[end:]}"
     begin = len(clause) - len(clause.lstrip())
     is_german = not _GERMAN.isdisjoint(whole.casefold().split())
     found: list[Word] = []

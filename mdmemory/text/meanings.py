@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
-from mdmemory.expressions import lazy
+from mdmemory.expressions import AnyCase, folded, lazy
 from mdmemory.records import dataclass
 from mdmemory.text.moments import with_moments
 from mdmemory.text.wordlists import LATIN, in_languages
@@ -31,8 +31,8 @@ _KANA = lazy("[\u3040-\u30ff]")
 _IS_CJK = lazy(f"[{CJK}]")
 _WORD = lazy(rf"[^\W\d_{CJK}]+")
 # What a negation further on in a clause speaks of alone: "via Anna and not via Bob".
-_ASIDE = lazy(
-    r"(?i)\s(?=(?:and|but) not\b|instead of\b|rather than\b|(?:und|aber) nicht\b|statt\b|anstelle\b"
+_ASIDE = AnyCase(
+    r"\s(?=(?:and|but) not\b|instead of\b|rather than\b|(?:und|aber) nicht\b|statt\b|anstelle\b"
     r"|et non\b|mais pas\b|au lieu d|y no\b|sino\b|en vez de\b|e não\b|em vez de\b|e non\b"
     r"|invece d)|(?=而不是|而非|ではなく|不是)"
 )
@@ -44,7 +44,7 @@ class Meanings:
 
     stems: dict[str, str]
     phrases: dict[str, str]
-    pattern: re.Pattern[str] | None
+    pattern: AnyCase | None
 
 
 def language_of(text: str) -> str:
@@ -101,7 +101,7 @@ def plain(text: str, language: str) -> str:
 
 
 def _named(known: Meanings, found: re.Match[str]) -> str:
-    name = known.phrases[found[0].casefold()]
+    name = known.phrases[folded(found[0])]
     return " " if name == LIGHT else f" {name} "
 
 
@@ -127,10 +127,10 @@ def written(name: str, text: str, language: str) -> str:
     """How a text writes a meaning; its name where it does not."""
     known = meanings(language)
     for found in known.pattern.finditer(normal(text)) if known.pattern else ():
-        if known.phrases[found[0].casefold()] == name:
+        if known.phrases[folded(found[0])] == name:
             return found[0]
     words = (word for word in _WORD.findall(text) if meaning(word.casefold(), language) == name)
-    return next(words, name.strip(NAMED))
+    return next(words, name.strip(NAMED) or name)
 
 
 def tells_of_once(text: str, language: str) -> bool:
@@ -185,7 +185,7 @@ def meanings(language: str) -> Meanings:
             phrases.setdefault(word, name)
     rows = "|".join(map(re.escape, sorted(phrases, key=lambda word: (-len(word), word))))
     edge = rf"(?<!\w)(?:{rows})(?!\w)" if is_latin else f"(?:{rows})"
-    return Meanings(stems, phrases, re.compile(edge, re.IGNORECASE) if rows else None)
+    return Meanings(stems, phrases, AnyCase(edge) if rows else None)
 
 
 # --- the table

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from mdmemory.expressions import lazy
+from mdmemory.expressions import AnyCase, folded, lazy
 from mdmemory.text.dates import DAYS, MONTHS
 
 _MONTHS = {
@@ -36,12 +36,12 @@ _MONTHS = {
 }  # fmt: skip
 _NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _ISO = lazy(r"(?<![\w.-])(\d{4})-(\d\d)-(\d\d)(?![\w-])")
-_DAY_FIRST = lazy(
-    rf"(?i)(?<![\w.])(\d{{1,2}})(?:\.|st|nd|rd|th|er|º)?\s+(?:of\s+|de\s+)?({_NAME})\b\.?"
+_DAY_FIRST = AnyCase(
+    rf"(?<![\w.])(\d{{1,2}})(?:\.|st|nd|rd|th|er|º)?\s+(?:of\s+|de\s+)?({_NAME})\b\.?"
     r"(?:,?\s+(?:de\s+|del\s+)?(\d{4})\b)?"
 )
-_MONTH_FIRST = lazy(
-    rf"(?i)\b({_NAME})\b\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d*[:.]\d)(?:,?\s+(\d{{4}})\b)?"
+_MONTH_FIRST = AnyCase(
+    rf"\b({_NAME})\b\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d*[:.]\d)(?:,?\s+(\d{{4}})\b)?"
 )
 _SLASHED = lazy(r"(?<![\w/.])(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?![\w/])")
 _EASTERN = lazy(
@@ -59,13 +59,13 @@ _HALF = lazy(
     r"(?i)\bhalb\s+(eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\d{1,2})\b"
 )
 _HOURS = "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
-_NAMED = lazy(
-    r"(?i)\b(?:noon|mittags?|midi|mediodía|meio-dia|mezzogiorno|midnight|mitternacht|minuit|medianoche|meia-noite|mezzanotte)\b|正午|零点|深夜0時"
+_NAMED = AnyCase(
+    r"\b(?:noon|mittags?|midi|mediodía|meio-dia|mezzogiorno|midnight|mitternacht|minuit|medianoche|meia-noite|mezzanotte)\b|正午|零点|深夜0時"
 )
 _NOON = ("noon", "mittag", "mittags", "midi", "mediodía", "meio-dia", "mezzogiorno", "正午")
 # Said in front of an hour up to twelve, or behind it: of the second half of the day.
-_LATE = lazy(
-    r"(?i)\b(?:evening|afternoon|abends?|nachmittags?|soir|après-midi|tarde|noche|noite|sera|pomeriggio)\b|晚上|下午|傍晚|毎晩|夜|午後|夕方"
+_LATE = AnyCase(
+    r"\b(?:evening|afternoon|abends?|nachmittags?|soir|après-midi|tarde|noche|noite|sera|pomeriggio)\b|晚上|下午|傍晚|毎晩|夜|午後|夕方"
 )
 
 _DAYS = {
@@ -84,15 +84,16 @@ _DAYS = {
     )
     for name in names.split()
 }
-_WEEKDAY = lazy(
-    rf"(?i)(?<!\w)({'|'.join(sorted(filter(str.isalpha, _DAYS), key=len, reverse=True))}"
+_WEEKDAY = AnyCase(
+    rf"(?<!\w)({'|'.join(sorted(filter(str.isalpha, _DAYS), key=len, reverse=True))}"
     r"|(?:segunda|terça|quarta|quinta|sexta)(?:s?-feiras?))s?(?!\w)"
 )
 _WEEKDAY_CJK = lazy("((?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜)日?")
 _LONG_NAME = "|".join(sorted((name for name in _MONTHS if len(name) > 3), key=len, reverse=True))
-_MONTH = lazy(
-    rf"(?i)(?<![\w@])({_LONG_NAME}"
-    r"|(?-i:Mai|May))(?!\w)(?:\s+(?:de\s+|del\s+)?(\d{4})\b)?"
+_MONTH = AnyCase(
+    rf"(?<![\w@])({_LONG_NAME}"
+    r"|(?-i:Mai|May))(?!\w)(?:\s+(?:de\s+|del\s+)?(\d{4})\b)?",
+    first=rf"(?<![\w@])(?:{_LONG_NAME}|mai|may)(?!\w)",
 )
 _MONTH_CJK = lazy(r"(?<![\d@:-])(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?!\w?曜)")
 _YEAR = lazy(r"(?<![\w.,:/@-])((?:19|20)\d\d)(?![\w:/-]|[.,]\d)(?:\s?年)?")
@@ -109,7 +110,7 @@ def with_moments(text: str, language: str) -> str:
         text = _MONTH_FIRST.sub(lambda found: _named(found[3], found[1], found[2]), text)
         text = _HALF.sub(_half, text)
         text = _HOUR.sub(r"\1:00", text)
-    text = _NAMED.sub(lambda found: " @12:00 " if found[0].casefold() in _NOON else " @0:00 ", text)
+    text = _NAMED.sub(lambda found: " @12:00 " if folded(found[0]) in _NOON else " @0:00 ", text)
     text = _CLOCK.sub(partial(_clock, _LATE.search(text) is not None), text)
     return _spans(text, language)
 
@@ -123,12 +124,12 @@ def _spans(text: str, language: str) -> str:
         text = _WEEKDAY.sub(_weekday, text)
         if language != "it":  # "mai" is never
             text = text.replace(" mai ", " Mai ")
-        text = _MONTH.sub(lambda found: _month(found[2], _MONTHS[found[1].casefold()]), text)
+        text = _MONTH.sub(lambda found: _month(found[2], _MONTHS[folded(found[1])]), text)
     return _YEAR.sub(r" @\1 ", text)
 
 
 def _weekday(found: re.Match[str]) -> str:
-    word = found[1].casefold()
+    word = folded(found[1])
     name = word if word in _DAYS else f"{word.split('-')[0].removesuffix('s')}-feira"
     return f" @day{_DAYS[name]} "
 
@@ -152,7 +153,7 @@ def _date(year: str | None, month: str, day: str) -> str:
 
 
 def _named(year: str | None, month: str, day: str) -> str:
-    return _date(year, str(_MONTHS[month.casefold()]), day)
+    return _date(year, str(_MONTHS[folded(month)]), day)
 
 
 def _eastern(found: re.Match[str]) -> str:
@@ -163,7 +164,7 @@ def _eastern(found: re.Match[str]) -> str:
 
 
 def _half(found: re.Match[str]) -> str:
-    word = found[1].casefold()
+    word = folded(found[1])
     hour = int(word) if word.isdigit() else _HOURS.index(word) + 1
     return f" @{(hour - 1) or 12}:30 "
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from mdmemory.expressions import lazy
 from mdmemory.text.words import CJK, GRAMMAR, normal
@@ -71,10 +72,12 @@ def possibly_negated(pieces: Sequence[str]) -> Counter[str]:
 def denials(pieces: Sequence[str]) -> int:
     """How many words or parts of runs deny."""
     folded = [piece.casefold() for piece in pieces]
-    runs = (len(_AFTER.findall(run)) + len(_BEFORE.findall(run)) for run in folded)
+    others = (run for run in folded if not run.isascii())
+    runs = (len(_AFTER.findall(run)) + len(_BEFORE.findall(run)) for run in others)
     return sum(runs) + sum(_denies(word, folded, at) for at, word in enumerate(folded))
 
 
+@lru_cache(maxsize=20_000)
 def is_negation(folded: str) -> bool:
     """Whether a folded word denies, whatever stands around it."""
     if folded[-1:] == "t" and _SHORT.fullmatch(folded):

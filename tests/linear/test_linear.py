@@ -21,7 +21,7 @@ from linear.table import EVERY, SPARED, Row, forget, quietly
 from pace import FULL
 
 import mdmemory
-from mdmemory.expressions import Lazy
+from mdmemory.expressions import AnyCase, Lazy
 from mdmemory.text import wordlists
 
 LONG, SHORT = 200_000, 10_000  # characters of the longer text, in a full run and in a sampled one
@@ -40,7 +40,9 @@ def expressions(module: str) -> Iterator[str | bytes]:
     """The compiled expressions of a module, and the texts in it that are one."""
     found = importlib.import_module(f"mdmemory.{module}")
     held = {name: value for name, value in vars(found).items() if not name.startswith("__")}
-    yield from (value.pattern for value in held.values() if isinstance(value, re.Pattern | Lazy))
+    yield from (
+        value.pattern for value in held.values() if isinstance(value, re.Pattern | Lazy | AnyCase)
+    )
     tree = ast.parse(inspect.getsource(found))
     words = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
     for text in (*held.values(), *words):
@@ -131,7 +133,7 @@ def test_reading_takes_time_in_proportion_to_the_length(row: Row) -> None:
 
 def uses_expressions(tree: ast.Module) -> bool:
     return any(
-        alias.name in ("re", "lazy") for node in ast.walk(tree)
+        alias.name in ("re", "lazy", "AnyCase") for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names
     )  # fmt: skip
 
