@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Hashable
+from functools import lru_cache
 
 from mdmemory.expressions import lazy
 from mdmemory.note.note import Note
@@ -77,6 +78,7 @@ def _sentence(text: str) -> Sentence:
     return tuple(kept for word in words if word not in _FILLERS and (kept := _kept(word)))
 
 
+@lru_cache(maxsize=20_000)
 def _kept(word: str) -> str:
     if not word.isascii():
         return _FILLERS_CJK.sub("", word)

@@ -119,10 +119,12 @@ class ReadFact:
     @cached_property
     def names(self) -> Counter[str]:
         """How often each meaning is named, small words included."""
+        tokens = self.cut.text.split()
+        read = [token for token in tokens if token[0] in "=@"]
+        rest = " ".join(token for token in tokens if token[0] not in "=@")
         return Counter(
             meaning(piece.casefold(), self.language)
-            for token in self.cut.text.split()
-            for piece in ([token] if token[0] in "=@" else pieces(token))
+            for piece in (*read, *pieces(rest))
             if piece not in polarity.BREAKS
         )
 
@@ -158,6 +160,11 @@ class ReadFact:
     @cached_property
     def keys(self) -> frozenset[str]:
         return frozenset(each.key for each in self.items)
+
+    @cached_property
+    def has_cjk(self) -> bool:
+        """Whether a word of it is a character of Chinese, Japanese or Korean."""
+        return any(is_cjk(item.word.text[0]) for item in self.items)
 
     @cached_property
     def weights(self) -> list[float]:
@@ -210,8 +217,7 @@ def fact(text: str, language: str) -> ReadFact:
 
 def shared(one: ReadFact, other: ReadFact) -> list[bool]:
     """For each word of a fact whether the other has it in some form."""
-    has_cjk = any(is_cjk(item.word.text[0]) for item in one.items)
-    forms = one.cut.shared(other.cut) if has_cjk else [False] * len(one.cut.words)
+    forms = one.cut.shared(other.cut) if one.has_cjk else [False] * len(one.cut.words)
     is_form = dict(zip(map(id, one.cut.words), forms, strict=True))
     strange: dict[str, list[str]] = {}  # by the letters that two forms of one word have alike
     for key in other.keys - one.keys:

@@ -47,16 +47,26 @@ class Meanings:
     pattern: AnyCase | None
 
 
-def language_of(text: str) -> str:
-    """The language that a text is most likely written in, of those that the table has."""
-    if _IS_CJK.search(text):
-        return "ja" if _KANA.search(text) else "zh"
-    counts: Counter[str] = Counter()
+def language_of(*texts: str) -> str:
+    """The language that texts are most likely written in, of those that the table has."""
+    if any(_IS_CJK.search(text) for text in texts):
+        return "ja" if any(_KANA.search(text) for text in texts) else "zh"
+    counts = Counter[str]()
+    for text in texts:
+        for each, count in _spoken(text):
+            counts[each] += count
+    return max(LATIN, key=lambda each: (counts[each], each == "en"))
+
+
+@lru_cache(maxsize=4_096)
+def _spoken(text: str) -> tuple[tuple[str, int], ...]:
+    """How much the words of a text speak for each language; a text meets many others."""
+    counts = Counter[str]()
     for word in _WORD.findall(text.casefold()):
         speakers = _speakers(word)
         for each in speakers:
             counts[each] += 12 // len(speakers)
-    return max(LATIN, key=lambda each: (counts[each], each == "en"))
+    return tuple(counts.items())
 
 
 @lru_cache(maxsize=20_000)

@@ -58,7 +58,7 @@ def relation(one: str, other: str) -> Relation:
     """How two facts stand to each other, by their words alone."""
     if max(len(one), len(other)) > LONGEST:
         return Relation(Kind.UNKNOWN)
-    language = language_of(f"{one}\n{other}")
+    language = language_of(one, other)
     return _Pair(fact(one, language), fact(other, language)).relation
 
 
