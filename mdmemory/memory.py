@@ -181,10 +181,13 @@ class Memory(Learning):
             refresher.store, is_secret, file, lines, waiting, self._today()
         )
 
-    def listing(self, *, digests: bool = True) -> list[Listed]:
-        """Every note with its strength, and whether the index lists it. Refreshes the index.
-        Without `digests` (each is "" then) no file is read for its own, which many notes notice."""
-        return actions.listing.listing(self._refresher(), digests)
+    def listing(
+        self, *, digests: bool = True, files: Collection[str] | None = None
+    ) -> list[Listed]:
+        """Every note, or those of these `files`, with its strength, and whether the index lists it.
+        Refreshes the index. Without `digests` (each is "" then) no file is read for its own, which
+        many notes notice."""
+        return actions.listing.listing(self._refresher(), digests, files)
 
     def glance(self, notes: int | None = None) -> Glance:
         """How the store looks now: what was found of it holds as long as this stays the same.

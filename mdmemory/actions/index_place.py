@@ -15,7 +15,7 @@ from mdmemory.store.store import INDEX
 if TYPE_CHECKING:
     from mdmemory.git.commits_of_store import History
     from mdmemory.git.log import Logged
-    from mdmemory.store.refresh import Refresher
+    from mdmemory.store.refresh import Refreshed, Refresher
 
 _LOOKED_AT = 500  # of the newest commits that changed the index
 
@@ -68,7 +68,7 @@ def index_place(refresher: Refresher, history: History | None, file: str) -> Ind
     head = next((each for each in state.catalog.heads() if each.file == file), None)
     if head is None:
         return None
-    found = places(refresher)[file]
+    found = _places(refresher, state, [head])[file]
     return found if found.listed else replace(found, left=_left(history, head))
 
 
@@ -76,9 +76,17 @@ def places(refresher: Refresher) -> dict[str, IndexPlace]:
     """The place of every note by its file, without the commit that took it out. Refreshes the
     index."""
     state = refresher.current()
-    heads, held, index = state.catalog.heads(), state.catalog.held, state.index
+    return _places(refresher, state, state.catalog.heads())
+
+
+def _places(refresher: Refresher, state: Refreshed, heads: Sequence[Head]) -> dict[str, IndexPlace]:
+    """The places of some notes."""
+    held, index = state.catalog.held, state.index
     listed, strengths = {*index.listed}, index.strengths
-    may = [head for head in heads if head.file not in held and _may_be_listed(head)]
+    if all(head.file in listed for head in heads):
+        return {head.file: IndexPlace(True, "", strengths[head.file]) for head in heads}
+    every = state.catalog.heads()
+    may = [head for head in every if head.file not in held and _may_be_listed(head)]
     ranks = _ranks(may, strengths)
     most = int(refresher.project.settings.whole("index.max_entries"))
     found: dict[str, IndexPlace] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mdmemory.errors import MdmemoryError, NoGit
 from mdmemory.files import as_given, digest, read_regular
@@ -35,12 +35,14 @@ class Listed:
         return f"{self.status} by {by}" if by else self.status
 
 
-def listing(refresher: Refresher, digests: bool = True) -> list[Listed]:
-    """Every note, with its strength and whether the index lists it; without `digests` no file is
-    read for its own. Refreshes the index."""
+def listing(
+    refresher: Refresher, digests: bool = True, files: Collection[str] | None = None
+) -> list[Listed]:
+    """Every note, or those of these `files`, with its strength and whether the index lists it;
+    without `digests` no file is read for its own. Refreshes the index."""
     state = refresher.current()
-    index, held = state.index, state.catalog.held
-    contested = _contested(refresher, state.catalog.heads())
+    index, held, heads = state.index, state.catalog.held, state.catalog.heads()
+    contested = _contested(refresher, heads)
     in_index = set(index.listed)
     return [
         Listed(
@@ -48,7 +50,7 @@ def listing(refresher: Refresher, digests: bool = True) -> list[Listed]:
             index.strengths[head.file], head.file in in_index,
             _status(head, held) or (IN_CONFLICT if head.file in contested else ""),
         )
-        for head in state.catalog.heads()
+        for head in (heads if files is None else [head for head in heads if head.file in files])
     ]  # fmt: skip
 
 

@@ -144,9 +144,13 @@ def history(asked: Namespace) -> int:
     """Show every version of one note, newest first, across renames and merges."""
     asked.holder = "history"
     layers = layered(asked)
-    memory, steps = layers.history(asked.name)
-    if asked.id is not None:
-        steps = _chosen(memory, steps, asked.id)
+    place = None
+    with layers.at_one_look():
+        memory, steps = layers.history(asked.name)
+        if asked.id is not None:
+            steps = _chosen(memory, steps, asked.id)
+        elif steps and not asked.json:
+            place = memory.index_place(steps[0].file)
     if asked.json:
         emit([
             {"commit": step.commit, "time": step.time, "file": step.file, "kind": step.kind,
@@ -163,7 +167,6 @@ def history(asked: Namespace) -> int:
         if (asked.text or asked.id) and step.text is not None:
             lines = visible(step.text.replace("\r\n", "\n")).split("\n")
             print("\n".join(f"    {line}".rstrip() for line in lines))
-    place = memory.index_place(steps[0].file) if steps and asked.id is None else None
     if place is not None and (said := place.told()):
         print(said)
     return 0

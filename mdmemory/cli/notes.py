@@ -173,11 +173,12 @@ def show(asked: Namespace) -> int:
     """Show one note, exactly as in its file."""
     asked.holder = "show"
     layers = layered(asked)
-    memory, name = layers.holding(asked.name)
-    stored = memory.note(name)
-    if stored.note.head.status == UNREADABLE:
-        raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
-    row = next(row for row in memory.listing(digests=False) if row.head.file == stored.file)
+    with layers.at_one_look():
+        memory, name = layers.holding(asked.name)
+        stored = memory.note(name)
+        if stored.note.head.status == UNREADABLE:
+            raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
+        [row] = memory.listing(digests=False, files=[stored.file])
     if not asked.json:
         sys.stdout.write(stored.note.text)
         if row.status:
