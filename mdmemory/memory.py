@@ -272,7 +272,11 @@ class Memory(Learning):
 
     def unadopted(self) -> Look | None:
         """What other hands did to the notes that no commit holds; None without git."""
-        return actions.listing.unadopted(self._writer())
+        if self._at_hand is None:
+            return actions.listing.unadopted(self._writer())
+        if not self._by_hand:
+            self._by_hand.append(actions.listing.unadopted(self._at_hand))
+        return self._by_hand[0]
 
     def adopt(
         self, *, settled: float = 0.0, accept_loss: bool = False,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mdmemory.git.commits_of_store import History
     from mdmemory.git.lock import Patience
     from mdmemory.search.project import Search
+    from mdmemory.store.adopt import Look
     from mdmemory.store.state import State
     from mdmemory.store.writer import Writer
 
@@ -66,6 +67,7 @@ class Opened:
         self._holder, self._clock, self._tell = holder, clock, tell
         self._sentences: set[str] = set()
         self._at_hand: Writer | None = None
+        self._by_hand: list[Look | None] = []  # at one look, once it was asked what hands did
 
     @contextmanager
     def at_one_look(self) -> Iterator[None]:
@@ -76,6 +78,7 @@ class Opened:
             yield
         finally:
             self._at_hand = None
+            self._by_hand.clear()
 
     def now(self) -> datetime:
         """The present moment in UTC, by the clock that this was opened with."""

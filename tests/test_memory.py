@@ -16,7 +16,9 @@ import pytest
 import mdmemory
 from mdmemory import Memory, assets
 from mdmemory.errors import MdmemoryError, NoStore, NotFound
-from mdmemory.store import sights
+from mdmemory.git.commits_of_store import History
+from mdmemory.store import adopt, sights
+from mdmemory.store.refresh import Refresher
 from mdmemory.store.remembered import Columns
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -329,3 +331,27 @@ def test_the_counts_are_those_of_the_list(memory: Memory) -> None:
         "conflicts": 0,
     }  # fmt: skip
     assert sorted(statuses) == ["", "held", "unconfirmed"]
+
+
+def test_at_one_look_what_hands_did_is_found_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (memory.project.store / "feedback-by-hand.md").write_text("Written in an editor.\n")
+    asked: list[object] = []
+    look = adopt.look
+
+    def counted(refresher: Refresher, history: History) -> adopt.Look:
+        asked.append(refresher)
+        return look(refresher, history)
+
+    monkeypatch.setattr(adopt, "look", counted)
+    with memory.at_one_look():
+        first, second = memory.unadopted(), memory.unadopted()
+        assert first is not None
+        assert first is second
+        assert [each.file for each in first.found] == ["feedback-by-hand.md"]
+        assert len(asked) == 1
+    (memory.project.store / "feedback-by-hand.md").unlink()
+    again = memory.unadopted()
+    assert again is not None
+    assert not again.found  # it holds for that look alone

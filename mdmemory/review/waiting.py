@@ -82,14 +82,20 @@ _MOST = 20_000  # characters of a text that is shown
 
 def items(layers: Layers) -> list[InboxItem]:
     """All that waits, first what a person has to see first."""
-    found = [item for layer, memory in layers.each() for item in _of(layer, memory)]
-    return in_order([*found, *_across(layers)], MINE)
+    return in_order([*_items(layers, shown=True)], MINE)
 
 
 def counts(layers: Layers) -> dict[str, int]:
     """How many wait of each kind, the kinds in their order."""
-    kinds = [each.kind for each in items(layers)]
+    # nobody sees the notes, so none is read and looked through for secrets
+    kinds = [each.kind for each in _items(layers, shown=False)]
     return {kind: kinds.count(kind) for kind in KINDS}
+
+
+def _items(layers: Layers, *, shown: bool) -> Iterator[InboxItem]:
+    for layer, memory in layers.each():
+        yield from _of(layer, memory, shown)
+    yield from _across(layers)
 
 
 def item(layers: Layers, id: str) -> InboxItem:
@@ -100,14 +106,14 @@ def item(layers: Layers, id: str) -> InboxItem:
     raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory review` lists what waits.")
 
 
-def _of(layer: str, memory: Memory) -> Iterator[InboxItem]:
+def _of(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
     refresher = memory._refresher()
     refresher.keep_fresh()
     catalog = refresher.catalog()
     yield from _lost(layer, memory)
     for conflict in memory.conflicts():
         yield _conflict(layer, refresher.store, conflict.entry, conflict.stale)
-    yield from _notes(layer, refresher.store, catalog)
+    yield from _notes(layer, refresher.store, catalog, shown)
     if any(head.status == SUPERSEDED for head in catalog.heads()):
         yield from (_orphaned(layer, each) for each in orphans(refresher.store.notes()))
     yield from _on_changed(layer, memory, catalog)
@@ -155,15 +161,17 @@ def side_of(layer: str, stored: StoredNote) -> Side:
     )  # fmt: skip
 
 
-def _notes(layer: str, store: Store, catalog: Catalog) -> Iterator[InboxItem]:
+def _notes(layer: str, store: Store, catalog: Catalog, shown: bool) -> Iterator[InboxItem]:
     """Notes that are not served, or not without a mark, until a person saw them."""
     held, strangers = catalog.held, catalog.waiting
     for head in catalog.heads():
         is_of_note = head.file in held or head.file in strangers or head.status == "unconfirmed"
         if not is_of_note:
             continue
-        side, about = _file_side(layer, store, head.file), (layer, head.file)
-        id, clean = _id("h", *about, side.digest), _without_secrets(side)
+        side, about = Side(head.name, layer, "", file=head.file), (layer, head.file)
+        if shown:
+            side = _file_side(layer, store, head.file)
+        id, clean = _id("h", *about, side.digest), _without_secrets(side) if shown else side
         if why := strangers.get(head.file):
             said = f"{WHY[why]}, and no command of yours wrote it"
             actions: tuple[str, ...] = (KEEP, EDIT, DROP, LATER)

@@ -387,4 +387,8 @@ def test_status_is_ten_lines_and_counts_what_waits(
     assert "1 wish, 1 conflict, 1 forget, 1 pending, 1 unconfirmed, 1 orphaned" in counted
     assert "1 drifted" in counted
     assert main(["status", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["review"] == waiting.counts(full)
+    counts = waiting.counts(full)
+    assert json.loads(capsys.readouterr().out)["review"] == counts
+    kinds = [each.kind for each in waiting.items(full)]
+    assert counts == {kind: kinds.count(kind) for kind in counts}
+    assert sum(counts.values()) == len(kinds)
