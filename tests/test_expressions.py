@@ -54,6 +54,8 @@ def test_the_places_of_a_word_list_are_those_that_re_finds(expression: str) -> N
     for text in texts(2, odd=True):
         found = [each.span() for each in wordlists.pattern(expression, text).finditer(text)]
         assert wordlists.spans(expression, text) == found, text
+        blank = wordlists.pattern(expression, text).sub(" ", text)
+        assert wordlists.without(expression, text) == blank, text
         hits += bool(found)
     assert hits > 100
 

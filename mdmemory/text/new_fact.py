@@ -32,8 +32,8 @@ class NewFact:
         the words of change that they begin with."""
         found: set[int] = set()
         for at, (clause, _) in enumerate(self.clauses):
-            text = wordlists.pattern(CHANGED, clause).sub(" ", clause) if bare else clause
-            if at not in self.cut.asked and wordlists.search(section, text.strip()):
+            text = wordlists.without(CHANGED, clause) if bare else clause
+            if at not in self.cut.asked and wordlists.spans(section, text.strip()):
                 found.add(at)
         return frozenset(found)
 

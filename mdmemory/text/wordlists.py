@@ -66,6 +66,16 @@ def spans(expression: str, text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _with_case(expression, languages).finditer(small)]
 
 
+def without(expression: str, text: str) -> str:
+    """The text with a blank in place of each match."""
+    begins, ends = [0], []
+    for begin, end in spans(expression, text):
+        ends.append(begin)
+        begins.append(end)
+    pairs = zip(begins, [*ends, len(text)], strict=True)
+    return " ".join(text[begin:end] for begin, end in pairs)
+
+
 def search(expression: str, text: str) -> re.Match[str] | None:
     """The first place where the expression matches."""
     return pattern(expression, text).search(text)
