@@ -98,6 +98,9 @@ class Database(Protocol):
     def set_seal(self, source: str, seal: str) -> None:
         """Remember that everything of the source is in, as of this state."""
 
+    def touched(self) -> str:
+        """A word that is another one after each change of the chunks or vectors."""
+
     def prints(self, source: str) -> dict[str, tuple[str, str]]:
         """Print and digest of each file."""
 

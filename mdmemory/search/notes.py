@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from stat import S_ISREG
 from typing import TYPE_CHECKING, TypeVar
 
 from mdmemory.errors import NotFound
@@ -26,6 +25,7 @@ from mdmemory.text import dates
 
 if TYPE_CHECKING:  # only a search at a commit asks git
     from mdmemory.git.commits_of_store import Blob, History
+    from mdmemory.store.sights import Sight
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
 T = TypeVar("T")
@@ -64,26 +64,27 @@ def state(catalog: Catalog, cache: Path | None) -> str:
 
 
 def update(
-    database: Database, store: Store, *, is_held: Callable[[Note], bool], cutting: Cutting,
-    waiting: Callable[[], Collection[str]] = tuple, clock: int = 0, seen: str = "",
+    database: Database, store: Store, sight: Sight, *, is_held: Callable[[Note], bool],
+    cutting: Cutting, waiting: Callable[[], Collection[str]] = tuple, seen: str = "",
     report: Report = lambda *_: None,
 ) -> list[str]:  # fmt: skip
     """Bring the database up to date with the store's folder; the files that were different.
 
     Of `waiting` files nothing is told until a person accepted them; they are looked at each time.
 
-    `seen` is the `state` of the folder: nothing is done where the database knows it. `clock` is
-    the file system's now (ns): a file that changed just before may change again unseen, and is
-    read again the next time.
+    `sight` is the folder as it is now, and `seen` its `state`: nothing is done where the database
+    knows that. A file that changed just before may change again unseen, and is read again the next
+    time.
     """
     if seen and database.seal(MEMORY) == seen:
         return []
-    known, now, left_out = database.prints(MEMORY), _look(store.folder), waiting()
-    gone = [file for file in known if file not in now]
-    stale = [file for file, (print, _) in now.items() if known.get(file, ("",))[0] != print]
-    young = {file for file, (_, changed) in now.items() if changed >= clock - RACY}
-    prints = {file: "" if file in young else now[file][0] for file in stale}
-    gone += [file for file in known if file in left_out and file in now]
+    known, left_out = database.prints(MEMORY), waiting()
+    now, limit = dict(zip(sight.files, sight.prints, strict=True)), sight.clock - RACY
+    times = zip(sight.files, sight.times, strict=True)
+    young = {file for file, changed in times if changed >= limit}
+    gone = [file for file in known if file not in now or file in left_out]
+    stale = [file for file, print in now.items() if known.get(file, ("",))[0] != print]
+    prints = {file: "" if file in young else now[file] for file in stale}
     if gone:
         database.remove(MEMORY, gone)
     different = [*gone]
@@ -151,27 +152,6 @@ def _chunks(note: Note, cutting: Cutting) -> Iterator[Chunk]:
         return
     first = 1 + text[: text.rindex(body)].count("\n")
     yield from cut(body, cutting.size, cutting.overlap, first)
-
-
-def _look(folder: Path) -> dict[str, tuple[str, int]]:
-    """The print of each note, and when it last changed (ns)."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    found = {}
-    try:
-        for file in sorted(filter(is_note_name, os.listdir(handle))):
-            try:
-                status = os.stat(file, dir_fd=handle, follow_symlinks=False)
-                file.encode()
-            except (FileNotFoundError, UnicodeEncodeError):
-                continue  # gone since, or of a name that no note can be called by
-            if S_ISREG(status.st_mode):
-                # the change time, too: nobody can set that
-                changed, made = status.st_ctime_ns, status.st_ctime_ns - status.st_mtime_ns
-                print = f"{changed:x} {made:x} {status.st_size:x} {status.st_ino:x}"
-                found[file] = (print, changed)
-    finally:
-        os.close(handle)
-    return found
 
 
 def _batched(items: Sequence[T], size: int) -> Iterator[list[T]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
@@ -26,6 +25,7 @@ from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:
     from mdmemory.git.commits_of_store import History
+    from mdmemory.store.sights import Sight
 
 FILE = "search.db"
 _LATER = "Another process is writing the search database: the newest changes may be missing."
@@ -61,6 +61,7 @@ class Search:
         embedder: Callable[[], Embedder | None] | None = None,
     ) -> None:  # fmt: skip
         self._refresher = refresher
+        self._seen: tuple[Sight, str] | None = None  # what the database was brought up to
         self._others = others or {}
         self._embedder = embedder
         settings = refresher.project.settings
@@ -310,13 +311,19 @@ class Search:
         return postgres.use(server, self._stamp, job, None if must else in_file, anew=anew)
 
     def _update(self, database: Database, report: Report) -> list[str]:
-        path = self._path()
+        """Bring the database up to date with the notes as `refresher` sees them, once for each
+        sight; the files that were different."""
+        known, path = self._refresher.catalog(), self._path()
+        sight = known.look()
+        if self._seen and self._seen[0] is sight and self._seen[1] == database.touched():
+            return []
         cache = path.with_name("catalog") if path else None
-        return notes.update(
-            database, self._refresher.store, is_held=self._is_held, cutting=self._cutting,
-            waiting=lambda: self._refresher.catalog().waiting,
-            clock=_now(path), seen=notes.state(self._refresher.catalog(), cache), report=report,
+        changed = notes.update(
+            database, self._refresher.store, sight, is_held=self._is_held, cutting=self._cutting,
+            waiting=lambda: known.waiting, seen=notes.state(known, cache), report=report,
         )  # fmt: skip
+        self._seen = (sight, database.touched()) if database.lasting else None
+        return changed
 
     def _is_held(self, note: Note) -> bool:
         return catalog.is_held(note, self._refresher.is_secret)
@@ -330,14 +337,3 @@ class Search:
             return self._refresher.project.prepare_private() / FILE
         except (Unwritable, RepositoryState):
             return None  # a read-only project still has readers
-
-
-def _now(path: Path | None) -> int:
-    """The file system's own idea of now (ns), or 0: its clock, not ours, stamps the notes."""
-    try:
-        if path is None:
-            return 0
-        os.utime(path)
-        return os.lstat(path).st_mtime_ns
-    except OSError:
-        return 0

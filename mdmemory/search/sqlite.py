@@ -171,6 +171,11 @@ class SQLite(Vectors):
         with self._writing() as database:
             database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"seal {source}", seal))
 
+    def touched(self) -> str:
+        with self._reading() as rows:
+            found = rows("SELECT value FROM meta WHERE key = 'touched'")
+        return found[0][0] if found else ""
+
     def prints(self, source: str) -> dict[str, tuple[str, str]]:
         with self._reading() as rows:
             found = rows("SELECT file, print, digest FROM files WHERE source = ?", (source,))

@@ -136,6 +136,10 @@ class Catalog:
         self._known = _with(self._known, fresh)
         self.changed = True
 
+    def look(self) -> sights.Sight:
+        """The folder as it was seen when this was made, or (after a write) as it is now."""
+        return sights.take(self._folder, self._cache) if self._is_ahead else self._sight
+
     @property
     def clock(self) -> int:
         """The file system's own now (ns) when the folder was looked at, or 0."""

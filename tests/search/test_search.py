@@ -13,6 +13,7 @@ from search.conftest import NOW, note
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable, UsageError
 from mdmemory.search import answer, by_words, notes, sqlite_file
+from mdmemory.search.sqlite import SQLite
 from mdmemory.store.project import Project
 
 Opened = Callable[..., Memory]
@@ -140,7 +141,8 @@ def test_unchanged_notes_are_not_looked_at_again(
     def never(*_: object) -> None:
         raise AssertionError("the folder was looked at")
 
-    monkeypatch.setattr(notes, "_look", never)
+    monkeypatch.setattr(notes, "_put", never)
+    monkeypatch.setattr(SQLite, "prints", never)
     assert files(memory, "green tea")[0] == "user-tea.md"
 
 

@@ -165,6 +165,11 @@ class Postgres(PostgresWords, PostgresVectors):
         with self._writing():
             self._remember(f"seal {source}", seal)
 
+    def touched(self) -> str:
+        with self._reading() as rows:
+            found = rows("SELECT value FROM meta WHERE key = 'touched'")
+        return str(found[0][0]) if found else ""
+
     def prints(self, source: str) -> dict[str, tuple[str, str]]:
         with self._reading() as rows:
             found = rows("SELECT file, print, digest FROM files WHERE source = %s", (source,))
