@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from mdmemory.expressions import lazy
 from mdmemory.records import dataclass
 
 COMMIT = "commit:"
@@ -17,16 +18,16 @@ _LONGEST = 500  # characters of a path
 
 # What a machine wrote, of a path without odd signs or hidden folders: most are so, and one look at
 # them is enough.
-_USUAL = re.compile(
+_USUAL = lazy(
     r"(?P<path>[A-Za-z0-9_][\w.-]{0,80}(?:/[A-Za-z0-9_][\w.-]{0,80}){0,8})"
     r"#L(\d{1,7})(?:-L(\d{1,7}))?@([0-9a-f]{12}):([0-9a-f]{8})",
     re.ASCII,
 )
 # What a text has that names a file, a folder or a commit; most texts have nothing of it.
-MAY_CITE = re.compile(r"[/`]|\w\.\w|[0-9a-f]{7}")
-_LINES = re.compile(r"#L(\d{1,8})(?:-L?(\d{1,8}))?")
-_PIN = re.compile(r"@([0-9a-f]{12})(?::([0-9a-f]{8}))?")
-_ID = re.compile(r"[0-9a-f]{7,64}")
+MAY_CITE = lazy(r"[/`]|\w\.\w|[0-9a-f]{7}")
+_LINES = lazy(r"#L(\d{1,8})(?:-L?(\d{1,8}))?")
+_PIN = lazy(r"@([0-9a-f]{12})(?::([0-9a-f]{8}))?")
+_ID = lazy(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True)
