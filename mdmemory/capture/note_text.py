@@ -102,10 +102,11 @@ def keys_of_text(description: str, body: str) -> set[str]:
 def stating(keys: Collection[str]) -> Callable[[str, str], bool]:
     """Whether a note of a description and a body has one of these keys, by `keys_of_text`. Most
     notes have not, and lack a word that they would need."""
-    may = may_state(keys)
+    needed = {_needed(key) for key in keys}
 
     def has(description: str, body: str) -> bool:
-        if not may(f"{description} {body}"):
+        text = folded(f"{description} {body}")
+        if not any(word in text for word in needed):
             return False
         return not keys_of_text(description, body).isdisjoint(keys)
 
