@@ -6,15 +6,15 @@ does not list it until a person, or a turn of theirs, stands by it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 
 from mdmemory import unseen
 from mdmemory.actions.editing import taken_names
 from mdmemory.actions.replacing import UNCONFIRMED, Superseding, anothers, with_marks
 from mdmemory.capture.fact import BorneOut, Fact, NotStored, borne_out, fact_of, is_borne_out
-from mdmemory.capture.note_text import beside, description_of, keys_of_fact, stating
-from mdmemory.capture.routes import ALL, Route
+from mdmemory.capture.note_text import beside, description_of, keys_of_fact, may_state, stating
+from mdmemory.capture.routes import ALL, Route, visible
 from mdmemory.capture.standing import Standing, is_new_in
 from mdmemory.capture.triggers import FLOOR, holds_everywhere, weight
 from mdmemory.citing.citations import cites_of
@@ -27,7 +27,8 @@ from mdmemory.note.note import SUPERSEDED, Head, headline, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.records import dataclass
-from mdmemory.search.near import near_in, nearest
+from mdmemory.search.near import NEAREST, near_in, nearest
+from mdmemory.search.unread import unread
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote
@@ -103,40 +104,88 @@ def store(
 # --- the store, under the lock -------------------------------------------------------------------
 
 
+class _Seen:
+    """The notes of a store that are neither on hold nor unreadable; of a large one only those are
+    read that a fact meets."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._held = writer.refresher.catalog().held
+        self._unread = unread(writer.refresher)
+        self._notes = [] if self._unread is not None else visible(writer)
+
+    def stating(self, keys: Collection[str]) -> list[StoredNote]:
+        """Those that state a fact with one of these keys."""
+        has = stating(keys)
+        few = self._unread
+        notes = self._notes if few is None else self._free(few.holding(may_state(keys)))
+        return [note for note in notes if has(note.note.head.description, note.note.body)]
+
+    def nearest(self, text: str) -> list[StoredNote]:
+        """The three nearest to a text, sorted by file."""
+        near = None if self._unread is None else self._unread.near(text)
+        if near is None:
+            every, find = self.every(), near_in(self._writer.refresher)
+            files = nearest(text, every, find)
+            near = [note for note in every if note.file in files]
+        return sorted(self._free(near)[:NEAREST], key=lambda note: note.file)
+
+    def quoting(self, quote: str) -> list[StoredNote]:
+        """Those whose heads hold a text."""
+        return self.every() if self._unread is None else self._free(self._unread.quoting(quote))
+
+    def note(self, file: str) -> StoredNote | None:
+        """One of them."""
+        if self._unread is None:
+            return next((note for note in self._notes if note.file == file), None)
+        return next(iter(self._free(filter(None, [self._unread.get(file)]))), None)
+
+    def standing(self, today: str) -> Standing:
+        """All of them, as a fact is compared with them."""
+        return Standing(
+            self._notes if self._unread is None else self._unread, held=self._held,
+            near=near_in(self._writer.refresher), is_anothers=anothers(self._writer), today=today,
+        )  # fmt: skip
+
+    def every(self) -> list[StoredNote]:
+        """All of them, sorted by file."""
+        return self._notes if self._unread is None else self._free(self._unread.all())
+
+    def _free(self, notes: Iterable[StoredNote]) -> list[StoredNote]:
+        return [note for note in notes if note.file not in self._held and note.note.text]
+
+
 def _stored(
     writer: Writer, fact: Fact, session: str, proof: BorneOut, today: str, route: Route,
     flagged: tuple[str, str], quote: str,
 ) -> Stored:  # fmt: skip
-    held = writer.refresher.catalog().held
-    every = writer.refresher.store.notes()
-    notes = [note for note in every if note.file not in held and note.note.text]
+    seen = _Seen(writer)
     confirmed = bool(proof.sentence)
     keys = keys_of_fact(fact.body)
-    has = stating(keys)
-    says = [note for note in notes if has(note.note.head.description, note.note.body)]
+    says = seen.stating(keys)
     if same := (in_force(says) or says)[:1]:
-        return _again(writer, same[0], notes, fact, session, proof, today)
+        return _again(writer, same[0], seen, fact, session, proof, today)
     if there := keys & route.said.keys():
         known = route.said[min(there)]
         name = known.rpartition("/")[2].removesuffix(".md")
         return Stored(known, name, "", None, existed=True, redacted=fact.redacted)
-    quoted = "" if confirmed else _unproven(quote, notes)
+    quoted = "" if confirmed else _unproven(quote, seen)
     new = _composed(writer, fact, session, confirmed, today, route, quoted)
-    find = near_in(writer.refresher)
-    nearby = nearest(f"{fact.description}\n{fact.body}", notes, find)
-    standing = Standing(notes, near=find, is_anothers=anothers(writer), today=today)
+    nearby = seen.nearest(f"{fact.description}\n{fact.body}")
+    standing = seen.standing(today)
     words = "" if flagged[0] else proof.sentence
     found = standing.meets(words, new, claims="", later=_is_said_in(proof.later))
     against = [*found.doubtful, *standing.put(new, found.replaced)]
     told = [note.file for note, _ in against]
-    against += [(n, flagged[1]) for n in notes if n.file == flagged[0] and n.file not in told]
+    other = seen.note(flagged[0])
+    against += [(other, flagged[1])] if other and other.file not in told else []
     ledger = writer.refresher.store.ledger()
     groups = with_marks([group("store", new, None, against, ledger, today)], standing.made, ledger)
     written = _write(writer, new.note.head, groups, "store", session)
     said = {*words_of(fact.body)}
     near = tuple(
-        (note.file, score) for note in notes if note.file in nearby
-        and (score := round(likeness(said, {*words_of(_text(note))}), 2)) >= NEAR
+        (note.file, score) for note in nearby
+        if (score := round(likeness(said, {*words_of(_text(note))}), 2)) >= NEAR
     )  # fmt: skip
     head = new.note.head
     return Stored(
@@ -165,12 +214,12 @@ def _text(note: StoredNote) -> str:
 
 
 def _again(
-    writer: Writer, same: StoredNote, notes: Sequence[StoredNote], fact: Fact, session: str,
+    writer: Writer, same: StoredNote, seen: _Seen, fact: Fact, session: str,
     proof: BorneOut, today: str,
 ) -> Stored:  # fmt: skip
     """The note that says it; where it waited for the user's word, or was replaced, and they say it
     now, it is in force from now on."""
-    head, seen, written = same.note.head, same.digest, Written()
+    head, known, written = same.note.head, same.digest, Written()
     status, made = head.status, list[Superseding]()
     groups: list[Group] = []
     if proof.sentence and status == UNCONFIRMED:
@@ -179,9 +228,9 @@ def _again(
         line = f"confirm {same.file}: {head.description}"
         groups = [Group(line, (Change(same.file, same.digest, data),))]
         written = _write(writer, head, groups, "confirm", session)
-        seen, status = digest(data), ""
+        known, status = digest(data), ""
     elif proof.sentence and status == SUPERSEDED:
-        standing = Standing(notes, is_anothers=anothers(writer), today=today)
+        standing = Standing(seen.every(), is_anothers=anothers(writer), today=today)
         found = standing.restored(same)
         is_later = _is_said_in(proof.later)
         if (
@@ -198,19 +247,21 @@ def _again(
             change = Change(same.file, same.digest, found.fresh.text.encode("utf-8"))
             groups = with_marks([Group(line, (change,))], made, writer.refresher.store.ledger())
             written = _write(writer, head, groups, "restore", session)
-            seen, status = found.note.digest, ""
+            known, status = found.note.digest, ""
     return Stored(
-        same.file, head.name, seen, written.commit, status, True, (), fact.redacted,
+        same.file, head.name, known, written.commit, status, True, (), fact.redacted,
         waits=written.waits, superseded=tuple(each.told() for each in made), id=written.id,
     )  # fmt: skip
 
 
-def _unproven(quote: str, notes: Sequence[StoredNote]) -> str:
+def _unproven(quote: str, seen: _Seen) -> str:
     """A quote as a note keeps it; "" for one too short to prove anything, or that so many notes
     stand on already that this one has to wait."""
     clean = description_of(redact(unseen.without(strip_private(quote)[0]))[0])
-    others = sum(note.note.head.quote == clean for note in notes)
-    return clean if weight(clean) >= FLOOR and others < BY_ONE_QUOTE else ""
+    if weight(clean) < FLOOR:
+        return ""
+    others = sum(note.note.head.quote == clean for note in seen.quoting(clean))
+    return clean if others < BY_ONE_QUOTE else ""
 
 
 def _composed(

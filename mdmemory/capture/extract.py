@@ -18,6 +18,7 @@ from mdmemory.capture.note_text import (
     description_of,
     keys_of_fact,
     keys_of_text,
+    may_state,
     name_of,
     stating,
     worded,
@@ -34,6 +35,7 @@ from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
 from mdmemory.records import dataclass, field
 from mdmemory.search.near import Near, scan
+from mdmemory.search.unread import UnreadNotes
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn
 
@@ -109,7 +111,7 @@ class Proposal:
 
 def propose(
     turns: Sequence[Turn],
-    existing: Sequence[StoredNote],
+    existing: Sequence[StoredNote] | UnreadNotes,
     *,
     session: str,
     today: str,
@@ -136,8 +138,11 @@ def propose(
         if route.hears(fact.trigger, fact.reason)
     ]  # fmt: skip
     stored = _stating(facts, existing)
-    names = {name for note in existing for name in (note.file, note.note.head.name)}
-    taken = {name.casefold() for name in names} | {name.casefold() for name in reserved}
+    if isinstance(existing, UnreadNotes):
+        names = existing.names
+    else:
+        names = {name for note in existing for name in (note.file, note.note.head.name)}
+    taken = {name.casefold() for name in (*names, *reserved)}
     handled: set[str] = set()
     for fact in facts:
         if fact.reason:
@@ -161,13 +166,15 @@ def propose(
     return proposal
 
 
-def _stating(facts: Sequence[Asked], existing: Sequence[StoredNote]) -> dict[str, str]:
+def _stating(
+    facts: Sequence[Asked], existing: Sequence[StoredNote] | UnreadNotes
+) -> dict[str, str]:
     """The files of the notes that state any of these facts, by the keys of what they state. Where
     two notes state a fact, the one in force is meant, and of these the first."""
-    says = stating({key for fact in facts if not fact.reason for key in keys_of_fact(fact.text)})
-    found = [
-        note for note in reversed(existing) if says(note.note.head.description, note.note.body)
-    ]
+    keys = {key for fact in facts if not fact.reason for key in keys_of_fact(fact.text)}
+    says = stating(keys)
+    notes = existing.holding(may_state(keys)) if isinstance(existing, UnreadNotes) else existing
+    found = [note for note in reversed(notes) if says(note.note.head.description, note.note.body)]
     found.sort(key=lambda note: note.note.head.status != SUPERSEDED)
     return {key: note.file for note in found for key in keys_of(note.note)}
 

@@ -6,6 +6,7 @@ not even a note that a person removed in between.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -26,6 +27,7 @@ from mdmemory.citing.citations import cites_of
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import MAX_BODY
 from mdmemory.search.near import near_in
+from mdmemory.search.unread import unread
 from mdmemory.store import evidence
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
@@ -167,12 +169,12 @@ def mark_answered(state: State, session: str, texts: Sequence[str]) -> None:
 def _proposal(
     writer: Writer, session: str, turn: Turn, asked: Sequence[Asked], today: str, route: Route
 ) -> Proposal:
-    store, held = writer.refresher.store, writer.refresher.catalog().held
-    reserved = [path.name for path in writer.project.store.iterdir()]
+    held = writer.refresher.catalog().held
+    notes = unread(writer.refresher) or writer.refresher.store.notes()
     found = propose(
-        [turn], store.notes(), session=session, today=today, reserved=reserved, held=held,
-        asked=asked, near=near_in(writer.refresher), route=route, is_anothers=anothers(writer),
-        cite=partial(cites_of, writer.project),
+        [turn], notes, session=session, today=today, reserved=os.listdir(writer.project.store),
+        held=held, asked=asked, near=near_in(writer.refresher), route=route,
+        is_anothers=anothers(writer), cite=partial(cites_of, writer.project),
     )  # fmt: skip
     found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
     return found

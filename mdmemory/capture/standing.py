@@ -6,7 +6,9 @@ values said in one session the later one stands.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import cast
 
 from mdmemory.actions.replacing import (
     SAID_AGAIN,
@@ -22,6 +24,7 @@ from mdmemory.files import digest
 from mdmemory.note.note import SUPERSEDED, Note, parse
 from mdmemory.records import dataclass
 from mdmemory.search.near import Near, contradicted, scan
+from mdmemory.search.unread import UnreadNotes
 from mdmemory.store import superseding
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import Chains, in_force
@@ -37,19 +40,25 @@ class Standing:
     """The notes, and which of them this reading marks as replaced (`made`)."""
 
     def __init__(
-        self, notes: Iterable[StoredNote], *, held: Collection[str] = (), near: Near = scan,
-        is_anothers: IsAnothers = nobodys, today: str,
+        self, notes: Iterable[StoredNote] | UnreadNotes, *, held: Collection[str] = (),
+        near: Near = scan, is_anothers: IsAnothers = nobodys, today: str,
     ) -> None:  # fmt: skip
-        self.notes = {note.file: note for note in notes}
+        self._unread = notes if isinstance(notes, UnreadNotes) else None
+        self._changed: dict[str, StoredNote] = {}  # and made, by this reading
+        known = notes if isinstance(notes, UnreadNotes) else {note.file: note for note in notes}
+        self.notes = ChainMap(self._changed, cast("dict[str, StoredNote]", known))
         self.made: list[Superseding] = []
         self._held, self._near, self._is_anothers = held, near, is_anothers
-        self._known = set(self.notes)
+        self._known = known
         self._today = today
 
     def free(self, but: Collection[str] = ()) -> list[StoredNote]:
         """The notes in force that a fact is compared with."""
+        return self._free(self.notes.values(), but)
+
+    def _free(self, notes: Iterable[StoredNote], but: Collection[str]) -> list[StoredNote]:
         return [
-            note for note in in_force(self.notes.values())
+            note for note in in_force(notes)
             if note.file not in self._held and note.file not in but and note.note.text
         ]  # fmt: skip
 
@@ -62,9 +71,10 @@ class Standing:
         replace. Words replace nothing that was said or changed `later`. `claims`: the text of the
         note is a model's, so what is new in it has to be the user's words; or this is the file that
         it named as replaced."""
-        free = self.free({new.file, *but})
-        found = effect(said, self._nearby(said, free), self._is_anothers) if said else Effect()
-        against = {n.file: (n, why) for n, why in contradicted(new.note, free, self._nearby)}
+        nearby = self._neighbours({new.file, *but})
+        found = effect(said, nearby(said), self._is_anothers) if said else Effect()
+        near = contradicted(new.note, (), lambda text, _: nearby(text))
+        against = {note.file: (note, why) for note, why in near}
         sure = tuple(
             (note, why) for note, why in found.replaced
             if not (day and day < last_day(note)) and not later(note)
@@ -121,6 +131,22 @@ class Standing:
     def is_held(self, file: str) -> bool:
         """Whether a note is on hold: nothing is compared with it, and it is not changed."""
         return file in self._held
+
+    def _neighbours(self, but: Collection[str]) -> Callable[[str], list[StoredNote]]:
+        """What gives the notes near a text that a fact is compared with."""
+        if self._unread is None:
+            free = self.free(but)
+            return lambda text: self._nearby(text, free)
+        return lambda text: self._few(text, but)
+
+    def _few(self, text: str, but: Collection[str]) -> list[StoredNote]:
+        """The same of a store that is not read."""
+        near = self._unread.near(text) if self._unread is not None else None
+        if near is None:
+            return self._nearby(text, self.free(but))
+        fresh = [note for file, note in self._changed.items() if file not in self._known]
+        known = self._free((self.notes[note.file] for note in near), but)
+        return [*scan(text, self._free(fresh, but)), *known] if fresh else known
 
     def _nearby(self, text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
         """The notes near a text; those of this reading, which no database knows, among them."""

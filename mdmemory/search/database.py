@@ -141,6 +141,9 @@ class Database(Protocol):
     def rows(self, chunks: Collection[int]) -> dict[int, Row]:
         """These chunks."""
 
+    def texts(self, source: str) -> Iterable[tuple[str, str, str]]:
+        """File, description and text of each chunk; those of a file follow each other."""
+
     # vectors
 
     def without_vector(self, source: str, model: str) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -199,6 +201,20 @@ class Search:
             return list(dict.fromkeys(rows[chunk].file for chunk in found if chunk in rows))
 
         return self._kept(self._path(), job)[0]
+
+    def texts(self, may: Callable[[str], bool]) -> dict[str, bool]:
+        """What `may` says of the description with the text of each note in the database, by file.
+        Raises UnusableError and MdmemoryError, also where not all notes can be in it."""
+
+        def job(database: Database) -> dict[str, bool]:
+            self._update(database, lambda *_: None)
+            found = {}
+            for (file, description), rows in groupby(database.texts(MEMORY), itemgetter(0, 1)):
+                found[file] = may(f"{description} {''.join(text for _, _, text in rows)}")
+            return found
+
+        path = self._refresher.project.prepare_private() / FILE
+        return self._kept(path, job, must=True)[0]
 
     def for_message(self, text: str, today: date) -> list[Hit]:
         """The notes that a message needs, by its words alone, the surest first; most messages need

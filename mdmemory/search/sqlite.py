@@ -290,6 +290,14 @@ class SQLite(Vectors):
             found = rows(f"{query} ({marks})", [*chunks])
         return {number: Row(*row) for number, *row in found}
 
+    def texts(self, source: str) -> Iterable[tuple[str, str, str]]:
+        query = (
+            "SELECT f.file, f.description, c.text FROM chunks c JOIN files f ON c.file = f.id"
+            " WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
+        )
+        with told(self._checked):  # one after the other: all of them are much
+            yield from self._database.execute(query, numbers(source))
+
 
 def _file_row(document: Document) -> tuple[object, ...]:
     return (

@@ -180,6 +180,14 @@ class Postgres(PostgresWords, PostgresVectors):
             found = rows("SELECT chunks FROM totals WHERE source = %s", (source,))
         return int(found[0][0]) if found else 0
 
+    def texts(self, source: str) -> Iterable[tuple[str, str, str]]:
+        query = (
+            "SELECT f.file, f.description, c.text FROM chunks c JOIN files f ON c.file = f.id"
+            " WHERE c.source = %s ORDER BY c.id"
+        )
+        with self._reading() as rows:
+            return rows(query, (source,))
+
     # putting in and taking out
 
     def put(self, documents: Sequence[Document]) -> None:

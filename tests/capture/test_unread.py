@@ -1,0 +1,129 @@
+"""Of a large store a request reads only the notes that it may meet, and is judged all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from search.conftest import note
+
+from mdmemory import Memory
+from mdmemory.capture.extract import Proposal, propose
+from mdmemory.search import near, sqlite
+from mdmemory.search.database import UnusableError
+from mdmemory.search.near import near_in
+from mdmemory.search.unread import UnreadNotes, unread
+from mdmemory.store.refresh import Refresher
+from mdmemory.store.store import Store
+from mdmemory.transcripts.turns import Turn
+
+# no blank in it, so that its pieces end within words
+LONG = "，".join(f"第{n}个服务在端口{9000 + n}上监听" for n in range(90))
+SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"  # made up
+GONE = "  status: superseded\n  superseded_by: tea\n  superseded: 2026-01-01\n"
+NOTES = {
+    "user-tea.md": note("tea", "Drinks green tea in the morning"),
+    "user-coffee.md": note("coffee", "Drinks coffee in the morning", more=GONE),
+    "user-ledger.md": note("ledger", "The ledger", "The ledger is kept in PostgreSQL 15."),
+    "user-port.md": note("port", "The teahouse service listens on port 8080", "Why: the proxy."),
+    "user-crlf.md": note("crlf", "Two lines", "The queue is Redis\nand it is small").replace(
+        "\n", "\r\n"
+    ),
+    "user-long.md": note("long", "一个很长的句子", LONG),
+    "user-held.md": note("held", "The token of the build", f"It is {SECRET}, for the build."),
+    "user-link.md": note("link", "The board is at https://Board.Example/Team/7"),
+    "user-file.md": note("file", "Keeps the ﬁle of STRASSE in the drawer"),
+    "user-empty.md": "",
+    "user-odd.md": "No head, only whisky.\n",
+}
+SAID = [
+    "drinks GREEN tea, in the morning", "drinks coffee in the morning",
+    "the ledger is kept in PostgreSQL 15", "The ledger is kept in PostgreSQL 17",
+    "The teahouse service listens on port 8081", "the queue is Redis and it is small",
+    LONG, "The token of the build", "the board is at https://board.example/Team/7",
+    "keeps the file of straße in the drawer", "No head, only whisky", "The cat is called Zebra",
+    "drinks green tea in the morning. Remember that drinks GREEN tea in the morning",
+]  # fmt: skip
+
+
+@pytest.fixture
+def refresher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Refresher:
+    """A store that is too large to be read for one request."""
+    monkeypatch.setattr(near, "SCANNED", 1)
+    folder = tmp_path / "notes/memory"
+    folder.mkdir(parents=True)
+    (tmp_path / "mdmemory.toml").write_text('store = "notes/memory"\n', "utf-8")
+    for file, text in NOTES.items():
+        (folder / file).write_bytes(text.encode())
+    return Memory.open(tmp_path)._refresher()
+
+
+def read(refresher: Refresher) -> UnreadNotes:
+    found = unread(refresher)
+    assert found is not None
+    return found
+
+
+def proposed(refresher: Refresher, said: str, *, whole: bool) -> Proposal:
+    notes = refresher.store.notes() if whole else read(refresher)
+    turns = [Turn("t1", "user", f"Remember that {said}")]
+    return propose(
+        turns, notes, session="s", today="2026-06-12", near=near_in(refresher),
+        held=refresher.catalog().held,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_it_proposes_what_the_reading_of_all_notes_proposes(
+    refresher: Refresher, said: str
+) -> None:
+    assert proposed(refresher, said, whole=False) == proposed(refresher, said, whole=True)
+
+
+def test_only_what_may_be_meant_is_read(
+    refresher: Refresher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, files = read(refresher), []
+    notes.holding(lambda _: False)  # the database reads all, and keeps nothing of what is held
+    before = Store.read
+    monkeypatch.setattr(Store, "read", lambda s, file: files.append(file) or before(s, file))
+    assert [each.file for each in notes.holding(lambda text: "PostgreSQL" in text)] == [
+        "user-held.md", "user-ledger.md",
+    ]  # fmt: skip
+    assert files == ["user-ledger.md"]
+
+
+def test_a_hand_edit_of_this_moment_is_met(refresher: Refresher) -> None:
+    read(refresher).holding(lambda _: False)
+    refresher.forget()
+    path = refresher.store.folder / "user-odd.md"
+    path.write_text(note("odd", "The cat is called Zebra"), "utf-8")
+    found = proposed(refresher, "the cat is called Zebra", whole=False)
+    assert (found.added, [stored.file for stored, _ in found.reinforced]) == ([], ["user-odd.md"])
+
+
+@pytest.mark.parametrize("said", SAID[:5])
+def test_without_a_database_all_notes_are_read(
+    refresher: Refresher, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = proposed(refresher, said, whole=True)
+
+    def broken(*_: object, **__: object) -> None:
+        raise UnusableError("is on the moon")
+
+    monkeypatch.setattr(sqlite, "use", broken)
+    found = proposed(refresher, said, whole=False)
+    assert found.added == expected.added
+    assert found.reinforced == expected.reinforced
+
+
+def test_a_note_that_went_since_is_none(refresher: Refresher) -> None:
+    notes = read(refresher)
+    (refresher.store.folder / "user-odd.md").unlink()
+    assert notes.get("user-odd.md") is None
+    assert "user-odd.md" not in [each.file for each in notes.all()]
+
+
+def test_a_small_store_is_read(refresher: Refresher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(near, "SCANNED", 5)
+    assert unread(refresher) is None
