@@ -1,4 +1,4 @@
-"""Whether anything in a folder changed since it was last asked, as Linux tells it.
+"""What changed in a folder since it was last asked, as Linux tells it.
 
 An event is in the queue before the call that changes a file returns, so a folder that is quiet has
 not changed. That holds on a disk of this machine; what others do to a shared one goes unreported.
@@ -11,6 +11,10 @@ import os
 import struct
 import sys
 from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # of <sys/inotify.h>: whatever changes a name, the bytes or the state of a file in the folder, and
 # the folder's own end
@@ -45,33 +49,36 @@ class Watched:
             self.end()
             raise OSError(problem, "not watched", str(folder))
 
-    def is_quiet(self) -> bool:
-        """Whether nothing changed since the last time."""
-        is_quiet = True
+    def changes(self) -> set[str] | None:
+        """The names in the folder of all that changed since the last time; None where only a look
+        at all of it tells."""
+        names: set[str] = set()
+        is_known = True
         while True:
             try:
                 data = os.read(self._handle, _ROOM)
             except BlockingIOError:
-                return is_quiet
+                return names if is_known else None
             except OSError:
                 self.is_over = True
-                return False
-            is_quiet = False
-            self.is_over |= any(mask & _OVER for mask in _masks(data))
+                return None
+            for mask, name in _events(data):
+                self.is_over |= bool(mask & _OVER)
+                is_known &= bool(name) and not mask & (_OVER | _OVERFLOW)
+                names.add(name)
 
     def end(self) -> None:
         """Watch no more."""
         os.close(self._handle)
 
 
-def _masks(data: bytes) -> list[int]:
-    """What each event says."""
-    found, at = [], 0
+def _events(data: bytes) -> Iterator[tuple[int, str]]:
+    """What each event says, and the name of the file that it is about, "" for the folder."""
+    at = 0
     while at + _HEAD.size <= len(data):
         _, mask, _, size = _HEAD.unpack_from(data, at)
-        found.append(mask)
         at += _HEAD.size + size
-    return found
+        yield mask, os.fsdecode(data[at - size : at].rstrip(b"\0"))
 
 
 def _file_system(folder: Path) -> str:

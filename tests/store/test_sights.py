@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -154,3 +157,52 @@ def test_where_the_watching_ends_nothing_is_held_or_open(folder: Path) -> None:
         assert seen(folder) is seen(folder)
     assert len(os.listdir("/proc/self/fd")) == len(before)
     assert seen(folder) is not seen(folder)
+
+
+NAMES = ["user-a.md", "user-b.md", "user-ü.md", "MEMORY.md", "_MORE.md", ".hidden.md", "user-z.md"]
+
+
+@pytest.mark.usefixtures("_watching")
+@linux
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_seen_after_some_changes_is_what_a_look_at_all_sees(
+    folder: Path, seed: int
+) -> None:
+    dice = random.Random(seed)
+    seen(folder)
+    for turn in range(60):
+        if turn == 50 and (folder / "user-tea.md").exists():
+            os.link(folder / "user-tea.md", folder / "user-twin.md")
+        for _ in range(dice.choice((0, 1, 3))):
+            path = folder / dice.choice(NAMES)
+            change = dice.choice(
+                (path.touch, *(partial(how, path) for how in [*CHANGES.values()][:-1]),
+                 partial(path.mkdir, exist_ok=True), path.rmdir, partial(path.symlink_to, "tea"))
+            )  # fmt: skip
+            with suppress(OSError):
+                change()
+        sight = sights.take(folder, None)
+        if dice.random() < 0.5:
+            sights.keep(sight)
+        whole = Sight(folder, 0)
+        sights._look(whole)
+        assert (sight.files, sight.prints, sight.times) == (whole.files, whole.prints, whole.times)
+        assert sight.seal == whole.seal
+
+
+@pytest.mark.usefixtures("_watching")
+@linux
+def test_only_what_changed_is_looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(20):
+        (folder / f"user-{number}.md").touch()
+    seen(folder)
+    files, before = [], sights._stat
+    monkeypatch.setattr(sights, "_stat", lambda at, file: files.append(file) or before(at, file))
+    (folder / "user-7.md").write_text("other", encoding="utf-8")
+    replaced(folder / "user-9.md")
+    assert len(sights.take(folder, None).files) == 21
+    assert sorted(files) == ["user-7.md", "user-9.md"]
+    monkeypatch.setattr(sights, "MANY", 1)
+    replaced(folder / "user-3.md")
+    sights.take(folder, None)
+    assert len(files) == 2 + 21, "after many changes all are looked at"
