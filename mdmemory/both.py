@@ -107,9 +107,13 @@ class BothLayers:
         """All notes, each with its layer: the project's, then the person's, sorted by file."""
         return [(layer, note) for layer, memory in self.each() for note in memory.notes()]
 
-    def listing(self) -> list[tuple[str, Listed]]:
-        """Every note as `list` shows it, with its layer. Refreshes the indexes."""
-        return [(layer, row) for layer, memory in self.each() for row in memory.listing()]
+    def listing(self, *, digests: bool = True) -> list[tuple[str, Listed]]:
+        """Every note as `list` shows it, with its layer. Refreshes the indexes. For `digests` see
+        `Memory.listing`."""
+        return [
+            (layer, row) for layer, memory in self.each()
+            for row in memory.listing(digests=digests)
+        ]  # fmt: skip
 
     def shown(self, layer: str, file: str) -> str:
         """How a list names a note: its file, and of the person's `me/FILE` where the project has
@@ -197,8 +201,11 @@ class BothLayers:
         if self.project is None or self.person is None:
             return []
         return self._contradicting(
-            [row.head.file for row in self.project.listing() if row.status in _IN_FORCE],
-            [row.head.file for row in self.person.listing() if row.status in _IN_FORCE],
+            *(
+                [each.head.file for each in memory.listing(digests=False)
+                 if each.status in _IN_FORCE]
+                for memory in (self.project, self.person)
+            )
         )  # fmt: skip
 
     def _contradicting(self, projects: Sequence[str], persons: Sequence[str]) -> list[Across]:

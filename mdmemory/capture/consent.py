@@ -6,7 +6,7 @@ bare "yes" only the one thing that the question just before it named.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mdmemory.capture import takebacks
 from mdmemory.capture.claims import fold, invented
@@ -45,8 +45,9 @@ class Consent:
     why: str = ""
 
 
-def to_forget(quote: str, turns: Sequence[Turn], note: Note, others: Sequence[Note]) -> Consent:
-    """Whether the turns of a session ask to forget a note; `others` are the rest of the store."""
+def to_forget(quote: str, turns: Sequence[Turn], note: Note, others: Iterable[Note]) -> Consent:
+    """Whether the turns of a session ask to forget a note; `others` are the rest of the store,
+    which may be read only when it is asked for."""
     why = _unusable(quote, turns)
     for at, text in _places(quote, turns) if not why else ():
         why = why or "not_asked"
@@ -67,7 +68,7 @@ def to_forget(quote: str, turns: Sequence[Turn], note: Note, others: Sequence[No
 
 
 def to_say(
-    quote: str, turns: Sequence[Turn], content: str, note: Note, others: Sequence[Note]
+    quote: str, turns: Sequence[Turn], content: str, note: Note, others: Iterable[Note]
 ) -> Consent:
     """Whether the turns of a session say `content` in place of what a note says."""
     why = _unusable(quote, turns)
@@ -130,7 +131,7 @@ def _denies(text: str, note: Note) -> bool:
 
 
 def _means(
-    wish: Takeback, turns: Sequence[Turn], at: int, note: Note, others: Sequence[Note]
+    wish: Takeback, turns: Sequence[Turn], at: int, note: Note, others: Iterable[Note]
 ) -> bool:
     """Whether a wish is about this note, and no other fits it better."""
     if takebacks.names(note, wish.sentence):
@@ -160,7 +161,7 @@ def _before(turns: Sequence[Turn], at: int, wish: Takeback) -> Iterator[str]:
         yield turns[at - 1].text
 
 
-def _is_spoken_of(note: Note, others: Sequence[Note], text: str) -> bool:
+def _is_spoken_of(note: Note, others: Iterable[Note], text: str) -> bool:
     """Whether a text says what a note says, and none of the others as much."""
     there = {*keys(text)}
     mine = _part(note.head.description, there)
@@ -168,7 +169,7 @@ def _is_spoken_of(note: Note, others: Sequence[Note], text: str) -> bool:
     return mine >= SPOKEN_OF and mine > max(rest, default=0.0)
 
 
-def _is_named(note: Note, others: Sequence[Note], question: str) -> bool:
+def _is_named(note: Note, others: Iterable[Note], question: str) -> bool:
     """Whether a question names this note and no other."""
     if any(takebacks.names(each, question) for each in others):
         return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -16,11 +16,11 @@ from pathlib import Path
 from mdmemory.actions import editing
 from mdmemory.capture import consent, takebacks
 from mdmemory.capture.consent import Consent
-from mdmemory.capture.routes import visible
+from mdmemory.capture.routes import is_visible, visible
 from mdmemory.capture.takebacks import SHARE
 from mdmemory.errors import Ambiguous, MdmemoryError, NotFound
 from mdmemory.files import read_regular, write_atomic
-from mdmemory.note.note import SUPERSEDED
+from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.privacy.redaction import redact
 from mdmemory.records import dataclass
 from mdmemory.search.near import nearest
@@ -101,9 +101,7 @@ def forget(
     if len(found) != 1:
         return Forgotten("candidates", candidates=tuple(offer(each) for each in found))
     chosen, writer = found[0], found[0].source.writer
-    proof = consent.to_forget(
-        quote, turns, chosen.stored.note, [each.stored.note for each in others]
-    )
+    proof = consent.to_forget(quote, turns, chosen.stored.note, others)
     if proof.turn and _is_spent(writer, session, proof.turn):
         proof = Consent(why="too_many")
     if proof.why in LATER:
@@ -131,25 +129,49 @@ def session_trailer(session: str) -> list[tuple[str, str]]:
 # --- which note ----------------------------------------------------------------------------------
 
 
-def meant(sources: Sequence[NoteSource], what: str) -> tuple[list[Meant], list[Meant]]:
+class Others:
+    """The notes of some stores but a few, read when they are first looked at: most requests that
+    name a note are judged without them."""
+
+    def __init__(self, sources: Sequence[NoteSource], but: Collection[str]) -> None:
+        self._sources, self._but = sources, but
+        self._notes: list[Note] | None = None
+
+    def __iter__(self) -> Iterator[Note]:
+        if self._notes is None:
+            every = _every(self._sources)
+            self._notes = [each.stored.note for each in every if each.file not in self._but]
+        return iter(self._notes)
+
+
+def meant(sources: Sequence[NoteSource], what: str) -> tuple[list[Meant], Others]:
     """The notes that `what` may mean, the likeliest first, and all others. A name or file means
     one note. Raises NotFound where nothing is near."""
-    every = [Meant(source, note) for source in sources for note in visible(source.writer)]
-    by_name = _named(sources, every, what.strip())
-    found = [by_name] if by_name else described(every, what)
+    by_name = _named(sources, what.strip())
+    found = [by_name] if by_name else _described(sources, what)
+    return found[:OFFERED], Others(sources, {each.file for each in found})
+
+
+def _every(sources: Sequence[NoteSource]) -> list[Meant]:
+    return [Meant(source, note) for source in sources for note in visible(source.writer)]
+
+
+def _described(sources: Sequence[NoteSource], what: str) -> list[Meant]:
+    """The notes that a description may mean, or that are near it. Raises NotFound."""
+    every = _every(sources)
+    if found := described(every, what):
+        return found
+    near = nearest(what, [each.stored for each in every])
+    found = [each for each in every if each.stored.file in near]
     if not found:
-        near = nearest(what, [each.stored for each in every])
-        found = [each for each in every if each.stored.file in near]
-        if not found:
-            raise NotFound("No note says anything of that.", "Nothing was changed.")
-        if len(found) == 1:  # it shares a word, and that is not enough to be meant
-            raise NotFound(
-                f"No note is plainly meant; the nearest is {found[0].file}: "
-                f"{found[0].stored.note.head.description}",
-                "Name the file if it is the one.",
-            )
-    files = [each.file for each in found]
-    return found[:OFFERED], [each for each in every if each.file not in files]
+        raise NotFound("No note says anything of that.", "Nothing was changed.")
+    if len(found) == 1:  # it shares a word, and that is not enough to be meant
+        raise NotFound(
+            f"No note is plainly meant; the nearest is {found[0].file}: "
+            f"{found[0].stored.note.head.description}",
+            "Name the file if it is the one.",
+        )
+    return found
 
 
 def described(every: Sequence[Meant], what: str) -> list[Meant]:
@@ -170,19 +192,18 @@ def offer(each: Meant) -> tuple[str, str]:
     return each.file, " ".join(each.stored.note.head.description.split())
 
 
-def _named(sources: Sequence[NoteSource], every: Sequence[Meant], what: str) -> Meant | None:
+def _named(sources: Sequence[NoteSource], what: str) -> Meant | None:
     """The note of this name: with the prefix of a source in that one, else in the first."""
     meant_by_prefix = [each for each in sources if each.prefix and what.startswith(each.prefix)]
     for source in meant_by_prefix or sources:
         try:
             name = what.removeprefix(source.prefix)
-            file = source.writer.refresher.store.find(name, former=False).file
+            stored = source.writer.refresher.store.find(name, former=False)
         except Ambiguous:
             raise
         except NotFound:
             continue
-        mine = (each for each in every if each.source is source and each.stored.file == file)
-        return next(mine, None)
+        return Meant(source, stored) if is_visible(source.writer, stored) else None
     return None
 
 

@@ -63,6 +63,11 @@ def visible(writer: Writer) -> list[StoredNote]:
     return [note for note in notes if note.file not in held and note.note.text]
 
 
+def is_visible(writer: Writer, note: StoredNote) -> bool:
+    """Whether a note of the store is one of these."""
+    return note.file not in writer.refresher.catalog().held and bool(note.note.text)
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """The other store of a session: `route` is what goes there, and `open` gives its writer, which

@@ -81,8 +81,7 @@ def update(
         return Corrected("candidates", candidates=tuple(offer(each) for each in found))
     chosen = found[0]
     fact = fact_of(content, type=chosen.stored.note.head.type)
-    notes = [each.stored.note for each in others]
-    proof = consent.to_say(quote, turns, fact.body, chosen.stored.note, notes)
+    proof = consent.to_say(quote, turns, fact.body, chosen.stored.note, others)
     if not proof.why and anothers(chosen.source.writer)(chosen.stored):
         proof = Consent(why="anothers")
     if proof.why in _LATER:

@@ -32,7 +32,7 @@ def listed(open: Callable[[], Layers]) -> list[Json]:
     from mdmemory.tools.both import Both
 
     try:
-        rows = [row for row in Both(open()).listing() if row.listed]
+        rows = [row for row in Both(open()).listing(digests=False) if row.listed]
     except MdmemoryError:
         return [index]  # without a store there is nothing to list; reading says so
     return [index, *map(_resource, rows)]

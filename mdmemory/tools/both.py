@@ -77,7 +77,7 @@ class Both:
         is_persons = memory is self._layers.person and self._layers.project is not None
         return replace(passage, file=f"{MINE}{passage.file}") if is_persons else passage
 
-    def listing(self) -> list[Listed]:
+    def listing(self, *, digests: bool = True) -> list[Listed]:
         """The notes of both layers."""
         if not self._layers.there():
             return []
@@ -85,5 +85,5 @@ class Both:
         return [
             replace(row, head=replace(row.head, file=f"{MINE}{row.head.file}"))
             if project and layer != PROJECT else row
-            for layer, row in self._layers.listing()
+            for layer, row in self._layers.listing(digests=digests)
         ]  # fmt: skip

@@ -180,7 +180,7 @@ def _stored(done: Stored) -> list[str]:
 
 
 def _list(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
-    rows = memory.listing()
+    rows = memory.listing(digests=False)
     wanted = given.get("type")
     shown = [row for row in rows if row.status != "held" and wanted in (None, row.head.type)]
     held = sum(row.status == "held" for row in rows)
