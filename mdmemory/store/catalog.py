@@ -91,7 +91,7 @@ class Catalog:
     @property
     def files(self) -> Sequence[str]:
         """The files of all notes, sorted."""
-        return self._known[FILES]
+        return self._known[FILES] if self.changed else self._sight.files
 
     @property
     def names(self) -> Sequence[str]:
@@ -117,11 +117,16 @@ class Catalog:
     @property
     def held(self) -> frozenset[str]:
         """The files that are on hold: they seem to hold a secret, or wait for a person."""
+        # all is as it was at this sight, which a process that lives on may have for long
+        if not self.changed and self._sight.held is not None:
+            return self._sight.held
         known = self._known
         if self._held_of is not known:  # a caller may ask again for every note
             pairs = zip(known[FILES], known[HELD], strict=True)
             self._held = frozenset(file for file, held in pairs if held)
             self._held_of = known
+        if not self.changed:
+            self._sight.held = self._held
         return self._held
 
     @property

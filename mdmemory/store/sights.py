@@ -45,6 +45,7 @@ class Sight:
     prints: list[str] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     others: str = ""
+    held: frozenset[str] | None = None  # the notes on hold, where whoever knew all was asked
     _place: tuple[int, int] = (0, 0)  # device and number of the folder
     _until: float = 0.0
     _turn: int = -1  # of the watching, as it stood before the glance; -1: nobody watches
@@ -181,8 +182,8 @@ def _after(sight: Sight, names: set[str], clock: int) -> Sight | None:
     """The folder as it is now, where only these names are others than they were; None where one is
     another name of a file, which may be a note of the folder, too."""
     fresh = Sight(
-        sight.folder, clock, sight.files, sight.prints, sight.times, sight.others, sight._place,
-        sight._until, _turns.get(sight.folder, 0),
+        sight.folder, clock, sight.files, sight.prints, sight.times, sight.others,
+        _place=sight._place, _until=sight._until, _turn=_turns.get(sight.folder, 0),
     )  # fmt: skip
     if not names:
         return fresh

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.store import inotify, sights
+from mdmemory import Memory
+from mdmemory.store import inotify, remembered, sights
 from mdmemory.store.sights import Sight
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells of changes")
@@ -206,3 +208,35 @@ def test_only_what_changed_is_looked_at(folder: Path, monkeypatch: pytest.Monkey
     replaced(folder / "user-3.md")
     sights.take(folder, None)
     assert len(files) == 2 + 21, "after many changes all are looked at"
+
+
+@pytest.mark.usefixtures("_watching")
+@linux
+def test_what_is_on_hold_is_read_once_and_anew_after_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mdmemory.store.catalog.RACY", 0)
+    (store := tmp_path / "notes/memory").mkdir(parents=True)
+    (tmp_path / "mdmemory.toml").write_text('store = "notes/memory"\n', encoding="utf-8")
+    secret = "The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    (store / "user-a.md").write_text(secret, encoding="utf-8")
+    (store / "user-b.md").write_text("tea", encoding="utf-8")
+    memory = Memory.open(tmp_path)
+    for _ in range(3):
+        time.sleep(0.02)  # a tick of the file system's clock
+        memory.index()
+
+    def known() -> tuple[list[str], frozenset[str]]:
+        catalog = memory._refresher().catalog()
+        return [*catalog.files], catalog.held
+
+    both = ["user-a.md", "user-b.md"]
+    assert known() == (both, frozenset({"user-a.md"}))
+    with monkeypatch.context() as patched:
+        patched.setattr(remembered, "read", None)
+        assert known() == (both, frozenset({"user-a.md"})), "by what was seen"
+    (store / "user-a.md").write_text("coffee", encoding="utf-8")
+    assert known() == (both, frozenset())
+    (store / "user-b.md").write_text(secret, encoding="utf-8")
+    (store / "user-a.md").unlink()
+    assert known() == (["user-b.md"], frozenset({"user-b.md"}))
