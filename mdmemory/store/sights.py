@@ -99,8 +99,9 @@ def take(folder: Path, cache: Path | None) -> Sight:
     # changes after the look has another print the next time.
     sight = Sight(folder, _clock(cache) if cache else 0, _turn=turn)
     _look(sight)
-    with _changing:
-        _remember(sight)
+    if turn >= 0:
+        with _changing:
+            _remember(sight)
     return sight
 
 
