@@ -6,6 +6,7 @@ Writes only those two files and the catalog, and only when their bytes change.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
@@ -14,7 +15,6 @@ from pathlib import Path
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
-from mdmemory.privacy import AskedOnce
 from mdmemory.records import dataclass
 from mdmemory.store import index, strangers
 from mdmemory.store.catalog import Catalog
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mdmemory.store.conflicts import Entry
 
 _START = 512  # bytes of a generated file that tell whose it is
+_MOST_JUDGED = 200_000  # texts without a secret that are remembered, 16 bytes of each
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,22 @@ class Refresher:
     def __init__(self, project: Project, is_secret: Callable[[str], bool]) -> None:
         self.project = project
         self.store = Store(project.store)
-        self.is_secret = AskedOnce(is_secret)
+        self._judge = is_secret
+        self._free: set[bytes] = set()  # hashes of texts that hold none
         self._known: Catalog | None = None
         self._foreseen: _Foreseen | None = None
         self._is_settled = False
+
+    def is_secret(self, text: str) -> bool:
+        """Whether a text holds what looks like a secret. Each is looked through once: a command
+        judges a note for the index, and the same bytes for search."""
+        hash = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if hash in self._free:
+            return False
+        found = self._judge(text)
+        if not found and len(self._free) < _MOST_JUDGED:
+            self._free.add(hash)
+        return found
 
     def catalog(self) -> Catalog:
         """The heads of all notes, as this refresher first saw them or last refreshed them."""

@@ -196,9 +196,9 @@ def _rule(language: str) -> str:
 
 
 def _stems(text: str, rule: str) -> Iterable[str]:
-    if has_cjk(text):
-        return _stems_and_pairs(text, rule)
-    return map(partial(stem_by, rule), runs(text))
+    if text.isascii() or not has_cjk(text):
+        return map(partial(stem_by, rule), runs(text))
+    return _stems_and_pairs(text, rule)
 
 
 def _stems_and_pairs(text: str, rule: str) -> Iterator[str]:

@@ -57,7 +57,7 @@ def normal(text: str) -> str:
 
 def has_cjk(text: str) -> bool:
     """Whether a text holds a character of a script that counts in pairs of characters."""
-    return not text.isascii() and _IS_CJK.search(text) is not None
+    return _IS_CJK.search(text) is not None
 
 
 def is_cjk(char: str) -> bool:
@@ -74,17 +74,21 @@ def grams(word: str) -> list[str]:
 
 def words(text: str) -> Iterator[re.Match[str]]:
     """The words of a text in scripts that have spaces."""
-    return (re.compile(_WORD) if has_cjk(text) else _PLAIN).finditer(text)
+    return (_PLAIN if text.isascii() or not has_cjk(text) else re.compile(_WORD)).finditer(text)
 
 
 def runs(text: str) -> list[str]:
     """The words and the runs of CJK of a text, as they are written."""
-    return re.findall(_RUN, text) if has_cjk(text) else _PLAIN.findall(text)
+    if text.isascii() or not has_cjk(text):
+        return _PLAIN.findall(text)
+    return re.findall(_RUN, text)
 
 
 def parts(text: str) -> list[str]:
     """The words of a text as they are written, CJK character by character."""
-    return re.findall(_CHARACTER, text) if has_cjk(text) else _PLAIN.findall(text)
+    if text.isascii() or not has_cjk(text):
+        return _PLAIN.findall(text)
+    return re.findall(_CHARACTER, text)
 
 
 def tokens(text: str) -> list[str]:

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.privacy import AskedOnce
 from mdmemory.privacy.lexicon import KINDS, words
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
@@ -326,21 +325,3 @@ def test_no_text_makes_it_slow(piece: str) -> None:
     redact(text)
     strip_private(text)
     assert time.process_time() - begun < 10
-
-
-def test_of_each_text_it_is_asked_once_whether_it_holds_a_secret() -> None:
-    asked: list[str] = []
-
-    def is_secret(text: str) -> bool:
-        asked.append(text)
-        return has_secret(text)
-
-    once = AskedOnce(is_secret)
-    secret = f"The deploy key is {SHAPES['github_token'][0]}{noise(1, 36)}."
-    for _ in range(3):
-        assert not once("We deploy on Fridays.")
-        assert not once("We deploy on Fridays.\n")  # other bytes
-        assert not once("\ud800 half a pair")
-        assert once(secret)
-    assert asked.count("We deploy on Fridays.") == asked.count("We deploy on Fridays.\n") == 1
-    assert asked.count(secret) == 3  # what holds one is never taken for free

@@ -131,3 +131,20 @@ def test_a_store_whose_overflow_has_reached_its_limit_is_written_to_like_any_oth
     assert " of 122 more notes; the others: `memory_search` or `mdmemory list`." in more
     assert not memory.index().changed
     assert [each for each in memory.doctor() if each.check == "index"] == []
+
+
+def test_a_text_is_looked_through_for_secrets_once(memory: Memory) -> None:
+    asked: list[str] = []
+
+    def is_secret(text: str) -> bool:
+        asked.append(text)
+        return "hunter" in text
+
+    refresher = refresh.Refresher(memory.project, is_secret)
+    for _ in range(3):
+        assert not refresher.is_secret("We deploy on Fridays.")
+        assert not refresher.is_secret("We deploy on Fridays.\n")  # other bytes
+        assert not refresher.is_secret("\ud800 half a pair")
+        assert refresher.is_secret("It is hunter2.")
+    assert asked.count("We deploy on Fridays.") == asked.count("We deploy on Fridays.\n") == 1
+    assert asked.count("It is hunter2.") == 3  # what holds one is never taken for free
