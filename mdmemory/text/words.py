@@ -74,19 +74,21 @@ def grams(word: str) -> list[str]:
 
 def words(text: str) -> Iterator[re.Match[str]]:
     """The words of a text in scripts that have spaces."""
-    return (_PLAIN if text.isascii() or not has_cjk(text) else re.compile(_WORD)).finditer(text)
+    return (_PLAIN if text.isascii() or not _IS_CJK.search(text) else re.compile(_WORD)).finditer(
+        text
+    )
 
 
 def runs(text: str) -> list[str]:
     """The words and the runs of CJK of a text, as they are written."""
-    if text.isascii() or not has_cjk(text):
+    if text.isascii() or not _IS_CJK.search(text):
         return _PLAIN.findall(text)
     return re.findall(_RUN, text)
 
 
 def parts(text: str) -> list[str]:
     """The words of a text as they are written, CJK character by character."""
-    if text.isascii() or not has_cjk(text):
+    if text.isascii() or not _IS_CJK.search(text):
         return _PLAIN.findall(text)
     return re.findall(_CHARACTER, text)
 
