@@ -19,7 +19,7 @@ from mdmemory.transcripts.turns import Turn
 
 # no blank in it, so that its pieces end within words
 LONG = "，".join(f"第{n}个服务在端口{9000 + n}上监听" for n in range(90))
-SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"  # made up
+SECRET = "ghp_" + "16C7e42F292c" * 3  # made up
 GONE = "  status: superseded\n  superseded_by: tea\n  superseded: 2026-01-01\n"
 NOTES = {
     "user-tea.md": note("tea", "Drinks green tea in the morning"),
