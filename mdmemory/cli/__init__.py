@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-_LITTER = 50_000  # objects made until Python looks for what may go; by its 700 that is a twentieth
-
 TYPE_CHECKING = False  # `typing` costs as much as all else that a hook loads
 if TYPE_CHECKING:
     from mdmemory.cli.commands import main as main
@@ -33,9 +31,6 @@ def run() -> None:
 
         if client.run(sys.argv[2:]):
             os._exit(0)  # all is written, and taking Python down would cost a tenth of it all
-    import gc
-
-    gc.set_threshold(_LITTER)
     from mdmemory.cli.commands import discard_output, main, unwritten
 
     if place := os.environ.get("MDMEMORY_DEBUG"):
@@ -50,6 +45,8 @@ def run() -> None:
     except OSError as problem:  # the last output could not be written
         discard_output()
         code = unwritten(problem)
+    import gc
+
     gc.freeze()  # all goes with the process: to look for what could go before it is a tenth of it
     sys.exit(code)
 
